@@ -1,0 +1,213 @@
+"""From opcode text and operands to a row of the table: `resolve` gives the shared `Operation`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from ..ir import Address, Operand, Pair
+from ..op import Op
+from ..spec import Form, Operation, OperandSpec, Slot, Trait
+from ..target import Target, Version
+from .row import Row, compile_row
+from .table import ROWS
+
+_MAX_MNEMONIC_WORDS = 6
+
+
+@cache
+def rows_by_mnemonic() -> Mapping[str, tuple[Row, ...]]:
+    """Return the rows of each mnemonic, in table order."""
+    found: dict[str, tuple[Row, ...]] = {}
+    for row in ROWS:
+        found[row.mnemonic] = (*found.get(row.mnemonic, ()), row)
+    return found
+
+
+@cache
+def forms_of(mnemonic: str) -> tuple[Form, ...]:
+    """Return all forms of a mnemonic, compiled on first use."""
+    return tuple(form for row in rows_by_mnemonic()[mnemonic] for form in compile_row(row))
+
+
+def split_opcode(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each known mnemonic that `text` starts with, longest first, with the modifiers left over."""
+    words = text.split(".")
+    known = rows_by_mnemonic()
+    for length in range(min(len(words), _MAX_MNEMONIC_WORDS), 0, -1):
+        mnemonic = ".".join(words[:length])
+        if mnemonic in known:
+            yield mnemonic, tuple("." + word for word in words[length:])
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    form: Form
+    slots: Mapping[str, str]
+    modifiers: tuple[str, ...]
+
+
+@lru_cache(maxsize=4096)
+def _candidates(text: str) -> tuple[_Candidate, ...]:
+    found: list[_Candidate] = []
+    for mnemonic, modifiers in split_opcode(text):
+        for form in forms_of(mnemonic):
+            filled = fill_slots(form.slots, modifiers)
+            if filled is not None:
+                found.append(_Candidate(form, filled, modifiers))
+        if found:
+            break
+    return tuple(found)
+
+
+def fill_slots(slots: Sequence[Slot], modifiers: Sequence[str]) -> Mapping[str, str] | None:
+    """Assign each modifier to a slot that accepts it, leftmost first; None when that cannot be done."""
+    filled: dict[int, str] = {}
+
+    def assign(index: int) -> bool:
+        if index == len(modifiers):
+            return _complete(slots, filled)
+        word = modifiers[index]
+        for position, slot in enumerate(slots):
+            if position in filled or word not in slot.values:
+                continue
+            filled[position] = word
+            if assign(index + 1):
+                return True
+            del filled[position]
+        return False
+
+    if not assign(0):
+        return None
+    return {slots[position].name: word for position, word in sorted(filled.items())}
+
+
+def _complete(slots: Sequence[Slot], filled: Mapping[int, str]) -> bool:
+    groups: dict[int, set[bool]] = {}
+    for position, slot in enumerate(slots):
+        present = position in filled
+        if not present and not slot.optional:
+            return False
+        if slot.group >= 0:
+            groups.setdefault(slot.group, set()).add(present)
+    return all(len(states) == 1 for states in groups.values())
+
+
+@lru_cache(maxsize=16384)
+def resolve_shape(text: str, shape: tuple[str, ...]) -> Operation:
+    """Resolve an opcode with operands of the given shapes (see `shape_of`)."""
+    candidates = _candidates(text)
+    for candidate in candidates:
+        layout = _fit(candidate, shape)
+        if layout is not None:
+            return _operation(text, candidate, layout)
+    return _unresolved(text, candidates, shape)
+
+
+def resolve(text: str, operands: Sequence[Operand]) -> Operation:
+    """Return the operation of an opcode with these operands; never fails (see `Operation.problem`)."""
+    return resolve_shape(text, tuple(shape_of(operand) for operand in operands))
+
+
+def shape_of(operand: Operand) -> str:
+    """Return what the table can see of an operand: `[` and `[,` for addresses, `|` for a pair, else `a`."""
+    if isinstance(operand, Address):
+        return "[," if operand.extra else "["
+    return "|" if isinstance(operand, Pair) else "a"
+
+
+def _fit(candidate: _Candidate, shape: tuple[str, ...]) -> tuple[OperandSpec, ...] | None:
+    """Return the operand specs that are present, or None when the shape does not fit the form."""
+    specs = candidate.form.operands
+
+    def fit(spec_index: int, shape_index: int) -> tuple[OperandSpec, ...] | None:
+        if spec_index == len(specs):
+            return () if shape_index == len(shape) else None
+        spec = specs[spec_index]
+        may_be_here = not spec.present_with or spec.present_with in candidate.slots
+        must_be_here = not spec.optional or (spec.present_with and may_be_here)
+        if may_be_here and shape_index < len(shape) and _accepts(spec, shape[shape_index]):
+            rest = fit(spec_index + 1, shape_index + 1)
+            if rest is not None:
+                return (spec, *rest)
+        return None if must_be_here else fit(spec_index + 1, shape_index)
+
+    return fit(0, 0)
+
+
+def _accepts(spec: OperandSpec, shape: str) -> bool:
+    from ..spec import OperandKind
+
+    if spec.kind is OperandKind.ANY:
+        return True
+    if spec.kind is OperandKind.ADDRESS:
+        return shape == ("[," if spec.second is not None else "[")
+    if spec.second is not None and not spec.second.optional:
+        return shape == "|"
+    return shape == "a" or (shape == "|" and spec.second is not None)
+
+
+def _operation(text: str, candidate: _Candidate, layout: tuple[OperandSpec, ...]) -> Operation:
+    form = candidate.form
+    traits = form.traits
+    if ".aligned" in candidate.modifiers:
+        traits |= {Trait.ALIGNED}
+    return Operation(
+        text=text,
+        op=form.op,
+        form=form,
+        modifiers=candidate.modifiers,
+        slots=candidate.slots,
+        traits=traits,
+        operand_index={spec.name: index for index, spec in enumerate(layout)},
+        operand_specs=layout,
+    )
+
+
+def _unresolved(text: str, candidates: tuple[_Candidate, ...], shape: tuple[str, ...]) -> Operation:
+    op, modifiers = Op.OPAQUE, tuple("." + word for word in text.split(".")[1:])
+    for mnemonic, rest in split_opcode(text):
+        op, modifiers = forms_of(mnemonic)[0].op, rest
+        break
+    return Operation(
+        text=text,
+        op=op,
+        form=None,
+        modifiers=modifiers,
+        slots={},
+        traits=frozenset({Trait.ANYTHING}),
+        operand_index={},
+        operand_specs=(),
+        problem=_explain(text, op, candidates, shape),
+    )
+
+
+def _explain(text: str, op: Op, candidates: tuple[_Candidate, ...], shape: tuple[str, ...]) -> str:
+    if op is Op.OPAQUE:
+        return f"unknown instruction '{text}'"
+    if candidates:
+        return f"operands do not fit '{text}': the forms are " + "; ".join(
+            sorted({candidate.form.syntax.partition(" @")[0] for candidate in candidates})[:3]
+        )
+    mnemonic, modifiers = next(split_opcode(text))
+    legal = {value for form in forms_of(mnemonic) for slot in form.slots for value in slot.values}
+    illegal = [modifier for modifier in modifiers if modifier not in legal]
+    if illegal:
+        return f"illegal modifier '{illegal[0]}' for '{mnemonic}'"
+    return f"'{text}' is not a legal combination of modifiers of '{mnemonic}'"
+
+
+def requirement_problems(operation: Operation, version: Version, target: Target | None) -> Iterator[str]:
+    """Yield what an operation needs and the module does not offer, for people."""
+    if operation.form is None:
+        return
+    missing = operation.form.requirement.problem(version, target)
+    if missing:
+        yield f"'{operation.form.mnemonic}' in this form needs {missing}"
+    for slot in operation.form.slots:
+        word = operation.slots.get(slot.name)
+        if word is not None:
+            missing = slot.values[word].requirement.problem(version, target)
+            if missing:
+                yield f"modifier '{word}' of '{operation.form.mnemonic}' needs {missing}"

@@ -1,0 +1,172 @@
+"""Rows of the instruction table, and the notation that their syntax lines are written in.
+
+A syntax line follows the PTX manual: `mnemonic.literal.slot{.optional}{.sem.scope} operands @requirement`.
+
+* `.word` is a slot when the row defines `word` in `slots`, else a literal modifier.
+* `{.a.b}` are optional together. The order of modifiers is free, as in ptxas; slots that accept the
+  same value (`cvt.dtype.atype`) are filled from left to right.
+* Operands: `a`, `[addr]`, `[map, coords]`, `d|p`, `d{|p}`, an optional tail `{, c}`, a tail that is there
+  exactly when a slot is filled `{, mask}@multicast`.
+* A trailing ` @8.6+sm_100a|sm_100f` adds a requirement of that form.
+
+`slots` maps a slot to its values: `".ca .cg@7.4 .x@8.6+sm_100f"`. `operands` maps an operand to
+`[r|w|rw] [pred|imm|label|symbol|any|addr] [type][*count] [in space]`, where type, count and space are literals
+(`.b32`, `4`, `.global`) or names of slots. What is not said follows from the name: `d` is written, all others
+are read; the type is that of the slot `<name>type`, else of `type`; the space of an address is slot `space`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ..op import Op
+from ..spec import Direction, Form, OperandKind, OperandSpec, Slot, SlotValue, Trait
+from ..target import Requirement
+
+_HEAD_GROUP = re.compile(r"\{((?:\.[\w:]+)+)\}|(\.[\w:]+)")
+_OPERAND_TOKEN = re.compile(
+    r"\s*(?:(?P<optional>\{\s*,\s*(?P<inner>[^{}]*)\}(?:@(?P<with>\w+))?)"
+    r"|(?P<address>\[[^\]]*\])"
+    r"|(?P<pair>\w+(?:\{\|\w+\}|\|\w+))"
+    r"|(?P<name>\w+))\s*,?"
+)
+_SPEC = re.compile(
+    r"(?:(?P<direction>rw|r|w)(?:\s+|$))?(?:(?P<kind>pred|imm|label|symbol|any|addr)(?:\s+|$))?"
+    r"(?P<type>\.?[\w:]+)?(?:\*(?P<count>\w+))?(?:\s*in\s+(?P<space>\.?[\w:]+))?\Z"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One instruction of the manual: its syntax lines and what holds for all of them."""
+
+    mnemonic: str
+    op: Op
+    section: str
+    forms: tuple[str, ...]
+    since: str = "1.0"
+    """Requirement of the whole row, for example `8.0+sm_90`."""
+    slots: Mapping[str, str] = field(default_factory=dict)
+    operands: Mapping[str, str] = field(default_factory=dict)
+    traits: frozenset[Trait] = frozenset()
+
+
+def compile_row(row: Row) -> tuple[Form, ...]:
+    """Return the forms of a row. Raises ValueError on a mistake in the table."""
+    return tuple(_compile_form(row, line) for line in row.forms)
+
+
+def _compile_form(row: Row, line: str) -> Form:
+    syntax, _, requirement = line.partition(" @")
+    head, _, operands = syntax.partition(" ")
+    if head != row.mnemonic and not head.startswith((row.mnemonic + ".", row.mnemonic + "{")):
+        raise ValueError(f"form does not start with its mnemonic: {line!r}")
+    slots = tuple(_slots(row, head[len(row.mnemonic) :]))
+    return Form(
+        op=row.op,
+        mnemonic=row.mnemonic,
+        slots=slots,
+        operands=tuple(_operands(row, operands, {slot.name for slot in slots})),
+        traits=row.traits | _traits_of(slots),
+        requirement=_both(Requirement.parse(row.since), Requirement.parse(requirement.strip())),
+        section=row.section,
+        syntax=line,
+    )
+
+
+def _traits_of(slots: tuple[Slot, ...]) -> frozenset[Trait]:
+    return frozenset({Trait.ALIGNED}) if any(s.name == ".aligned" and not s.optional for s in slots) else frozenset()
+
+
+def _both(row: Requirement, form: Requirement) -> Requirement:
+    return Requirement(max(row.version, form.version), form.targets or row.targets)
+
+
+def _slots(row: Row, text: str) -> Iterator[Slot]:
+    consumed = 0
+    for group, match in enumerate(_HEAD_GROUP.finditer(text)):
+        if match.start() != consumed:
+            raise ValueError(f"{row.mnemonic}: cannot read {text[consumed:]!r}")
+        consumed = match.end()
+        words = re.findall(r"\.[\w:]+", match[1] or match[2])
+        for word in words:
+            yield _slot(row, word, optional=match[1] is not None, group=group if len(words) > 1 else -1)
+    if consumed != len(text):
+        raise ValueError(f"{row.mnemonic}: cannot read {text[consumed:]!r}")
+
+
+def _slot(row: Row, word: str, *, optional: bool, group: int) -> Slot:
+    listed = row.slots.get(word[1:])
+    if listed is None:
+        return Slot(word, {word: SlotValue(word, Requirement())}, optional, group)
+    values = {}
+    for item in listed.split():
+        text, _, requirement = item.partition("@")
+        values[text] = SlotValue(text, Requirement.parse(requirement))
+    return Slot(word[1:], values, optional, group)
+
+
+def _operands(row: Row, text: str, slots: set[str]) -> Iterator[OperandSpec]:
+    at = 0
+    while at < len(text):
+        match = _OPERAND_TOKEN.match(text, at)
+        if match is None or match.end() == at:
+            raise ValueError(f"{row.mnemonic}: cannot read operands {text[at:]!r}")
+        at = match.end()
+        if match["optional"]:
+            yield _operand(row, match["inner"].strip(), slots, optional=True, present_with=match["with"] or "")
+        else:
+            yield _operand(row, match[0].strip().rstrip(",").strip(), slots)
+
+
+def _operand(
+    row: Row, text: str, slots: set[str], *, optional: bool = False, present_with: str = ""
+) -> OperandSpec:
+    second: OperandSpec | None = None
+    bracketed = text.startswith("[")
+    if bracketed:
+        name, _, rest = text[1:-1].partition(",")
+        if rest.strip():
+            second = _operand(row, rest.strip(), slots)
+    else:
+        name, bar, rest = text.partition("|")
+        if bar:
+            second = _operand(row, rest.strip("}"), slots, optional=name.endswith("{"))
+            name = name.rstrip("{")
+    name = name.strip()
+    spec = _SPEC.match(row.operands.get(name, ""))
+    if spec is None:
+        raise ValueError(f"{row.mnemonic}: cannot read operand spec {row.operands[name]!r}")
+    kind = OperandKind(spec["kind"]) if spec["kind"] else OperandKind.VALUE
+    if bracketed:
+        kind = OperandKind.ADDRESS
+    direction = Direction(spec["direction"]) if spec["direction"] else _default_direction(name)
+    return OperandSpec(
+        name=name,
+        kind=kind,
+        direction=direction,
+        type=spec["type"] or _default_type(name, kind, slots),
+        count=spec["count"] or "",
+        space=spec["space"] or ("space" if bracketed and "space" in slots else ""),
+        optional=optional,
+        present_with=present_with,
+        second=second,
+    )
+
+
+def _default_direction(name: str) -> Direction:
+    return Direction.WRITE if name == "d" else Direction.READ
+
+
+def _default_type(name: str, kind: OperandKind, slots: set[str]) -> str:
+    if kind is not OperandKind.VALUE:
+        return ""
+    for candidate in (f"{name}type", "type"):
+        if candidate in slots:
+            return candidate
+    return ""
+
+
+__all__ = ["Row", "compile_row"]

@@ -1,0 +1,49 @@
+"""What a rule is: texts, metadata, and one pure function over a kernel's views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from ..finding import Confidence, Severity
+from ..view import KernelView
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One place where a rule fires: a program point, what is wrong with which values, related points."""
+
+    point: int
+    message: str
+    related: tuple[tuple[int, str], ...] = ()
+    confidence: Confidence = Confidence.PROVED
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule. `id` is for ever; `name` names the bad pattern and reads well in "allow ⟨name⟩".
+
+    `bad` and `good` are complete PTX kernels: the rule fires on `bad` at the lines marked
+    `// expect: ID` and says nothing on `good`.
+    """
+
+    id: str
+    name: str
+    severity: Severity
+    since: str
+    """Version of ptxcheck that introduced it."""
+    section: str
+    """PTX ISA section or driver document that the rule rests on."""
+    summary: str
+    """What is wrong, one sentence."""
+    consequence: str
+    """Why it matters: hang, wrong result, launch error."""
+    advice: str
+    """What to do."""
+    bad: str = field(repr=False)
+    good: str = field(repr=False)
+    check: Callable[[KernelView], Iterator[Hit]] = field(repr=False)
+    confidence: Confidence = Confidence.PROVED
+    """Highest confidence that the rule claims; `POSSIBLE` rules are off by default."""
+    pedantic: bool = False
+    """True for what the documents forbid but released libraries rely on: off by default."""

@@ -91,6 +91,8 @@ class OperandSpec:
     direction: Direction
     type: str = ""
     """A type such as `.b32`, the name of the slot that holds it, or "" when not fixed."""
+    wider: bool = False
+    """A register may be wider than the type (`ld`, `st`, `cvt`)."""
     count: str = ""
     """Vector length: a number, the name of the slot that holds it (`.v4`), or "" for a scalar."""
     space: str = ""
@@ -100,6 +102,8 @@ class OperandSpec:
     """Slot that must be filled exactly when this operand is there."""
     second: OperandSpec | None = None
     """Second half of a pair `d|p`; optional when `second.optional`."""
+    limits: tuple[range, ...] = ()
+    """Integer literals that ptxas takes here; empty when any. Registers are not limited."""
 
 
 @dataclass(frozen=True, slots=True)

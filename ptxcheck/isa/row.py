@@ -5,27 +5,38 @@ A syntax line follows the PTX manual: `mnemonic.literal.slot{.optional}{.sem.sco
 * `.word` is a slot when the row defines `word` in `slots`, else a literal modifier.
 * `{.a.b}` are optional together. The order of modifiers is free, as in ptxas; slots that accept the
   same value (`cvt.dtype.atype`) are filled from left to right.
-* Operands: `a`, `[addr]`, `[map, coords]`, `d|p`, `d{|p}`, an optional tail `{, c}`, a tail that is there
+* `.type(.s32,.u32@8.0)` narrows a slot to these values on this form; they need not be in `slots`.
+* Slots whose names end in `type`, or in `space`, keep their order, as in ptxas.
+* Operands: `a`, `[addr]`, `[map, coords]` (any number of parts), `d|p`, `d{|p}`, an optional tail `{, c}`, a tail that is there
   exactly when a slot is filled `{, mask}@multicast`.
 * A trailing ` @8.6+sm_100a|sm_100f` adds a requirement of that form.
 
 `slots` maps a slot to its values: `".ca .cg@7.4 .x@8.6+sm_100f"`. `operands` maps an operand to
-`[r|w|rw] [pred|imm|label|symbol|any|addr] [type][*count] [in space]`, where type, count and space are literals
-(`.b32`, `4`, `.global`) or names of slots. What is not said follows from the name: `d` is written, all others
-are read; the type is that of the slot `<name>type`, else of `type`; the space of an address is slot `space`.
+`[r|w|rw] [pred|imm|label|symbol|any|addr] [type][+][*count] [in space]`, where type, count and space are
+literals (`.b32`, `4`, `.global`) or names of slots; `type+` lets a register be wider than the type. What is not
+said follows from the name: `d` is written, all others are read; the type is that of the slot `<name>type`, else
+of `type`; the space of an address is slot `space`.
+
+A count may compute from a slot: `num*2` and `dim-2` from the number in its value (`.x4`, `.3d`), `shape.n/4`
+from the number after a letter of it (`.m64n96k16`); see `count.py`.
+
+`limits` maps an operand to the integer literals that ptxas takes there: alternatives separated by commas, each
+`32`, `0..15` or `16..1048560 step 16`. Registers are not limited.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from ..op import Op
 from ..spec import Direction, Form, OperandKind, OperandSpec, Slot, SlotValue, Trait
 from ..target import Requirement
 
-_HEAD_GROUP = re.compile(r"\{((?:\.[\w:]+)+)\}|(\.[\w:]+)")
+_HEAD_GROUP = re.compile(r"\{((?:\.[\w:]+(?:\([^)]*\))?)+)\}|(\.[\w:]+(?:\([^)]*\))?)")
+_HEAD_WORD = re.compile(r"(\.[\w:]+)(?:\(([^)]*)\))?")
+_LIMIT = re.compile(r"\s*(-?\w+)(?:\.\.(-?\w+)(?:\s+step\s+(\d+))?)?\s*\Z")
 _OPERAND_TOKEN = re.compile(
     r"\s*(?:(?P<optional>\{\s*,\s*(?P<inner>[^{}]*)\}(?:@(?P<with>\w+))?)"
     r"|(?P<address>\[[^\]]*\])"
@@ -34,7 +45,7 @@ _OPERAND_TOKEN = re.compile(
 )
 _SPEC = re.compile(
     r"(?:(?P<direction>rw|r|w)(?:\s+|$))?(?:(?P<kind>pred|imm|label|symbol|any|addr)(?:\s+|$))?"
-    r"(?P<type>\.?[\w:]+)?(?:\*(?P<count>\w+))?(?:\s*in\s+(?P<space>\.?[\w:]+))?\Z"
+    r"(?P<type>\.?[\w:]+)?(?P<wider>\+)?(?:\*(?P<count>\w+(?:\.[mnk])?(?:[-/*]\d+)?))?(?:\s*in\s+(?P<space>\.?[\w:]+))?\Z"
 )
 
 
@@ -51,6 +62,7 @@ class Row:
     slots: Mapping[str, str] = field(default_factory=dict)
     operands: Mapping[str, str] = field(default_factory=dict)
     traits: frozenset[Trait] = frozenset()
+    limits: Mapping[str, str] = field(default_factory=dict)
 
 
 def compile_row(row: Row) -> tuple[Form, ...]:
@@ -90,22 +102,45 @@ def _slots(row: Row, text: str) -> Iterator[Slot]:
         if match.start() != consumed:
             raise ValueError(f"{row.mnemonic}: cannot read {text[consumed:]!r}")
         consumed = match.end()
-        words = re.findall(r"\.[\w:]+", match[1] or match[2])
-        for word in words:
-            yield _slot(row, word, optional=match[1] is not None, group=group if len(words) > 1 else -1)
+        words = _HEAD_WORD.findall(match[1] or match[2])
+        for word, narrowed in words:
+            yield _slot(row, word, narrowed, optional=match[1] is not None, group=group if len(words) > 1 else -1)
     if consumed != len(text):
         raise ValueError(f"{row.mnemonic}: cannot read {text[consumed:]!r}")
 
 
-def _slot(row: Row, word: str, *, optional: bool, group: int) -> Slot:
-    listed = row.slots.get(word[1:])
-    if listed is None:
+def _slot(row: Row, word: str, narrowed: str, *, optional: bool, group: int) -> Slot:
+    listed = _slot_values(row.slots.get(word[1:], "").split())
+    if narrowed:
+        given = _slot_values(narrowed.split(","))
+        for text, value in given.items():
+            if value.requirement == Requirement() and text in listed:
+                given[text] = listed[text]
+        return Slot(word[1:], given, optional, group)
+    if not listed:
         return Slot(word, {word: SlotValue(word, Requirement())}, optional, group)
+    return Slot(word[1:], listed, optional, group)
+
+
+def _slot_values(items: Iterable[str]) -> dict[str, SlotValue]:
     values = {}
-    for item in listed.split():
+    for item in items:
         text, _, requirement = item.partition("@")
         values[text] = SlotValue(text, Requirement.parse(requirement))
-    return Slot(word[1:], values, optional, group)
+    return values
+
+
+def parse_limits(text: str) -> tuple[range, ...]:
+    """Parse the notation of `Row.limits`. Raises ValueError on a mistake."""
+    found = []
+    for part in text.split(","):
+        match = _LIMIT.match(part)
+        if match is None:
+            raise ValueError(f"cannot read limits {text!r}")
+        first = int(match[1], 0)
+        last = int(match[2], 0) if match[2] else first
+        found.append(range(first, last + 1, int(match[3] or 1)))
+    return tuple(found)
 
 
 def _operands(row: Row, text: str, slots: set[str]) -> Iterator[OperandSpec]:
@@ -127,9 +162,9 @@ def _operand(
     second: OperandSpec | None = None
     bracketed = text.startswith("[")
     if bracketed:
-        name, _, rest = text[1:-1].partition(",")
-        if rest.strip():
-            second = _operand(row, rest.strip(), slots)
+        name, *parts = text[1:-1].split(",")
+        for part in reversed(parts):
+            second = replace(_operand(row, part.strip(), slots), second=second)
     else:
         name, bar, rest = text.partition("|")
         if bar:
@@ -148,11 +183,13 @@ def _operand(
         kind=kind,
         direction=direction,
         type=spec["type"] or _default_type(name, kind, slots),
+        wider=spec["wider"] is not None,
         count=spec["count"] or "",
         space=spec["space"] or ("space" if bracketed and "space" in slots else ""),
         optional=optional,
         present_with=present_with,
         second=second,
+        limits=parse_limits(row.limits[name]) if name in row.limits else (),
     )
 
 
@@ -169,4 +206,4 @@ def _default_type(name: str, kind: OperandKind, slots: set[str]) -> str:
     return ""
 
 
-__all__ = ["Row", "compile_row"]
+__all__ = ["Row", "compile_row", "parse_limits"]

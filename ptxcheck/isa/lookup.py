@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 
 from ..ir import Address, Operand, Pair
 from ..op import Op
-from ..spec import Form, Operation, OperandSpec, Slot, Trait
+from ..spec import Form, OperandSpec, Operation, Slot, Trait
 from ..target import Target, Version
 from .row import Row, compile_row
 from .table import ROWS
@@ -62,15 +62,23 @@ def _candidates(text: str) -> tuple[_Candidate, ...]:
 
 
 def fill_slots(slots: Sequence[Slot], modifiers: Sequence[str]) -> Mapping[str, str] | None:
-    """Assign each modifier to a slot that accepts it, leftmost first; None when that cannot be done."""
+    """Assign each modifier to a slot that accepts it, leftmost first; None when that cannot be done.
+
+    Modifiers may come in any order, but types keep theirs among themselves, and so do state spaces.
+    """
     filled: dict[int, str] = {}
+    kinds = tuple(_ordered_kind(slot.name) for slot in slots)
+
+    def in_order(position: int) -> bool:
+        kind = kinds[position]
+        return not kind or all(other < position for other in filled if kinds[other] == kind)
 
     def assign(index: int) -> bool:
         if index == len(modifiers):
             return _complete(slots, filled)
         word = modifiers[index]
         for position, slot in enumerate(slots):
-            if position in filled or word not in slot.values:
+            if position in filled or word not in slot.values or not in_order(position):
                 continue
             filled[position] = word
             if assign(index + 1):
@@ -81,6 +89,10 @@ def fill_slots(slots: Sequence[Slot], modifiers: Sequence[str]) -> Mapping[str, 
     if not assign(0):
         return None
     return {slots[position].name: word for position, word in sorted(filled.items())}
+
+
+def _ordered_kind(name: str) -> str:
+    return "type" if name.endswith("type") else "space" if name.endswith("space") else ""
 
 
 def _complete(slots: Sequence[Slot], filled: Mapping[int, str]) -> bool:
@@ -111,9 +123,10 @@ def resolve(text: str, operands: Sequence[Operand]) -> Operation:
 
 
 def shape_of(operand: Operand) -> str:
-    """Return what the table can see of an operand: `[` and `[,` for addresses, `|` for a pair, else `a`."""
+    """Return what the table can see of an operand: `[` and a comma for each further part of an address,
+    `|` for a pair, else `a`."""
     if isinstance(operand, Address):
-        return "[," if operand.extra else "["
+        return "[" + "," * len(operand.extra)
     return "|" if isinstance(operand, Pair) else "a"
 
 
@@ -142,10 +155,14 @@ def _accepts(spec: OperandSpec, shape: str) -> bool:
     if spec.kind is OperandKind.ANY:
         return True
     if spec.kind is OperandKind.ADDRESS:
-        return shape == ("[," if spec.second is not None else "[")
+        return shape == "[" + "," * _further_parts(spec)
     if spec.second is not None and not spec.second.optional:
         return shape == "|"
     return shape == "a" or (shape == "|" and spec.second is not None)
+
+
+def _further_parts(spec: OperandSpec) -> int:
+    return 0 if spec.second is None else 1 + _further_parts(spec.second)
 
 
 def _operation(text: str, candidate: _Candidate, layout: tuple[OperandSpec, ...]) -> Operation:
@@ -157,12 +174,26 @@ def _operation(text: str, candidate: _Candidate, layout: tuple[OperandSpec, ...]
         text=text,
         op=form.op,
         form=form,
-        modifiers=candidate.modifiers,
+        modifiers=_name_words(form) + candidate.modifiers,
         slots=candidate.slots,
         traits=traits,
         operand_index={spec.name: index for index, spec in enumerate(layout)},
         operand_specs=layout,
     )
+
+
+@cache
+def _mnemonic_of(op: Op) -> str:
+    """Return the shortest mnemonic of an operation: `mbarrier.arrive` for `mbarrier.arrive.expect_tx`."""
+    return min((row.mnemonic for row in ROWS if row.op is op), key=len)
+
+
+def _name_words(form: Form) -> tuple[str, ...]:
+    """Return the modifiers that are part of this form's mnemonic, because they must follow it at once."""
+    base = _mnemonic_of(form.op)
+    if form.mnemonic == base or not form.mnemonic.startswith(base + "."):
+        return ()
+    return tuple("." + word for word in form.mnemonic[len(base) + 1 :].split("."))
 
 
 def _unresolved(text: str, candidates: tuple[_Candidate, ...], shape: tuple[str, ...]) -> Operation:

@@ -7,8 +7,8 @@ A syntax line follows the PTX manual: `mnemonic.literal.slot{.optional}{.sem.sco
   same value (`cvt.dtype.atype`) are filled from left to right.
 * `.type(.s32,.u32@8.0)` narrows a slot to these values on this form; they need not be in `slots`.
 * Slots whose names end in `type`, or in `space`, keep their order, as in ptxas.
-* Operands: `a`, `[addr]`, `[map, coords]` (any number of parts), `d|p`, `d{|p}`, an optional tail `{, c}`, a tail that is there
-  exactly when a slot is filled `{, mask}@multicast`.
+* Operands: `a`, `[addr]`, `[map, coords]` (any number of parts), `d|p`, `d{|p}`, an optional tail `{, c}`,
+  a tail that is there exactly when a slot is filled `{, mask}@multicast`.
 * A trailing ` @8.6+sm_100a|sm_100f` adds a requirement of that form.
 
 `slots` maps a slot to its values: `".ca .cg@7.4 .x@8.6+sm_100f"`. `operands` maps an operand to

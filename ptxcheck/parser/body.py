@@ -1,0 +1,424 @@
+"""Function bodies: a scanner that cuts statements and reads the commonest shapes itself.
+
+Everything it does not recognise goes to the Lark grammar. Operands are interned by their text, operations by
+opcode and operand kinds, so a statement of a shape seen before costs a few dictionary look-ups.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ..ir import (
+    Address,
+    Arguments,
+    Body,
+    Component,
+    Directive,
+    Guard,
+    Immediate,
+    Instruction,
+    Label,
+    Loc,
+    Operand,
+    Pair,
+    Register,
+    ScopeBegin,
+    ScopeEnd,
+    Sink,
+    SourceLine,
+    Statement,
+    Symbol,
+    SymbolOffset,
+    Variable,
+    Vector,
+)
+from ..isa import resolve
+from ..source import Span, SyntaxProblem
+from ..spec import Operation, Trait
+from .declarations import variables_of
+from .grammar import GrammarError, RawLoc, RawStatement, parse, parse_operand
+from .literals import integer
+from .scope import Names
+from .text import blank_comments, statement_end
+
+_MAX_DEPTH = 128
+
+_STATEMENT = re.compile(
+    r"""[ \t\r\n]*(?:
+    (?:@(?P<negated>!?)[ \t]*(?P<guard>[\w$%]+)[ \t\r\n]+)?
+        (?P<opcode>[a-z][a-z0-9_]*(?:\.[\w:]+)*)
+        (?:[ \t\r\n]+(?P<operands>[^;{}/"]*(?:\{[^;{}/"]*\}[^;{}/"]*)*))?;
+    |\.loc[ \t]+(?P<loc>[^\n;/"]*)(?://[^\n]*)?(?=\n)
+    |(?P<comment>//[^\n]*)
+    |(?P<label>[\w$%]+)[ \t\r\n]*:(?!:)
+    |(?P<open>\{)
+    |(?P<close>\})
+    |(?P<directive>\.[a-z_]\w*)
+    )""",
+    re.VERBOSE,
+)
+_SPACE = re.compile(r"[ \t\r\n]*")
+_OPERAND = re.compile(r"[ \t\r\n]*(\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|[^,\[\](){}]+)(,|\Z)")
+_NAME = re.compile(r"(?:[a-zA-Z][\w$]*|[_$%][\w$]+)\Z")
+_INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|[1-9][0-9]*|0)\Z")
+_ADDRESS = re.compile(r"\[([a-zA-Z][\w$]*|[_$%][\w$]+)(?:\+(-?(?:0|[1-9][0-9]*)))?\]\Z")
+_VECTOR = re.compile(r"\{[ \t]*((?:[%$]\w+|_)(?:,[ \t]*(?:[%$]\w+|_))*)[ \t]*\}\Z")
+_LOC = re.compile(
+    r"(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t]*"
+    r"(?:,[ \t]*function_name[ \t]+([\w$]+)(?:\+(\d+))?[ \t]*,[ \t]*inlined_at[ \t]+(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t]*)?\Z"
+)
+_LISTINGS = frozenset({".branchtargets", ".calltargets"})
+_DECLARATIONS = frozenset(
+    {".reg", ".shared", ".local", ".param", ".global", ".const", ".align", ".extern", ".sreg"}
+)
+
+
+class _Fields(NamedTuple):
+    guard: str | None
+    negated: bool
+    opcode: str
+    operands: tuple[Operand, ...]
+
+
+class BodyReader:
+    """Reads one body: the text strictly between its outer braces."""
+
+    def __init__(self, text: str, start: int, end: int, parameters: tuple[Variable, ...] = ()) -> None:
+        self._text = text
+        self._at = start
+        self._end = end
+        self._names = Names()
+        for parameter in parameters:
+            self._names.declare(parameter.name, register=parameter.space == ".reg", count=parameter.count)
+        self._statements: list[Statement] = []
+        self._problems: list[SyntaxProblem] = []
+        self._operands: dict[str, Operand] = {}
+        self._outer_operands: list[dict[str, Operand]] = []
+        self._operations: dict[tuple[str, tuple[type, ...]], Operation] = {}
+        self._ambiguous: set[tuple[str, tuple[type, ...]]] = set()
+        self._guards: dict[tuple[str, int, bool], Guard] = {}
+        self._locs: dict[str, Loc] = {}
+        self._opened: list[tuple[int, set[str]]] = []
+
+    def read(self) -> Body:
+        """Return the body; syntax errors are collected in it, one for each bad statement."""
+        text, end = self._text, self._end
+        match = _STATEMENT.match
+        readers: dict[str, Callable[[re.Match[str]], None]] = {
+            "loc": self._read_loc,
+            "label": self._read_label,
+            "open": self._read_open,
+            "close": self._read_close,
+            "directive": self._read_directive,
+            "comment": self._skip,
+        }
+        while True:
+            found = match(text, self._at, end)
+            if found is None:
+                if not self._read_odd():
+                    break
+                continue
+            self._at = found.end()
+            opcode = found["opcode"]
+            if opcode is None:
+                readers[found.lastgroup or ""](found)
+            else:
+                self._read_instruction(found, opcode)
+        while self._names.depth:
+            self._problem("missing '}' of a block", end, end)
+            self._close_scope(Span(end, end))
+        return Body(tuple(self._statements), tuple(self._problems))
+
+    # -- instructions
+
+    def _read_instruction(self, found: re.Match[str], opcode: str) -> None:
+        negated, guard_name, _, text = found.group("negated", "guard", "opcode", "operands")
+        start = found.start("opcode") if guard_name is None else found.start("negated") - 1
+        try:
+            operands = self._operand_list(text) if text else ()
+        except GrammarError:
+            self._read_slowly(start, found.end())
+            return
+        guard = None if guard_name is None else self._guard(guard_name, bool(negated))
+        if guard_name is not None and guard is None:
+            self._read_slowly(start, found.end())
+            return
+        self._statements.append(
+            Instruction(self._operation(opcode, operands), guard, operands, start, found.end())
+        )
+
+    def _operand_list(self, text: str) -> tuple[Operand, ...]:
+        known = self._operands
+        found: list[Operand] = []
+        at, length = 0, len(text)
+        for match in _OPERAND.finditer(text):
+            if match.start() != at:
+                raise GrammarError("not an operand", at)
+            at = match.end()
+            token = match[1]
+            operand = known.get(token)
+            if operand is None:
+                operand = known[token] = self._operand(token)
+            found.append(operand)
+        if at != length or text.rstrip().endswith(","):
+            raise GrammarError("not an operand", at)
+        return tuple(found)
+
+    def _operand(self, token: str) -> Operand:
+        token = token.strip()
+        if _NAME.match(token) and token != "WARP_SZ":
+            return self._names.resolve(token)
+        if _INTEGER.match(token):
+            return Immediate(int(token, 0))
+        address = _ADDRESS.match(token)
+        if address is not None:
+            base = self._names.resolve(address[1])
+            return Address(base, int(address[2] or 0))
+        vector = _VECTOR.match(token)
+        if vector is not None:
+            return Vector(tuple(self._element(item.strip()) for item in vector[1].split(",")))
+        return parse_operand(token, self._names)
+
+    def _element(self, token: str) -> Operand:
+        return Sink() if token == "_" else self._names.resolve(token)
+
+    def _operation(self, opcode: str, operands: tuple[Operand, ...]) -> Operation:
+        key = (opcode, tuple(map(type, operands)))
+        operation = self._operations.get(key)
+        if operation is None or key in self._ambiguous:
+            operation = resolve(opcode, operands)
+            self._operations[key] = operation
+            if any(isinstance(o, Address) for o in operands) and _has_composite_form(operation, operands):
+                self._ambiguous.add(key)
+        return operation
+
+    def _guard(self, name: str, negated: bool) -> Guard | None:
+        register = self._names.resolve(name)
+        if not isinstance(register, Register):
+            return None
+        key = (name, register.scope, negated)
+        guard = self._guards.get(key)
+        if guard is None:
+            guard = self._guards[key] = Guard(register, negated)
+        return guard
+
+    def _read_slowly(self, start: int, end: int) -> None:
+        """Read one instruction through the grammar, or report it."""
+        text = self._text[start:end]
+        try:
+            raw: RawStatement = parse("statement", text, self._names)
+        except GrammarError as error:
+            self._problem(error.message, start + error.offset, end, statement=start)
+            return
+        guard = None if raw.guard is None else self._guard(raw.guard, raw.negated)
+        if raw.guard is not None and guard is None:
+            self._problem(f"guard '{raw.guard}' is not a predicate register", start, end, statement=start)
+            return
+        operands = raw.operands
+        operation = self._operation(raw.opcode, operands)
+        if Trait.CALL not in operation.traits:
+            operands = tuple(_without_parentheses(operand) for operand in operands)
+            operation = self._operation(raw.opcode, operands)
+        self._statements.append(Instruction(operation, guard, operands, start, end))
+
+    # -- everything else
+
+    def _skip(self, _: re.Match[str]) -> None:
+        return
+
+    def _read_loc(self, found: re.Match[str]) -> None:
+        text = found["loc"]
+        loc = self._locs.get(text)
+        if loc is None:
+            span = Span(found.start("loc") - 5, found.end())
+            parsed = self._parse_loc(text.rstrip(), span)
+            if parsed is None:
+                return
+            loc = self._locs[text] = parsed
+        self._statements.append(loc)
+
+    def _parse_loc(self, text: str, span: Span) -> Loc | None:
+        match = _LOC.match(text)
+        if match is not None:
+            file, line, column, function, offset, *call = match.groups()
+            inlined = None if function is None else SourceLine(int(call[0]), int(call[1]), int(call[2]))
+            return Loc(
+                SourceLine(int(file), int(line), int(column)), function, int(offset or 0), inlined, span
+            )
+        try:
+            raw: RawLoc = parse("loc", ".loc " + text, self._names)
+        except GrammarError as error:
+            self._problem(error.message, span.start + error.offset, span.end, statement=span.start)
+            return None
+        name, at = raw.function or (None, 0)
+        return Loc(
+            SourceLine(*raw.place),
+            name,
+            at,
+            None if raw.inlined_at is None else SourceLine(*raw.inlined_at),
+            span,
+        )
+
+    def _read_label(self, found: re.Match[str]) -> None:
+        name = found["label"]
+        start = found.start("label")
+        after = _STATEMENT.match(self._text, self._at, self._end)
+        if after is not None and after["directive"] in (".branchtargets", ".calltargets", ".callprototype"):
+            self._read_labelled_directive(start, after["directive"])
+            return
+        if not _NAME.match(name):
+            self._problem(f"'{name}' is not a label", start, found.end())
+            return
+        labels = self._opened[-1][1] if self._opened else None
+        if labels is not None:
+            labels.add(name)
+        self._statements.append(Label(name, self._names.scope, Span(start, found.end())))
+
+    def _read_open(self, found: re.Match[str]) -> None:
+        span = Span(found.end() - 1, found.end())
+        if self._names.depth >= _MAX_DEPTH:
+            self._problem(f"blocks are nested more than {_MAX_DEPTH} deep", *span)
+            self._at = self._end
+            return
+        scope = self._names.open()
+        self._opened.append((len(self._statements), set()))
+        self._outer_operands.append(self._operands)
+        self._statements.append(ScopeBegin(scope, span))
+
+    def _read_close(self, found: re.Match[str]) -> None:
+        span = Span(found.end() - 1, found.end())
+        if not self._names.depth:
+            self._problem("'}' without '{'", *span)
+            return
+        self._close_scope(span)
+
+    def _close_scope(self, span: Span) -> None:
+        scope, _ = self._names.close()
+        begin, labels = self._opened.pop()
+        self._operands = self._outer_operands.pop()
+        if labels:
+            self._bind_labels(begin, labels, scope)
+        self._statements.append(ScopeEnd(scope, span))
+
+    def _bind_labels(self, begin: int, labels: set[str], scope: int) -> None:
+        """Give branch targets inside a block the scope of the block's own labels (forward ones too)."""
+        statements = self._statements
+        for index in range(begin, len(statements)):
+            statement = statements[index]
+            if type(statement) is Instruction and any(type(o) is Symbol for o in statement.operands):
+                operands = tuple(
+                    Symbol(o.name, scope) if type(o) is Symbol and o.scope == 0 and o.name in labels else o
+                    for o in statement.operands
+                )
+                statements[index] = Instruction(
+                    statement.operation, statement.guard, operands, statement.start, statement.end
+                )
+
+    def _read_directive(self, found: re.Match[str]) -> None:
+        start = found.start("directive")
+        keyword = found["directive"]
+        if keyword == ".loc":
+            self._read_odd_loc(start)
+            return
+        end = statement_end(self._text, start, self._end)
+        self._at = end
+        text = self._text[start:end]
+        try:
+            if keyword in _DECLARATIONS:
+                self._declare(text, Span(start, end))
+            elif keyword in _LISTINGS:
+                self._list(text, Span(start, end))
+            else:
+                values = parse("directive", text, self._names).values
+                self._statements.append(
+                    Directive(keyword, " ".join([keyword, ", ".join(values)]).strip(), span=Span(start, end))
+                )
+        except GrammarError as error:
+            self._problem(error.message, start + error.offset, end, statement=start)
+
+    def _declare(self, text: str, span: Span) -> None:
+        variables = variables_of(text, span, self._names)
+        if self._names.depth and self._operands is self._outer_operands[-1]:
+            self._operands = {}
+        elif any(not v.name.startswith("%") for v in variables):
+            self._operands.clear()
+        for variable in variables:
+            self._names.declare(variable.name, register=variable.space == ".reg", count=variable.count)
+        self._statements.extend(variables)
+
+    def _list(self, text: str, span: Span) -> None:
+        label, keyword, names = parse("listing", text, self._names)
+        shown = f"{keyword} {', '.join(names)}"
+        self._statements.append(Directive(keyword, shown, label, names, span))
+
+    def _read_labelled_directive(self, start: int, keyword: str) -> None:
+        end = statement_end(self._text, start, self._end)
+        self._at = end
+        text = self._text[start:end]
+        try:
+            if keyword in _LISTINGS:
+                self._list(text, Span(start, end))
+            else:
+                label, _ = parse("prototype", text, self._names)
+                shown = " ".join(blank_comments(text).partition(":")[2].rstrip("; \n\r\t").split())
+                self._statements.append(Directive(keyword, shown, label, (), Span(start, end)))
+        except GrammarError as error:
+            self._problem(error.message, start + error.offset, end, statement=start)
+
+    def _read_odd_loc(self, start: int) -> None:
+        """Read a `.loc` that spans lines or carries a comment: it ends where its numbers and options do."""
+        match = _ODD_LOC.match(self._text, start, self._end)
+        end = match.end() if match else min(self._end, start + 4)
+        self._at = max(end, start + 4)
+        loc = self._parse_loc(blank_comments(self._text[start + 4 : end]).strip(), Span(start, end))
+        if loc is not None:
+            self._statements.append(loc)
+
+    def _read_odd(self) -> bool:
+        """Read what the scanner does not recognise: comments inside statements, or an error. False at the end."""
+        text = self._text
+        space = _SPACE.match(text, self._at, self._end)
+        start = space.end() if space else self._at
+        if start >= self._end:
+            return False
+        if text.startswith("/*", start):
+            close = text.find("*/", start + 2, self._end)
+            if close < 0:
+                self._problem("comment is not closed", start, self._end)
+                self._at = self._end
+                return False
+            self._at = close + 2
+            return True
+        end = statement_end(text, start, self._end)
+        self._at = max(end, start + 1)
+        self._read_slowly(start, self._at)
+        return True
+
+    def _problem(self, message: str, start: int, end: int, statement: int | None = None) -> None:
+        if statement is not None:
+            shown = " ".join(self._text[statement:end].split())
+            message = f"{message} in '{shown[:77] + '...' if len(shown) > 80 else shown}'"
+        self._problems.append(SyntaxProblem(message, Span(start, max(start, end))))
+
+
+_ODD_LOC = re.compile(
+    r"\.loc(?:[ \t\r\n]|//[^\n]*\n|/\*.*?\*/)+\d+(?:[ \t\r\n]|/\*.*?\*/)+\d+(?:[ \t\r\n]|/\*.*?\*/)+\d+"
+    r"(?:\s*,\s*(?:function_name\s+[\w$]+(?:\s*\+\s*\d+)?|inlined_at\s+\d+\s+\d+\s+\d+))*",
+    re.DOTALL,
+)
+
+
+def _has_composite_form(operation: Operation, operands: tuple[Operand, ...]) -> bool:
+    """Tell whether operands of these types could also fit another layout (`[map, {x}]` against `[addr]`)."""
+    return operation.form is None or any(isinstance(o, Address) and o.extra for o in operands)
+
+
+def _without_parentheses(operand: Operand) -> Operand:
+    if isinstance(operand, Arguments) and len(operand.items) == 1:
+        return operand.items[0]
+    return operand
+
+
+__all__ = ["BodyReader", "Component", "Pair", "SymbolOffset", "integer"]

@@ -1,0 +1,24 @@
+"""Integer and floating-point literals (PTX ISA 4.5)."""
+
+from __future__ import annotations
+
+import struct
+
+from ..ir import FloatImmediate
+
+
+def integer(text: str) -> int:
+    """Return the value of an integer literal. Raises ValueError on a bad digit (`08`)."""
+    digits = text.rstrip("U")
+    if len(digits) > 1 and digits[0] == "0" and digits[1] not in "xXbB":
+        return int(digits, 8)
+    return int(digits, 0)
+
+
+def floating(text: str) -> FloatImmediate:
+    """Return the constant of `0fXXXXXXXX`, `0dXXXXXXXXXXXXXXXX` or a decimal literal (64-bit)."""
+    if text[:2] in ("0f", "0F"):
+        return FloatImmediate(int(text[2:], 16), 32)
+    if text[:2] in ("0d", "0D"):
+        return FloatImmediate(int(text[2:], 16), 64)
+    return FloatImmediate(struct.unpack("<Q", struct.pack("<d", float(text)))[0], 64)

@@ -1,0 +1,59 @@
+"""Virtual environments under the cache, each with the few wheels that a group needs.
+
+Every install is without dependencies: the sources of FlashInfer are wanted, not PyTorch.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import venv
+from pathlib import Path
+
+from .process import run
+from .store import Cache
+
+INSTALL_TIMEOUT = 1800.0
+
+REQUIREMENTS: dict[str, tuple[str, ...]] = {
+    "sources": (
+        "flashinfer-python==0.7.2.post1",
+        "nvidia-cublas==13.10.0.20",
+        "nvidia-cuda-cccl==13.3.5.0.6",
+        "nvidia-cuda-crt==13.5.37",
+        "nvidia-cuda-nvcc==13.5.37",
+        "nvidia-cuda-runtime==13.5.37",
+        "nvidia-curand==10.4.5.25",
+        "nvidia-cutlass==4.2.0.0",
+        "nvidia-nvvm==13.5.37",
+    ),
+    "triton": ("triton==3.9.0",),
+}
+
+
+class SetupError(RuntimeError):
+    """An environment could not be made; the text says why."""
+
+
+def ensure(cache: Cache, name: str) -> Path:
+    """The Python of the environment `name`, made and filled when it is not there yet."""
+    folder = cache.environment(name)
+    python = folder / "bin" / "python"
+    stamp = folder / "installed.json"
+    wanted = list(REQUIREMENTS[name])
+    if stamp.is_file() and json.loads(stamp.read_text(encoding="utf-8")) == wanted:
+        return python
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+    print(f"installing into {folder}: {' '.join(wanted)}", file=sys.stderr)
+    ran = run([python, "-m", "pip", "install", "--quiet", "--no-deps", *wanted], timeout=INSTALL_TIMEOUT)
+    if not ran.ok:
+        raise SetupError(f"pip could not fill the environment {name}:\n{ran.message}")
+    stamp.write_text(json.dumps(wanted), encoding="utf-8")
+    return python
+
+
+def packages(cache: Cache, name: str) -> Path:
+    """The site-packages folder of an environment."""
+    ensure(cache, name)
+    return next((cache.environment(name) / "lib").glob("python3.*/site-packages"))

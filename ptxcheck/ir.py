@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from .source import Source, Span, SyntaxProblem
-from .spec import Direction, Operation, OperandKind, OperandSpec, Trait
+from .spec import Direction, OperandKind, OperandSpec, Operation, Trait
 from .target import Target, Version
 
 # ---------------------------------------------------------------- operands
@@ -94,7 +94,7 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`[base+offset]`; base is None for an absolute `[imm]`. `extra` holds further items of `[map, {x, y}]`."""
+    """`[base+offset]`; base is None for `[imm]`. `extra` holds the further items of `[map, {x, y}]`."""
 
     base: Register | Symbol | Component | None
     offset: int = 0
@@ -425,7 +425,7 @@ class Function:
     attributes: Mapping[str, tuple[int, ...]]
     """Launch bounds and cluster directives by keyword: `.reqntid` → (384,), `.explicitcluster` → ()."""
     directives: tuple[Directive, ...]
-    """Other directives of the header, in order (`.pragma`, `.abi_preserve 8`, `.noreturn`, `.attribute(…)`)."""
+    """Other directives of the header, in order (`.pragma`, `.abi_preserve 8`, `.attribute(…)`)."""
     body: Body | None
     span: Span = field(default=Span(0, 0), compare=False)
     """The whole function; `header` its part before the body."""

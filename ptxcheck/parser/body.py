@@ -67,7 +67,8 @@ _ADDRESS = re.compile(r"\[([a-zA-Z][\w$]*|[_$%][\w$]+)(?:\+(-?(?:0|[1-9][0-9]*))
 _VECTOR = re.compile(r"\{[ \t]*((?:[%$]\w+|_)(?:,[ \t]*(?:[%$]\w+|_))*)[ \t]*\}\Z")
 _LOC = re.compile(
     r"(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t]*"
-    r"(?:,[ \t]*function_name[ \t]+([\w$]+)(?:\+(\d+))?[ \t]*,[ \t]*inlined_at[ \t]+(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t]*)?\Z"
+    r"(?:,[ \t]*function_name[ \t]+([\w$]+)(?:\+(\d+))?[ \t]*"
+    r",[ \t]*inlined_at[ \t]+(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t]*)?\Z"
 )
 _LISTINGS = frozenset({".branchtargets", ".calltargets"})
 _DECLARATIONS = frozenset(
@@ -142,12 +143,12 @@ class BodyReader:
             self._read_slowly(start, found.end())
             return
         guard = None if guard_name is None else self._guard(guard_name, bool(negated))
-        if guard_name is not None and guard is None:
+        operation = self._operation(opcode, operands)
+        unexpected_list = text and "(" in text and Trait.CALL not in operation.traits
+        if unexpected_list or (guard_name is not None and guard is None):
             self._read_slowly(start, found.end())
             return
-        self._statements.append(
-            Instruction(self._operation(opcode, operands), guard, operands, start, found.end())
-        )
+        self._statements.append(Instruction(operation, guard, operands, start, found.end()))
 
     def _operand_list(self, text: str) -> tuple[Operand, ...]:
         known = self._operands
@@ -377,7 +378,7 @@ class BodyReader:
             self._statements.append(loc)
 
     def _read_odd(self) -> bool:
-        """Read what the scanner does not recognise: comments inside statements, or an error. False at the end."""
+        """Read what the scanner does not recognise (comments inside statements, errors). False at the end."""
         text = self._text
         space = _SPACE.match(text, self._at, self._end)
         start = space.end() if space else self._at

@@ -300,12 +300,11 @@ class _Build(Transformer[Token, Any]):
     # -- declarations and directives
 
     def word(self, items: list[Any]) -> Word:
-        text, number, *rest = items
-        return Word(
-            str(text),
-            None if number is None else integer(number),
-            tuple(str(r) for r in rest if r is not None),
-        )
+        text, number = items
+        return Word(str(text), None if number is None else integer(number), ())
+
+    def attributed(self, items: list[Any]) -> Word:
+        return Word(str(items[0]), None, tuple(str(getattr(item, "value", item)) for item in items[1:]))
 
     def nested_attribute(self, items: list[Any]) -> str:
         inner = ", ".join(str(getattr(item, "value", item)) for item in items[1:] if item is not None)
@@ -325,6 +324,10 @@ class _Build(Transformer[Token, Any]):
         return Declaration(items[0], tuple(items[1:]))
 
     parameter = declaration
+
+    def generic_address(self, items: list[Any]) -> None:
+        if items[0] != "generic":
+            raise GrammarError(f"'{items[0]}(...)' is not an initialiser", 0)
 
     def parameters(self, items: list[Any]) -> tuple[Declaration, ...]:
         return tuple(item for item in items if item is not None)

@@ -1,4 +1,4 @@
-"""Modules: cuts the top level into items; bodies are read by `body`, headers and directives by the grammar."""
+"""Modules: cuts the top level into items. Bodies are read by `body`, all else by the grammar."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ _SECTION = re.compile(rf"\.section{_GAP}+([.\w$]+){_GAP}*\{{")
 _HEADER_STOP = re.compile(r'[;{="]|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"?')
 _NEXT_ITEM = re.compile(
-    r"\n[ \t]*(?=\.(?:visible|extern|weak|common|entry|func|global|const|shared|file|section|target|version|address_size)\b)"
+    r"\n[ \t]*(?=\.(?:visible|extern|weak|common|entry|func|global|const|shared|file|section|target"
+    r"|version|address_size)\b)"
 )
 _LAUNCH = frozenset(
     {
@@ -186,7 +187,7 @@ class _ModuleReader:
                 self._problem(error.message, min(start + error.offset, end), end)
 
     def _header_stop(self, start: int) -> int | None:
-        """Return the offset of the `;`, `{` or `=` that ends a header (a `;` after a header `.pragma` does not)."""
+        """Return the offset of the `;`, `{` or `=` that ends a header (the `;` of a `.pragma` does not)."""
         at = start
         while True:
             found = _HEADER_STOP.search(self._text, at)

@@ -79,6 +79,8 @@ class OperandKind(Enum):
     """Integer constant only."""
     LABEL = "label"
     SYMBOL = "symbol"
+    SINK = "sink"
+    """`_` and nothing else."""
     ANY = "any"
 
 

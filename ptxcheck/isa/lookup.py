@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from ..ir import Address, Operand, Pair
+from ..ir import Address, Operand, Pair, Sink
 from ..op import Op
 from ..spec import Form, OperandSpec, Operation, Slot, Trait
 from ..target import Target, Version
@@ -124,9 +124,11 @@ def resolve(text: str, operands: Sequence[Operand]) -> Operation:
 
 def shape_of(operand: Operand) -> str:
     """Return what the table can see of an operand: `[` and a comma for each further part of an address,
-    `|` for a pair, else `a`."""
+    `|` for a pair, `_` for the sink, else `a`."""
     if isinstance(operand, Address):
         return "[" + "," * len(operand.extra)
+    if isinstance(operand, Sink):
+        return "_"
     return "|" if isinstance(operand, Pair) else "a"
 
 
@@ -156,9 +158,11 @@ def _accepts(spec: OperandSpec, shape: str) -> bool:
         return True
     if spec.kind is OperandKind.ADDRESS:
         return shape == "[" + "," * _further_parts(spec)
+    if spec.kind is OperandKind.SINK:
+        return shape == "_"
     if spec.second is not None and not spec.second.optional:
         return shape == "|"
-    return shape == "a" or (shape == "|" and spec.second is not None)
+    return shape in ("a", "_") or (shape == "|" and spec.second is not None)
 
 
 def _further_parts(spec: OperandSpec) -> int:

@@ -12,7 +12,7 @@ A syntax line follows the PTX manual: `mnemonic.literal.slot{.optional}{.sem.sco
 * A trailing ` @8.6+sm_100a|sm_100f` adds a requirement of that form.
 
 `slots` maps a slot to its values: `".ca .cg@7.4 .x@8.6+sm_100f"`. `operands` maps an operand to
-`[r|w|rw] [pred|imm|label|symbol|any|addr] [type][+][*count] [in space]`, where type, count and space are
+`[r|w|rw] [pred|imm|label|symbol|any|addr|sink] [type][+][*count] [in space]`, where type, count and space are
 literals (`.b32`, `4`, `.global`) or names of slots; `type+` lets a register be wider than the type. What is not
 said follows from the name: `d` is written, all others are read; the type is that of the slot `<name>type`, else
 of `type`; the space of an address is slot `space`.
@@ -44,7 +44,7 @@ _OPERAND_TOKEN = re.compile(
     r"|(?P<name>\w+))\s*,?"
 )
 _SPEC = re.compile(
-    r"(?:(?P<direction>rw|r|w)(?:\s+|$))?(?:(?P<kind>pred|imm|label|symbol|any|addr)(?:\s+|$))?"
+    r"(?:(?P<direction>rw|r|w)(?:\s+|$))?(?:(?P<kind>pred|imm|label|symbol|any|addr|sink)(?:\s+|$))?"
     r"(?P<type>\.?[\w:]+)?(?P<wider>\+)?(?:\*(?P<count>\w+(?:\.[mnk])?(?:[-/*]\d+)?))?(?:\s*in\s+(?P<space>\.?[\w:]+))?\Z"
 )
 

@@ -206,7 +206,8 @@ class _ModuleReader:
     def _header_goes_on(self, start: int, after: int) -> bool:
         """Tell whether a `;` ends only a `.pragma` between a function's parameters and its body."""
         header = self._text[start:after]
-        if not re.search(r"\)\s*(?:\.\w+[^(){};]*?)*\.pragma[^;]*;\Z", header):
+        pragma = header.rfind(".pragma")
+        if pragma < 0 or ";" in header[pragma:-1] or ")" not in header[:pragma]:
             return False
         skip = _SKIP.match(self._text, after)
         rest = self._text[skip.end() if skip else after :][:40]

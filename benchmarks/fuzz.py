@@ -1,0 +1,157 @@
+"""Fuzz the whole check: any bytes, PTX-like token soup, and mutated real PTX.
+
+    python -m benchmarks.fuzz --inputs 200000 [--seed 1] [--corpus FOLDER] [--jobs 2]
+
+Each input goes through `ptxcheck.check`; an exception is a crash. Time is watched as a ratio: an input that costs
+more than `LIMIT` times what its size costs on average is slower than linear and is reported. Crashing inputs are
+written to `--crashes`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+import traceback
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ptxcheck.check import check
+from ptxcheck.source import Source
+
+_TOKENS = (
+    ".version 9.0\n.target sm_90a\n.address_size 64\n", ".visible .entry k(", ".param .u64 p", ")", "{", "}", ";", ",",
+    ".reg .b32 %r<9>;", ".reg .pred %p<9>;", ".shared .align 8 .b64 bar;", "mbarrier.init.shared.b64 [bar], 1;",
+    "@%p1 ", "bra L;", "L:", "add.s32 %r1, %r2, 3;", "ld.shared.v4.u32 {%r1,%r2,%r3,%r4}, [bar+4];", "ret;", "exit;",
+    "wgmma.fence.sync.aligned;", "cp.async.bulk.commit_group;", "cp.async.bulk.wait_group 0;", ".loc 1 2 3\n", "/*", "*/",
+    "//", "\n", '"', "(", "[", "]", "<", ">", "=", "0x", "0f3F800000", "%tid.x", "_", "|", "!", ":", ".branchtargets L;",
+    "brx.idx %r1, L;", ".pragma \"x\";", ".section .debug_str {", ".b8 1,2", ".global .b8 x[4] = {1,2};", "call f, (%r1);",
+)  # fmt: skip
+_LIMIT_SECONDS_PER_MB = 60.0
+_FREE_SECONDS = 1.0
+
+
+@dataclass
+class Outcome:
+    """What one worker saw."""
+
+    inputs: int = 0
+    megabytes: float = 0.0
+    seconds: float = 0.0
+    slowest_ratio: float = 0.0
+    crashes: list[tuple[str, str]] = field(default_factory=list)
+    slow: list[tuple[str, float]] = field(default_factory=list)
+
+
+def main() -> int:
+    """Run the campaign and print its figures; return 1 when anything crashed or was slow."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--inputs", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--corpus", type=Path, default=Path("corpus"))
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--crashes", type=Path, default=Path("fuzz-crashes"))
+    arguments = parser.parse_args()
+    share = -(-arguments.inputs // arguments.jobs)
+    seeds = [arguments.seed * 1000 + job for job in range(arguments.jobs)]
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        outcomes = list(pool.map(run, seeds, [share] * len(seeds), [arguments.corpus] * len(seeds)))
+    crashes = [crash for outcome in outcomes for crash in outcome.crashes]
+    slow = [case for outcome in outcomes for case in outcome.slow]
+    print(f"inputs {sum(o.inputs for o in outcomes)}, {sum(o.megabytes for o in outcomes):.1f} MB")
+    print(f"crashes {len(crashes)}, slower than linear {len(slow)}")
+    print(f"slowest {max(o.slowest_ratio for o in outcomes):.1f} s/MB over {_FREE_SECONDS} s")
+    for number, (text, report) in enumerate(crashes[:20]):
+        arguments.crashes.mkdir(exist_ok=True)
+        (arguments.crashes / f"crash-{number}.ptx").write_text(text)
+        print(report)
+    for number, (text, ratio) in enumerate(slow[:20]):
+        arguments.crashes.mkdir(exist_ok=True)
+        (arguments.crashes / f"slow-{number}.ptx").write_text(text)
+        print(f"slow-{number}: {ratio:.1f} s/MB, {len(text)} bytes")
+    return 1 if crashes or slow else 0
+
+
+def run(seed: int, inputs: int, corpus: Path) -> Outcome:
+    """Check `inputs` generated texts."""
+    generator = random.Random(seed)
+    outcome = Outcome()
+    texts = _inputs(generator, corpus)
+    for _ in range(inputs):
+        text = next(texts)
+        started = time.perf_counter()
+        try:
+            check(Source("fuzz.ptx", text))
+        except Exception:
+            outcome.crashes.append((text, traceback.format_exc(limit=-6)))
+        spent = time.perf_counter() - started
+        outcome.inputs += 1
+        outcome.megabytes += len(text) / 1e6
+        outcome.seconds += spent
+        ratio = max(0.0, spent - _FREE_SECONDS) / max(len(text), 1) * 1e6
+        outcome.slowest_ratio = max(outcome.slowest_ratio, ratio)
+        if ratio > _LIMIT_SECONDS_PER_MB:
+            outcome.slow.append((text, ratio))
+    return outcome
+
+
+def _inputs(generator: random.Random, corpus: Path) -> Iterator[str]:
+    seeds = [path.read_text() for path in sorted(corpus.rglob("*.ptx")) if path.stat().st_size < 200_000]
+    makers = [_bytes, _soup] + ([_mutated] * 3 if seeds else [])
+    while True:
+        yield generator.choice(makers)(generator, seeds)
+
+
+def _bytes(generator: random.Random, _: list[str]) -> str:
+    return generator.randbytes(generator.randrange(400)).decode("latin-1")
+
+
+def _soup(generator: random.Random, _: list[str]) -> str:
+    body = generator.choices(_TOKENS, k=generator.randrange(1, 120))
+    prefix = _TOKENS[0] + (".entry k() {" if generator.random() < 0.7 else "")
+    return prefix + generator.choice(["", " ", "\n"]).join(body)
+
+
+def _mutated(generator: random.Random, seeds: list[str]) -> str:
+    text = generator.choice(seeds)
+    for _ in range(generator.randrange(1, 6)):
+        text = generator.choice((_cut, _swap_lines, _insert, _flip, _repeat))(generator, text)
+    return text
+
+
+def _cut(generator: random.Random, text: str) -> str:
+    at = generator.randrange(len(text) + 1)
+    return text[:at] + text[at + generator.randrange(1, 60) :]
+
+
+def _swap_lines(generator: random.Random, text: str) -> str:
+    lines = text.split("\n")
+    one, two = generator.randrange(len(lines)), generator.randrange(len(lines))
+    lines[one], lines[two] = lines[two], lines[one]
+    return "\n".join(lines)
+
+
+def _insert(generator: random.Random, text: str) -> str:
+    at = generator.randrange(len(text) + 1)
+    return text[:at] + generator.choice(_TOKENS) + text[at:]
+
+
+def _flip(generator: random.Random, text: str) -> str:
+    if not text:
+        return text
+    at = generator.randrange(len(text))
+    return text[:at] + chr(generator.randrange(1, 128)) + text[at + 1 :]
+
+
+def _repeat(generator: random.Random, text: str) -> str:
+    at = generator.randrange(len(text) + 1)
+    piece = text[at : at + generator.randrange(1, 40)]
+    return text[:at] + piece * generator.randrange(2, 200) + text[at:]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

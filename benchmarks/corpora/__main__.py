@@ -10,7 +10,9 @@ from pathlib import Path
 
 from .store import Cache, Row, default_root
 
-GROUPS = ("cuda_ptx", "triton", "gluon", "cutlass", "flashinfer")
+GROUPS = ("cuda_ptx", "triton", "cutlass", "flashinfer")
+
+MODULES = {"triton": "triton_group"}
 
 Builder = Callable[[Cache, frozenset[str]], Iterable[Row]]
 
@@ -45,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _build(cache: Cache, groups: list[str], only: frozenset[str]) -> int:
     failed = 0
     for group in groups:
-        build: Builder = importlib.import_module(f"{__package__}.{group}").build
+        build: Builder = importlib.import_module(f"{__package__}.{MODULES.get(group, group)}").build
         for row in build(cache, only):
             failed += not row.built
             print(_line(row), flush=True)

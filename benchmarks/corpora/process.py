@@ -37,7 +37,9 @@ class Ran:
         text = self.output.strip()
         if len(text) > KEPT_MESSAGE:
             text = text[:KEPT_MESSAGE] + f"\n... ({len(text) - KEPT_MESSAGE} more characters)"
-        return f"stopped: {self.stopped}\n{text}".strip() if self.stopped else text
+        if self.stopped:
+            return f"stopped: {self.stopped}\n{text}".strip()
+        return text or f"ended with status {self.status} and no message"
 
 
 def available_mb() -> int:

@@ -11,7 +11,9 @@ from pathlib import Path
 HEADERS = "cuda/__ptx/instructions/generated"
 
 _BLOCK = re.compile(
-    r"/\*\n(?P<doc>.*?)\*/\n#if __cccl_ptx_isa >= (?P<isa>\d+)(?: && __cccl_ptx_isa < (?P<below>\d+))?\n(?P<code>.*?)\n#endif",
+    r"/\*\n(?P<doc>.*?)\*/\n"
+    r"#if __cccl_ptx_isa >= (?P<isa>\d+)(?: && __cccl_ptx_isa < (?P<below>\d+))?\n"
+    r"(?P<code>.*?)\n#endif",
     re.S,
 )
 _HEAD = re.compile(r"template <(?P<template>.*?)>\s*_CCCL_DEVICE_API (?P<head>.*?)\n\{(?P<body>.*)", re.S)

@@ -105,14 +105,15 @@ def write_json(path: Path, data: object) -> None:
 
 def update_json(path: Path, rows: dict[str, Any]) -> None:
     """Merge `rows` into the rows of a JSON file while holding its lock."""
-    with _locked(path):
+    with locked(path):
         data = read_json(path)
         merged = {**data.get("rows", {}), **rows}
         write_json(path, {"schema": MANIFEST_SCHEMA, "rows": merged})
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock that belongs to `path`; other processes wait."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_name(f".{path.name}.lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)

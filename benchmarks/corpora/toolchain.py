@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .environments import packages
 from .process import Ran, run
-from .store import Cache, Row
+from .store import Cache, Row, locked
 
 NVCC_TIMEOUT = 1800.0
 KEEP_FREE_MB = 6 * 1024
@@ -97,12 +97,16 @@ def extra_headers(cache: Cache) -> Path:
 def to_ptx(
     tool: Toolchain, source: Path, output: Path, target: str, flags: Sequence[str], *, lineinfo: bool = True
 ) -> tuple[Ran, list[str]]:
-    """Compile one CUDA source to PTX; the output appears only when the compiler succeeded."""
+    """Compile one CUDA source to PTX; the output appears only when the compiler succeeded.
+
+    One compiler runs at a time, whatever number of builders there is.
+    """
     draft = output.with_suffix(f".{os.getpid()}.tmp")
     command = [str(tool.nvcc), "-ptx", f"-arch={target}", "-std=c++17", "--expt-relaxed-constexpr"]
     command += ["-lineinfo"] if lineinfo else []
     command += [*flags, str(source)]
-    ran = run([*command, "-o", draft], timeout=NVCC_TIMEOUT, keep_free_mb=KEEP_FREE_MB)
+    with locked(output.parents[1] / "nvcc"):
+        ran = run([*command, "-o", draft], timeout=NVCC_TIMEOUT, keep_free_mb=KEEP_FREE_MB)
     if ran.ok and draft.is_file():
         draft.replace(output)
     else:

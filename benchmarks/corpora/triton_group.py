@@ -1,0 +1,86 @@
+"""Group `triton`: this project's own Triton and Gluon kernels, compiled with no GPU, one process each."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from .environments import ensure
+from .process import run
+from .store import Cache, Row
+from .toolchain import main_toolchain
+
+GROUP = "triton"
+MODULES = ("triton_kernels", "gluon_kernels")
+COMPILE_TIMEOUT = 300.0
+KEEP_FREE_MB = 4 * 1024
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def build(cache: Cache, wanted: frozenset[str]) -> Iterator[Row]:
+    """Compile every case for each of its targets, or those named in `wanted`."""
+    python = ensure(cache, "triton")
+    version = min(main_toolchain(cache).isa, 90)
+    for module in MODULES:
+        listing = _worker(cache, python, "list", module)
+        for line in listing.splitlines():
+            case, capability, target, unit = json.loads(line)
+            if not wanted or {case, unit} & wanted:
+                yield _build_one(cache, python, module, case, capability, target, unit, version)
+
+
+def _worker(cache: Cache, python: Path, *arguments: str) -> str:
+    ran = run([python, "-m", f"{__package__}.triton_worker", *arguments], timeout=60, cwd=REPOSITORY)
+    if not ran.ok:
+        raise RuntimeError(f"cannot list the cases:\n{ran.message}")
+    return ran.output
+
+
+def _build_one(
+    cache: Cache, python: Path, module: str, case: str, capability: int, target: str, unit: str, version: int
+) -> Row:
+    if cache.is_built(GROUP, unit):
+        return cache.rows()[f"{GROUP}/{unit}"]
+    output = cache.ptx(GROUP, unit)
+    draft = output.with_suffix(f".{os.getpid()}.tmp")
+    worker = [str(python), "-m", f"{__package__}.triton_worker", "build", module, case, str(capability)]
+    ptxas = str(main_toolchain(cache).ptxas)
+    environment = {
+        "TRITON_CACHE_DIR": str(cache.root / "triton-cache"),
+        "TRITON_DEFAULT_FP_FUSION": "1",
+        "TRITON_PTXAS_PATH": ptxas,
+        "TRITON_PTXAS_BLACKWELL_PATH": ptxas,
+    }
+    ran = run(
+        [*worker, draft, str(version)],
+        timeout=COMPILE_TIMEOUT,
+        keep_free_mb=KEEP_FREE_MB,
+        cwd=REPOSITORY,
+        env=environment,
+    )
+    built = ran.ok and draft.is_file()
+    if built:
+        draft.replace(output)
+    draft.unlink(missing_ok=True)
+    row = Row(
+        group=GROUP,
+        name=unit,
+        target=target,
+        built=built,
+        how=f"triton.compile of {module}.{case} for capability {capability}, PTX version {version}",
+        tool="triton",
+        bytes=output.stat().st_size if built else 0,
+        seconds=ran.seconds,
+        peak_mb=ran.peak_mb,
+        message="" if built else _cause(ran.message, ran.output),
+    )
+    cache.record(row)
+    return row
+
+
+def _cause(message: str, output: str) -> str:
+    """The last error line first, then the whole message."""
+    lines = [line for line in output.splitlines() if "error" in line.lower()]
+    return f"{lines[-1]}\n{message}" if lines else message

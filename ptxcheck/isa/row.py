@@ -9,6 +9,7 @@ A syntax line follows the PTX manual: `mnemonic.literal.slot{.optional}{.sem.sco
 * Slots whose names end in `type`, or in `space`, keep their order, as in ptxas.
 * Operands: `a`, `[addr]`, `[map, coords]` (any number of parts), `d|p`, `d{|p}`, an optional tail `{, c}`,
   a tail that is there exactly when a slot is filled `{, mask}@multicast`.
+* `mask=mask32` is the operand `mask`, described by the entry `mask32` of `operands` and `limits`.
 * A trailing ` @8.6+sm_100a|sm_100f` adds a requirement of that form.
 
 `slots` maps a slot to its values: `".ca .cg@7.4 .x@8.6+sm_100f"`. `operands` maps an operand to
@@ -41,7 +42,7 @@ _OPERAND_TOKEN = re.compile(
     r"\s*(?:(?P<optional>\{\s*,\s*(?P<inner>[^{}]*)\}(?:@(?P<with>\w+))?)"
     r"|(?P<address>\[[^\]]*\])"
     r"|(?P<pair>\w+(?:\{\|\w+\}|\|\w+))"
-    r"|(?P<name>\w+))\s*,?"
+    r"|(?P<name>[\w=]+))\s*,?"
 )
 _SPEC = re.compile(
     r"(?:(?P<direction>rw|r|w)(?:\s+|$))?(?:(?P<kind>pred|imm|label|symbol|any|addr|sink)(?:\s+|$))?"
@@ -170,10 +171,11 @@ def _operand(
         if bar:
             second = _operand(row, rest.strip("}"), slots, optional=name.endswith("{"))
             name = name.rstrip("{")
-    name = name.strip()
-    spec = _SPEC.match(row.operands.get(name, ""))
+    name, _, key = name.strip().partition("=")
+    key = key or name
+    spec = _SPEC.match(row.operands.get(key, ""))
     if spec is None:
-        raise ValueError(f"{row.mnemonic}: cannot read operand spec {row.operands[name]!r}")
+        raise ValueError(f"{row.mnemonic}: cannot read operand spec {row.operands[key]!r}")
     kind = OperandKind(spec["kind"]) if spec["kind"] else OperandKind.VALUE
     if bracketed:
         kind = OperandKind.ADDRESS
@@ -189,7 +191,7 @@ def _operand(
         optional=optional,
         present_with=present_with,
         second=second,
-        limits=parse_limits(row.limits[name]) if name in row.limits else (),
+        limits=parse_limits(row.limits[key]) if key in row.limits else (),
     )
 
 

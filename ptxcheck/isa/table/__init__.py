@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 from ..row import Row
-from . import async_copy, control_flow, mbarrier, synchronization, tensormap
+from . import (
+    async_copy,
+    comparison,
+    control_flow,
+    conversion,
+    data_movement,
+    floating,
+    half,
+    integer,
+    logic,
+    mbarrier,
+    misc,
+    stack,
+    synchronization,
+    tensormap,
+)
 
 ROWS: tuple[Row, ...] = (
-    *control_flow.ROWS,
     *async_copy.ROWS,
+    *comparison.ROWS,
+    *control_flow.ROWS,
+    *conversion.ROWS,
+    *data_movement.ROWS,
+    *floating.ROWS,
+    *half.ROWS,
+    *integer.ROWS,
+    *logic.ROWS,
     *mbarrier.ROWS,
+    *misc.ROWS,
+    *stack.ROWS,
     *synchronization.ROWS,
     *tensormap.ROWS,
 )

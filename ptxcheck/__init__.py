@@ -1,3 +1,17 @@
-"""ptxcheck: a static verifier and linter for PTX and CUDA kernels."""
+"""ptxcheck: a static verifier and linter for PTX and CUDA kernels.
+
+>>> import ptxcheck
+>>> report = ptxcheck.check("kernel.ptx")
+>>> for finding in report.active:
+...     print(finding.location.primary, finding.rule, finding.message)
+"""
 
 __version__ = "0.1.0"
+
+from .check import check
+from .config import Config
+from .finding import Finding
+from .results import Report
+from .source import Source
+
+__all__ = ["Config", "Finding", "Report", "Source", "__version__", "check"]

@@ -1,0 +1,7 @@
+"""How files become PTX text: finding them, reading them, compiling CUDA sources."""
+
+from .cuda import NvccOptions
+from .discover import Input, InputKind, discover
+from .load import Loaded, load
+
+__all__ = ["Input", "InputKind", "Loaded", "NvccOptions", "discover", "load"]

@@ -1,0 +1,131 @@
+"""From the paths on a command line to the files to check, in a stable order."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fnmatch import fnmatch
+from pathlib import Path
+
+from ..results import Problem, ProblemKind
+from ..source import Position
+
+STANDARD_INPUT = "-"
+
+
+class InputKind(Enum):
+    """What a file holds, by its name."""
+
+    PTX = ".ptx"
+    CUDA = ".cu"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file to check. `path` is as the user wrote it, or `-` for PTX on standard input."""
+
+    path: str
+    kind: InputKind
+
+    @property
+    def name(self) -> str:
+        """The name to show."""
+        return "<stdin>" if self.path == STANDARD_INPUT else self.path
+
+
+def discover(
+    paths: Sequence[str], exclude: Sequence[str] = ()
+) -> tuple[tuple[Input, ...], tuple[Problem, ...]]:
+    """Return the files that files, folders, globs and `-` name, each once, and what names nothing.
+
+    `exclude` holds patterns of paths to leave out of folders and globs; files named outright are kept.
+    """
+    found: dict[str, Input] = {}
+    problems: list[Problem] = []
+    for path in paths:
+        for item in _expand(path, exclude):
+            if isinstance(item, Problem):
+                problems.append(item)
+            else:
+                found.setdefault(_identity(item.path), item)
+    return tuple(found.values()), tuple(problems)
+
+
+def _identity(path: str) -> str:
+    return path if path == STANDARD_INPUT else os.path.abspath(path)
+
+
+def _expand(path: str, exclude: Sequence[str]) -> Iterator[Input | Problem]:
+    if path == STANDARD_INPUT:
+        yield Input(STANDARD_INPUT, InputKind.PTX)
+        return
+    try:
+        is_folder = Path(path).is_dir()
+        exists = is_folder or os.path.lexists(path)
+    except (OSError, ValueError) as error:
+        yield _problem(path, f"cannot be looked up: {error}")
+        return
+    if is_folder:
+        yield from _in_folder(path, exclude)
+    elif exists:
+        yield _named(path)
+    elif glob.has_magic(path):
+        yield from _in_glob(path, exclude)
+    else:
+        yield _problem(path, "no such file or folder")
+
+
+def _named(path: str) -> Input | Problem:
+    """Return a file that the user names outright: any name is PTX, unless it says CUDA."""
+    suffix = Path(path).suffix.lower()
+    if suffix in (".cuh", ".h", ".hpp", ".cpp", ".cc", ".py"):
+        return _problem(path, f"{suffix} files are not checked: name a .ptx or .cu file")
+    return Input(path, InputKind.CUDA if suffix == ".cu" else InputKind.PTX)
+
+
+def _in_folder(folder: str, exclude: Sequence[str]) -> Iterator[Input | Problem]:
+    """Yield the kernels below a folder, hidden folders left out. Links to folders are not followed."""
+    errors: list[OSError] = []
+    count = 0
+    for parent, folders, files in os.walk(folder, onerror=errors.append):
+        folders[:] = sorted(
+            name for name in folders if name[0] != "." and not _excluded(os.path.join(parent, name), exclude)
+        )
+        for name in sorted(files):
+            path = os.path.join(parent, name)
+            kind = _kind_in_folder(name)
+            if kind is not None and not _excluded(path, exclude):
+                count += 1
+                yield Input(path, kind)
+    for error in errors:
+        yield _problem(error.filename or folder, f"cannot be read: {error.strerror}")
+    if count == 0 and not errors:
+        yield _problem(folder, "no .ptx or .cu file in this folder")
+
+
+def _in_glob(pattern: str, exclude: Sequence[str]) -> Iterator[Input | Problem]:
+    count = 0
+    for path in sorted(glob.iglob(pattern, recursive=True)):
+        kind = _kind_in_folder(path)
+        if kind is not None and not os.path.isdir(path) and not _excluded(path, exclude):
+            count += 1
+            yield Input(path, kind)
+    if count == 0:
+        yield _problem(pattern, "no .ptx or .cu file matches this pattern")
+
+
+def _kind_in_folder(name: str) -> InputKind | None:
+    suffix = Path(name).suffix.lower()
+    return next((kind for kind in InputKind if kind.value == suffix), None)
+
+
+def _excluded(path: str, exclude: Sequence[str]) -> bool:
+    parts = Path(path).parts
+    return any(fnmatch(path, pattern) or any(fnmatch(part, pattern) for part in parts) for pattern in exclude)
+
+
+def _problem(path: str, message: str) -> Problem:
+    return Problem(ProblemKind.INPUT, message, Position(path, 0))

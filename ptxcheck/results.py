@@ -1,0 +1,139 @@
+"""What one run of the checker gives back: findings, problems, notes, and what was looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from .finding import Confidence, Finding, Severity
+from .launch import Launch
+from .source import Position
+
+
+class ProblemKind(Enum):
+    """Why something could not be checked."""
+
+    INPUT = "input"
+    """The file cannot be read, or is not text."""
+    COMPILER = "compiler"
+    """nvcc is missing or refused the file."""
+    SYNTAX = "syntax"
+    """The PTX is malformed at this place; the rest was checked."""
+    SETTING = "setting"
+    """A setting contradicts the kernel."""
+    TOOL = "tool"
+    """ptxcheck itself failed: a bug of ptxcheck."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that could not be checked, located. Any problem makes the run fail with exit code 2."""
+
+    kind: ProblemKind
+    message: str
+    position: Position
+    """Line 0 when the whole file is meant."""
+    kernel: str | None = None
+    detail: str = ""
+    """Text to show as it is, such as the compiler's own messages."""
+
+
+class NoteKind(Enum):
+    """What a note is about."""
+
+    OPAQUE = "opaque-instruction"
+    """An instruction that the table does not know: the kernel was not checked in full."""
+    LINE_INFO = "no-line-information"
+    SUPPRESSION = "suppression"
+    """A suppression that does nothing, or lacks its reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something the user should know that is no finding."""
+
+    kind: NoteKind
+    message: str
+    position: Position
+    kernel: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelResult:
+    """One function that was checked. `complete` is False when something in it was not decided."""
+
+    name: str
+    position: Position
+    launch: Launch
+    instructions: int
+    complete: bool = True
+    entry: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RuleInfo:
+    """The texts of a rule that renderers show; what `Rule` holds without its check."""
+
+    id: str
+    name: str
+    severity: Severity
+    confidence: Confidence
+    pedantic: bool
+    since: str
+    section: str
+    summary: str
+    consequence: str
+    advice: str
+    bad: str = field(repr=False)
+    good: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of one run. Everything is sorted; equal inputs give equal reports."""
+
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[Note, ...] = ()
+    kernels: tuple[KernelResult, ...] = ()
+    inputs: tuple[str, ...] = ()
+    """Names of the files that were asked for, in the order checked."""
+    rules: tuple[RuleInfo, ...] = field(default=(), repr=False)
+    """The rules that ran, in the order of their ids."""
+    lines: Mapping[tuple[str, int], str] = field(default_factory=dict, repr=False)
+    """Text of each source line that a renderer may show, by file and line."""
+
+    @property
+    def active(self) -> tuple[Finding, ...]:
+        """Return the findings that no comment in the source suppresses."""
+        return tuple(finding for finding in self.findings if finding.suppressed is None)
+
+    @property
+    def suppressed(self) -> tuple[Finding, ...]:
+        """Return the findings that a comment in the source suppresses."""
+        return tuple(finding for finding in self.findings if finding.suppressed is not None)
+
+    @property
+    def incomplete(self) -> tuple[KernelResult, ...]:
+        """Return the kernels in which something was not decided."""
+        return tuple(kernel for kernel in self.kernels if not kernel.complete)
+
+    def line(self, position: Position) -> str | None:
+        """Return the source line at a position, or None when its text is not at hand."""
+        return self.lines.get((position.file, position.line))
+
+    def rule(self, rule_id: str) -> RuleInfo | None:
+        """Return the texts of a rule that ran."""
+        return next((rule for rule in self.rules if rule.id == rule_id), None)
+
+
+def exit_code(report: Report, fail_on: Severity = Severity.NOTE, *, strict: bool = False) -> int:
+    """Return 2 for a problem, 1 for a finding at or above `fail_on`, 3 for an incomplete kernel if strict."""
+    if report.problems:
+        return 2
+    order = list(Severity)
+    limit = order.index(fail_on)
+    if any(order.index(finding.severity) <= limit for finding in report.active):
+        return 1
+    return 3 if strict and report.incomplete else 0

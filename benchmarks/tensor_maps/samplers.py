@@ -146,7 +146,7 @@ def sizes(rng: np.random.Generator, n: int, kind: str) -> Table:
     """Return maps whose box or column is near the size of shared memory, legal otherwise."""
     t = uniform(rng, n, kind)
     size = ELEMENT_BYTES[t["dtype"]]
-    target = (np.where(rng.random(n) < 0.5, 232448, 233472) * np.exp(rng.normal(0, 0.02, n))).astype(np.int64)
+    target = (np.where(rng.random(n) < 0.5, 232448, 233472) * np.exp(rng.normal(0.03, 0.04, n))).astype(np.int64)
     exact = rng.random(n) < 0.3
     target = np.where(exact, pick(rng, n, [229376, 232448, 233472, 233472 + 16, 233472 + 512]), target)
     if kind != "tiled":

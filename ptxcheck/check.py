@@ -58,8 +58,13 @@ def check(
         if progress is not None:
             progress(done, len(loaders), name)
         parts.append(_check_input(loader(), chosen, config))
-    infos = tuple(_info(rule) for rule in chosen)
-    return _merged(parts, tuple(name for name, _ in loaders), infos)
+    return _merged(parts, tuple(name for name, _ in loaders), _infos(chosen))
+
+
+def _infos(rules: Sequence[Rule]) -> tuple[RuleInfo, ...]:
+    from .rules import info_of
+
+    return tuple(info_of(rule) for rule in rules)
 
 
 def _chosen_rules(rules: Sequence[Rule] | None, config: Config) -> tuple[Rule, ...]:
@@ -194,7 +199,7 @@ def _finished(
     for name in owned:
         texts.setdefault(name, files.source(name) or source)
     said: dict[str, Sequence[Comment]] = {name: comments(text) for name, text in texts.items()}
-    suppressed = suppress(findings, said, [_info(rule) for rule in rules], owned)
+    suppressed = suppress(findings, said, _infos(rules), owned)
     notes = (*part.notes, *suppressed.notes, *_line_info_hint(suppressed.findings))
     positions = [position for finding in findings for position in _positions(finding)]
     positions += [problem.position for problem in part.problems] + [note.position for note in notes]
@@ -262,7 +267,3 @@ def _merged(parts: Sequence[_Part], inputs: tuple[str, ...], rules: tuple[RuleIn
 def _finding_order(finding: Finding) -> tuple[object, ...]:
     location = finding.location
     return (*location.primary, finding.rule, finding.kernel or "", location.span, finding.message)
-
-
-def _info(rule: Rule) -> RuleInfo:
-    return RuleInfo(**{item.name: getattr(rule, item.name) for item in fields(RuleInfo)})

@@ -1,0 +1,45 @@
+"""Renderers: a report to text in one of several formats. They decide nothing and do no input or output."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from ..results import Report
+
+
+class Format(Enum):
+    """Output formats of `ptxcheck check`."""
+
+    TEXT = "text"
+    CONCISE = "concise"
+    JSON = "json"
+    SARIF = "sarif"
+    GITHUB = "github"
+
+
+def render(report: Report, form: Format, *, color: bool = False) -> str:
+    """Return the report in a format; equal reports give equal text. Only text for people has colours."""
+    match form:
+        case Format.TEXT:
+            from .text import render_text
+
+            return render_text(report, color=color)
+        case Format.CONCISE:
+            from .concise import render_concise
+
+            return render_concise(report, color=color)
+        case Format.JSON:
+            from .json import render_json
+
+            return render_json(report)
+        case Format.SARIF:
+            from .sarif import render_sarif
+
+            return render_sarif(report)
+        case Format.GITHUB:
+            from .github import render_github
+
+            return render_github(report)
+
+
+__all__ = ["Format", "render"]

@@ -3,10 +3,20 @@
 A rule file defines `RULE`, or `RULES` when it derives several from a table of data.
 """
 
+from .info import info_of
 from .rule import Hit, Rule
 from .selection import UnknownSelectorError, check_selectors, matches, select_rules
 
 RULES: tuple[Rule, ...] = ()
 """Every rule, by id."""
 
-__all__ = ["RULES", "Hit", "Rule", "UnknownSelectorError", "check_selectors", "matches", "select_rules"]
+__all__ = [
+    "RULES",
+    "Hit",
+    "Rule",
+    "UnknownSelectorError",
+    "check_selectors",
+    "info_of",
+    "matches",
+    "select_rules",
+]

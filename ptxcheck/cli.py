@@ -1,0 +1,247 @@
+"""The command line. The only module that prints or exits; heavy modules are imported where they are used."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from . import __version__
+from .check import Progress, check
+from .config import Config, ConfigError, find_config, load_config, parse_severity
+from .finding import Severity
+from .launches import LaunchError, parse_hint
+from .output import OutputError, write_atomically
+from .report import Format, render
+from .results import Report, exit_code
+
+if TYPE_CHECKING:
+    from .rules import Rule
+
+BAD_INPUT = 2
+
+_SEVERITIES = [severity.value for severity in Severity]
+_FORMATS = [form.value for form in Format]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ptxcheck")
+def main() -> None:
+    """Check PTX and CUDA kernels: mbarrier phases, copy groups, proxies and fences, wgmma, tcgen05.
+
+    Exit codes: 0 clean, 1 findings, 2 bad input or usage, 3 not checked in full (with --strict).
+    """
+
+
+def _split(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+def _words(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    import shlex
+
+    try:
+        return tuple(word for value in values for word in shlex.split(value))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@main.command("check")
+@click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
+@click.option("--format", "form", type=click.Choice(_FORMATS), default="text", help="Output format.")
+@click.option(
+    "--select", multiple=True, callback=_split, help="Rules to run: id prefixes, names, severities."
+)
+@click.option("--ignore", multiple=True, callback=_split, help="Rules to leave out.")
+@click.option("--fail-on", type=click.Choice(_SEVERITIES), help="Exit with 1 from this severity up.")
+@click.option("--output", "-o", metavar="FILE", help="Write the report to FILE, whole or not at all.")
+@click.option(
+    "--strict", is_flag=True, default=None, help="Exit with 3 when a kernel is not checked in full."
+)
+@click.option("--pedantic", is_flag=True, default=None, help="Also run rules that released libraries break.")
+@click.option("--possible", is_flag=True, default=None, help="Also report what could not be excluded.")
+@click.option("--nvcc-args", multiple=True, callback=_words, metavar="ARGS", help="Further flags for nvcc.")
+@click.option("-I", "includes", multiple=True, metavar="DIR", help="Include folder for nvcc.")
+@click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Macro for nvcc.")
+@click.option("--arch", metavar="sm_XY", help="Architecture that .cu files are compiled for.")
+@click.option("--compile-commands", metavar="PATH", help="compile_commands.json with the flags of .cu files.")
+@click.option(
+    "--launch", multiple=True, metavar="SPEC", help="'block=384 cluster=2' or 'kernel*: block=128'."
+)
+@click.option("--source-root", multiple=True, metavar="DIR", help="Show lines of files below DIR.")
+@click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
+@click.option("--isolated", is_flag=True, help="Read no configuration file.")
+@click.option("--statistics", is_flag=True, help="Count the findings of each rule instead.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 also when there are findings.")
+def check_command(paths: tuple[str, ...], **options: Any) -> None:
+    """Check .ptx and .cu files, folders, globs, or PTX on standard input (-)."""
+    config = _config(paths, options)
+    report = _checked(paths, config)
+    form = Format(options["form"])
+    output = options["output"]
+    if options["statistics"]:
+        from .report.plain import statistics
+
+        text = statistics(report)
+    else:
+        text = render(report, form, color=output is None and _has_color(sys.stdout))
+    _write(text, output)
+    status = exit_code(report, config.fail_on, strict=config.strict)
+    sys.exit(0 if options["exit_zero"] and status == 1 else status)
+
+
+def _config(paths: tuple[str, ...], options: dict[str, Any]) -> Config:
+    """Return the configuration file's settings with the options of the command line over them."""
+    try:
+        config = _configured(paths, options["config_file"], options["isolated"])
+        hints = tuple(parse_hint(text, "--launch") for text in options["launch"])
+    except (ConfigError, LaunchError) as error:
+        _fail(str(error))
+    nvcc = config.nvcc
+    return replace(
+        config,
+        select=options["select"] or config.select,
+        ignore=config.ignore + options["ignore"],
+        fail_on=config.fail_on if options["fail_on"] is None else parse_severity(options["fail_on"]),
+        strict=options["strict"] or config.strict,
+        pedantic=options["pedantic"] or config.pedantic,
+        possible=options["possible"] or config.possible,
+        source_roots=config.source_roots + options["source_root"],
+        launch=hints + config.launch,
+        nvcc=replace(
+            nvcc,
+            args=nvcc.args + options["nvcc_args"],
+            includes=options["includes"] + nvcc.includes,
+            defines=nvcc.defines + options["defines"],
+            arch=options["arch"] or nvcc.arch,
+            compile_commands=options["compile_commands"] or nvcc.compile_commands,
+        ),
+    )
+
+
+def _configured(paths: tuple[str, ...], config_file: str | None, isolated: bool) -> Config:
+    if config_file is not None:
+        return load_config(Path(config_file))
+    first = Path("." if paths[0] == "-" else paths[0])
+    found = None if isolated else find_config(first if first.exists() else Path())
+    return Config() if found is None else load_config(found)
+
+
+def _checked(paths: tuple[str, ...], config: Config) -> Report:
+    from .rules import UnknownSelectorError
+
+    try:
+        if not _has_progress():
+            return check(paths, config=config)
+        from .progress import progress_bar
+
+        with progress_bar() as progress:
+            return _check_with(paths, config, progress)
+    except UnknownSelectorError as error:
+        _fail(str(error))
+
+
+def _check_with(paths: tuple[str, ...], config: Config, progress: Progress) -> Report:
+    return check(paths, config=config, progress=progress)
+
+
+@main.command("explain")
+@click.argument("rule_id", metavar="ID")
+def explain_command(rule_id: str) -> None:
+    """Say what a rule is about, by its id or name."""
+    from .report.rule_page import text_page
+    from .rules import RULES, UnknownSelectorError, check_selectors, info_of
+
+    for rule in _all_rules():
+        if rule_id.upper() == rule.id or rule_id.lower() == rule.name:
+            _write(text_page(info_of(rule)), None)
+            return
+    try:
+        check_selectors(RULES, [rule_id])
+        _fail(f"{rule_id} stands for several rules; `ptxcheck rules` lists them")
+    except UnknownSelectorError as error:
+        _fail(str(error))
+
+
+@main.command("rules")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+def rules_command(form: str) -> None:
+    """List all rules."""
+    from .rules import info_of
+
+    infos = tuple(info_of(rule) for rule in _all_rules())
+    if form == "json":
+        from .report.json import render_rules
+
+        _write(render_rules(infos), None)
+        return
+    from .report.rule_page import rule_table
+
+    _write(rule_table(infos), None)
+
+
+def _all_rules() -> tuple[Rule, ...]:
+    from .rules import RULES
+
+    return tuple(sorted(RULES, key=lambda rule: rule.id))
+
+
+@main.command("parse")
+@click.argument("path", metavar="FILE")
+@click.option("--dump", type=click.Choice(["ir", "cfg", "json"]), default="ir", help="What to print.")
+@click.option("--kernel", help="Only this kernel.")
+def parse_command(path: str, dump: str, kernel: str | None) -> None:
+    """Parse one .ptx or .cu file and print its IR as PTX, its graphs as DOT, or its IR as JSON."""
+    from .dump import dump_file
+
+    text, problems = dump_file(path, dump, kernel)
+    _write(text, None)
+    for problem in problems:
+        from .report.plain import place, visible
+
+        click.echo(f"{place(problem.position)}: {visible(problem.message)}", err=True)
+        if problem.detail:
+            click.echo(visible(problem.detail), err=True)
+    sys.exit(BAD_INPUT if problems else 0)
+
+
+def _fail(message: str) -> NoReturn:
+    click.echo(f"ptxcheck: {message}", err=True)
+    sys.exit(BAD_INPUT)
+
+
+def _write(text: str, output: str | None) -> None:
+    """Write to a file, or to standard output without failing when the reader is gone."""
+    if output is not None:
+        try:
+            write_atomically(output, text)
+        except OutputError as error:
+            _fail(str(error))
+        return
+    data = text.encode("utf-8", errors="backslashreplace")
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        _fail(f"cannot write to standard output: {error.strerror}")
+
+
+def _has_color(stream: Any) -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or bool(stream.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def _has_progress() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+if __name__ == "__main__":
+    main()

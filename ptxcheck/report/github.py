@@ -1,0 +1,57 @@
+"""Workflow commands of GitHub Actions, which show findings beside the lines of a pull request."""
+
+from __future__ import annotations
+
+from ..finding import Finding, Severity
+from ..results import Report
+from ..source import Position
+from .names import short_name
+from .plain import summary
+
+
+def render_github(report: Report) -> str:
+    """Return an annotation for each problem, finding and note, and a summary."""
+    lines = [
+        _command(
+            "error",
+            problem.position,
+            f"ptxcheck: {problem.kind.value}",
+            _with(problem.message, problem.detail),
+        )
+        for problem in report.problems
+    ]
+    lines += [_finding(finding) for finding in report.active]
+    lines += [
+        _command("notice", note.position, f"ptxcheck: {note.kind.value}", note.message)
+        for note in report.notes
+    ]
+    return "\n".join([*lines, _data(summary(report))]) + "\n"
+
+
+def _finding(finding: Finding) -> str:
+    level = {Severity.SLOW: "warning", Severity.NOTE: "notice"}.get(finding.severity, "error")
+    kernel = "" if finding.kernel is None else f"in {short_name(finding.kernel)}"
+    text = _with(finding.message, kernel, finding.help)
+    return _command(level, finding.location.primary, f"{finding.rule} {finding.name}", text)
+
+
+def _with(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)
+
+
+def _command(level: str, position: Position, title: str, message: str) -> str:
+    values = [f"file={_property(position.file)}"]
+    if position.line > 0:
+        values.append(f"line={position.line}")
+        if position.column > 0:
+            values.append(f"col={position.column}")
+    values.append(f"title={_property(title)}")
+    return f"::{level} {','.join(values)}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

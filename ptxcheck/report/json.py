@@ -1,0 +1,130 @@
+"""JSON for programs. The shape is described in `docs/json.md`; `SCHEMA_VERSION` grows when it changes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .. import __version__
+from ..finding import Finding, Frame, Location
+from ..launch import Launch
+from ..results import KernelResult, Note, Problem, Report, RuleInfo
+from ..source import Position
+
+SCHEMA_VERSION = 1
+
+
+def render_json(report: Report) -> str:
+    """Return the whole report, suppressed findings included, as one JSON object."""
+    value = {
+        "schema": SCHEMA_VERSION,
+        "tool": {"name": "ptxcheck", "version": __version__},
+        "inputs": list(report.inputs),
+        "summary": {
+            "findings": len(report.active),
+            "suppressed": len(report.suppressed),
+            "problems": len(report.problems),
+            "kernels": len(report.kernels),
+            "incomplete": len(report.incomplete),
+        },
+        "findings": [_finding(finding) for finding in report.findings],
+        "problems": [_problem(problem) for problem in report.problems],
+        "notes": [_note(note) for note in report.notes],
+        "kernels": [_kernel(kernel) for kernel in report.kernels],
+    }
+    return json.dumps(value, indent=2) + "\n"
+
+
+def render_rules(rules: tuple[RuleInfo, ...]) -> str:
+    """Return the texts of rules as a JSON list."""
+    return json.dumps([rule_object(rule) for rule in rules], indent=2) + "\n"
+
+
+def rule_object(rule: RuleInfo) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "name": rule.name,
+        "severity": rule.severity.value,
+        "confidence": rule.confidence.value,
+        "pedantic": rule.pedantic,
+        "since": rule.since,
+        "section": rule.section,
+        "summary": rule.summary,
+        "consequence": rule.consequence,
+        "advice": rule.advice,
+        "bad": rule.bad,
+        "good": rule.good,
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "name": finding.name,
+        "severity": finding.severity.value,
+        "confidence": finding.confidence.value,
+        "message": finding.message,
+        "help": finding.help,
+        "kernel": finding.kernel,
+        "location": _location(finding.location),
+        "related": [
+            {"message": related.message, "location": _location(related.location)}
+            for related in finding.related
+        ],
+        "fingerprint": finding.fingerprint,
+        "suppressed": finding.suppressed,
+    }
+
+
+def _location(location: Location) -> dict[str, Any]:
+    return {
+        **_position(location.primary),
+        "ptx": {**_position(location.ptx), "start": location.span.start, "end": location.span.end},
+        "frames": [_frame(frame) for frame in location.frames],
+    }
+
+
+def _position(position: Position) -> dict[str, Any]:
+    return {"file": position.file, "line": position.line or None, "column": position.column or None}
+
+
+def _frame(frame: Frame) -> dict[str, Any]:
+    return {**_position(frame.position), "function": frame.function}
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {
+        "kind": problem.kind.value,
+        "message": problem.message,
+        "detail": problem.detail,
+        "kernel": problem.kernel,
+        **_position(problem.position),
+    }
+
+
+def _note(note: Note) -> dict[str, Any]:
+    return {
+        "kind": note.kind.value,
+        "message": note.message,
+        "kernel": note.kernel,
+        **_position(note.position),
+    }
+
+
+def _kernel(kernel: KernelResult) -> dict[str, Any]:
+    return {
+        "name": kernel.name,
+        "entry": kernel.entry,
+        **_position(kernel.position),
+        "instructions": kernel.instructions,
+        "complete": kernel.complete,
+        "launch": _launch(kernel.launch),
+    }
+
+
+def _launch(launch: Launch) -> dict[str, Any]:
+    return {
+        "block": None if launch.block is None else list(launch.block),
+        "cluster": None if launch.cluster is None else list(launch.cluster),
+        "max_threads": launch.max_threads,
+    }

@@ -1,0 +1,82 @@
+"""Short readable names for mangled C++ functions: `_ZN2ns5twiceEj` → `ns::twice`."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_SOURCE_NAME = re.compile(r"\d+")
+_SUBSTITUTION = re.compile(r"S(?:[0-9A-Z]*_|[tabsiod])|T[0-9]*_")
+_QUALIFIERS = re.compile(r"[rVKRO]*")
+_HIDDEN = re.compile(r"_INTERNAL_|__\d+\Z|_GLOBAL__N_|_V\d+\Z")
+
+
+@lru_cache(maxsize=4096)
+def short_name(mangled: str) -> str:
+    """Return the qualified name without template arguments and parameters, or the input when it is no C++."""
+    if not mangled.startswith("_Z"):
+        return mangled
+    try:
+        nested = mangled[2:3] == "N"
+        parts = _nested(mangled, _QUALIFIERS.match(mangled, 3).end()) if nested else _plain(mangled, 2)  # type: ignore[union-attr]
+    except (IndexError, ValueError):
+        return mangled
+    shown = [part for part in parts if not _HIDDEN.match(part)]
+    return "::".join(shown) if shown else mangled
+
+
+def _plain(text: str, at: int) -> list[str]:
+    if text[at] == "L":
+        at += 1
+    name, _ = _name(text, at)
+    return [name]
+
+
+def _nested(text: str, at: int) -> list[str]:
+    parts: list[str] = []
+    while text[at] != "E":
+        if text[at] == "L":
+            at += 1
+        elif text[at] == "I":
+            at = _skip_group(text, at + 1)
+        elif text[at].isdigit():
+            name, at = _name(text, at)
+            parts.append(name)
+        elif text.startswith("St", at):
+            parts.append("std")
+            at += 2
+        elif text[at] == "C" and parts:
+            parts.append(parts[-1])
+            at += 2
+        else:
+            raise ValueError("an operator, or something else that has no plain name")
+    return parts
+
+
+def _name(text: str, at: int) -> tuple[str, int]:
+    match = _SOURCE_NAME.match(text, at)
+    if match is None:
+        raise ValueError("no name here")
+    end = match.end() + int(match[0])
+    if end > len(text):
+        raise ValueError("the name is cut off")
+    return text[match.end() : end], end
+
+
+def _skip_group(text: str, at: int) -> int:
+    """Return the index after the `E` that closes a group of template arguments."""
+    depth = 1
+    while depth:
+        match = _SUBSTITUTION.match(text, at)
+        if match is not None:
+            at = match.end()
+        elif text[at].isdigit():
+            _, at = _name(text, at)
+        elif text[at] == "L" and text[at + 1].islower():
+            at = text.index("E", at) + 1
+        elif text[at] == "L" and text[at + 1] == "N":
+            at = text.index("E", _skip_group(text, at + 2)) + 1
+        else:
+            depth += {"E": -1, "I": 1, "N": 1, "X": 1, "J": 1, "F": 1}.get(text[at], 0)
+            at += 1
+    return at

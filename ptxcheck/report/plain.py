@@ -1,0 +1,66 @@
+"""Words and text shared by the renderers for people."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from ..finding import Severity
+from ..results import Report
+from ..source import Position
+
+COLORS = {
+    Severity.ERROR: "red",
+    Severity.HANG: "red",
+    Severity.UNDEFINED: "red",
+    Severity.WRONG_RESULT: "red",
+    Severity.LAUNCH_ERROR: "red",
+    Severity.SLOW: "yellow",
+    Severity.NOTE: "cyan",
+}
+
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """Return text with control and direction characters spelt out, so that no file can drive a terminal."""
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def place(position: Position) -> str:
+    """Return `file:line:column` without the parts that are not known."""
+    parts = [visible(position.file)]
+    if position.line > 0:
+        parts.append(str(position.line))
+        if position.column > 0:
+            parts.append(str(position.column))
+    return ":".join(parts)
+
+
+def plural(count: int, word: str) -> str:
+    """Return `1 finding`, `2 findings`."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def summary(report: Report) -> str:
+    """Return one line that says what was checked and what came out."""
+    entries = sum(1 for kernel in report.kernels if kernel.entry)
+    parts = [f"checked {plural(entries, 'kernel')} in {plural(len(report.inputs), 'file')}"]
+    counts = Counter(finding.severity for finding in report.active)
+    detail = ", ".join(f"{counts[severity]} {severity.value}" for severity in Severity if counts[severity])
+    parts.append(plural(len(report.active), "finding") + (f" ({detail})" if detail else ""))
+    if report.suppressed:
+        parts.append(f"{len(report.suppressed)} suppressed")
+    if report.problems:
+        parts.append(plural(len(report.problems), "problem"))
+    if report.incomplete:
+        parts.append(f"{len(report.incomplete)} not checked in full")
+    return "; ".join(parts)
+
+
+def statistics(report: Report) -> str:
+    """Return a table of findings per rule, most frequent first."""
+    counts = Counter((finding.rule, finding.name) for finding in report.active)
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    width = max((len(str(count)) for _, count in ordered), default=1)
+    return "".join(f"{count:>{width}}  {rule}  {name}\n" for (rule, name), count in ordered)

@@ -1,0 +1,189 @@
+"""SARIF 2.1.0 for code scanning. The only module that knows sarif-om."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+import sarif_om as sarif
+
+from .. import __version__
+from ..finding import Confidence, Finding, Frame, Location, Related, Severity
+from ..results import Note, Problem, Report, RuleInfo
+from ..source import Position, Span
+from .names import short_name
+from .plain import visible
+from .rule_page import markdown_page
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+FINGERPRINT = "ptxcheck/v1"
+_ROOT = "%SRCROOT%"
+
+
+def render_sarif(report: Report) -> str:
+    """Return the report as a SARIF log with one run."""
+    indices = {rule.id: index for index, rule in enumerate(report.rules)}
+    driver = sarif.ToolComponent(
+        name="ptxcheck",
+        version=__version__,
+        semantic_version=__version__,
+        rules=[_rule(rule) for rule in report.rules],
+    )
+    notifications = [_problem(problem) for problem in report.problems] + [
+        _note(note) for note in report.notes
+    ]
+    run = sarif.Run(
+        tool=sarif.Tool(driver=driver),
+        column_kind="unicodeCodePoints",
+        results=[_result(finding, indices) for finding in report.findings],
+        invocations=[
+            sarif.Invocation(
+                execution_successful=not report.problems,
+                tool_execution_notifications=notifications,
+            )
+        ],
+    )
+    log = sarif.SarifLog(version="2.1.0", schema_uri=SCHEMA, runs=[run])
+    return json.dumps(_plain(log), indent=2) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """Return an object of sarif-om as JSON values, with what is absent or default left out."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    fields = getattr(type(value), "__attrs_attrs__", None)
+    if fields is None:
+        return value
+    kept = ((field, getattr(value, field.name)) for field in fields)
+    return {
+        field.metadata["schema_property_name"]: _plain(item)
+        for field, item in kept
+        if item is not None and (item not in (-1, -1.0) or isinstance(item, bool))
+    }
+
+
+def _level(severity: Severity) -> str:
+    return {Severity.SLOW: "warning", Severity.NOTE: "note"}.get(severity, "error")
+
+
+def _rule(rule: RuleInfo) -> Any:
+    tags = ["cuda", "ptx", rule.severity.value, *(["pedantic"] if rule.pedantic else [])]
+    return sarif.ReportingDescriptor(
+        id=rule.id,
+        name=rule.name,
+        short_description=_text(rule.summary),
+        full_description=_text(f"{rule.summary} {rule.consequence}"),
+        help=sarif.MultiformatMessageString(text=rule.advice, markdown=markdown_page(rule)),
+        default_configuration=sarif.ReportingConfiguration(level=_level(rule.severity)),
+        properties={
+            "precision": "very-high" if rule.confidence is Confidence.PROVED else "medium",
+            "problem.severity": {"note": "recommendation"}.get(_level(rule.severity), _level(rule.severity)),
+            "section": rule.section,
+            "since": rule.since,
+            "tags": tags,
+        },
+    )
+
+
+def _text(text: str) -> Any:
+    return sarif.MultiformatMessageString(text=text)
+
+
+def _result(finding: Finding, indices: dict[str, int]) -> Any:
+    level = _level(finding.severity)
+    if finding.confidence is Confidence.POSSIBLE and level == "error":
+        level = "warning"
+    return sarif.Result(
+        rule_id=finding.rule,
+        rule_index=indices.get(finding.rule, -1),
+        kind="fail",
+        level=level,
+        message=_message(finding.message + (f"\n{finding.help}" if finding.help else "")),
+        locations=[_location(finding.location, finding.kernel)],
+        related_locations=_numbered(
+            [*_frames(finding.location), *(_related(related) for related in finding.related)]
+        ),
+        partial_fingerprints={FINGERPRINT: finding.fingerprint} if finding.fingerprint else None,
+        suppressions=[sarif.Suppression(kind="inSource", justification=finding.suppressed)]
+        if finding.suppressed is not None
+        else [],
+        properties={"confidence": finding.confidence.value, "severity": finding.severity.value},
+    )
+
+
+def _message(text: str) -> Any:
+    """Return a plain text message; brackets and backslashes would be read as links, so they are escaped."""
+    escaped = visible(text).replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+    return sarif.Message(text=escaped)
+
+
+def _location(location: Location, kernel: str | None) -> Any:
+    logical = None
+    if kernel is not None:
+        logical = [
+            sarif.LogicalLocation(
+                name=short_name(kernel), fully_qualified_name=kernel, decorated_name=kernel, kind="function"
+            )
+        ]
+    return sarif.Location(physical_location=_physical(location.primary), logical_locations=logical)
+
+
+def _physical(position: Position) -> Any:
+    region = None
+    if position.line > 0:
+        region = sarif.Region(start_line=position.line, start_column=position.column or None)
+    return sarif.PhysicalLocation(artifact_location=_artifact(position.file), region=region)
+
+
+def _artifact(path: str) -> Any:
+    name = path.replace("\\", "/")
+    if os.path.isabs(name):
+        return sarif.ArtifactLocation(uri="file://" + quote(name, errors="replace"))
+    return sarif.ArtifactLocation(uri=quote(name.removeprefix("./"), errors="replace"), uri_base_id=_ROOT)
+
+
+def _frames(location: Location) -> list[Any]:
+    """Return the inline stack, innermost first, and the place in the PTX."""
+    found = [_frame(frame) for frame in location.frames if len(location.frames) > 1]
+    if location.shown is not None:
+        found.append(
+            sarif.Location(physical_location=_physical(location.ptx), message=_message("in the PTX"))
+        )
+    return found
+
+
+def _frame(frame: Frame) -> Any:
+    name = "" if frame.function is None else f"in {short_name(frame.function)}"
+    return sarif.Location(
+        physical_location=_physical(frame.position), message=_message(name) if name else None
+    )
+
+
+def _related(related: Related) -> Any:
+    return sarif.Location(
+        physical_location=_physical(related.location.primary), message=_message(related.message)
+    )
+
+
+def _numbered(locations: Sequence[Any]) -> list[Any]:
+    for number, location in enumerate(locations):
+        location.id = number
+    return list(locations)
+
+
+def _problem(problem: Problem) -> Any:
+    text = problem.message + (f"\n{problem.detail}" if problem.detail else "")
+    return sarif.Notification(message=_message(text), level="error", locations=[_at(problem)])
+
+
+def _note(note: Note) -> Any:
+    return sarif.Notification(message=_message(note.message), level="note", locations=[_at(note)])
+
+
+def _at(item: Problem | Note) -> Any:
+    return _location(Location(item.position, Span(0, 0)), item.kernel)

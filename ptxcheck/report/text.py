@@ -1,0 +1,125 @@
+"""Text for people: the source line with a caret, the inline chain, why it matters, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from textwrap import wrap
+
+import click
+
+from ..finding import Confidence, Finding, Location, Related
+from ..results import Note, Problem, Report
+from ..source import Position
+from .names import short_name
+from .plain import COLORS, place, summary, visible
+
+WIDTH = 100
+MAX_LINE = 160
+"""Source lines are cut to this length around the caret."""
+
+
+def render_text(report: Report, *, color: bool = False) -> str:
+    """Return findings, problems and notes as text, a summary last."""
+    page = _Page(report, color)
+    blocks = [page.problem(problem) for problem in report.problems]
+    blocks += [page.finding(finding) for finding in report.active]
+    blocks += [page.note(note) for note in report.notes]
+    blocks.append(page.paint(summary(report), bold=True))
+    return "\n\n".join(blocks) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    report: Report
+    color: bool
+
+    def paint(self, text: str, fg: str | None = None, *, bold: bool = False) -> str:
+        return click.style(text, fg=fg, bold=bold) if self.color else text
+
+    def finding(self, finding: Finding) -> str:
+        word = finding.severity.value
+        if finding.confidence is Confidence.POSSIBLE:
+            word = f"possible {word}"
+        head = self.paint(f"{word}[{finding.rule}]", COLORS[finding.severity], bold=True)
+        lines = [f"{head} {self.paint(finding.name + ': ' + visible(finding.message), bold=True)}"]
+        lines += self._excerpt(finding.location, finding.location.primary, COLORS[finding.severity])
+        lines += self._chain(finding.location)
+        for related in finding.related:
+            lines += self._related(related)
+        if finding.kernel is not None:
+            lines += self._remark("kernel", visible(short_name(finding.kernel)))
+        rule = self.report.rule(finding.rule)
+        if rule is not None:
+            lines += self._remark("why", f"{rule.consequence} [{rule.section}]")
+        if finding.help:
+            lines += self._remark("help", finding.help)
+        return "\n".join(lines)
+
+    def problem(self, problem: Problem) -> str:
+        head = self.paint(f"error[{problem.kind.value}]", "red", bold=True)
+        lines = [f"{head} {self.paint(visible(problem.message), bold=True)}"]
+        lines += self._source(problem.position, problem.position.column, 1, "red")
+        if problem.kernel is not None:
+            lines += self._remark("kernel", visible(short_name(problem.kernel)))
+        lines += [visible(line) for line in problem.detail.rstrip().splitlines()]
+        return "\n".join(lines)
+
+    def note(self, note: Note) -> str:
+        head = self.paint("note", "cyan", bold=True)
+        lines = [f"{head} {visible(note.message)}", f"  {self.paint('-->', 'blue')} {place(note.position)}"]
+        if note.kernel is not None:
+            lines += self._remark("kernel", visible(short_name(note.kernel)))
+        return "\n".join(lines)
+
+    def _related(self, related: Related) -> Iterator[str]:
+        yield f"  {self.paint('note', 'cyan', bold=True)}: {visible(related.message)}"
+        yield from self._excerpt(related.location, related.location.primary, "cyan")
+
+    def _excerpt(self, location: Location, position: Position, fg: str) -> Iterator[str]:
+        """Yield the line of a location; the PTX line when the source itself is not at hand."""
+        if position is location.ptx or self.report.line(position) is not None:
+            width = location.span.end - location.span.start if position is location.ptx else 1
+            yield from self._source(position, position.column, width, fg)
+            return
+        yield f"  {self.paint('-->', 'blue')} {place(position)}"
+        yield from self._source(
+            location.ptx, location.ptx.column, location.span.end - location.span.start, fg
+        )
+
+    def _source(self, position: Position, column: int, width: int, fg: str) -> Iterator[str]:
+        yield f"  {self.paint('-->', 'blue')} {place(position)}"
+        text = self.report.line(position)
+        if text is None:
+            return
+        text, column = _cut(text, column)
+        number = str(position.line)
+        bar = self.paint("|", "blue")
+        yield f"{self.paint(number, 'blue')} {bar} {visible(text)}"
+        if column > 0:
+            margin = "".join("\t" if char == "\t" else " " for char in text[: column - 1])
+            marks = "^" * max(1, min(width, len(text) - column + 1))
+            yield f"{' ' * len(number)} {bar} {margin}{self.paint(marks, fg, bold=True)}"
+
+    def _chain(self, location: Location) -> Iterator[str]:
+        """Yield the frames around the place shown, and the ones inside it, which are library code."""
+        frames = location.frames
+        if len(frames) < 2:
+            return
+        for frame in frames:
+            mark = "here" if frame.position == location.shown else "in"
+            name = "" if frame.function is None else f" {visible(short_name(frame.function))}"
+            yield f"   {self.paint('=', 'blue')} {mark:>4}{name} at {place(frame.position)}"
+
+    def _remark(self, word: str, text: str) -> Iterator[str]:
+        lead = f"   {self.paint('=', 'blue')} {self.paint(word, bold=True)}: "
+        indent = " " * (len(word) + 7)
+        for number, line in enumerate(wrap(text, WIDTH - len(indent), break_long_words=False) or [""]):
+            yield (lead if number == 0 else indent) + line
+
+
+def _cut(text: str, column: int) -> tuple[str, int]:
+    if len(text) <= MAX_LINE:
+        return text, column
+    start = max(0, column - MAX_LINE // 2)
+    return text[start : start + MAX_LINE], column - start

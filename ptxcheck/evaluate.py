@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .finding import Confidence, Finding, Related, Severity
+from .finding import Confidence, Finding, Location, Related, Severity
 from .fingerprint import fingerprint, normalised
 from .op import Op
 from .positions import Locator
@@ -65,7 +65,10 @@ def _finding(
     locator: Locator,
     seen: Counter[tuple[str, str]],
 ) -> Finding:
-    location = locator.location(view.function, hit.point)
+    if hit.span is None:
+        location = locator.location(view.function, hit.point)
+    else:
+        location = Location(view.module.source.position(hit.span.start), hit.span)
     start, end = location.span
     text = normalised(view.module.source.text[start:end])
     ordinal = seen[rule.id, text]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ..finding import Confidence, Severity
+from ..source import Span
 from ..view import KernelView
 
 
@@ -17,6 +18,8 @@ class Hit:
     message: str
     related: tuple[tuple[int, str], ...] = ()
     confidence: Confidence = Confidence.PROVED
+    span: Span | None = None
+    """The text to point at when it is no instruction: a directive or a declaration."""
 
 
 @dataclass(frozen=True, slots=True)

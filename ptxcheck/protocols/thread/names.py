@@ -1,0 +1,228 @@
+"""Which names a function declares, in which block, and which of its operands name nothing.
+
+A name belongs to the block that declares it; registers, variables, parameters and labels share one set of
+names in each block. `.reg .b32 %r<4>` declares `%r0` to `%r3`. Order is not looked at: a use above the
+declaration passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...ir import (
+    Address,
+    Arguments,
+    Directive,
+    Function,
+    Instruction,
+    Label,
+    Module,
+    Operand,
+    Register,
+    ScopeBegin,
+    ScopeEnd,
+    Symbol,
+    SymbolOffset,
+    Variable,
+    Vector,
+    registers_of,
+)
+from ...source import Span
+
+_VECTOR_SPECIALS = (
+    "%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid",
+)  # fmt: skip
+_SPECIALS = frozenset(
+    {
+        *_VECTOR_SPECIALS, *(f"{stem}.{axis}" for stem in _VECTOR_SPECIALS for axis in "xyzwrgba"),
+        *(f"%envreg{n}" for n in range(32)), *(f"%pm{n}{width}" for n in range(8) for width in ("", "_64")),
+        "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%is_explicit_cluster",
+        "%cluster_ctarank", "%cluster_nctarank",
+        "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt",
+        "%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi",
+        "%total_smem_size", "%aggr_smem_size", "%dynamic_smem_size", "%reserved_smem_offset_begin",
+        "%reserved_smem_offset_end", "%reserved_smem_offset_cap", "%reserved_smem_offset_0",
+        "%reserved_smem_offset_1", "%current_graph_exec", "%perctamemoryoffset", "%perctamemorysize",
+        "WARP_SZ", "%pt",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Undeclared:
+    """An operand of the instruction at `point` that names nothing."""
+
+    point: int
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A second declaration of a name in one block."""
+
+    name: str
+    span: Span
+    point: int
+    """Point of the instruction after the declaration, or of the last one."""
+
+
+@dataclass(frozen=True)
+class DeclaredNames:
+    """The declarations of one function with a body."""
+
+    module: Module
+    function: Function
+
+    @property
+    def _variables(self) -> tuple[Variable, ...]:
+        body = self.function.body
+        own = () if body is None else body.variables
+        return (*self.function.parameters, *self.function.returns, *own)
+
+    @cached_property
+    def _ranges(self) -> Mapping[tuple[str, int], int]:
+        return {(v.name, v.scope): v.count for v in self._variables if v.count is not None}
+
+    @cached_property
+    def _singles(self) -> frozenset[tuple[str, int]]:
+        return frozenset((v.name, v.scope) for v in self._variables if v.count is None)
+
+    @cached_property
+    def _global_names(self) -> frozenset[str]:
+        names = {item.name for item in self.module.items if isinstance(item, (Function, Variable))}
+        for item in self.module.items:
+            if isinstance(item, Directive):
+                names.update(item.names)
+        body = self.function.body
+        return frozenset(names.union(d.label for d in body.directives if d.label) if body else names)
+
+    def undeclared(self) -> Iterator[Undeclared]:
+        """Yield each operand that names nothing, once for each name."""
+        body = self.function.body
+        seen: set[Register | Symbol] = set()
+        for point, instruction in enumerate(body.instructions if body else ()):
+            for name in _named(instruction):
+                if name in seen:
+                    continue
+                seen.add(name)
+                reason = self._complaint(name)
+                if reason is not None:
+                    yield Undeclared(point, name.name, reason)
+
+    def _complaint(self, name: Register | Symbol) -> str | None:
+        if isinstance(name, Register):
+            return self._register_complaint(name)
+        body = self.function.body
+        known = name.name in self._global_names or (name.name, name.scope) in self._singles
+        if known or body is None or (name.name, name.scope) in body.labels or name.name in _SPECIALS:
+            return None
+        return f"nothing declares '{name.name}'"
+
+    def _register_complaint(self, register: Register) -> str | None:
+        name, scope = register.name, register.scope
+        if (name, scope) in self._singles or (scope == 0 and name in _SPECIALS):
+            return None
+        short: tuple[str, int] | None = None
+        for stem, number in _splits(name):
+            count = self._ranges.get((stem, scope))
+            if count is not None and number < count:
+                return None
+            short = (stem, count) if count is not None else short
+        if short is not None:
+            stem, count = short
+            return f"'{stem}<{count}>' declares '{stem}0' to '{stem}{count - 1}', not '{name}'"
+        return f"nothing declares '{name}'"
+
+    def duplicates(self) -> Iterator[Duplicate]:
+        """Yield each declaration of a name that its block has declared before."""
+        body = self.function.body
+        frames: list[_Frame] = [_Frame()]
+        for parameter in (*self.function.returns, *self.function.parameters):
+            if parameter.name != "_" and frames[0].add(parameter.name, parameter.count):
+                yield Duplicate(parameter.name, parameter.span, 0)
+        point = 0
+        for statement in body.statements if body else ():
+            match statement:
+                case Instruction():
+                    point += 1
+                case ScopeBegin():
+                    frames.append(_Frame())
+                case ScopeEnd():
+                    frames.pop()
+                case Variable(name=name, count=count) if frames[-1].add(name, count):
+                    yield Duplicate(name, statement.span, point)
+                case Label(name=name) | Directive(label=str(name)) if frames[-1].add(name, None):
+                    yield Duplicate(name, statement.span, point)
+                case _:
+                    pass
+
+
+class _Frame:
+    """Names declared so far in one block."""
+
+    def __init__(self) -> None:
+        self._singles: set[str] = set()
+        self._ranges: dict[str, int] = {}
+
+    def add(self, name: str, count: int | None) -> bool:
+        """Declare a name; tell whether it was there already."""
+        if count is not None:
+            taken = name in self._ranges
+            self._ranges[name] = max(count, self._ranges.get(name, 0))
+            return taken
+        taken = name in self._singles or any(n < self._ranges.get(stem, 0) for stem, n in _splits(name))
+        self._singles.add(name)
+        return taken
+
+
+def _splits(name: str) -> Iterator[tuple[str, int]]:
+    """Yield the ways to read a name as a stem and a number: `%r12` is `%r`, 12 and `%r1`, 2."""
+    stem = len(name.rstrip("0123456789"))
+    for at in range(stem, len(name)):
+        if name[at] != "0" or at == len(name) - 1:
+            yield name[:at], int(name[at:])
+
+
+def _named(instruction: Instruction) -> Iterator[Register | Symbol]:
+    if instruction.guard is not None:
+        yield instruction.guard.register
+    for operand in instruction.operands:
+        yield from registers_of(operand)
+        yield from _symbols_of(operand)
+
+
+def _symbols_of(operand: Operand) -> Iterator[Symbol]:
+    match operand:
+        case Symbol():
+            yield operand
+        case SymbolOffset(symbol=symbol):
+            yield symbol
+        case Address(base=base, extra=extra):
+            if isinstance(base, Symbol):
+                yield base
+            for item in extra:
+                yield from _symbols_of(item)
+        case Vector(elements=items) | Arguments(items=items):
+            for item in items:
+                yield from _symbols_of(item)
+        case _:
+            return
+
+
+def duplicate_items(module: Module) -> Iterator[Function | Variable]:
+    """Yield each function or variable of a module whose name an earlier one has defined."""
+    defined: set[str] = set()
+    for item in module.items:
+        if not isinstance(item, (Function, Variable)):
+            continue
+        is_definition = item.body is not None if isinstance(item, Function) else ".extern" not in item.linkage
+        if is_definition and item.name in defined:
+            yield item
+        if is_definition:
+            defined.add(item.name)
+
+
+__all__ = ["DeclaredNames", "Duplicate", "Undeclared", "duplicate_items"]

@@ -81,6 +81,8 @@ class OperandKind(Enum):
     SYMBOL = "symbol"
     SINK = "sink"
     """`_` and nothing else."""
+    VECTOR = "vec"
+    """`{a, b}`, in braces; where a form needs to be told from one with a scalar there."""
     ANY = "any"
 
 
@@ -95,6 +97,8 @@ class OperandSpec:
     """A type such as `.b32`, the name of the slot that holds it, or "" when not fixed."""
     wider: bool = False
     """A register may be wider than the type (`ld`, `st`, `cvt`)."""
+    sink: bool = False
+    """The destination may be `_`."""
     count: str = ""
     """Vector length: a number, the name of the slot that holds it (`.v4`), or "" for a scalar."""
     space: str = ""

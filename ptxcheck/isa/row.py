@@ -13,10 +13,11 @@ A syntax line follows the PTX manual: `mnemonic.literal.slot{.optional}{.sem.sco
 * A trailing ` @8.6+sm_100a|sm_100f` adds a requirement of that form.
 
 `slots` maps a slot to its values: `".ca .cg@7.4 .x@8.6+sm_100f"`. `operands` maps an operand to
-`[r|w|rw] [pred|imm|label|symbol|any|addr|sink] [type][+][*count] [in space]`, where type, count and space are
-literals (`.b32`, `4`, `.global`) or names of slots; `type+` lets a register be wider than the type. What is not
-said follows from the name: `d` is written, all others are read; the type is that of the slot `<name>type`, else
-of `type`; the space of an address is slot `space`.
+`[r|w|w_|rw] [pred|imm|label|symbol|any|addr|sink|vec] [type][+][*count] [in space]`, where type, count and space
+are literals (`.b32`, `4`, `.global`) or names of slots; `type+` lets a register be wider than the type, `w_` lets
+a destination be the sink `_` (elements of a vector always may). What is not said follows from the name: `d` is
+written, all others are read; the type is that of the slot `<name>type`, else of `type`; the space of an address is
+slot `space`.
 
 A count may compute from a slot: `num*2` and `dim-2` from the number in its value (`.x4`, `.3d`), `shape.n/4`
 from the number after a letter of it (`.m64n96k16`); see `count.py`.
@@ -41,11 +42,11 @@ _LIMIT = re.compile(r"\s*(-?\w+)(?:\.\.(-?\w+)(?:\s+step\s+(\d+))?)?\s*\Z")
 _OPERAND_TOKEN = re.compile(
     r"\s*(?:(?P<optional>\{\s*,\s*(?P<inner>[^{}]*)\}(?:@(?P<with>\w+))?)"
     r"|(?P<address>\[[^\]]*\])"
-    r"|(?P<pair>\w+(?:\{\|\w+\}|\|\w+))"
+    r"|(?P<pair>\w+(?:=\w+)?(?:\{\|[\w=]+\}|\|[\w=]+))"
     r"|(?P<name>[\w=]+))\s*,?"
 )
 _SPEC = re.compile(
-    r"(?:(?P<direction>rw|r|w)(?:\s+|$))?(?:(?P<kind>pred|imm|label|symbol|any|addr|sink)(?:\s+|$))?"
+    r"(?:(?P<direction>rw|r|w)(?P<sink>_)?(?:\s+|$))?(?:(?P<kind>pred|imm|label|symbol|any|addr|sink|vec)(?:\s+|$))?"
     r"(?P<type>\.?[\w:]+)?(?P<wider>\+)?(?:\*(?P<count>\w+(?:\.[mnk])?(?:[-/*]\d+)?))?(?:\s*in\s+(?P<space>\.?[\w:]+))?\Z"
 )
 
@@ -186,6 +187,7 @@ def _operand(
         direction=direction,
         type=spec["type"] or _default_type(name, kind, slots),
         wider=spec["wider"] is not None,
+        sink=spec["sink"] is not None,
         count=spec["count"] or "",
         space=spec["space"] or ("space" if bracketed and "space" in slots else ""),
         optional=optional,

@@ -78,7 +78,7 @@ ROWS = (
             *_setp_lines(_FLOAT_COMPARISONS, ".f64"),
         ),
         slots=_BOOL,
-        operands={"p": "w pred", "q": "w pred", "c": "pred"},
+        operands={"p": "w_ pred", "q": "w_ pred", "c": "pred"},
         traits=_PURE,
     ),
     Row(
@@ -124,7 +124,7 @@ ROWS = (
             *_setp_packed_lines(".bf16x2", since=_BRAIN_SINCE),
         ),
         slots=_BOOL,
-        operands={"p": "w pred", "q": "w pred", "c": "pred"},
+        operands={"p": "w_ pred", "q": "w_ pred", "c": "pred"},
         traits=_PURE,
     ),
 )

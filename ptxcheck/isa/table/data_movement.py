@@ -59,8 +59,10 @@ ROWS = (
         (
             "mov.type(.b16,.b32,.b64,.u16,.u32,.u64,.s16,.s32,.s64,.f32,.f64) d, a",
             "mov.type(.b128) d, a @8.3+sm_70",
+            f"mov.vec(.v2,.v4).type({_NARROW}) d, a",
+            f"mov.vec(.v2).type({_DOUBLE}) d, a",
         ),
-        operands={"d": "w any type", "a": "any type"},
+        operands={"d": "w any type*vec", "a": "any type*vec"},
         traits=_PURE,
     ),
     Row(
@@ -78,7 +80,7 @@ ROWS = (
         ("shfl.mode.type(.b32) d{|p}, a, b, c",),
         since="3.0+sm_30",
         slots={"mode": ".up .down .bfly .idx"},
-        operands={"b": ".u32", "c": ".u32", "p": "w pred"},
+        operands={"b": ".u32", "c": ".u32", "p": "w_ pred"},
         traits=frozenset({Trait.CROSS_LANE}),
     ),
     Row(
@@ -88,7 +90,7 @@ ROWS = (
         ("shfl.sync.mode.type(.b32) d{|p}, a, b, c, mask",),
         since="6.0+sm_30",
         slots={"mode": ".up .down .bfly .idx"},
-        operands={"b": ".u32", "c": ".u32", "mask": ".u32", "p": "w pred"},
+        operands={"b": ".u32", "c": ".u32", "mask": ".u32", "p": "w_ pred"},
         traits=frozenset({Trait.CROSS_LANE, Trait.COLLECTIVE}),
     ),
     Row(
@@ -287,13 +289,13 @@ ROWS = (
         "cvta",
         Op.CVTA,
         "9.7.9.20",
-        ("cvta.space.type(.u32,.u64) d, a", "cvta.to.space.type(.u32,.u64) d, a"),
+        ("cvta.space.type(.u32,.u64) d, a=symbol", "cvta.to.space.type(.u32,.u64) d, a"),
         since="2.0+sm_20",
         slots={
             "space": ".const@3.1 .global .local .shared .shared::cta@7.8 .shared::cluster@7.8+sm_90 "
             ".param@7.7+sm_70 .param::entry@8.3+sm_70"
         },
-        operands={"a": "any type"},
+        operands={"symbol": "any type"},
         traits=_PURE,
     ),
     Row(

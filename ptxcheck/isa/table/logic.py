@@ -38,12 +38,11 @@ ROWS = (
         "9.7.8.6",
         (
             "lop3.type(.b32) d, a, b, c, lut @4.3+sm_50",
-            "lop3.bool.type(.b32) d|p, a, b, c, lut, q @8.2+sm_70",
+            "lop3.bool.type(.b32) d=sinkable|p, a, b, c, lut, q @8.2+sm_70",
         ),
         slots={"bool": ".or .and"},
-        operands={"lut": "imm", "p": "w pred", "q": "pred"},
+        operands={"sinkable": "w_ type", "lut": "imm", "p": "w pred", "q": "pred"},
         traits=_PURE,
-        limits={"lut": "0..255"},
     ),
     Row(
         "shf",

@@ -11,8 +11,8 @@ from typing import Any
 class Case:
     """A kernel with the types of its arguments and its compile-time constants.
 
-    `types` names one type per argument that is no constant: `*fp16` is an aligned pointer, `i32:16` an integer
-    known to be a multiple of 16, and `map<fp16[128,64]>` a tensor descriptor from the host.
+    `types` names one type per argument that is no constant: `*fp16` is an aligned pointer, `i32:16` an
+    integer known to be a multiple of 16, and `map<fp16[128,64]>` a tensor descriptor from the host.
     """
 
     name: str

@@ -86,6 +86,7 @@ def build(cache: Cache, wanted: frozenset[str]) -> Iterator[Row]:
                     covered[kernel] = {"form": attempt.caller.form.key, "file": unit.name}
         pending = [attempt for attempt in rejected if attempt.remaining]
     if not wanted:
+        cache.keep_only(GROUP, used)
         _report(cache, forms, attempts, covered)
 
 
@@ -118,7 +119,9 @@ def _kernel(kernel: str, form: Form, chosen: dict[str, str]) -> str:
             declared.append(f"{kind}* {name}")
             arguments.append(f"local{position}")
             _local(parameter, kind, position, before, after)
-    explicit = ", ".join(chosen[name] for name in form.explicit)
+    given = [chosen[name] for name in form.explicit]
+    given += [f"decltype(::cuda::ptx::{chosen[name]})::value" for name in form.enumerations]
+    explicit = ", ".join(given)
     call = f"::cuda::ptx::{form.name}{f'<{explicit}>' if explicit else ''}({', '.join(arguments)});"
     if form.result != "void":
         declared.append(f"{_substitute(form.result, chosen)}* result")
@@ -170,7 +173,7 @@ def _targets(form: Form) -> list[str]:
     named = [name.lower() for name in form.targets] or [BASE_TARGET]
     raised = [BASE_TARGET if int(re.sub(r"\D", "", name)) < 80 else name for name in named]
     plain = len(raised) == 1 and raised[0][-1].isdigit()
-    later = ["sm_100a", "sm_103a"] if plain else []
+    later = ["sm_90", "sm_100a", "sm_103a"] if plain else []
     unique = dict.fromkeys([*raised, *later])
     return sorted(unique, key=lambda name: name.endswith("f"))
 
@@ -234,7 +237,7 @@ def _compile(cache: Cache, unit: Unit, include: Path) -> Row:
         message = judged.message
         output.unlink(missing_ok=True)
         if not wrong:
-            unit.rejected.update({caller.kernel: judged.message.splitlines()[0] for caller in kept})
+            wrong = _suspects(cache, unit, kept, include)
         unit.rejected.update(wrong)
     return Row(
         group=GROUP,
@@ -263,6 +266,22 @@ def _assemble(unit: Unit, ptx: Path) -> Ran:
     ran = run([unit.tool.ptxas, "-O1", f"-arch={unit.target}", ptx, "-o", output], timeout=PTXAS_TIMEOUT)
     output.unlink(missing_ok=True)
     return ran
+
+
+def _suspects(cache: Cache, unit: Unit, kept: Sequence[Caller], include: Path) -> dict[str, str]:
+    """Find the callers behind a failure that names no line, such as a crash, by halving."""
+    source = cache.sources(GROUP) / f"{unit.name}.part.cu"
+    output = cache.ptx(GROUP, f"{unit.name}.part")
+    source.write_text(_source(kept), encoding="utf-8")
+    ran, _ = to_ptx(unit.tool, source, output, unit.target, [f"-I{include}"], lineinfo=False)
+    judged = _assemble(unit, output) if ran.ok else ran
+    output.unlink(missing_ok=True)
+    if judged.ok:
+        return {}
+    if len(kept) == 1:
+        return {kept[0].kernel: judged.message.splitlines()[0]}
+    half = len(kept) // 2
+    return _suspects(cache, unit, kept[:half], include) | _suspects(cache, unit, kept[half:], include)
 
 
 def _blame(source: str, ptx: Path, ran: Ran, *, compiler: bool) -> dict[str, str]:

@@ -22,6 +22,7 @@ class Ran:
 
     status: int
     seconds: float
+    cpu_seconds: float
     peak_mb: int
     output: str
     stopped: str = ""
@@ -89,7 +90,8 @@ def run(
         child.returncode = os.waitstatus_to_exitcode(raw_status)
         sink.seek(0)
         output = sink.read().decode("utf-8", errors="replace")
-    return Ran(child.returncode, round(seconds, 2), usage.ru_maxrss // 1024, output, stopped)
+    cpu = round(usage.ru_utime + usage.ru_stime, 2)
+    return Ran(child.returncode, round(seconds, 2), cpu, usage.ru_maxrss // 1024, output, stopped)
 
 
 def _reason_to_stop(elapsed: float, timeout: float, keep_free_mb: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 HEADERS = "cuda/__ptx/instructions/generated"
@@ -66,6 +66,9 @@ class Form:
     """Parameters with several legal tags, and those tags."""
     explicit: tuple[str, ...]
     """Leading type parameters that no argument determines."""
+    enumerations: tuple[str, ...] = ()
+    """Tag parameters to name as template arguments too, where a default argument of another overload would
+    make the call ambiguous."""
 
     @property
     def key(self) -> str:
@@ -90,8 +93,21 @@ def read_headers(include: Path) -> list[Form]:
         found = [_form(path.stem, i, block) for i, block in enumerate(_BLOCK.finditer(text), 1)]
         if len(found) != text.count("\n_CCCL_DEVICE_API "):
             raise HeaderError(f"{path.name}: read {len(found)} of {text.count('_CCCL_DEVICE_API')} functions")
-        forms += found
+        forms += [_disambiguated(form, found) for form in found]
     return forms
+
+
+def _disambiguated(form: Form, siblings: list[Form]) -> Form:
+    longer = len(form.parameters) + 1
+    ambiguous = any(
+        other.name == form.name
+        and len(other.parameters) == longer
+        and other.parameters[-1].kind == "immediate"
+        for other in siblings
+    )
+    if not ambiguous or form.types:
+        return form
+    return replace(form, enumerations=tuple(name for name, _ in form.choices))
 
 
 def _form(header: str, number: int, block: re.Match[str]) -> Form:

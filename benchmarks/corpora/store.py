@@ -82,6 +82,17 @@ class Cache:
         entry = {k: self.relative(v) if isinstance(v, str) else v for k, v in asdict(row).items()}
         update_json(self.manifest_file, {row.key: entry})
 
+    def keep_only(self, group: str, names: set[str]) -> None:
+        """Drop the rows and files of a group that the builder does not make any more."""
+        with locked(self.manifest_file):
+            data = read_json(self.manifest_file)
+            rows: dict[str, Any] = data.get("rows", {})
+            stale = [key for key, row in rows.items() if row["group"] == group and row["name"] not in names]
+            for key in stale:
+                self.ptx(group, rows.pop(key)["name"]).unlink(missing_ok=True)
+            if stale:
+                write_json(self.manifest_file, data)
+
     def is_built(self, group: str, name: str) -> bool:
         row = self.rows().get(f"{group}/{name}")
         return row is not None and row.built and self.ptx(group, name).is_file()

@@ -1,5 +1,5 @@
 """Small Triton kernels of many kinds; compiled with no GPU by `triton_worker`, in Triton's environment."""
-# ruff: noqa: N803, N806, RET505, SIM108
+# ruff: noqa: N803
 # mypy: ignore-errors
 
 import triton
@@ -814,16 +814,20 @@ def dependent_launch(x_ptr, y_ptr, count, BLOCK: tl.constexpr):
 
 
 @triton.jit(noinline=True)
-def hypotenuse(x, y):
-    return tl.sqrt(x * x + y * y)
+def soft_clip(x, limit):
+    """A scalar function with a branch, really called."""
+    if x > limit:
+        return limit + tl.log(1.0 + x - limit)
+    return x
 
 
 @triton.jit
-def separate_function(x_ptr, y_ptr, BLOCK: tl.constexpr):
-    """A device function that is really called."""
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + at)
-    tl.store(y_ptr + at, hypotenuse(x, hypotenuse(x, 2.0 * x)))
+def separate_function(x_ptr, y_ptr, limit, steps):
+    """A device function that is called twice in a loop."""
+    row = tl.program_id(0) * steps
+    for step in range(steps):
+        x = tl.load(x_ptr + row + step)
+        tl.store(y_ptr + row + step, soft_clip(soft_clip(x, limit) * x, limit))
 
 
 @triton.jit
@@ -982,14 +986,36 @@ CASES = (
         attention_descriptors,
         "map<fp16[128,128]> map<fp16[64,128]> map<fp16[64,128]> map<fp16[128,128]> *fp32 i32 fp32",
         {**FLASH, "D": 128, "SPECIALISE": True},
-        DATACENTER,
+        (100,),
     ),
     Case(
         "attention_specialised_64",
         attention_descriptors,
         "map<bf16[128,64]> map<bf16[128,64]> map<bf16[128,64]> map<bf16[128,64]> *fp32 i32 fp32",
         {**FLASH, "BN": 128, "SPECIALISE": True},
-        DATACENTER,
+        (100,),
+    ),
+    Case(
+        "attention_specialised_hopper",
+        attention_descriptors,
+        "map<bf16[64,64]> map<bf16[128,64]> map<bf16[128,64]> map<bf16[64,64]> *fp32 i32 fp32",
+        {"BM": 64, "BN": 128, "D": 64, "SPECIALISE": True},
+        (90,),
+    ),
+    Case(
+        "attention_specialised_hopper_2stages",
+        attention_descriptors,
+        "map<fp16[64,128]> map<fp16[64,128]> map<fp16[64,128]> map<fp16[64,128]> *fp32 i32 fp32",
+        {"BM": 64, "BN": 64, "D": 128, "SPECIALISE": True},
+        (90,),
+        stages=2,
+    ),
+    Case(
+        "matmul_specialised_hopper",
+        matmul_persistent,
+        "map<fp16[64,64]> map<fp16[128,64]> map<fp16[64,128]> i32 i32 i32",
+        {**PERSISTENT, "BM": 64, "SPECIALISE": True, "FLATTEN": False},
+        (90,),
     ),
     Case(
         "attention_backward_keys",
@@ -1078,7 +1104,7 @@ CASES = (
     Case("special_functions", special_functions, "*fp32 *fp32 *fp64", {"BLOCK": 256}, (80, 100)),
     Case("inline_assembly", inline_assembly, "*i8 *i8", {"BLOCK": 1024}, (80, 90)),
     Case("dependent_launch", dependent_launch, "*fp32 *fp32 i32", {"BLOCK": 1024}, (90, 100)),
-    Case("separate_function", separate_function, "*fp32 *fp32", {"BLOCK": 256}, (80, 90)),
+    Case("separate_function", separate_function, "*fp32 *fp32 fp32 i32", {}, (80, 90)),
     Case("print_extremes", print_extremes, "*fp32", {"BLOCK": 256}, (80,)),
     Case("narrow_conversions", narrow_conversions, "*fp32 *fp8e5 *fp8e4nv *bf16", {"BLOCK": 1024}, TMA),
 )

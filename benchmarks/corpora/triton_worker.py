@@ -61,16 +61,22 @@ def _signature(case: Case) -> tuple[dict[str, str], dict[tuple[int, ...], list[l
             signature[name] = "constexpr"
             continue
         kind, _, multiple = next(types).partition(":")
-        if kind.startswith("map<"):
-            layout = next(layouts, None)
-            inner = kind.removeprefix("map<").removesuffix(">").replace(",", ", ")
-            kind = f"tensordesc<{inner}{f',{layout!r}' if layout is not None else ''}>"
+        if kind.startswith(("map<", "im2col<")):
+            kind = _descriptor(kind, next(layouts, None))
         signature[name] = kind
         if kind.startswith("*") or multiple:
             attributes[(index,)] = [["tt.divisibility", int(multiple or 16)]]
     if next(types, None) is not None:
         raise ValueError(f"{case.name}: more types than arguments")
     return signature, attributes
+
+
+def _descriptor(kind: str, layout: object) -> str:
+    """`map<fp16[128,64]>` or `im2col<…>` as Triton spells the type."""
+    mode, _, inner = kind.removesuffix(">").partition("<")
+    if mode == "im2col":
+        return f"tensordesc_im2col<{inner},input_rank=4,{layout!r}>"
+    return f"tensordesc<{inner}{f',{layout!r}' if layout is not None else ''}>"
 
 
 if __name__ == "__main__":

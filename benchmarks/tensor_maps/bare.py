@@ -18,10 +18,9 @@ ROOT = Path(__file__).resolve().parents[2]
 def main() -> None:
     """Put a bare `ptxcheck` in place and run the module named on the command line."""
     sys.path.insert(0, str(ROOT))
-    for name in ("ptxcheck", "ptxcheck.descriptors"):
-        package = types.ModuleType(name)
-        package.__path__ = [str(ROOT.joinpath(*name.split(".")))]
-        sys.modules[name] = package
+    package = types.ModuleType("ptxcheck")
+    package.__path__ = [str(ROOT / "ptxcheck")]
+    sys.modules["ptxcheck"] = package
     del sys.argv[0]
     runpy.run_module(f"benchmarks.tensor_maps.{sys.argv[0]}", run_name="__main__")
 

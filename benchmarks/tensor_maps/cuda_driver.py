@@ -118,8 +118,9 @@ class Driver:
 
 
 def stacked(table: Table, prefix: str, count: int, dtype: Any) -> Rows:
-    """Return columns `prefix`0… side by side, as the array that the call reads."""
-    return Rows(np.ascontiguousarray(np.stack([table[f"{prefix}{i}"].astype(dtype) for i in range(count)], axis=1)))
+    """Return columns `prefix`0… side by side; a few more rows follow, as the driver reads as far as a wrong rank says."""
+    matrix = np.stack([table[f"{prefix}{i}"].astype(dtype) for i in range(count)], axis=1)
+    return Rows(np.pad(matrix, ((0, 8), (0, 0))))
 
 
 def plain(table: Table, *names: str) -> list[list[int]]:

@@ -96,6 +96,10 @@ def pointers(driver: Driver) -> None:
     """Ask about the map's address, the global address and null pointers."""
     sweep(driver, "map offset", "tiled", "map_off", range(0, 66), {})
     absolute = [0, 16, 1 << 46, 1 << 47, 1 << 48, 1 << 49, 1 << 52, 1 << 56, 1 << 57, 1 << 62, 1 << 63, (1 << 64) - 16]
+    for kind in ("tiled", "im2col", "im2col_wide"):
+        rows = [base(kind) | {"addr_off": (1 << bit) - 64 * back - driver.base} for bit in range(50, 63) for back in (0, 1)]
+        good = [row["addr_off"] + driver.base for row, a in zip(rows, ask(driver, kind, rows), strict=True) if a == 0]
+        print(f"{kind}: highest global address encoded {max(good):#x}")
     call = driver.cuda.cuTensorMapEncodeTiled
     dims, strides = (c.c_uint64 * 5)(64, 64, 64, 64, 64), (c.c_uint64 * 4)(64, 4096, 1 << 18, 1 << 24)
     box, steps = (c.c_uint32 * 5)(16, 8, 8, 1, 1), (c.c_uint32 * 5)(1, 1, 1, 1, 1)

@@ -129,6 +129,8 @@ class Slot:
     optional: bool
     group: int = -1
     """Optional slots written in one brace group must be given together; -1 when alone."""
+    leading: bool = False
+    """Comes right after the mnemonic, before all that is not leading."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from ..ir import Address, Operand, Pair, Sink
+from ..ir import Address, Operand, Pair, Sink, Vector
 from ..op import Op
-from ..spec import Form, OperandSpec, Operation, Slot, Trait
+from ..spec import Form, OperandKind, OperandSpec, Operation, Slot, Trait
 from ..target import Target, Version
 from .row import Row, compile_row
 from .table import ROWS
 
 _MAX_MNEMONIC_WORDS = 6
+_PLAIN = ("a", "_", "{")
+_SHAPES = {OperandKind.SINK: ("_",), OperandKind.VECTOR: ("{",), OperandKind.IMMEDIATE: ("a",)}
+"""Shapes (see `shape_of`) that operands of these kinds may have; the others take any plain one."""
 
 
 @cache
@@ -80,6 +83,8 @@ def fill_slots(slots: Sequence[Slot], modifiers: Sequence[str]) -> Mapping[str, 
         for position, slot in enumerate(slots):
             if position in filled or word not in slot.values or not in_order(position):
                 continue
+            if slot.leading and index > sum(1 for other in filled if slots[other].leading):
+                continue
             filled[position] = word
             if assign(index + 1):
                 return True
@@ -124,11 +129,13 @@ def resolve(text: str, operands: Sequence[Operand]) -> Operation:
 
 def shape_of(operand: Operand) -> str:
     """Return what the table can see of an operand: `[` and a comma for each further part of an address,
-    `|` for a pair, `_` for the sink, else `a`."""
+    `|` for a pair, `_` for the sink, `{` for a vector, else `a`."""
     if isinstance(operand, Address):
         return "[" + "," * len(operand.extra)
     if isinstance(operand, Sink):
         return "_"
+    if isinstance(operand, Vector):
+        return "{"
     return "|" if isinstance(operand, Pair) else "a"
 
 
@@ -152,17 +159,15 @@ def _fit(candidate: _Candidate, shape: tuple[str, ...]) -> tuple[OperandSpec, ..
 
 
 def _accepts(spec: OperandSpec, shape: str) -> bool:
-    from ..spec import OperandKind
-
     if spec.kind is OperandKind.ANY:
         return True
     if spec.kind is OperandKind.ADDRESS:
         return shape == "[" + "," * _further_parts(spec)
-    if spec.kind is OperandKind.SINK:
-        return shape == "_"
-    if spec.second is not None and not spec.second.optional:
-        return shape == "|"
-    return shape in ("a", "_") or (shape == "|" and spec.second is not None)
+    if spec.kind in _SHAPES:
+        return shape in _SHAPES[spec.kind]
+    if spec.second is not None:
+        return shape == "|" or (spec.second.optional and shape in _PLAIN)
+    return shape in _PLAIN
 
 
 def _further_parts(spec: OperandSpec) -> int:

@@ -79,6 +79,10 @@ class Mod(StrEnum):
     # tcgen05
     CTA_GROUP_1 = ".cta_group::1"
     CTA_GROUP_2 = ".cta_group::2"
+    WAIT_LD = ".wait::ld"
+    WAIT_ST = ".wait::st"
+    BEFORE_THREAD_SYNC = ".fence::before_thread_sync"
+    AFTER_THREAD_SYNC = ".fence::after_thread_sync"
     BLOCK_SCALE = ".block_scale"
     ASHIFT = ".ashift"
     EXCLUSIVE = ".exclusive"

@@ -6,6 +6,7 @@ A syntax line follows the PTX manual: `mnemonic.literal.slot{.optional}{.sem.sco
 * `{.a.b}` are optional together. The order of modifiers is free, as in ptxas; slots that accept the
   same value (`cvt.dtype.atype`) are filled from left to right.
 * `.type(.s32,.u32@8.0)` narrows a slot to these values on this form; they need not be in `slots`.
+* `.half!` must come right after the mnemonic: it is part of the name of the instruction.
 * Slots whose names end in `type`, or in `space`, keep their order, as in ptxas.
 * Operands: `a`, `[addr]`, `[map, coords]` (any number of parts), `d|p`, `d{|p}`, an optional tail `{, c}`,
   a tail that is there exactly when a slot is filled `{, mask}@multicast`.
@@ -36,8 +37,8 @@ from ..op import Op
 from ..spec import Direction, Form, OperandKind, OperandSpec, Slot, SlotValue, Trait
 from ..target import Requirement
 
-_HEAD_GROUP = re.compile(r"\{((?:\.[\w:]+(?:\([^)]*\))?)+)\}|(\.[\w:]+(?:\([^)]*\))?)")
-_HEAD_WORD = re.compile(r"(\.[\w:]+)(?:\(([^)]*)\))?")
+_HEAD_GROUP = re.compile(r"\{((?:\.[\w:]+!?(?:\([^)]*\))?)+)\}|(\.[\w:]+!?(?:\([^)]*\))?)")
+_HEAD_WORD = re.compile(r"(\.[\w:]+)(!?)(?:\(([^)]*)\))?")
 _LIMIT = re.compile(r"\s*(-?\w+)(?:\.\.(-?\w+)(?:\s+step\s+(\d+))?)?\s*\Z")
 _OPERAND_TOKEN = re.compile(
     r"\s*(?:(?P<optional>\{\s*,\s*(?P<inner>[^{}]*)\}(?:@(?P<with>\w+))?)"
@@ -105,8 +106,9 @@ def _slots(row: Row, text: str) -> Iterator[Slot]:
             raise ValueError(f"{row.mnemonic}: cannot read {text[consumed:]!r}")
         consumed = match.end()
         words = _HEAD_WORD.findall(match[1] or match[2])
-        for word, narrowed in words:
-            yield _slot(row, word, narrowed, optional=match[1] is not None, group=group if len(words) > 1 else -1)
+        for word, leading, narrowed in words:
+            slot = _slot(row, word, narrowed, optional=match[1] is not None, group=group if len(words) > 1 else -1)
+            yield replace(slot, leading=bool(leading))
     if consumed != len(text):
         raise ValueError(f"{row.mnemonic}: cannot read {text[consumed:]!r}")
 

@@ -17,7 +17,9 @@ from . import (
     misc,
     stack,
     synchronization,
+    tcgen05,
     tensormap,
+    wgmma,
 )
 
 ROWS: tuple[Row, ...] = (
@@ -34,5 +36,7 @@ ROWS: tuple[Row, ...] = (
     *misc.ROWS,
     *stack.ROWS,
     *synchronization.ROWS,
+    *tcgen05.ROWS,
     *tensormap.ROWS,
+    *wgmma.ROWS,
 )

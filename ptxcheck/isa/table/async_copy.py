@@ -256,7 +256,7 @@ _BULK = (
         "9.7.9.26.6.2",
         (
             "cp.async.bulk.wait_group{.read} n",
-            "cp.async.bulk.wait_group{.read}.restrict(.sync_restrict::proxy::async) n @9.5",
+            "cp.async.bulk.wait_group.restrict(.sync_restrict::proxy::async) n @9.5",
         ),
         since="8.0+sm_90",
         operands={"n": "imm"},

@@ -130,6 +130,7 @@ _FENCES = (
             "fence{.sem}.scope",
             "fence.sem(.acquire).restrict(.sync_restrict::shared::cluster).scope(.cluster) @8.6+sm_90",
             "fence.sem(.release).restrict(.sync_restrict::shared::cta).scope(.cluster) @8.6+sm_90",
+            "fence.alias.restrict(.sync_restrict::read).sem(.release).scope(.sys) @9.5+sm_90",
         ),
         since="6.0+sm_70",
         slots={"sem": ".sc .acq_rel .acquire@8.6+sm_90 .release@8.6+sm_90", "scope": _SCOPE},
@@ -150,6 +151,7 @@ _FENCES = (
         "9.7.14.4",
         (
             "fence.proxy.kind(.alias) @7.5+sm_70",
+            "fence.proxy.kind(.alias).sem(.acquire,.release).scope(.sys) @9.4+sm_90",
             "fence.proxy.kind(.async){.space(.global,.shared::cta,.shared::cluster)} @8.0+sm_90",
             "fence.proxy.kind(.tensormap::generic).sem(.release).scope @8.3+sm_90",
             "fence.proxy.kind(.tensormap::generic).sem(.acquire).scope [addr], size @8.3+sm_90",
@@ -157,6 +159,8 @@ _FENCES = (
             ".scope(.cluster) @8.6+sm_90",
             "fence.proxy.kind(.async::generic).sem(.release).restrict(.sync_restrict::shared::cta)"
             ".scope(.cluster) @8.6+sm_90",
+            "fence.proxy.kind(.async::generic).sem(.release).restrict(.sync_restrict::shared::cluster::read)"
+            ".scope(.cta,.cluster) @9.4+sm_90",
             "fence.proxy.kind(.generic::fabric,.fabric::generic,.fabric::fabric).alias.sem(.acquire,.release)"
             ".scope(.sys) @9.3+sm_100",
         ),

@@ -1,0 +1,168 @@
+"""Which threads execute a point, and how far they do so together.
+
+Properties of `Execution`, for every run of one CTA that gets to the point:
+
+* `uniformity`: whenever one thread of a group of that kind executes the point, the whole group does, in the
+  same round of the loops around it.
+* `threads`: no thread outside the set executes the point. With `exact`, the threads in it do so together: all
+  branches on the way go by the thread index or are the same for the CTA.
+* `elected`: at most one thread of each warp executes the point.
+
+Threads that a branch sends straight to the end of the function, with nothing that synchronises on the way,
+count as absent and not as divergence. What callers of a device function do is not known: its threads are
+taken to enter together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from .cfg import Cfg, ControlDependence
+from .definitions import Definitions
+from .election import Elections
+from .graph import Edge
+from .synchronising import SYNCHRONISING
+from .threads import Lanes, ThreadSet
+from .uniform import Uniformity
+from .uniformity import Levels
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """Who executes a point."""
+
+    uniformity: Uniformity
+    threads: ThreadSet | None
+    exact: bool
+    elected: bool
+
+    @property
+    def single_thread(self) -> bool:
+        """Tell whether at most one thread of the CTA is known to execute the point."""
+        if self.threads is None:
+            return False
+        return len(self.threads) <= 1 or (self.elected and len(self.threads.warps) <= 1)
+
+
+class Executions:
+    """Execution of all points of one function."""
+
+    def __init__(
+        self, cfg: Cfg, definitions: Definitions, levels: Levels, lanes: Lanes, elections: Elections
+    ) -> None:
+        self._cfg = cfg
+        self._definitions = definitions
+        self._levels = levels
+        self._lanes = lanes
+        self._elections = elections
+
+    def at(self, point: int) -> Execution:
+        block = self._cfg.graph.block_of[point]
+        level, threads, exact = self._blocks[block], self._threads[block], block not in self._inexact
+        elected = self._elected[block]
+        guard = self._cfg.instructions[point].guard
+        if guard is not None:
+            name = self._definitions.before(point, guard.register)
+            level = max(level, self._levels.at(point, guard.register))
+            elected = elected or self._elections.of_guard(point, guard)
+            holding = self._lanes.holds(name, not guard.negated)
+            exact = exact and (holding is not None or self._levels.of(name) <= Uniformity.CTA)
+            threads = threads & holding if threads is not None and holding is not None else threads
+        if threads is not None and threads.one_per_warp and threads.size > 1:
+            elected = True
+        return Execution(level, threads, exact and threads is not None, elected)
+
+    @cached_property
+    def _controls(self) -> tuple[tuple[ControlDependence, ...], ...]:
+        """Control dependences, without those on branches whose other ways end the thread at once."""
+        return tuple(tuple(d for d in found if not self._only_ends(d)) for found in self._cfg.control)
+
+    def _only_ends(self, dependence: ControlDependence) -> bool:
+        others = (s for s in self._cfg.successors[dependence.branch] if s != dependence.target)
+        return all(self._ends_at_once(block) for block in others)
+
+    def _ends_at_once(self, block: int) -> bool:
+        if block == self._cfg.exit:
+            return True
+        points = self._cfg.blocks[block].points
+        quiet = not any(self._cfg.instructions[p].operation.traits & SYNCHRONISING for p in points)
+        return quiet and self._cfg.successors[block] == (self._cfg.exit,)
+
+    @cached_property
+    def _blocks(self) -> tuple[Uniformity, ...]:
+        """Least solution of: a block is as divergent as the branches that control it, and their blocks."""
+        levels = [Uniformity.GRID] * len(self._cfg.successors)
+        branches = {d.branch for found in self._controls for d in found}
+        own = {block: self._levels.of_branch(block) for block in sorted(branches)}
+        changed = True
+        while changed:
+            changed = False
+            for block in self._cfg.order:
+                controls = self._controls[block]
+                level = max((max(own[d.branch], levels[d.branch]) for d in controls), default=Uniformity.GRID)
+                if level > levels[block]:
+                    levels[block] = level
+                    changed = True
+        return tuple(levels)
+
+    @cached_property
+    def _threads(self) -> tuple[ThreadSet | None, ...]:
+        """Threads that can come into each block, by the branches that go by the thread index."""
+        count = len(self._cfg.successors)
+        if not self._lanes.usable:
+            return (None,) * count
+        size = self._lanes.size
+        found = [0] * count
+        found[self._cfg.order[0]] = (1 << size) - 1
+        passing = {edge: self._passing(edge) for edge in self._cfg.graph.edges}
+        changed = True
+        while changed:
+            changed = False
+            for block in self._cfg.order:
+                for edge in self._cfg.edges_from(block):
+                    holding = passing[edge]
+                    new = found[block] if holding is None else found[block] & holding.bits
+                    if new & ~found[edge.target]:
+                        found[edge.target] |= new
+                        changed = True
+        return tuple(ThreadSet(bits, size) for bits in found)
+
+    def _passing(self, edge: Edge) -> ThreadSet | None:
+        if edge.guard is None or not self._cfg.dominators.reached(edge.source):
+            return None
+        name = self._definitions.before(self._cfg.blocks[edge.source].last, edge.guard.register)
+        return self._lanes.holds(name, not edge.guard.negated)
+
+    @cached_property
+    def _inexact(self) -> frozenset[int]:
+        """Blocks under a branch that is neither uniform nor decided by the thread index."""
+        found: set[int] = set()
+        changed = True
+        while changed:
+            changed = False
+            for block in self._cfg.order:
+                if block in found:
+                    continue
+                if any(d.branch in found or not self._is_exact(d.branch) for d in self._controls[block]):
+                    found.add(block)
+                    changed = True
+        return frozenset(found)
+
+    def _is_exact(self, branch: int) -> bool:
+        if self._levels.of_branch(branch) <= Uniformity.CTA:
+            return True
+        return all(e.guard is None or self._passing(e) is not None for e in self._cfg.edges_from(branch))
+
+    @cached_property
+    def _elected(self) -> tuple[bool, ...]:
+        """Blocks that an elected thread alone comes into: below an edge whose guard elects."""
+        found = [False] * len(self._cfg.successors)
+        for block in self._cfg.order:
+            parent = self._cfg.dominators.parent[block]
+            into = [e for e in self._cfg.edges_into(block) if self._cfg.dominators.reached(e.source)]
+            found[block] = parent is not None and found[parent]
+            if not found[block] and len(into) == 1 and into[0].guard is not None:
+                last = self._cfg.blocks[into[0].source].last
+                found[block] = self._elections.of_guard(last, into[0].guard)
+        return tuple(found)

@@ -1,0 +1,212 @@
+"""`Facts`: what the analyses know at each point of one function, computed when asked for.
+
+Property: every answer holds in all runs of the launches that `Launch` allows, under the assumptions that
+`approximations` lists. "Not known" is None, the widest range, or DIVERGENT; never a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from ..ir import Address, Component, Module, Negated, Operand, Register, Symbol, SymbolOffset
+from ..launch import Launch
+from .addresses import Addresses, Pointer
+from .approximations import Approximation, find
+from .arithmetic import add
+from .bits import bit_not
+from .call import fitted
+from .calls import CallSummary, summarise
+from .cfg import Cfg
+from .definitions import Definitions, Name
+from .election import Elections
+from .evaluate import WIDEST, Values
+from .execution import Execution, Executions
+from .literals import literal_value
+from .reachability import reachable_blocks
+from .slice import SyncSlice, sync_slice
+from .special import special_name, special_uniformity
+from .threads import Lanes, ThreadSet
+from .uniform import Uniformity
+from .uniformity import Levels
+from .uses import Uses
+from .values import Value, exactly, top
+
+
+class Facts:
+    """Facts of one function under one launch. Points are those of `cfg`."""
+
+    def __init__(self, cfg: Cfg, module: Module, launch: Launch) -> None:
+        self.cfg = cfg
+        self.module = module
+        self.launch = launch
+        self._addresses = Addresses(cfg.function, module, launch)
+        self._definitions = Definitions(cfg)
+        self._values = Values(cfg, self._definitions, self._addresses)
+
+    # ---- numbers
+
+    def value(self, point: int, operand: Operand | None) -> Value:
+        """Return what is known of an operand that the point reads, as an unsigned number.
+
+        Registers have the width of their last definition; literals and symbols are 64 bits wide. For an
+        address it is the number in the brackets, offset included. Code that never runs gives anything.
+        """
+        match operand:
+            case Register():
+                value = self._values.at(point, operand)
+                return top(WIDEST) if value is None else value
+            case Negated(operand=inner):
+                return bit_not(fitted(self.value(point, inner), 1))
+            case Component():
+                return self._values.component(operand)
+            case Symbol():
+                return self._addresses.of_symbol(operand)
+            case SymbolOffset(symbol=symbol, offset=offset):
+                return self._addresses.of_symbol(symbol, offset)
+            case Address():
+                return self._in_brackets(point, operand)
+            case _:
+                return literal_value(operand)
+
+    def constant(self, point: int, operand: Operand | None) -> int | None:
+        """Return the only number that an operand can be. Literals as written, registers unsigned."""
+        number = getattr(operand, "value", None)
+        return number if isinstance(number, int) else self.value(point, operand).constant
+
+    def range(self, point: int, operand: Operand | None) -> tuple[int, int]:
+        """Return the least and greatest number that an operand can be, unsigned."""
+        value = self.value(point, operand)
+        return value.low, value.high
+
+    def alignment(self, point: int, operand: Operand | None) -> tuple[int, int]:
+        """Return (modulus, residue): the number is `residue` modulo `modulus`; modulus 0 for a constant."""
+        value = self.value(point, operand)
+        return value.modulus, value.residue
+
+    def is_multiple(self, point: int, operand: Operand | None, divisor: int) -> bool | None:
+        """Tell whether an operand or address is a multiple of a number: yes, never, or not known (None)."""
+        return self.value(point, operand).divisible(divisor)
+
+    def _in_brackets(self, point: int, address: Address) -> Value:
+        if address.base is None:
+            return exactly(address.offset, WIDEST)
+        base = self.value(point, address.base)
+        return add(base, exactly(address.offset, base.width)) if address.offset else base
+
+    # ---- addresses
+
+    def address(self, point: int, operand: Operand | None, space: str = "") -> Pointer | None:
+        """Return where an address operand, or a register that holds an address, points to.
+
+        `space` is the state space of the access; without it that of the instruction, where it has just one.
+        None when `operand` is no address and holds no number that is one.
+        """
+        if not isinstance(operand, (Address, Register, Symbol, SymbolOffset)):
+            return None
+        space = space or self._space_of(point, operand)
+        return self._addresses.pointer(self.value(point, operand), space, self._values.of_linear)
+
+    def _space_of(self, point: int, operand: Operand) -> str:
+        instruction = self.cfg.instructions[point]
+        for index, spec in enumerate(instruction.operation.operand_specs):
+            if index < len(instruction.operands) and instruction.operands[index] is operand and spec.space:
+                return spec.space if spec.space[0] == "." else instruction.operation.slots.get(spec.space, "")
+        return ""
+
+    # ---- threads
+
+    def uniform(self, point: int, operand: Operand | None) -> Uniformity:
+        """Return the largest groups of threads that read one number at the point."""
+        match operand:
+            case Register():
+                return self._levels.at(point, operand)
+            case Negated(operand=inner):
+                return self._levels.at(point, inner)
+            case Component():
+                name = special_name(operand)
+                return Uniformity.DIVERGENT if name is None else special_uniformity(name)
+            case Address(base=base) if base is not None:
+                return self.uniform(point, base)
+            case _:
+                return Uniformity.GRID
+
+    def execution(self, point: int) -> Execution:
+        """Return which threads execute a point together."""
+        return self._executions.at(point)
+
+    def threads_where(self, point: int, predicate: Register, holds: bool = True) -> ThreadSet | None:
+        """Return the threads in which a predicate read at the point holds, None when not known."""
+        return self._lanes.holds(self._definitions.before(point, predicate), holds)
+
+    @cached_property
+    def _lanes(self) -> Lanes:
+        return Lanes(self.cfg, self._definitions, self.launch)
+
+    @cached_property
+    def _levels(self) -> Levels:
+        return Levels(self.cfg, self._definitions, self._addresses, self._lanes)
+
+    @cached_property
+    def _executions(self) -> Executions:
+        elections = Elections(self.cfg, self._definitions, self._values.guards)
+        return Executions(self.cfg, self._definitions, self._levels, self._lanes, elections)
+
+    # ---- control and data flow
+
+    def reachable(self, point: int) -> bool:
+        """Tell whether some run may get to a point, branches on constants considered."""
+        return self.cfg.graph.block_of[point] in self._reachable
+
+    def never_runs(self, point: int) -> bool:
+        """Tell whether no thread executes the instruction: not reachable, or a guard that never holds."""
+        guard = self.cfg.instructions[point].guard
+        if not self.reachable(point):
+            return True
+        return guard is not None and self.value(point, guard.register).constant == int(guard.negated)
+
+    def definitions(self, point: int, register: Register) -> tuple[int, ...]:
+        """Return the points whose result a read of the register at the point may see."""
+        return self._definitions.instructions_behind(self._definitions.before(point, register))
+
+    def same_definition(self, p: int, a: Register, q: int, b: Register) -> bool:
+        """Tell whether two reads see the result of one and the same definition."""
+        return self._definitions.before(p, a) == self._definitions.before(q, b)
+
+    def name(self, point: int, register: Register) -> Name:
+        """Return the definition, merges included, that a read at the point sees."""
+        return self._definitions.before(point, register)
+
+    def uses(self, point: int) -> tuple[int, ...]:
+        """Return the points that may read what the instruction at a point writes into registers."""
+        return self._uses.of(point)
+
+    @cached_property
+    def _reachable(self) -> frozenset[int]:
+        return reachable_blocks(self.cfg, self._values)
+
+    @cached_property
+    def _uses(self) -> Uses:
+        return Uses(self.cfg, self._definitions)
+
+    # ---- whole function
+
+    @cached_property
+    def sync_slice(self) -> SyncSlice:
+        """Everything that the operands and the control of synchronising instructions depend on."""
+        return sync_slice(self.cfg, self._definitions, self._addresses)
+
+    @cached_property
+    def calls(self) -> Mapping[int, CallSummary]:
+        """What is known of the callee of each call."""
+        return summarise(self.cfg, self.module)
+
+    @cached_property
+    def approximations(self) -> tuple[Approximation, ...]:
+        """Everything that these facts take for granted or could not follow."""
+        return find(self.cfg, self.calls, self._lanes)
+
+
+def analyse(cfg: Cfg, module: Module, launch: Launch) -> Facts:
+    """Return the facts of a function; nothing is computed before it is asked for."""
+    return Facts(cfg, module, launch)

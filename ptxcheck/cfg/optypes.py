@@ -1,0 +1,61 @@
+"""Types and modes of an integer operation, decoded once from its modifiers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..ir import TYPE_BYTES
+from ..spec import Operation
+
+_INTEGER = {
+    name: 8 * size
+    for name, size in TYPE_BYTES.items()
+    if name[1] in "bsu" and name[2:].isdigit()
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Typing:
+    """Types of an operation in the order written (`cvt.u64.u32`: result, then source)."""
+
+    types: tuple[str, ...]
+    modifiers: frozenset[str]
+
+    @property
+    def width(self) -> int:
+        """Bits of the first type; 32 when none is written, 1 for predicates."""
+        return type_width(self.types[0]) if self.types else 32
+
+    @property
+    def source_width(self) -> int:
+        return type_width(self.types[-1]) if self.types else 32
+
+    @property
+    def signed(self) -> bool:
+        """Tell whether the first type is signed."""
+        return bool(self.types) and self.types[0][1] == "s"
+
+    @property
+    def source_signed(self) -> bool:
+        return bool(self.types) and self.types[-1][1] == "s"
+
+    @property
+    def is_integer(self) -> bool:
+        """Tell whether all types are integer, bit or predicate types."""
+        return all(name in _INTEGER or name == ".pred" for name in self.types)
+
+    def has(self, modifier: str) -> bool:
+        return modifier in self.modifiers
+
+
+def type_width(name: str) -> int:
+    return 1 if name == ".pred" else 8 * TYPE_BYTES.get(name, 4)
+
+
+@lru_cache(maxsize=4096)
+def typing_of(operation: Operation) -> Typing:
+    """Return the types of an operation."""
+    modifiers = operation.modifiers
+    types = tuple(word for word in modifiers if word in TYPE_BYTES or word == ".pred")
+    return Typing(types, frozenset(modifiers))

@@ -1,0 +1,224 @@
+"""How far the threads agree on registers, and which of them execute a point together.
+
+Properties:
+
+* `Levels.of(name)`: all threads of one group (of that `Uniformity`) that execute the definition together get
+  the same number. Loads are taken to give one number to threads that read one address at one time.
+* `Executions.at(point)`: whenever one thread of a group executes the point, all threads of the group do, in
+  the same round of the loops around it.
+
+Lattice: GRID < CLUSTER < CTA < WARPGROUP < WARP < DIVERGENT, join is `max`. Both follow the divergence of
+branches: a merge differs where a branch that decides it does, and a point is divergent under a divergent
+branch up to that branch's post-dominator. A register that is set in a loop and read behind it differs as far
+as the loop's exits do.
+
+Not modelled: agreement between threads other than by these groups; calls (their results are divergent).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..ir import Address, Instruction, Operand, Register, Symbol, SymbolOffset
+from ..op import Op
+from ..spec import Trait
+from .addresses import PARAMETER_SPACES, Addresses
+from .cfg import Cfg
+from .definitions import ENTRY, Definitions, Name
+from .loops import Loop
+from .sparse import Sparse
+from .special import special_name, special_uniformity
+from .threads import WARP, WARPGROUP, Lanes
+from .uniform import Uniformity
+
+Read = Callable[[Name], Uniformity | None]
+_WARP_RESULTS = frozenset({Op.VOTE_SYNC, Op.VOTE, Op.REDUX_SYNC, Op.ACTIVEMASK})
+_FOLLOWED = frozenset({Op.MAPA, Op.CVTA, Op.GETCTARANK, Op.MOV, Op.ISSPACEP})
+
+
+class Levels:
+    """Uniformity of the registers of one function."""
+
+    def __init__(self, cfg: Cfg, definitions: Definitions, addresses: Addresses, lanes: Lanes) -> None:
+        self._cfg = cfg
+        self._definitions = definitions
+        self._addresses = addresses
+        self._lanes = lanes
+        self._sparse: Sparse[Name, Uniformity] = Sparse(self)
+        self._deciders: dict[int, tuple[Name, ...]] = {}
+
+    def of(self, name: Name) -> Uniformity:
+        level = self._sparse.get(name)
+        return Uniformity.GRID if level is None else level
+
+    def at(self, point: int, register: Register) -> Uniformity:
+        """Return how far threads agree on a register that they read at a point."""
+        name = self._definitions.before(point, register)
+        return max((self.of(n) for n in (name, *self._left_behind(name, point))), default=Uniformity.GRID)
+
+    def of_branch(self, block: int) -> Uniformity:
+        """Return how far threads agree on where the jump at the end of a block goes."""
+        return max((self.of(name) for name in self._deciding(block)), default=Uniformity.GRID)
+
+    # ---- the problem for the sparse solver
+
+    def inputs(self, key: Name) -> Sequence[Name]:
+        if self._lanes.of(key) is not None or key.site == ENTRY:
+            return ()
+        block = key.phi_block
+        if block is not None:
+            return [*(name for _, name in self._definitions.merged(key)), *self._merge_deciders(block)]
+        instruction = self._cfg.instructions[key.site]
+        names = [self._definitions.before(key.site, register) for register in instruction.reads()]
+        if instruction.guard is not None:
+            names.append(self._definitions.before(key.site, key.register))
+        return [*names, *(behind for name in names for behind in self._left_behind(name, key.site))]
+
+    def evaluate(self, key: Name, read: Read) -> Uniformity | None:
+        known = self._exact(key)
+        if known is not None:
+            return known
+        if key.site == ENTRY:
+            name = special_name(key.register)
+            return Uniformity.GRID if name is None else special_uniformity(name)
+        levels = [level for name in self.inputs(key) if (level := read(name)) is not None]
+        joined = max(levels, default=Uniformity.GRID)
+        if key.phi_block is not None:
+            return joined
+        return self._result(self._cfg.instructions[key.site], key, joined, read)
+
+    def closes_cycle(self, key: Name) -> bool:
+        return key.phi_block is not None
+
+    def merge(
+        self, key: Name, old: Uniformity, new: Uniformity, turn: int, cycle: Sequence[Name]
+    ) -> Uniformity:
+        return max(old, new)
+
+    # ---- parts of it
+
+    def _exact(self, key: Name) -> Uniformity | None:
+        words = self._lanes.of(key)
+        if words is None:
+            return None
+        if (words == words[0]).all():
+            return Uniformity.GRID
+        for level, group in ((Uniformity.WARPGROUP, WARPGROUP), (Uniformity.WARP, WARP)):
+            if all(
+                (part == part[0]).all()
+                for part in (words[n : n + group] for n in range(0, len(words), group))
+            ):
+                return level
+        return Uniformity.DIVERGENT
+
+    def _result(self, instruction: Instruction, key: Name, joined: Uniformity, read: Read) -> Uniformity:
+        """Return the level of a result whose operands have level `joined`."""
+        op, traits = instruction.operation.op, instruction.operation.traits
+        symbols = max((self._of_symbol(operand) for operand in instruction.operands), default=Uniformity.GRID)
+        joined = max(joined, symbols)
+        if op in (Op.SHFL_SYNC, Op.SHFL):
+            broadcast = instruction.operation.has(".idx") and self._same_source(instruction, key.site, read)
+            return (
+                joined
+                if joined <= Uniformity.WARP
+                else Uniformity.WARP
+                if broadcast
+                else Uniformity.DIVERGENT
+            )
+        if op in _WARP_RESULTS:
+            return min(joined, Uniformity.WARP)
+        if op is Op.ELECT_SYNC:
+            lane = instruction.operands[0]
+            first = getattr(lane, "first", lane)
+            return Uniformity.WARP if first == key.register else Uniformity.DIVERGENT
+        if Trait.PURE in traits or op in _FOLLOWED:
+            return joined
+        return self._loaded(instruction, joined) if Trait.LOAD in traits else Uniformity.DIVERGENT
+
+    def _loaded(self, instruction: Instruction, joined: Uniformity) -> Uniformity:
+        if instruction.operation.op not in (Op.LD, Op.LD_NC, Op.LDU):
+            return Uniformity.DIVERGENT
+        space = instruction.operation.slots.get("space", "")
+        if space in PARAMETER_SPACES:
+            return joined if self._addresses.function.is_entry else Uniformity.DIVERGENT
+        if space == ".local":
+            return Uniformity.DIVERGENT
+        ordered = instruction.operation.slots.get("sem") is not None
+        floor = (
+            Uniformity.WARP if ordered else Uniformity.CTA if space.startswith(".shared") else Uniformity.GRID
+        )
+        return max(joined, floor)
+
+    def _same_source(self, shuffle: Instruction, point: int, read: Read) -> bool:
+        """Tell whether a shuffle reads one lane for its whole warp."""
+        lane = shuffle.operands[2] if len(shuffle.operands) > 2 else None
+        if not isinstance(lane, Register):
+            return True
+        level = read(self._definitions.before(point, lane))
+        return level is None or level <= Uniformity.WARP
+
+    def _of_symbol(self, operand: Operand) -> Uniformity:
+        base = operand.base if isinstance(operand, Address) else operand
+        symbol = base.symbol if isinstance(base, SymbolOffset) else base
+        if not isinstance(symbol, Symbol):
+            return Uniformity.GRID
+        variable = self._addresses.variable(symbol)
+        space = "" if variable is None else variable.space
+        return {".shared": Uniformity.CTA, ".local": Uniformity.DIVERGENT}.get(space, Uniformity.GRID)
+
+    def _deciding(self, block: int) -> tuple[Name, ...]:
+        """Return the registers that decide where the jump at the end of a block goes."""
+        if len(self._cfg.successors[block]) < 2:
+            return ()
+        point = self._cfg.blocks[block].last
+        jump = self._cfg.instructions[point]
+        return tuple(self._definitions.before(point, register) for register in jump.reads())
+
+    def _left_behind(self, name: Name, point: int) -> tuple[Name, ...]:
+        """Return what decides when threads leave the loops between a definition and a read behind them."""
+        if name.site == ENTRY:
+            return ()
+        block = self._cfg.graph.block_of[point]
+        home = self._definitions.block_of(name)
+        if home == block or self._cfg.loop_forest.innermost[home] is None:
+            return ()
+        left = (loop for loop in self._cfg.loops_around(home) if block not in loop.blocks)
+        return tuple(found for loop in left for source, _ in loop.exits for found in self._deciding(source))
+
+    def _merge_deciders(self, block: int) -> tuple[Name, ...]:
+        """Return the registers of the branches that decide by which edge threads come into a block."""
+        if block not in self._deciders:
+            header = next((loop for loop in self._cfg.loops if loop.header == block), None)
+            sources = self._cfg.predecessors[block]
+            groups = [sources] if header is None else _split(sources, header)
+            branches: set[int] = set()
+            for inside, group in enumerate(groups):
+                if len(group) > 1:
+                    region = header.blocks if header is not None and inside else None
+                    branches |= self._branches_between(block, group, region)
+            self._deciders[block] = tuple(name for b in sorted(branches) for name in self._deciding(b))
+        return self._deciders[block]
+
+    def _branches_between(
+        self, block: int, sources: Sequence[int], region: frozenset[int] | None
+    ) -> set[int]:
+        """Return branches that control some source, no further out than the merge's dominator."""
+        top = self._cfg.dominators.parent[block] if region is None else block
+        found: set[int] = set()
+        work = list(sources)
+        while work:
+            current = work.pop()
+            if current in found or not self._cfg.dominators.reached(current):
+                continue
+            inner = top is None or self._cfg.dominators.dominates(top, current)
+            if not inner or (region is not None and current not in region):
+                continue
+            found.add(current)
+            work.extend(dependence.branch for dependence in self._cfg.control[current])
+        return found
+
+
+def _split(sources: Sequence[int], header: Loop) -> list[tuple[int, ...]]:
+    """Return the sources of a loop header from outside, and those from inside."""
+    inside = tuple(source for source in sources if source in header.blocks)
+    return [tuple(source for source in sources if source not in header.blocks), inside]

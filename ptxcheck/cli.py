@@ -23,12 +23,32 @@ if TYPE_CHECKING:
     from .rules import Rule
 
 BAD_INPUT = 2
+INTERRUPTED = 130
 
 _SEVERITIES = [severity.value for severity in Severity]
 _FORMATS = [form.value for form in Format]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Turns whatever goes wrong into one line and exit code 2; 1 means findings."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except KeyboardInterrupt:
+            click.echo("ptxcheck: interrupted", err=True)
+            sys.exit(INTERRUPTED)
+        except MemoryError:
+            _fail("out of memory")
+        except Exception as error:
+            if os.environ.get("PTXCHECK_TRACEBACK"):
+                raise
+            _fail(f"internal error, please report it: {type(error).__name__}: {error}")
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ptxcheck")
 def main() -> None:
     """Check PTX and CUDA kernels: mbarrier phases, copy groups, proxies and fences, wgmma, tcgen05.

@@ -88,7 +88,7 @@ def _quoted(text: str) -> str:
 
 
 def _plain(value: Any, source: Source) -> Any:
-    """Return a part of the IR as JSON values; dataclasses carry their name under `kind`."""
+    """Return a part of the IR as JSON values; dataclasses carry their name under `node`."""
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -105,7 +105,7 @@ def _plain(value: Any, source: Source) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         kept = (field.name for field in fields(value) if not isinstance(getattr(value, field.name), Source))
         return {
-            "kind": type(value).__name__,
+            "node": type(value).__name__,
             **{name: _plain(getattr(value, name), source) for name in kept},
         }
     if hasattr(value, "_asdict"):
@@ -117,7 +117,7 @@ def _instruction(instruction: Instruction, source: Source) -> dict[str, Any]:
     operation = instruction.operation
     position = source.position(instruction.start)
     return {
-        "kind": "Instruction",
+        "node": "Instruction",
         "line": position.line,
         "column": position.column,
         "operation": operation.text,

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property
+from posixpath import normpath
 from typing import TypeAlias
 
 from .finding import Frame, Location
@@ -53,7 +54,7 @@ class Library:
 
     def owns(self, path: str) -> bool:
         """Return whether a file lies in a library folder."""
-        return self._pattern.match(path.replace("\\", "/")) is not None
+        return self._pattern.match(normpath(path.replace("\\", "/"))) is not None
 
 
 def _prefix_pattern(prefix: str) -> str:

@@ -75,7 +75,7 @@ def compile_cuda(path: str, flags: Sequence[str], options: NvccOptions) -> Compi
     with tempfile.TemporaryDirectory(prefix="ptxcheck-") as folder:
         ptx = os.path.join(folder, "out.ptx")
         dependencies = os.path.join(folder, "out.d")
-        source = path if os.path.isabs(path) else os.path.join(".", path)
+        source = os.path.join(".", path) if path[0] in "-@" else path  # nvcc would read these as flags
         command = [nvcc, *flags, *_option_flags(options), "-ptx", "-lineinfo"]
         command += ["-MMD", "-MF", dependencies, "-o", ptx, source]
         status, output = _run(command, {**os.environ, "TMPDIR": folder}, options.timeout)

@@ -6,7 +6,7 @@ from ..finding import Finding, Severity
 from ..results import Report
 from ..source import Position
 from .names import short_name
-from .plain import summary
+from .plain import summary, visible
 
 
 def render_github(report: Report) -> str:
@@ -50,7 +50,7 @@ def _command(level: str, position: Position, title: str, message: str) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

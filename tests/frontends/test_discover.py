@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxcheck.frontends import InputKind, discover
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("a.ptx", "sub/b.cu", "sub/c.txt", ".hidden/d.ptx", "build/e.ptx"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def names(*paths: str, exclude: tuple[str, ...] = ()) -> list[str]:
+    return [item.name for item in discover(paths, exclude)[0]]
+
+
+def complaints(*paths: str) -> list[str]:
+    return [f"{p.position.file}: {p.message}" for p in discover(paths)[1]]
+
+
+@pytest.mark.usefixtures("tree")
+def test_folder_is_walked_in_order_without_hidden_folders() -> None:
+    assert names(".") == ["./a.ptx", "./build/e.ptx", "./sub/b.cu"]
+    assert names(".", exclude=("build",)) == ["./a.ptx", "./sub/b.cu"]
+
+
+@pytest.mark.usefixtures("tree")
+def test_globs_files_and_repetitions() -> None:
+    assert names("**/*") == ["a.ptx", "build/e.ptx", "sub/b.cu"]
+    assert names("a.ptx", "./a.ptx", "*.ptx") == ["a.ptx"]
+    assert names("-") == ["<stdin>"]
+    assert discover(["sub/b.cu"])[0][0].kind is InputKind.CUDA
+    assert discover(["sub/c.txt"])[0][0].kind is InputKind.PTX
+
+
+@pytest.mark.usefixtures("tree")
+def test_what_names_nothing_is_reported() -> None:
+    Path("empty").mkdir()
+    assert complaints("nope.ptx") == ["nope.ptx: no such file or folder"]
+    assert complaints("empty") == ["empty: no .ptx or .cu file in this folder"]
+    assert complaints("*.cubin") == ["*.cubin: no .ptx or .cu file matches this pattern"]
+    assert complaints("a\0b") != []
+
+
+def test_links_to_folders_are_not_followed(tree: Path) -> None:
+    (tree / "sub" / "loop").symlink_to(tree, target_is_directory=True)
+    assert names("sub") == ["sub/b.cu"]
+
+
+def test_headers_are_refused_with_advice(tree: Path) -> None:
+    (tree / "h.cuh").write_text("")
+    assert complaints("h.cuh") == ["h.cuh: .cuh files are not checked: name a .ptx or .cu file"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .store import Cache, Row, default_root
 
-GROUPS = ("cuda_ptx", "triton", "cutlass", "flashinfer")
+GROUPS = ("cuda_ptx", "triton", "cutlass", "flashinfer", "flashinfer_raw")
 
 MODULES = {"triton": "triton_group"}
 

@@ -17,6 +17,7 @@ INSTALL_TIMEOUT = 1800.0
 
 REQUIREMENTS: dict[str, tuple[str, ...]] = {
     "sources": (
+        "apache-tvm-ffi==0.1.15.post2",
         "flashinfer-python==0.7.2.post1",
         "nvidia-cublas==13.10.0.20",
         "nvidia-cuda-cccl==13.3.5.0.6",

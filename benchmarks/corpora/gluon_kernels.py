@@ -777,7 +777,7 @@ CASES = (
         "map<fp32[128,32]> *fp32",
         {"M": 128, "N": 32},
         (100,),
-        layouts=(nvmma(32, swizzle=0),),
+        layouts=(SINGLE,),
     ),
     Case(
         "gluon_tcgen05_pair",

@@ -105,7 +105,7 @@ def _disambiguated(form: Form, siblings: list[Form]) -> Form:
         and other.parameters[-1].kind == "immediate"
         for other in siblings
     )
-    if not ambiguous or form.types:
+    if not ambiguous or form.types or any(p.kind == "immediate" for p in form.parameters):
         return form
     return replace(form, enumerations=tuple(name for name, _ in form.choices))
 

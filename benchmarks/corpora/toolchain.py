@@ -131,7 +131,13 @@ def build_unit(cache: Cache, group: str, name: str, target: str, source: Path, f
         bytes=output.stat().st_size if output.is_file() else 0,
         seconds=ran.seconds,
         peak_mb=ran.peak_mb,
-        message="" if ran.ok else ran.message,
+        message="" if ran.ok else _errors(ran),
     )
     cache.record(row)
     return row
+
+
+def _errors(ran: Ran) -> str:
+    """The compiler's errors before its warnings."""
+    errors = [line for line in ran.output.splitlines() if "error" in line]
+    return "\n".join([*errors[:20], ran.message])

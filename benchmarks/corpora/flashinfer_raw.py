@@ -1,0 +1,56 @@
+"""Group `flashinfer_raw`: the free-standing kernel files of the `flashinfer-python` wheel, some hundreds.
+
+They are written with inline assembly throughout (`mbarrier`, TMA, `wgmma`, `tcgen05`), include nothing but CUDA's
+own headers, and take about a second each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from .environments import packages
+from .flashinfer import PACKAGE_FLAGS, include_flags
+from .store import Cache, Row
+from .toolchain import build_unit
+
+GROUP = "flashinfer_raw"
+ASYNCHRONOUS = re.compile(r"mbarrier|cp\.async|wgmma|tcgen05")
+FOLDERS = (
+    "blackwell_msa",
+    "cake_dsv4",
+    "cake_fmha/cuda",
+    "cake_grouped_fp8_gemm",
+    "cake_kimi_k3_mla",
+    "cake_vsa",
+    "cake_vsa_sm90",
+    "kda",
+)
+
+
+def build(cache: Cache, wanted: frozenset[str]) -> Iterator[Row]:
+    """Build every file that uses the asynchronous machine and needs no header of the wheel."""
+    root = packages(cache, "sources") / "flashinfer" / "data" / "csrc"
+    flags = [*PACKAGE_FLAGS, *include_flags(cache)]
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*.cu")):
+            name = _name(path.relative_to(root))
+            if (not wanted or name in wanted) and _is_free_standing(path):
+                yield build_unit(cache, GROUP, name, _target(path), path, flags)
+
+
+def _name(path: Path) -> str:
+    """The path as one file name, with hashes cut to six digits."""
+    joined = "_".join(path.with_suffix("").parts).replace("cake_fmha_cuda_", "fmha_")
+    return re.sub(r"([0-9a-f]{6})[0-9a-f]{14}(_kernel)?", r"\1", joined)
+
+
+def _is_free_standing(path: Path) -> bool:
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return '#include "' not in text and "__global__" in text and ASYNCHRONOUS.search(text) is not None
+
+
+def _target(path: Path) -> str:
+    named = re.search(r"sm_?(90|100|103|120)", path.as_posix())
+    return f"sm_{named[1]}a" if named else "sm_100a"

@@ -159,7 +159,7 @@ def _divide(rest: bool) -> Handler:
         if not typing.signed:
             return a % b if rest else a // b
         x, y = signed(a, width), signed(b, width)
-        size: npt.NDArray[np.int64] = np.abs(x) // np.abs(y)
+        size: npt.NDArray[np.int64] = np.floor_divide(np.abs(x), np.abs(y))
         quotient = np.where((x < 0) != (y < 0), -size, size)
         result: npt.NDArray[np.int64] = x - quotient * y if rest else quotient
         return unsigned(result, width)

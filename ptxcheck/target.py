@@ -84,22 +84,28 @@ class Requirement:
 
     version: Version = Version(1, 0)
     targets: tuple[Target, ...] = ()
+    removed: tuple[Version, Target] | None = None
+    """From this version on, the feature is gone on this target and higher ones."""
 
     @staticmethod
     @lru_cache(maxsize=1024)
     def parse(text: str) -> Requirement:
-        """Parse `8.6`, `sm_90`, `sm_100a|sm_100f` or `8.6+sm_100a|sm_100f`.
+        """Parse `8.6`, `sm_90`, `sm_100a|sm_100f`, `8.6+sm_100a|sm_100f` or `3.0+sm_30+until6.4/sm_70`.
 
         Raises ValueError when a part is neither a version nor a list of targets.
         """
         version = Version(1, 0)
         targets: tuple[Target, ...] = ()
+        removed: tuple[Version, Target] | None = None
         for part in filter(None, text.split("+")):
             if part[0].isdigit():
                 version = Version.parse(part)
+            elif part.startswith("until"):
+                last, _, target = part.removeprefix("until").partition("/")
+                removed = Version.parse(last), Target.parse(target)
             else:
                 targets = tuple(Target.parse(one) for one in part.split("|"))
-        return Requirement(version, targets)
+        return Requirement(version, targets, removed)
 
     def problem(self, version: Version, target: Target | None) -> str | None:
         """Return what is missing ("PTX ISA 8.6 or later", "target sm_90a"), or None when met."""
@@ -109,4 +115,8 @@ class Requirement:
             return "target " + " or ".join(
                 str(one) + ("" if one.variant == "a" else " or higher") for one in self.targets
             )
+        if self.removed is not None and version >= self.removed[0] and target is not None:
+            gone, first = self.removed
+            if target.arch >= first.arch:
+                return f"PTX ISA before {gone} or a target before {first}"
         return None

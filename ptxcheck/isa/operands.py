@@ -19,7 +19,7 @@ from ..ir import (
     SymbolOffset,
     Vector,
 )
-from ..spec import Direction, Operation, OperandKind, OperandSpec
+from ..spec import Direction, OperandKind, OperandSpec, Operation
 from .count import vector_length
 from .types import TypeKind, agrees, type_kind, type_width
 
@@ -29,7 +29,12 @@ TypeOf = Callable[[Register], str | None]
 SpaceOf = Callable[[Symbol], str | None]
 """State space of a variable; None when it is not known."""
 
-_BASE_SPACES = {".shared::cta": ".shared", ".shared::cluster": ".shared", ".param::entry": ".param", ".param::func": ".param"}
+_BASE_SPACES = {
+    ".shared::cta": ".shared",
+    ".shared::cluster": ".shared",
+    ".param::entry": ".param",
+    ".param::func": ".param",
+}
 _MAX_PACKED_ELEMENTS = (2, 4)
 
 
@@ -184,7 +189,7 @@ class _Check:
         width = type_width(type_)
         if type_kind(type_) is not TypeKind.BITS or width is None:
             yield f"a vector is packed or unpacked with a .b type, not {type_}"
-        elif len(elements) not in _MAX_PACKED_ELEMENTS or width // len(elements) < 8:  # noqa: PLR2004
+        elif len(elements) not in _MAX_PACKED_ELEMENTS or width // len(elements) < 8:
             yield f"'{spec.name}' must have 2 or 4 elements of at least 8 bits"
         else:
             for element in elements:
@@ -245,12 +250,47 @@ def _show_range(limit: range) -> str:
 
 
 _SPECIAL_NAMES = frozenset(
-    "%tid %ntid %ctaid %nctaid %laneid %warpid %nwarpid %smid %nsmid %gridid %lanemask_eq %lanemask_le "
-    "%lanemask_lt %lanemask_ge %lanemask_gt %clock %clock_hi %clock64 %globaltimer %globaltimer_lo "
-    "%globaltimer_hi %clusterid %nclusterid %cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank "
-    "%is_explicit_cluster %total_smem_size %aggr_smem_size %dynamic_smem_size %current_graph_exec "
-    "%reserved_smem_offset_begin %reserved_smem_offset_end %reserved_smem_offset_cap %reserved_smem_offset_0 "
-    "%reserved_smem_offset_1 %perctamemoryoffset %perctamemorysize".split()
+    [
+        "%tid",
+        "%ntid",
+        "%ctaid",
+        "%nctaid",
+        "%laneid",
+        "%warpid",
+        "%nwarpid",
+        "%smid",
+        "%nsmid",
+        "%gridid",
+        "%lanemask_eq",
+        "%lanemask_le",
+        "%lanemask_lt",
+        "%lanemask_ge",
+        "%lanemask_gt",
+        "%clock",
+        "%clock_hi",
+        "%clock64",
+        "%globaltimer",
+        "%globaltimer_lo",
+        "%globaltimer_hi",
+        "%clusterid",
+        "%nclusterid",
+        "%cluster_ctaid",
+        "%cluster_nctaid",
+        "%cluster_ctarank",
+        "%cluster_nctarank",
+        "%is_explicit_cluster",
+        "%total_smem_size",
+        "%aggr_smem_size",
+        "%dynamic_smem_size",
+        "%current_graph_exec",
+        "%reserved_smem_offset_begin",
+        "%reserved_smem_offset_end",
+        "%reserved_smem_offset_cap",
+        "%reserved_smem_offset_0",
+        "%reserved_smem_offset_1",
+        "%perctamemoryoffset",
+        "%perctamemorysize",
+    ]
 )
 _NUMBERED_SPECIALS = ("%pm", "%envreg")
 
@@ -259,7 +299,9 @@ def is_special(name: str) -> bool:
     """Tell whether a name is that of a special register (PTX ISA 10); a module may declare it anew."""
     if name in _SPECIAL_NAMES:
         return True
-    return any(name.startswith(one) and name[len(one) :].removesuffix("_64").isdigit() for one in _NUMBERED_SPECIALS)
+    return any(
+        name.startswith(one) and name[len(one) :].removesuffix("_64").isdigit() for one in _NUMBERED_SPECIALS
+    )
 
 
 __all__ = ["SpaceOf", "TypeOf", "is_special", "operand_problems"]

@@ -11,7 +11,7 @@ A syntax line follows the PTX manual: `mnemonic.literal.slot{.optional}{.sem.sco
 * Operands: `a`, `[addr]`, `[map, coords]` (any number of parts), `d|p`, `d{|p}`, an optional tail `{, c}`,
   a tail that is there exactly when a slot is filled `{, mask}@multicast`.
 * `mask=mask32` is the operand `mask`, described by the entry `mask32` of `operands` and `limits`.
-* A trailing ` @8.6+sm_100a|sm_100f` adds a requirement of that form.
+* A trailing ` @8.6+sm_100a|sm_100f` adds a requirement of that form (see `Requirement.parse`).
 
 `slots` maps a slot to its values: `".ca .cg@7.4 .x@8.6+sm_100f"`. `operands` maps an operand to
 `[r|w|w_|rw] [pred|imm|label|symbol|any|addr|sink|vec] [type][+][*count] [in space]`, where type, count and space
@@ -96,7 +96,7 @@ def _traits_of(slots: tuple[Slot, ...]) -> frozenset[Trait]:
 
 
 def _both(row: Requirement, form: Requirement) -> Requirement:
-    return Requirement(max(row.version, form.version), form.targets or row.targets)
+    return Requirement(max(row.version, form.version), form.targets or row.targets, form.removed or row.removed)
 
 
 def _slots(row: Row, text: str) -> Iterator[Slot]:

@@ -35,6 +35,12 @@ def _setp_packed_lines(types: str, *, flush: str = "", since: str) -> tuple[str,
     )
 
 
+def _setp_half_lines(type_: str, *, flush: str = "", since: str) -> tuple[str, ...]:
+    """A half has one result; ptxas rejects the second."""
+    lines = _setp_lines(_FLOAT_COMPARISONS, type_, flush=flush, since=since)
+    return tuple(line.replace("p{|q}", "p") for line in lines)
+
+
 def _set_lines(
     comparisons: str, results: str, types: str, *, flush: str = "", since: str = ""
 ) -> tuple[str, ...]:
@@ -47,8 +53,8 @@ def _set_lines(
 
 _BOOL = {"bool": ".and .or .xor"}
 _SET_RESULTS = ".u32,.s32,.f32"
-_HALF_RESULTS = ".u16,.s16,.u32,.s32,.f16"
-_BRAIN_RESULTS = ".u16,.s16,.u32,.s32,.bf16"
+_HALF_RESULTS = f".f16@{_HALF_SINCE},.bf16@{_BRAIN_SINCE}"
+_WHOLE_RESULTS = ".u16,.s16,.u32,.s32"
 
 ROWS = (
     Row(
@@ -104,10 +110,18 @@ ROWS = (
         Op.SET,
         "9.7.7.1",
         (
-            *_set_lines(_FLOAT_COMPARISONS, _HALF_RESULTS, ".f16", flush="{.ftz}", since=_HALF_SINCE),
-            *_set_lines(_FLOAT_COMPARISONS, _BRAIN_RESULTS, ".bf16", since=_BRAIN_SINCE),
+            *_set_lines(_BIT_COMPARISONS, _HALF_RESULTS, _BITS),
+            *_set_lines(_UNSIGNED_COMPARISONS, _HALF_RESULTS, _UNSIGNED),
+            *_set_lines(_SIGNED_COMPARISONS, _HALF_RESULTS, _SIGNED),
+            *_set_lines(_FLOAT_COMPARISONS, _HALF_RESULTS, ".f32", flush="{.ftz}"),
+            *_set_lines(_FLOAT_COMPARISONS, _HALF_RESULTS, ".f64"),
+            *_set_lines(_FLOAT_COMPARISONS, ".bf16", ".f16", flush="{.ftz}", since=_BRAIN_SINCE),
+            *_set_lines(_FLOAT_COMPARISONS, ".f16", ".f16", flush="{.ftz}", since=_HALF_SINCE),
+            *_set_lines(_FLOAT_COMPARISONS, _WHOLE_RESULTS, ".f16", flush="{.ftz}", since="6.5+sm_53"),
+            *_set_lines(_FLOAT_COMPARISONS, f".bf16,{_WHOLE_RESULTS}", ".bf16", since=_BRAIN_SINCE),
             *_set_lines(_FLOAT_COMPARISONS, ".f16x2", ".f16x2", flush="{.ftz}", since=_HALF_SINCE),
-            *_set_lines(_FLOAT_COMPARISONS, ".bf16x2", ".bf16x2", since=_BRAIN_SINCE),
+            *_set_lines(_FLOAT_COMPARISONS, ".u32,.s32", ".f16x2", flush="{.ftz}", since="6.5+sm_53"),
+            *_set_lines(_FLOAT_COMPARISONS, ".bf16x2,.u32,.s32", ".bf16x2", since=_BRAIN_SINCE),
         ),
         slots=_BOOL,
         operands={"c": "pred"},
@@ -118,8 +132,8 @@ ROWS = (
         Op.SETP,
         "9.7.7.2",
         (
-            *_setp_lines(_FLOAT_COMPARISONS, ".f16", flush="{.ftz}", since=_HALF_SINCE),
-            *_setp_lines(_FLOAT_COMPARISONS, ".bf16", since=_BRAIN_SINCE),
+            *_setp_half_lines(".f16", flush="{.ftz}", since=_HALF_SINCE),
+            *_setp_half_lines(".bf16", since=_BRAIN_SINCE),
             *_setp_packed_lines(".f16x2", flush="{.ftz}", since=_HALF_SINCE),
             *_setp_packed_lines(".bf16x2", since=_BRAIN_SINCE),
         ),

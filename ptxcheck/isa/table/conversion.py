@@ -39,7 +39,7 @@ ROWS = (
             "cvt.frnd{.ftz}{.sat}.dtype(.f32).atype(.f64) d, a",
             "cvt{.ftz}{.sat}.dtype(.f32,.f64).atype(.f16) d, a",
             "cvt{.ftz}{.sat}.dtype(.f64).atype(.f32) d, a",
-            f"cvt{{.ftz}}{{.sat}}.dtype(.f32).atype(.bf16) d, a @7.1+sm_80",
+            "cvt{.ftz}{.sat}.dtype(.f32).atype(.bf16) d, a @7.1+sm_80",
             "cvt.frnd2{.relu}.dtype(.f16,.bf16).atype(.f32) d, a @7.0+sm_80",
         ),
         slots=_ROUNDING,

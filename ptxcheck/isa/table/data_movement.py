@@ -10,37 +10,51 @@ _PURE = frozenset({Trait.PURE})
 _LOAD = frozenset({Trait.LOAD})
 _STORE = frozenset({Trait.STORE})
 
-_NARROW = ".b8,.u8,.s8,.b16,.u16,.s16,.b32,.u32,.s32,.f32"
-_DOUBLE = ".b64,.u64,.s64,.f64"
-_WORD = ".b32,.u32,.s32,.f32"
+_BYTES = ".b8,.u8,.s8"
+_HALVES = ".b16,.u16,.s16"
+_WORDS = ".b32,.u32,.s32,.f32"
+_DOUBLES = ".b64,.u64,.s64,.f64"
+_QUAD = ".b128@8.3+sm_70"
 
 _SHAPES = (
-    f"{{.vec(.v2,.v4)}}.type({_NARROW})",
-    f"{{.vec(.v2)}}.type({_DOUBLE})",
-    ".type(.b128@8.3+sm_70)",
+    f"{{.vec(.v2,.v4,.v8)}}.type({_BYTES},{_HALVES})",
+    f"{{.vec(.v2,.v4)}}.type({_WORDS})",
+    f"{{.vec(.v2)}}.type({_DOUBLES})",
+    f".type({_QUAD})",
 )
 """Vector lengths and types of an access of at most 128 bits."""
 
-_WIDE_SHAPES = (f".vec(.v8).type({_WORD})", f".vec(.v4).type({_DOUBLE})")
-"""Accesses of 256 bits."""
+_WIDE_SHAPES = (f".vec(.v8).type({_WORDS})", f".vec(.v4).type({_DOUBLES})")
+"""Accesses of 256 bits: only these take a priority for the second cache level."""
+
+_SCALARS = (f".type({_BYTES},{_HALVES},{_WORDS},{_DOUBLES},.b128@8.4+sm_70)",)
 
 _WIDE_SINCE = "8.8+sm_100"
 
+_SHARED = ".shared .shared::cta@7.8 .shared::cluster@7.8+sm_90"
 _MEMORY_SLOTS = {
     "scope": ".cta .cluster@7.8+sm_90 .gpu .sys",
-    "evict1": ".L1::evict_normal .L1::evict_unchanged .L1::evict_first .L1::evict_last .L1::no_allocate",
+    "evict1": ".L1::evict_normal@7.4 .L1::evict_unchanged@7.4 .L1::evict_first@7.4 .L1::evict_last@7.4 "
+    ".L1::no_allocate@7.4",
     "evict2": ".L2::evict_normal .L2::evict_first .L2::evict_last",
     "hint": ".L2::cache_hint@7.4+sm_80",
     "prefetch": ".L2::64B@7.4+sm_75 .L2::128B@7.4+sm_75 .L2::256B@7.4+sm_80",
 }
-_SHARED = ".shared,.shared::cta@7.8,.shared::cluster@7.8+sm_90"
-_LOAD_SPACES = f".const,.global,.local,.param,.param::entry@8.3,.param::func@8.3,{_SHARED}"
-_STORE_SPACES = f".global,.local,.param,.param::func@8.3,{_SHARED}"
-_ORDERED_SPACES = f".global,{_SHARED}"
-
+_LOAD_SLOTS = {
+    **_MEMORY_SLOTS,
+    "space": f".const .global .local .param .param::entry@8.3 .param::func@8.3 {_SHARED}",
+    "cop": ".ca .cg .cs .lu .cv",
+}
+_STORE_SLOTS = {
+    **_MEMORY_SLOTS,
+    "space": f".global .local .param .param::func@8.3 {_SHARED}",
+    "cop": ".wb .cg .cs .wt",
+}
+_ORDERED = "{.space(.global,.shared,.shared::cta,.shared::cluster)}"
+_GLOBAL = "{.space(.global)}"
+_LOAD_OPERANDS = {"d": "w type+*vec", "policy": ".b64"}
 _LOAD_TAIL = " d, [a]{, policy}@hint"
 _STORE_TAIL = " [a], b{, policy}@hint"
-_HINTS = "{.hint}{.prefetch}"
 
 
 def _lines(*heads: str, tail: str, shapes: tuple[str, ...] = _SHAPES, since: str = "") -> tuple[str, ...]:
@@ -49,7 +63,9 @@ def _lines(*heads: str, tail: str, shapes: tuple[str, ...] = _SHAPES, since: str
     return tuple(f"{head}{shape}{tail}{needs}" for head in heads for shape in shapes)
 
 
-_CVT_INTEGERS = ".u8,.u16,.u32,.u64,.s8,.s16,.s32,.s64"
+def _wide_lines(*heads: str, tail: str) -> tuple[str, ...]:
+    return _lines(*heads, tail=tail, shapes=_WIDE_SHAPES, since=_WIDE_SINCE)
+
 
 ROWS = (
     Row(
@@ -59,8 +75,8 @@ ROWS = (
         (
             "mov.type(.b16,.b32,.b64,.u16,.u32,.u64,.s16,.s32,.s64,.f32,.f64) d, a",
             "mov.type(.b128) d, a @8.3+sm_70",
-            f"mov.vec(.v2,.v4).type({_NARROW}) d, a",
-            f"mov.vec(.v2).type({_DOUBLE}) d, a",
+            f"mov.vec(.v2,.v4).type({_HALVES},{_WORDS}) d, a",
+            f"mov.vec(.v2).type({_DOUBLES}) d, a",
         ),
         operands={"d": "w any type*vec", "a": "any type*vec"},
         traits=_PURE,
@@ -78,7 +94,7 @@ ROWS = (
         Op.SHFL,
         "9.7.9.5",
         ("shfl.mode.type(.b32) d{|p}, a, b, c",),
-        since="3.0+sm_30",
+        since="3.0+sm_30+until6.4/sm_70",
         slots={"mode": ".up .down .bfly .idx"},
         operands={"b": ".u32", "c": ".u32", "p": "w_ pred"},
         traits=frozenset({Trait.CROSS_LANE}),
@@ -107,21 +123,21 @@ ROWS = (
         Op.LD,
         "9.7.9.8",
         (
+            *_lines("ld{.weak}{.space}{.cop}", tail=" d, [a]"),
             *_lines(
-                f"ld{{.weak}}{{.space}}{{.cop}}{_HINTS}",
-                f"ld{{.weak}}{{.space(.global)}}{{.evict1}}{{.evict2}}{_HINTS}",
+                f"ld{{.weak}}{_GLOBAL}{{.cop}}{{.hint}}{{.prefetch}}",
+                f"ld{{.weak}}{_GLOBAL}{{.evict1}}{{.hint}}{{.prefetch}}",
                 tail=_LOAD_TAIL,
             ),
-            *_lines(
-                f"ld{{.weak}}.space(.global){{.cop}}{_HINTS}",
-                f"ld{{.weak}}.space(.global){{.evict1}}{{.evict2}}{_HINTS}",
+            *_wide_lines(
+                f"ld{{.weak}}{_GLOBAL}{{.cop}}{{.evict2}}{{.hint}}{{.prefetch}}",
+                f"ld{{.weak}}{_GLOBAL}{{.evict1}}{{.evict2}}{{.hint}}{{.prefetch}}",
                 tail=_LOAD_TAIL,
-                shapes=_WIDE_SHAPES,
-                since=_WIDE_SINCE,
             ),
+            *_lines(f"ld.proxy::readonly{_GLOBAL}", tail=" d, [a]", since="9.4+sm_90"),
         ),
-        slots={"space": _LOAD_SPACES.replace(",", " "), "cop": ".ca .cg .cs .lu .cv", **_MEMORY_SLOTS},
-        operands={"d": "w type+*vec", "policy": ".b64"},
+        slots=_LOAD_SLOTS,
+        operands=_LOAD_OPERANDS,
         traits=_LOAD,
     ),
     Row(
@@ -129,29 +145,29 @@ ROWS = (
         Op.LD,
         "9.7.9.8",
         (
+            *_lines(f"ld.sem(.volatile){_ORDERED}", tail=" d, [a]"),
+            *_lines("ld.sem(.volatile).space(.local)", tail=" d, [a]", since="9.1"),
+            *_lines(f"ld.sem(.volatile){_GLOBAL}.prefetch", tail=" d, [a]"),
+            *_wide_lines(f"ld.sem(.volatile){_GLOBAL}{{.evict2}}{{.prefetch}}", tail=" d, [a]"),
+            *_lines(f"ld.sem(.relaxed,.acquire).scope{_ORDERED}", tail=" d, [a]", since="6.0+sm_70"),
             *_lines(
-                f"ld.sem(.volatile){{.space({_ORDERED_SPACES},.local@9.1)}}{{.prefetch}}",
-                tail=" d, [a]",
-            ),
-            *_lines(
-                f"ld.sem(.relaxed,.acquire).scope{{.space({_ORDERED_SPACES})}}{{.evict1}}{{.evict2}}{_HINTS}",
+                f"ld.sem(.relaxed,.acquire).scope{_GLOBAL}{{.evict1}}{{.hint}}{{.prefetch}}",
                 tail=_LOAD_TAIL,
                 since="6.0+sm_70",
             ),
-            *_lines(
-                f"ld.sem(.relaxed,.acquire).scope.space(.global){{.evict1}}{{.evict2}}{_HINTS}",
+            *_wide_lines(
+                f"ld.sem(.relaxed,.acquire).scope{_GLOBAL}{{.evict1}}{{.evict2}}{{.hint}}{{.prefetch}}",
                 tail=_LOAD_TAIL,
-                shapes=_WIDE_SHAPES,
-                since=_WIDE_SINCE,
             ),
             *_lines(
-                "ld.mmio.sem(.relaxed).scope(.sys){.space(.global)}",
+                f"ld.mmio.sem(.relaxed).scope(.sys){_GLOBAL}",
                 tail=" d, [a]",
+                shapes=_SCALARS,
                 since="8.2+sm_70",
             ),
         ),
-        slots=_MEMORY_SLOTS,
-        operands={"d": "w type+*vec", "policy": ".b64"},
+        slots=_LOAD_SLOTS,
+        operands=_LOAD_OPERANDS,
         traits=_LOAD | {Trait.VOLATILE},
     ),
     Row(
@@ -160,30 +176,32 @@ ROWS = (
         "9.7.9.9",
         (
             *_lines(
-                f"ld.space(.global).nc{{.cop}}{_HINTS}",
-                f"ld.space(.global).nc{{.evict1}}{{.evict2}}{_HINTS}",
+                "ld.space(.global).nc{.cop(.ca,.cg,.cs)}{.hint}{.prefetch}",
+                "ld.space(.global).nc{.evict1}{.hint}{.prefetch}",
                 tail=_LOAD_TAIL,
                 since="3.1+sm_32",
             ),
-            *_lines(
-                f"ld.space(.global).nc{{.cop}}{_HINTS}",
-                f"ld.space(.global).nc{{.evict1}}{{.evict2}}{_HINTS}",
+            *_wide_lines(
+                "ld.space(.global).nc{.cop(.ca,.cg,.cs)}{.evict2}{.hint}{.prefetch}",
+                "ld.space(.global).nc{.evict1}{.evict2}{.hint}{.prefetch}",
                 tail=_LOAD_TAIL,
-                shapes=_WIDE_SHAPES,
-                since=_WIDE_SINCE,
             ),
         ),
-        slots={"cop": ".ca .cg .cs", **_MEMORY_SLOTS},
-        operands={"d": "w type+*vec", "policy": ".b64"},
+        slots=_LOAD_SLOTS,
+        operands=_LOAD_OPERANDS,
         traits=_LOAD,
     ),
     Row(
         "ldu",
         Op.LDU,
         "9.7.9.10",
-        _lines("ldu{.space(.global)}", tail=" d, [a]"),
+        (
+            f"ldu{_GLOBAL}{{.vec(.v2,.v4)}}.type({_BYTES},{_HALVES},{_WORDS}) d, [a]",
+            f"ldu{_GLOBAL}{{.vec(.v2)}}.type({_DOUBLES}) d, [a]",
+            f"ldu{_GLOBAL}.type({_QUAD}) d, [a]",
+        ),
         since="2.0+sm_20",
-        operands={"d": "w type+*vec"},
+        operands=_LOAD_OPERANDS,
         traits=_LOAD,
     ),
     Row(
@@ -191,37 +209,37 @@ ROWS = (
         Op.ST,
         "9.7.9.11",
         (
+            *_lines("st{.weak}{.space}{.cop}", tail=" [a], b"),
             *_lines(
-                "st{.weak}{.space}{.cop}{.hint}",
-                "st{.weak}{.space(.global)}{.evict1}{.evict2}{.hint}",
+                f"st{{.weak}}{_GLOBAL}{{.cop}}{{.hint}}",
+                f"st{{.weak}}{_GLOBAL}{{.evict1}}{{.hint}}",
                 tail=_STORE_TAIL,
             ),
-            *_lines(
-                "st{.weak}.space(.global){.cop}{.hint}",
-                "st{.weak}.space(.global){.evict1}{.evict2}{.hint}",
+            *_wide_lines(
+                f"st{{.weak}}{_GLOBAL}{{.cop}}{{.evict2}}{{.hint}}",
+                f"st{{.weak}}{_GLOBAL}{{.evict1}}{{.evict2}}{{.hint}}",
                 tail=_STORE_TAIL,
-                shapes=_WIDE_SHAPES,
-                since=_WIDE_SINCE,
             ),
-            *_lines(f"st.sem(.volatile){{.space({_ORDERED_SPACES},.local@9.1)}}", tail=" [a], b"),
+            *_lines(f"st.sem(.volatile){_ORDERED}", tail=" [a], b"),
+            *_lines("st.sem(.volatile).space(.local)", tail=" [a], b", since="9.1"),
+            *_wide_lines(f"st.sem(.volatile){_GLOBAL}{{.evict2}}", tail=" [a], b"),
+            *_lines(f"st.sem(.relaxed,.release).scope{_ORDERED}", tail=" [a], b", since="6.0+sm_70"),
             *_lines(
-                f"st.sem(.relaxed,.release).scope{{.space({_ORDERED_SPACES})}}{{.evict1}}{{.evict2}}{{.hint}}",
+                f"st.sem(.relaxed,.release).scope{_GLOBAL}{{.evict1}}{{.hint}}",
                 tail=_STORE_TAIL,
                 since="6.0+sm_70",
             ),
-            *_lines(
-                "st.sem(.relaxed,.release).scope.space(.global){.evict1}{.evict2}{.hint}",
-                tail=_STORE_TAIL,
-                shapes=_WIDE_SHAPES,
-                since=_WIDE_SINCE,
+            *_wide_lines(
+                f"st.sem(.relaxed,.release).scope{_GLOBAL}{{.evict1}}{{.evict2}}{{.hint}}", tail=_STORE_TAIL
             ),
             *_lines(
-                "st.mmio.sem(.relaxed).scope(.sys){.space(.global)}",
+                f"st.mmio.sem(.relaxed).scope(.sys){_GLOBAL}",
                 tail=" [a], b",
+                shapes=_SCALARS,
                 since="8.2+sm_70",
             ),
         ),
-        slots={"space": _STORE_SPACES.replace(",", " "), "cop": ".wb .cg .cs .wt", **_MEMORY_SLOTS},
+        slots=_STORE_SLOTS,
         operands={"b": "type+*vec", "policy": ".b64"},
         traits=_STORE,
     ),
@@ -232,6 +250,7 @@ ROWS = (
         (
             "prefetch{.space(.global,.local)}.level [a] @2.0+sm_20",
             "prefetch.space(.global).evict [a] @7.4+sm_80",
+            "prefetch{.space(.global)}.valid_addr.L1::32B [a] @9.4+sm_90",
         ),
         slots={"level": ".L1 .L2", "evict": ".L2::evict_last .L2::evict_normal"},
     ),
@@ -260,9 +279,9 @@ ROWS = (
         Op.CREATEPOLICY,
         "9.7.9.18",
         (
-            "createpolicy.range{.space(.global)}.primary{.secondary}.type(.b64) d, [a], size, total",
-            "createpolicy.fractional.primary{.secondary}.type(.b64) d{, fraction}",
-            "createpolicy.cvt.L2.type(.b64) d, a",
+            "createpolicy.range!{.space(.global)}.primary{.secondary}.type(.b64) d, [a], size, total",
+            "createpolicy.fractional!.primary{.secondary}.type(.b64) d{, fraction}",
+            "createpolicy.cvt!.L2.type(.b64) d, a",
         ),
         since="7.4+sm_80",
         slots={
@@ -289,7 +308,7 @@ ROWS = (
         "cvta",
         Op.CVTA,
         "9.7.9.20",
-        ("cvta.space.type(.u32,.u64) d, a=symbol", "cvta.to.space.type(.u32,.u64) d, a"),
+        ("cvta.space.type(.u32,.u64) d, a=symbol", "cvta.to!.space.type(.u32,.u64) d, a"),
         since="2.0+sm_20",
         slots={
             "space": ".const@3.1 .global .local .shared .shared::cta@7.8 .shared::cluster@7.8+sm_90 "

@@ -82,7 +82,7 @@ ROWS = (
         Op.DIV,
         "9.7.3.8",
         (
-            "div.precision(.approx,.full){.ftz}.type(.f32) d, a, b",
+            "div.precision!(.approx,.full){.ftz}.type(.f32) d, a, b",
             "div.rounding{.ftz}.type(.f32) d, a, b",
             "div.rounding.type(.f64) d, a, b",
         ),

@@ -12,7 +12,7 @@ _CARRY = frozenset[Trait]()
 
 _INTEGERS = ".u16 .u32 .u64 .s16 .s32 .s64"
 _PACKED = ".u16x2@8.0+sm_90 .s16x2@8.0+sm_90"
-_BYTES = ".u8x4@9.2+sm_120f,.s8x4@9.2+sm_120f"
+_BYTES = ".u8x4@9.2+sm_120f|sm_107f,.s8x4@9.2+sm_120f|sm_107f"
 _WIDE_MULTIPLY = {"type": ".u16 .u32 .s16 .s32"}
 
 
@@ -23,7 +23,7 @@ def _wide(mnemonic: str, op: Op, section: str, operands: str) -> tuple[Row, ...]
             mnemonic,
             op,
             section,
-            (f"{mnemonic}.wide.type({factor}) {operands}",),
+            (f"{mnemonic}.wide!.type({factor}) {operands}",),
             operands={"d": f"w {result}", "c": result},
             traits=_PURE,
         )
@@ -38,7 +38,7 @@ ROWS = (
         "9.7.1.1",
         (
             "add.type d, a, b",
-            "add.sat.type(.s32,.u32@9.2+sm_120f,.u16x2@9.2+sm_120f,.s16x2@9.2+sm_120f) d, a, b",
+            "add.sat.type(.s32,.u32@9.2+sm_120f|sm_107f,.u16x2@9.2+sm_120f|sm_107f,.s16x2@9.2+sm_120f|sm_107f) d, a, b",
             f"add{{.sat}}.type({_BYTES}) d, a, b",
         ),
         slots={"type": f"{_INTEGERS} {_PACKED}"},
@@ -60,7 +60,7 @@ ROWS = (
         "mul",
         Op.MUL,
         "9.7.1.3",
-        ("mul.half.type d, a, b",),
+        ("mul.half!.type d, a, b",),
         slots={"half": ".lo .hi", "type": _INTEGERS},
         traits=_PURE,
     ),
@@ -69,7 +69,7 @@ ROWS = (
         "mad",
         Op.MAD,
         "9.7.1.4",
-        ("mad.half.type d, a, b, c", "mad.hi.sat.type(.s32) d, a, b, c"),
+        ("mad.half!.type d, a, b, c", "mad.hi!.sat.type(.s32) d, a, b, c"),
         slots={"half": ".lo .hi", "type": _INTEGERS},
         traits=_PURE,
     ),
@@ -78,8 +78,8 @@ ROWS = (
         "clmad",
         Op.CLMAD,
         "9.7.1.5",
-        ("clmad.half.type d, a, b, c",),
-        since="9.3+sm_100a|sm_100f",
+        ("clmad.half!.type d, a, b, c",),
+        since="9.3+sm_80",
         slots={"half": ".lo .hi", "type": ".u64"},
         traits=_PURE,
     ),
@@ -87,7 +87,7 @@ ROWS = (
         "mul24",
         Op.MUL24,
         "9.7.1.5",
-        ("mul24.half.type d, a, b",),
+        ("mul24.half!.type d, a, b",),
         slots={"half": ".lo .hi", "type": ".u32 .s32"},
         traits=_PURE,
     ),
@@ -95,7 +95,7 @@ ROWS = (
         "mad24",
         Op.MAD24,
         "9.7.1.6",
-        ("mad24.half.type d, a, b, c", "mad24.hi.sat.type(.s32) d, a, b, c"),
+        ("mad24.half!.type d, a, b, c", "mad24.hi!.sat.type(.s32) d, a, b, c"),
         slots={"half": ".lo .hi", "type": ".u32 .s32"},
         traits=_PURE,
     ),
@@ -115,7 +115,7 @@ ROWS = (
         Op.NEG,
         "9.7.1.11",
         ("neg.type d, a",),
-        slots={"type": ".s16 .s32 .s64 .s8x4@9.2+sm_120f"},
+        slots={"type": ".s16 .s32 .s64 .s8x4@9.2+sm_120f|sm_107f"},
         traits=_PURE,
     ),
     *(
@@ -125,7 +125,7 @@ ROWS = (
             section,
             (
                 f"{mnemonic}.type d, a, b",
-                f"{mnemonic}.relu.type(.s32@8.0+sm_90,.s16x2,.s8x4@9.2+sm_120f) d, a, b",
+                f"{mnemonic}.relu.type(.s32@8.0+sm_90,.s16x2,.s8x4@9.2+sm_120f|sm_107f) d, a, b",
                 f"{mnemonic}.type({_BYTES}) d, a, b",
             ),
             slots={"type": f"{_INTEGERS} {_PACKED}"},
@@ -229,7 +229,7 @@ ROWS = (
         "dp2a",
         Op.DP2A,
         "9.7.1.24",
-        ("dp2a.half.atype.btype d, a, b, c",),
+        ("dp2a.half!.atype.btype d, a, b, c",),
         since="5.0+sm_61",
         slots={"half": ".lo .hi", "atype": ".u32 .s32", "btype": ".u32 .s32"},
         operands={"d": "w .b32", "a": ".b32", "b": ".b32", "c": ".b32"},
@@ -271,7 +271,7 @@ ROWS = (
         "mad",
         Op.MAD,
         "9.7.2.5",
-        ("mad.half.cc.type(.u32,.s32,.u64@4.3,.s64@4.3) d, a, b, c",),
+        ("mad.half!.cc.type(.u32,.s32,.u64@4.3,.s64@4.3) d, a, b, c",),
         since="3.0+sm_20",
         slots={"half": ".lo .hi"},
         traits=_CARRY,
@@ -280,7 +280,7 @@ ROWS = (
         "madc",
         Op.MADC,
         "9.7.2.6",
-        ("madc.half{.cc}.type(.u32,.s32,.u64@4.3,.s64@4.3) d, a, b, c",),
+        ("madc.half!{.cc}.type(.u32,.s32,.u64@4.3,.s64@4.3) d, a, b, c",),
         since="3.0+sm_20",
         slots={"half": ".lo .hi"},
         traits=_CARRY,

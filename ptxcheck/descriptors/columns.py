@@ -50,7 +50,7 @@ def holds(constraint: Constraint, scope: Scope) -> BoolColumn:
     """Return, for each row, whether `constraint` holds at each of its indices."""
     rank = scope.fields["rank"]
     if constraint.each is Each.ONCE:
-        return np.broadcast_to(value(constraint.expression, scope), rank.shape)
+        return np.broadcast_to(np.asarray(value(constraint.expression, scope), dtype=np.bool_), rank.shape)
     answer = np.ones(len(rank), dtype=np.bool_)
     for i in range(MAX_RANK - constraint.each.below_rank):
         outside = rank - constraint.each.below_rank <= i

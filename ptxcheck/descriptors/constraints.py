@@ -24,6 +24,7 @@ class Layer(Enum):
 
     DRIVER = "driver"
     DOCUMENT = "document"
+    REQUEST = "request"
 
 
 class Evidence(Enum):
@@ -140,7 +141,9 @@ def _row(row: dict[str, Any]) -> Constraint:
 
 
 def _table(rows: dict[str, int]) -> Table:
-    entries = {CONSTANTS[key] if key in CONSTANTS else int(key): v for key, v in rows.items() if key != "default"}
+    entries = {
+        CONSTANTS[key] if key in CONSTANTS else int(key): v for key, v in rows.items() if key != "default"
+    }
     return Table(tuple(sorted(entries.items())), rows["default"])
 
 

@@ -204,7 +204,7 @@ def _build_unit(cache: Cache, unit: Unit, include: Path) -> Row:
     known = cache.rows().get(f"{GROUP}/{unit.name}")
     if known and verdict.is_file() and asked.is_file() and asked.read_text(encoding="utf-8") == everything:
         unit.rejected.update(read_json(verdict)["rejected"])
-        if not known.built or cache.is_built(GROUP, unit.name):
+        if not known.built or cache.built(GROUP, unit.name):
             return known
     unit.rejected.clear()
     row = _compile(cache, unit, include)

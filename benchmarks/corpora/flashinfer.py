@@ -143,7 +143,8 @@ INSTANCES: tuple[Instance, ...] = (
         "sm_90a",
         HOPPER_PREFILL,
         (
-            "BatchPrefillWithPagedKVCacheDispatched<128, 128, MaskMode::kCausal, false, true, Standard, Paged>",
+            "BatchPrefillWithPagedKVCacheDispatched<128, 128, MaskMode::kCausal, false, true, "
+            "Standard, Paged>",
         ),
         HOPPER_TYPES,
     ),

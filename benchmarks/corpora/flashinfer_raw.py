@@ -1,7 +1,7 @@
 """Group `flashinfer_raw`: the free-standing kernel files of the `flashinfer-python` wheel, some hundreds.
 
-They are written with inline assembly throughout (`mbarrier`, TMA, `wgmma`, `tcgen05`), include nothing but CUDA's
-own headers, and take about a second each.
+They are written with inline assembly throughout (`mbarrier`, TMA, `wgmma`, `tcgen05`), include nothing but
+CUDA's own headers, and take about a second each.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from .toolchain import build_unit
 
 GROUP = "flashinfer_raw"
 ASYNCHRONOUS = re.compile(r"mbarrier|cp\.async|wgmma|tcgen05")
+FOREIGN_INCLUDE = re.compile(r'#include "(?!\w*_device_common\.cuh)')
 FOLDERS = (
+    "cake_vsa_sm90",
+    "cake_vsa",
+    "cake_kimi_k3_mla",
     "blackwell_msa",
+    "cake_grouped_fp8_gemm",
     "cake_dsv4",
     "cake_fmha/cuda",
-    "cake_grouped_fp8_gemm",
-    "cake_kimi_k3_mla",
-    "cake_vsa",
-    "cake_vsa_sm90",
     "kda",
 )
 
@@ -48,7 +49,8 @@ def _name(path: Path) -> str:
 
 def _is_free_standing(path: Path) -> bool:
     text = path.read_text(encoding="utf-8", errors="replace")
-    return '#include "' not in text and "__global__" in text and ASYNCHRONOUS.search(text) is not None
+    foreign = FOREIGN_INCLUDE.search(text) is not None
+    return not foreign and "__global__" in text and ASYNCHRONOUS.search(text) is not None
 
 
 def _target(path: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -34,6 +35,8 @@ class Row:
     seconds: float = 0.0
     peak_mb: int = 0
     message: str = ""
+    digest: str = ""
+    """Of what it was built from; a unit whose digest changed is built again."""
 
     @property
     def key(self) -> str:
@@ -93,9 +96,17 @@ class Cache:
             if stale:
                 write_json(self.manifest_file, data)
 
-    def is_built(self, group: str, name: str) -> bool:
+    def built(self, group: str, name: str, digest: str = "") -> Row | None:
+        """The row of a unit that needs no new build."""
         row = self.rows().get(f"{group}/{name}")
-        return row is not None and row.built and self.ptx(group, name).is_file()
+        if row is None or not row.built or not self.ptx(group, name).is_file():
+            return None
+        return row if not digest or row.digest == digest else None
+
+
+def digest_of(*parts: str) -> str:
+    """A short fingerprint of some texts."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8")).hexdigest()[:16]
 
 
 def read_json(path: Path) -> dict[str, Any]:

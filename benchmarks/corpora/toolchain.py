@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .environments import packages
 from .process import Ran, run
-from .store import Cache, Row, locked
+from .store import Cache, Row, digest_of, locked
 
 NVCC_TIMEOUT = 1800.0
 KEEP_FREE_MB = 6 * 1024
@@ -116,9 +116,12 @@ def to_ptx(
 
 def build_unit(cache: Cache, group: str, name: str, target: str, source: Path, flags: Sequence[str]) -> Row:
     """Compile one unit with the main compiler and record it, unless it is there already."""
-    if cache.is_built(group, name):
-        return cache.rows()[f"{group}/{name}"]
     tool = main_toolchain(cache)
+    text = source.read_text(encoding="utf-8", errors="replace")
+    digest = digest_of(text, target, tool.name, *(cache.relative(flag) for flag in flags))
+    known = cache.built(group, name, digest)
+    if known:
+        return known
     output = cache.ptx(group, name)
     ran, command = to_ptx(tool, source, output, target, flags)
     row = Row(
@@ -132,6 +135,7 @@ def build_unit(cache: Cache, group: str, name: str, target: str, source: Path, f
         seconds=ran.seconds,
         peak_mb=ran.peak_mb,
         message="" if ran.ok else _errors(ran),
+        digest=digest,
     )
     cache.record(row)
     return row

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from .environments import ensure
@@ -19,6 +20,18 @@ KEEP_FREE_MB = 4 * 1024
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One case for one target, as the worker lists it."""
+
+    module: str
+    case: str
+    capability: int
+    target: str
+    name: str
+    digest: str
+
+
 def build(cache: Cache, wanted: frozenset[str]) -> Iterator[Row]:
     """Compile every case for each of its targets, or those named in `wanted`."""
     python = ensure(cache, "triton")
@@ -26,9 +39,9 @@ def build(cache: Cache, wanted: frozenset[str]) -> Iterator[Row]:
     for module in MODULES:
         listing = _worker(cache, python, "list", module)
         for line in listing.splitlines():
-            case, capability, target, unit = json.loads(line)
-            if not wanted or {case, unit} & wanted:
-                yield _build_one(cache, python, module, case, capability, target, unit, version)
+            unit = Unit(module, *json.loads(line))
+            if not wanted or {unit.case, unit.name} & wanted:
+                yield cache.built(GROUP, unit.name, unit.digest) or _build_one(cache, python, unit, version)
 
 
 def _worker(cache: Cache, python: Path, *arguments: str) -> str:
@@ -38,14 +51,10 @@ def _worker(cache: Cache, python: Path, *arguments: str) -> str:
     return ran.output
 
 
-def _build_one(
-    cache: Cache, python: Path, module: str, case: str, capability: int, target: str, unit: str, version: int
-) -> Row:
-    if cache.is_built(GROUP, unit):
-        return cache.rows()[f"{GROUP}/{unit}"]
-    output = cache.ptx(GROUP, unit)
+def _build_one(cache: Cache, python: Path, unit: Unit, version: int) -> Row:
+    output = cache.ptx(GROUP, unit.name)
     draft = output.with_suffix(f".{os.getpid()}.tmp")
-    worker = [str(python), "-m", f"{__package__}.triton_worker", "build", module, case, str(capability)]
+    worker = [str(python), "-m", f"{__package__}.triton_worker", "build", unit.module, unit.case]
     ptxas = str(main_toolchain(cache).ptxas)
     environment = {
         "TRITON_CACHE_DIR": str(cache.root / "triton-cache"),
@@ -54,7 +63,7 @@ def _build_one(
         "TRITON_PTXAS_BLACKWELL_PATH": ptxas,
     }
     ran = run(
-        [*worker, draft, str(version)],
+        [*worker, str(unit.capability), draft, str(version)],
         timeout=COMPILE_TIMEOUT,
         keep_free_mb=KEEP_FREE_MB,
         cwd=REPOSITORY,
@@ -66,15 +75,16 @@ def _build_one(
     draft.unlink(missing_ok=True)
     row = Row(
         group=GROUP,
-        name=unit,
-        target=target,
+        name=unit.name,
+        target=unit.target,
         built=built,
-        how=f"triton.compile of {module}.{case} for capability {capability}, PTX version {version}",
+        how=f"triton.compile of {unit.module}.{unit.case} for {unit.capability}, PTX version {version}",
         tool="triton",
         bytes=output.stat().st_size if built else 0,
         seconds=ran.seconds,
         peak_mb=ran.peak_mb,
         message="" if built else _cause(ran.message, ran.output),
+        digest=unit.digest,
     )
     cache.record(row)
     return row

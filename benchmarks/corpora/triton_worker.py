@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from .cases import Case, target_name
+from .store import digest_of
 
 
 def main(arguments: list[str]) -> int:
@@ -21,7 +22,7 @@ def main(arguments: list[str]) -> int:
     if command == "list":
         for case in cases.values():
             for target in case.targets:
-                print(json.dumps([case.name, target, target_name(target), case.unit(target)]))
+                print(json.dumps([case.name, target, target_name(target), case.unit(target), _digest(case)]))
         return 0
     name, target, output, ptx_version = rest
     Path(output).write_text(compile_case(cases[name], int(target), int(ptx_version)), encoding="utf-8")
@@ -49,6 +50,12 @@ def compile_case(case: Case, target: int, ptx_version: int) -> str:
         options["num_stages"] = case.stages
     compiled = triton.compile(source, target=GPUTarget("cuda", target, 32), options=options)
     return compiled.asm["ptx"]
+
+
+def _digest(case: Case) -> str:
+    """Changes with the kernel, what it calls, its place in the file, and how it is compiled."""
+    how = [case.types, case.constants, case.layouts, case.warps, case.stages, case.ctas, case.debug]
+    return digest_of(case.kernel.cache_key, repr(how))
 
 
 def _signature(case: Case) -> tuple[dict[str, str], dict[tuple[int, ...], list[list[object]]]]:

@@ -71,8 +71,8 @@ class OneCall:
         if not isinstance(test, Register):
             return value
         known = self.of(test, 1)
-        if known.constant is not None:
-            return value if bool(known.low) == holds else None
+        if known.constant is not None and bool(known.low) != holds:
+            return None
         if not isinstance(operand, Register):
             return value
         name = self.values.definitions.before(self.name.site, operand)

@@ -18,9 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..ir import Guard
 from .cfg import Cfg, ControlDependence
+from .claims import Claims
 from .definitions import Definitions
-from .election import Elections
 from .graph import Edge
 from .synchronising import SYNCHRONISING
 from .threads import Lanes, ThreadSet
@@ -49,13 +50,13 @@ class Executions:
     """Execution of all points of one function."""
 
     def __init__(
-        self, cfg: Cfg, definitions: Definitions, levels: Levels, lanes: Lanes, elections: Elections
+        self, cfg: Cfg, definitions: Definitions, levels: Levels, lanes: Lanes, claims: Claims
     ) -> None:
         self._cfg = cfg
         self._definitions = definitions
         self._levels = levels
         self._lanes = lanes
-        self._elections = elections
+        self._claims = claims
 
     def at(self, point: int) -> Execution:
         block = self._cfg.graph.block_of[point]
@@ -63,15 +64,20 @@ class Executions:
         elected = self._elected[block]
         guard = self._cfg.instructions[point].guard
         if guard is not None:
-            name = self._definitions.before(point, guard.register)
             level = max(level, self._levels.at(point, guard.register))
-            elected = elected or self._elections.of_guard(point, guard)
-            holding = self._lanes.holds(name, not guard.negated)
-            exact = exact and (holding is not None or self._levels.of(name) <= Uniformity.CTA)
-            threads = threads & holding if threads is not None and holding is not None else threads
+            exact = exact and self._decides(point, guard)
+            claim = self._claims.of_guard(point, guard)
+            elected = elected or claim.elected
+            if threads is not None and claim.threads is not None:
+                threads = threads & claim.threads
         if threads is not None and threads.one_per_warp and threads.size > 1:
             elected = True
         return Execution(level, threads, exact and threads is not None, elected)
+
+    def _decides(self, point: int, guard: Guard) -> bool:
+        """Tell whether a guard goes by the thread index, or alike in the whole CTA."""
+        name = self._definitions.before(point, guard.register)
+        return self._levels.of(name) <= Uniformity.CTA or self._lanes.of(name) is not None
 
     @cached_property
     def _controls(self) -> tuple[tuple[ControlDependence, ...], ...]:
@@ -131,8 +137,7 @@ class Executions:
     def _passing(self, edge: Edge) -> ThreadSet | None:
         if edge.guard is None or not self._cfg.dominators.reached(edge.source):
             return None
-        name = self._definitions.before(self._cfg.blocks[edge.source].last, edge.guard.register)
-        return self._lanes.holds(name, not edge.guard.negated)
+        return self._claims.of_guard(self._cfg.blocks[edge.source].last, edge.guard).threads
 
     @cached_property
     def _inexact(self) -> frozenset[int]:
@@ -152,7 +157,8 @@ class Executions:
     def _is_exact(self, branch: int) -> bool:
         if self._levels.of_branch(branch) <= Uniformity.CTA:
             return True
-        return all(e.guard is None or self._passing(e) is not None for e in self._cfg.edges_from(branch))
+        point = self._cfg.blocks[branch].last
+        return all(e.guard is None or self._decides(point, e.guard) for e in self._cfg.edges_from(branch))
 
     @cached_property
     def _elected(self) -> tuple[bool, ...]:
@@ -164,5 +170,5 @@ class Executions:
             found[block] = parent is not None and found[parent]
             if not found[block] and len(into) == 1 and into[0].guard is not None:
                 last = self._cfg.blocks[into[0].source].last
-                found[block] = self._elections.of_guard(last, into[0].guard)
+                found[block] = self._claims.of_guard(last, into[0].guard).elected
         return tuple(found)

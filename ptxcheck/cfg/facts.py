@@ -18,10 +18,11 @@ from .bits import bit_not
 from .call import fitted
 from .calls import CallSummary, summarise
 from .cfg import Cfg
+from .claims import Claims
 from .definitions import Definitions, Name
-from .election import Elections
 from .evaluate import WIDEST, Values
 from .execution import Execution, Executions
+from .guards import Fact
 from .literals import literal_value
 from .reachability import reachable_blocks
 from .slice import SyncSlice, sync_slice
@@ -149,8 +150,8 @@ class Facts:
 
     @cached_property
     def _executions(self) -> Executions:
-        elections = Elections(self.cfg, self._definitions, self._values.guards)
-        return Executions(self.cfg, self._definitions, self._levels, self._lanes, elections)
+        claims = Claims(self.cfg, self._definitions, self._values.guards, self._lanes)
+        return Executions(self.cfg, self._definitions, self._levels, self._lanes, claims)
 
     # ---- control and data flow
 
@@ -176,6 +177,22 @@ class Facts:
     def name(self, point: int, register: Register) -> Name:
         """Return the definition, merges included, that a read at the point sees."""
         return self._definitions.before(point, register)
+
+    def leaving(self, block: int, register: Register) -> Name:
+        """Return the definition that a register has at the end of a block."""
+        return self._definitions.leaving(block, register)
+
+    def value_of(self, name: Name) -> Value | None:
+        """Return the value of a definition; None when it never runs."""
+        return self._values.of(name)
+
+    def said_by(self, predicate: Name, truth: bool) -> tuple[Fact, ...]:
+        """Return the comparisons of definitions with numbers that hold when a predicate is `truth`."""
+        return self._values.guards.of(predicate, truth)
+
+    def holding(self, predicate: Name, truth: bool) -> ThreadSet | None:
+        """Return the threads in which a predicate is `truth`, None when not known."""
+        return self._lanes.holds(predicate, truth)
 
     def uses(self, point: int) -> tuple[int, ...]:
         """Return the points that may read what the instruction at a point writes into registers."""

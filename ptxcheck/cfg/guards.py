@@ -136,14 +136,16 @@ class Guards:
             return None
         return self.moved_literal(self._definitions.before(point, operand))
 
-    def moved_literal(self, name: Name) -> int | None:
-        """Return the number that a definition moves into its register."""
-        if name.site < 0:
+    def moved_literal(self, name: Name, depth: int = _DEPTH) -> int | None:
+        """Return the number that a definition moves into its register, through copies of registers."""
+        if name.site < 0 or depth == 0:
             return None
         source = self._cfg.instructions[name.site]
         if source.operation.op is not Op.MOV or source.guard is not None or len(source.operands) != 2:
             return None
-        moved = source.operands[1]
-        return (
-            moved.value if isinstance(moved, Immediate) and isinstance(source.operands[0], Register) else None
-        )
+        target, moved = source.operands
+        if not isinstance(target, Register):
+            return None
+        if isinstance(moved, Register):
+            return self.moved_literal(self._definitions.before(name.site, moved), depth - 1)
+        return moved.value if isinstance(moved, Immediate) else None

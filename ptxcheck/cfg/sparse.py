@@ -54,6 +54,7 @@ class Sparse(Generic[K, V]):
         """Solve `root` and what it needs, strongly connected component by component (Tarjan)."""
         number: dict[K, int] = {}
         low: dict[K, int] = {}
+        finished: dict[K, int] = {}
         pending: list[K] = []
         stack: list[tuple[K, Sequence[K], int]] = []
         solved = self._solved
@@ -77,10 +78,11 @@ class Sparse(Generic[K, V]):
                     break
                 low[key] = min(low[key], low[needed])
             else:
+                finished[key] = len(finished)
                 if low[key] == number[key]:
-                    self._finish(key, inputs, pending)
+                    self._finish(key, inputs, pending, finished)
 
-    def _finish(self, key: K, inputs: Sequence[K], pending: list[K]) -> None:
+    def _finish(self, key: K, inputs: Sequence[K], pending: list[K], finished: dict[K, int]) -> None:
         if pending[-1] == key and key not in inputs:
             pending.pop()
             self._solved[key] = self._problem.evaluate(key, self._solved.__getitem__)
@@ -90,20 +92,20 @@ class Sparse(Generic[K, V]):
             at -= 1
         cycle = pending[at:]
         del pending[at:]
-        self._ascend(cycle)
+        self._ascend(sorted(cycle, key=finished.__getitem__))
 
-    def _ascend(self, cycle: list[K]) -> None:
+    def _ascend(self, order: list[K]) -> None:
+        """Solve one cycle, its keys in an order in which most inputs come first."""
         problem, solved = self._problem, self._solved
-        for key in cycle:
+        for key in order:
             solved[key] = None
-        order = cycle[::-1]
         turn, changed = 0, True
         while changed:
             changed = False
             for key in order:
                 old, new = solved[key], problem.evaluate(key, solved.__getitem__)
                 if old is not None and new is not None and problem.closes_cycle(key):
-                    new = problem.merge(key, old, new, turn, cycle)
+                    new = problem.merge(key, old, new, turn, order)
                 if new is not None and new != old:
                     solved[key] = new
                     changed = True

@@ -4,12 +4,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import ptxcheck
 from ptxcheck.config import Config
 from ptxcheck.finding import Severity
 from ptxcheck.launches import LaunchHint
 from ptxcheck.op import Op
+from ptxcheck.report import Format, render
 from ptxcheck.results import NoteKind, ProblemKind, exit_code
 from ptxcheck.rules import UnknownSelectorError
 
@@ -178,3 +181,25 @@ def test_cuda_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ]  # fmt: skip
     assert report.lines["k.cu", 3] == "  __syncthreads();"
     assert report.kernels[0].launch.threads == 64
+
+
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace")))
+def test_any_bytes_give_a_report(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_bytes(data)
+    report = ptxcheck.check(path, rules=(INIT,))
+    assert all(problem.kind is not ProblemKind.TOOL for problem in report.problems)
+    for form in Format:
+        render(report, form)
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    at=st.integers(0, len(LOCATED)), cut=st.integers(0, 40), new=st.text('{}[];:.,%@/*"\n0aé\x1b', max_size=6)
+)
+def test_damaged_kernels_give_a_report(at: int, cut: int, new: str) -> None:
+    report = ptxcheck.check(source(LOCATED[:at] + new + LOCATED[at + cut :]), rules=(INIT, SYNC))
+    assert all(problem.kind is not ProblemKind.TOOL for problem in report.problems)
+    for form in Format:
+        render(report, form)

@@ -11,7 +11,7 @@ _COUNT = re.compile(r"(?P<base>\w+)(?:\.(?P<letter>[mnk]))?(?:(?P<operator>[-/*]
 def vector_length(count: str, slots: Mapping[str, str]) -> int | None:
     """Return the elements that a count such as `4`, `vec` or `shape.n/4` asks for.
 
-    A scalar (no count, or an optional slot that is not filled) has 1. None means that the slot's value holds
+    A quotient is rounded up. A scalar (no count, or an optional slot that is not filled) has 1. None means that the slot's value holds
     no number. Raises ValueError when the notation is wrong.
     """
     if not count:
@@ -25,7 +25,7 @@ def vector_length(count: str, slots: Mapping[str, str]) -> int | None:
     number = int(match["number"])
     if match["operator"] == "*":
         return value * number
-    return value - number if match["operator"] == "-" else value // number
+    return value - number if match["operator"] == "-" else -(-value // number)
 
 
 def _number(base: str, letter: str | None, slots: Mapping[str, str]) -> int | None:

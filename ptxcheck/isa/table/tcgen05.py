@@ -109,20 +109,15 @@ def _load_reduce(shape: str, split: str) -> Row:
     )
 
 
-_MOVES = (
-    *_move(".16x64b .32x32b", _UP_TO_128, "num"),
-    *_move(".16x128b", _UP_TO_64, "num*2"),
-    *_move(".16x256b", _UP_TO_32, "num*4"),
-    *_move(".16x32bx2", _UP_TO_128, "num", ", half_split"),
-    _load_reduce(".32x32b", ""),
-    _load_reduce(".16x32bx2", ", half_split"),
-    Row(
-        "tcgen05.ld.red.spcompress",
-        Op.TCGEN05_LD_RED,
+def _load_compress(name: str, op: Op, reduced: str) -> Row:
+    """Return the load that keeps two of four elements, and the indices of those as metadata."""
+    return Row(
+        name,
+        op,
         "9.7.17.8.3",
         (
-            "tcgen05.ld.red.spcompress.sync.aligned.shape.num.redop.ratio{.abs}{.NaN}.dtype(.f32).mtype(.b2)"
-            " d, metadata, reduced, [taddr]",
+            f"{name}.sync.aligned.shape.num.redop.ratio{{.abs}}{{.NaN}}.dtype(.f32).mtype(.b2) metadata, d,"
+            f" {reduced}[taddr]",
         ),
         since="9.4+sm_107a",
         slots={
@@ -131,9 +126,20 @@ _MOVES = (
             "redop": ".min .max",
             "ratio": ".sp::2:4",
         },
-        operands={"d": ".b32*num/2", "metadata": "w vec .b32*num/16", "reduced": "w .b32"},
+        operands={"d": ".b32*num/2", "metadata": "w .b32*num/32", "reduced": "w .b32"},
         traits=_COLLECTIVE | {Trait.ASYNC},
-    ),
+    )
+
+
+_MOVES = (
+    *_move(".16x64b .32x32b", _UP_TO_128, "num"),
+    *_move(".16x128b", _UP_TO_64, "num*2"),
+    *_move(".16x256b", _UP_TO_32, "num*4"),
+    *_move(".16x32bx2", _UP_TO_128, "num", ", half_split"),
+    _load_reduce(".32x32b", ""),
+    _load_reduce(".16x32bx2", ", half_split"),
+    _load_compress("tcgen05.ld.spcompress", Op.TCGEN05_LD, ""),
+    _load_compress("tcgen05.ld.red.spcompress", Op.TCGEN05_LD_RED, "reduced, "),
     Row(
         "tcgen05",
         Op.TCGEN05_WAIT,

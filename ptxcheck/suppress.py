@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 
 from .comments import Comment, Verb
 from .finding import Finding
+from .launches import LaunchError, parse_hint
 from .results import Note, NoteKind, RuleInfo
+from .target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +81,33 @@ def names_rule(selector: str, rule_id: str, name: str) -> bool:
 
 def _note(comment: Comment, used: bool, rules: Sequence[RuleInfo]) -> Note | None:
     message = None
-    if comment.verb is None:
+    if comment.verb is Verb.LAUNCH:
+        message = _launch_complaint(comment)
+    elif comment.verb is Verb.ARCH and not _is_target(comment.text):
+        message = f"{comment.text!r} is not a target architecture such as sm_90a"
+    elif comment.verb is None:
         message = (
             "comment not understood: write `ptxcheck: ignore[RULE] reason` or `ptxcheck: launch block=N`"
         )
     elif comment.verb in (Verb.IGNORE, Verb.IGNORE_FILE):
         message = _complaint(comment, used, rules)
     return None if message is None else Note(NoteKind.SUPPRESSION, message, comment.position)
+
+
+def _is_target(text: str) -> bool:
+    try:
+        Target.parse(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _launch_complaint(comment: Comment) -> str | None:
+    try:
+        parse_hint(comment.text, "launch comment")
+    except LaunchError as error:
+        return str(error)
+    return None
 
 
 def _complaint(comment: Comment, used: bool, rules: Sequence[RuleInfo]) -> str | None:

@@ -52,6 +52,8 @@ def test_suppressed_with_a_reason(line: str) -> None:
         (f"{INIT} // ptxcheck: ignroe[XX001] why", "comment not understood"),
         (f"{INIT} // ptxcheck: ignore XX001 why", "comment not understood"),
         (f"{INIT}\n\n  // ptxcheck: ignore[XX001] why", "unused suppression of XX001"),
+        (f"{INIT} // ptxcheck: launch blok=3", "launch comment: 'blok=3' is not a launch"),
+        (f"{INIT} // ptxcheck: arch hopper", "'hopper' is not a target architecture"),
     ],
 )
 def test_not_suppressed(line: str, note: str) -> None:

@@ -5,13 +5,16 @@ Operations are shared by instructions, so each is judged once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ...ir import Function, Module
 from ...isa import forms_of
 from ...isa.lookup import fill_slots, split_opcode
 from ...op import Op
+from ...source import Span
 from ...spec import Operation
 from ...target import Requirement, Target, Version
 
@@ -82,12 +85,37 @@ def first_version_of(target: Target) -> Version | None:
     return _FIRST_VERSION.get(f"{target.arch}{target.variant}")
 
 
+_TARGET_LINE = re.compile(r"^[ \t]*\.target\b[^\n]*", re.MULTILINE)
+
+
+def newer_target_span(module: Module, function: Function) -> tuple[Target, Version, Span] | None:
+    """Return the module's target, the version it came with and its place when `.version` is older.
+
+    Asked of every function of the module, it answers for the first one with a body.
+    """
+    target = module.target
+    needed = None if target is None else first_version_of(target)
+    first = next((one for one in module.functions if one.body is not None), None)
+    if target is None or needed is None or module.version >= needed or first is not function:
+        return None
+    line = _TARGET_LINE.search(module.source.text)
+    return target, needed, function.span if line is None else Span(*line.span())
+
+
+def names_of(requirement: Requirement) -> str:
+    """Return the targets of a requirement for people: `sm_90a`, `sm_100f or higher of its family`."""
+    later = {"": " or later", "a": "", "f": " or later of its family"}
+    return " or ".join(f"{target}{later[target.variant]}" for target in requirement.targets)
+
+
 __all__ = [
     "NEWEST_VERSION",
     "Missing",
     "first_version_of",
     "is_unknown",
     "modifiers_fit",
+    "names_of",
+    "newer_target_span",
     "newer_version_needed",
     "other_target_needed",
 ]

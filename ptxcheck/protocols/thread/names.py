@@ -29,25 +29,8 @@ from ...ir import (
     Vector,
     registers_of,
 )
+from ...isa.operands import is_special
 from ...source import Span
-
-_VECTOR_SPECIALS = (
-    "%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid",
-)  # fmt: skip
-_SPECIALS = frozenset(
-    {
-        *_VECTOR_SPECIALS, *(f"{stem}.{axis}" for stem in _VECTOR_SPECIALS for axis in "xyzwrgba"),
-        *(f"%envreg{n}" for n in range(32)), *(f"%pm{n}{width}" for n in range(8) for width in ("", "_64")),
-        "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%is_explicit_cluster",
-        "%cluster_ctarank", "%cluster_nctarank",
-        "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt",
-        "%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi",
-        "%total_smem_size", "%aggr_smem_size", "%dynamic_smem_size", "%reserved_smem_offset_begin",
-        "%reserved_smem_offset_end", "%reserved_smem_offset_cap", "%reserved_smem_offset_0",
-        "%reserved_smem_offset_1", "%current_graph_exec", "%perctamemoryoffset", "%perctamemorysize",
-        "WARP_SZ", "%pt",
-    }
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +100,13 @@ class DeclaredNames:
             return self._register_complaint(name)
         body = self.function.body
         known = name.name in self._global_names or (name.name, name.scope) in self._singles
-        if known or body is None or (name.name, name.scope) in body.labels or name.name in _SPECIALS:
+        if known or body is None or (name.name, name.scope) in body.labels or name.name == "WARP_SZ":
             return None
         return f"nothing declares '{name.name}'"
 
     def _register_complaint(self, register: Register) -> str | None:
         name, scope = register.name, register.scope
-        if (name, scope) in self._singles or (scope == 0 and name in _SPECIALS):
+        if (name, scope) in self._singles or (scope == 0 and is_special(name.partition(".")[0])):
             return None
         short: tuple[str, int] | None = None
         for stem, number in _splits(name):
@@ -135,6 +118,29 @@ class DeclaredNames:
             stem, count = short
             return f"'{stem}<{count}>' declares '{stem}0' to '{stem}{count - 1}', not '{name}'"
         return f"nothing declares '{name}'"
+
+    def type_of(self, register: Register) -> str | None:
+        """Return the declared type of a register; None for special registers and what nothing declares."""
+        body = self.function.body
+        found = None if body is None else body.register_types.get(register)
+        return found or self._parameter_types.get((register.name, register.scope))
+
+    def space_of(self, symbol: Symbol) -> str | None:
+        """Return the state space of a variable or parameter; None for any other name."""
+        return self._spaces.get((symbol.name, symbol.scope)) or self._global_spaces.get(symbol.name)
+
+    @cached_property
+    def _parameter_types(self) -> Mapping[tuple[str, int], str]:
+        given = (*self.function.parameters, *self.function.returns)
+        return {(v.name, 0): v.type for v in given if v.space == ".reg"}
+
+    @cached_property
+    def _spaces(self) -> Mapping[tuple[str, int], str]:
+        return {(v.name, v.scope): v.space for v in self._variables if v.space != ".reg"}
+
+    @cached_property
+    def _global_spaces(self) -> Mapping[str, str]:
+        return {name: variable.space for name, variable in self.module.variables.items()}
 
     def duplicates(self) -> Iterator[Duplicate]:
         """Yield each declaration of a name that its block has declared before."""
@@ -225,4 +231,15 @@ def duplicate_items(module: Module) -> Iterator[Function | Variable]:
             defined.add(item.name)
 
 
-__all__ = ["DeclaredNames", "Duplicate", "Undeclared", "duplicate_items"]
+def directive_span(module: Module, function: Function, keyword: str) -> Span:
+    """Return the place of a directive in a function's header, or of the function's name without it."""
+    text, (start, end) = module.source.text, function.span
+    header_end = min((at for at in (text.find("{", start, end),) if at >= 0), default=end)
+    for word in (keyword, function.name):
+        at = text.find(word, start, header_end)
+        if at >= 0:
+            return Span(at, at + len(word))
+    return Span(start, min(start + 1, end))
+
+
+__all__ = ["DeclaredNames", "Duplicate", "Undeclared", "directive_span", "duplicate_items"]

@@ -1,0 +1,73 @@
+"""A named barrier that waits for more threads than the block has.
+
+Checks: counts, through registers, against the block: `.reqntid`, `.maxntid`, or the stated launch, rounded up
+to whole warps.
+Why: the barrier never completes; ptxas accepts it.
+Source: PTX ISA 9.7.14.1; ptxas 13.0 accepts `bar.sync 1, 96` with `.reqntid 64`.
+Not checked: arrivals alone (nobody waits there).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Severity
+from ..op import Op
+from ..view import KernelView
+from .rule import Hit, Rule
+
+_BAD = """
+.version 9.0
+.target sm_90a
+.address_size 64
+
+.visible .entry k(.param .u64 out) .reqntid 128
+{
+    bar.sync 1, 160; // expect: NB003
+    ret;
+}
+"""
+
+_GOOD = """
+.version 9.0
+.target sm_90a
+.address_size 64
+
+.visible .entry k(.param .u64 out) .reqntid 128
+{
+    bar.sync 1, 128;
+    ret;
+}
+"""
+
+
+WARP = 32
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    limit = view.launch.max_threads
+    if limit is None:
+        return
+    limit = (limit + WARP - 1) // WARP * WARP
+    for site in view.named_barriers.sites:
+        count = view.body.instructions[site.point].get("threads")
+        if count is None or site.op is Op.BAR_ARRIVE:
+            continue
+        low, _ = view.facts.range(site.point, count)
+        if low > limit:
+            yield Hit(site.point, f"the barrier waits for {low} threads; a block has at most {limit}")
+
+
+RULE = Rule(
+    id="NB003",
+    name="barrier-count-above-block-size",
+    severity=Severity.HANG,
+    since="0.1",
+    section="PTX ISA 9.7.14.1",
+    summary="The barrier waits for more threads than the block can have.",
+    consequence="Every thread that waits there hangs.",
+    advice="Correct the count, or the launch bounds.",
+    bad=_BAD,
+    good=_GOOD,
+    check=check,
+)

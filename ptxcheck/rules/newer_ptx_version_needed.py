@@ -1,0 +1,70 @@
+"""An instruction, modifier or target that came with a later PTX ISA than `.version` says.
+
+Checks: the first version of every form and modifier, and of the `.target`.
+Why: ptxas rejects the module.
+Source: the "PTX ISA Notes" of each instruction; PTX ISA 11.1.
+Not checked: directives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Severity
+from ..protocols.thread.legality import newer_target_span, newer_version_needed
+from ..view import KernelView
+from .rule import Hit, Rule
+
+_BAD = """
+.version 8.0
+.target sm_90a
+.address_size 64
+
+.visible .entry k(.param .u64 out)
+{
+    fence.acq_rel.cluster;
+    fence.proxy.tensormap::generic.release.gpu; // expect: PT004
+    ret;
+}
+"""
+
+_GOOD = """
+.version 8.3
+.target sm_90a
+.address_size 64
+
+.visible .entry k(.param .u64 out)
+{
+    fence.acq_rel.cluster;
+    fence.proxy.tensormap::generic.release.gpu;
+    ret;
+}
+"""
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    version = view.module.version
+    for point, instruction in enumerate(view.body.instructions):
+        for missing in newer_version_needed(instruction.operation, version):
+            needed = missing.requirement.version
+            yield Hit(point, f"{missing.what} needs PTX ISA {needed}; the module is of version {version}")
+            break
+    found = newer_target_span(view.module, view.function)
+    if found is not None:
+        target, needed, span = found
+        yield Hit(0, f"target {target} needs PTX ISA {needed}; the module is of version {version}", span=span)
+
+
+RULE = Rule(
+    id="PT004",
+    name="newer-ptx-version-needed",
+    severity=Severity.ERROR,
+    since="0.1",
+    section="PTX ISA 11.1.1",
+    summary="The module's `.version` is older than something that it uses.",
+    consequence="ptxas rejects the module.",
+    advice="Raise `.version` (and the driver that must load the module), or do without the newer form.",
+    bad=_BAD,
+    good=_GOOD,
+    check=check,
+)

@@ -1,0 +1,70 @@
+"""An instruction or modifier that the module's `.target` does not have.
+
+Checks: the targets of every form and modifier, architecture-specific (`a`) and family-specific (`f`) ones
+included.
+Why: ptxas rejects the module; a `sm_90` module cannot use what only `sm_90a` has.
+Source: the "Target ISA Notes" of each instruction; PTX ISA 11.1.2.
+Not checked: limits that depend on the target, such as the size of shared memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Severity
+from ..protocols.thread.legality import names_of, other_target_needed
+from ..view import KernelView
+from .rule import Hit, Rule
+
+_BAD = """
+.version 8.0
+.target sm_90
+.address_size 64
+
+.visible .entry k(.param .u64 out)
+{
+    wgmma.fence.sync.aligned; // expect: PT005
+    ret;
+}
+"""
+
+_GOOD = """
+.version 8.0
+.target sm_90a
+.address_size 64
+
+.visible .entry k(.param .u64 out)
+{
+    wgmma.fence.sync.aligned;
+    ret;
+}
+"""
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    target = view.module.target
+    if target is None:
+        return
+    for point, instruction in enumerate(view.body.instructions):
+        for missing in other_target_needed(instruction.operation, target):
+            needed = names_of(missing.requirement)
+            yield Hit(point, f"{missing.what} needs {needed}; the module's target is {target}")
+            break
+
+
+RULE = Rule(
+    id="PT005",
+    name="other-target-needed",
+    severity=Severity.ERROR,
+    since="0.1",
+    section="PTX ISA 11.1.2",
+    summary="The module's `.target` does not have this instruction or modifier.",
+    consequence="ptxas rejects the module.",
+    advice=(
+        "Compile for a target that has it; features of `sm_90a` are not in `sm_90`, nor in any later "
+        "target."
+    ),
+    bad=_BAD,
+    good=_GOOD,
+    check=check,
+)

@@ -72,7 +72,7 @@ _PULLED = (
     (".op(.min,.max).type(.e4m3,.e5m2)", "9.3+sm_100a|sm_100f|sm_110f|sm_120f"),
     (".op(.add).type(.u32,.u64,.f16,.bf16,.f32)", ""),
     (".op(.add).acc(.acc::f16).type(.e4m3,.e5m2)", "9.3+sm_100a|sm_100f|sm_110f|sm_120f"),
-    (".op(.add).acc(.acc::f32).type(.f16,.bf16)", ""),
+    (".op(.add).acc(.acc::f32).type(.f16,.bf16)", "9.3+sm_100a|sm_100f|sm_110f|sm_120f"),
 )
 _SWAPPED = (
     (".op(.and,.or,.xor).type(.b32,.b64)"),

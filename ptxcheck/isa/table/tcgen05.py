@@ -109,14 +109,14 @@ def _load_reduce(shape: str, split: str) -> Row:
     )
 
 
-def _load_compress(name: str, op: Op, reduced: str) -> Row:
+def _load_compress(name: str, op: Op, options: str, reduced: str) -> Row:
     """Return the load that keeps two of four elements, and the indices of those as metadata."""
     return Row(
         name,
         op,
         "9.7.17.8.3",
         (
-            f"{name}.sync.aligned.shape.num.redop.ratio{{.abs}}{{.NaN}}.dtype(.f32).mtype(.b2) metadata, d,"
+            f"{name}.sync.aligned.shape.num.redop.ratio{options}.dtype(.f32).mtype(.b2) metadata, d,"
             f" {reduced}[taddr]",
         ),
         since="9.4+sm_107a",
@@ -138,8 +138,8 @@ _MOVES = (
     *_move(".16x32bx2", _UP_TO_128, "num", ", half_split"),
     _load_reduce(".32x32b", ""),
     _load_reduce(".16x32bx2", ", half_split"),
-    _load_compress("tcgen05.ld.spcompress", Op.TCGEN05_LD, ""),
-    _load_compress("tcgen05.ld.red.spcompress", Op.TCGEN05_LD_RED, "reduced, "),
+    _load_compress("tcgen05.ld.spcompress", Op.TCGEN05_LD, "{.abs}", ""),
+    _load_compress("tcgen05.ld.red.spcompress", Op.TCGEN05_LD_RED, "{.abs}{.NaN}", "reduced, "),
     Row(
         "tcgen05",
         Op.TCGEN05_WAIT,

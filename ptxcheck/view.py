@@ -11,6 +11,13 @@ from .launch import Launch
 
 if TYPE_CHECKING:
     from .cfg import Cfg, Facts
+    from .protocols.thread.cluster_barrier import ClusterBarrier
+    from .protocols.thread.named_barrier import NamedBarriers
+    from .protocols.thread.barriers import Barriers
+    from .protocols.thread.mbarrier_lifecycle import Lifecycle
+    from .protocols.thread.paths import Paths
+    from .protocols.thread.places import Places
+    from .protocols.thread.shared_access import SharedAccess
 
 
 @dataclass(frozen=True)
@@ -39,3 +46,52 @@ class KernelView:
         from .cfg import analyse
 
         return analyse(self.cfg, self.module, self.launch)
+
+    @cached_property
+    def places(self) -> Places:
+        """Variables of shared memory behind address operands."""
+        from .protocols.thread.places import Places
+
+        return Places(self)
+
+    @cached_property
+    def paths(self) -> Paths:
+        """Searches for feasible paths of one thread."""
+        from .protocols.thread.paths import Paths
+
+        return Paths(self.cfg, self.facts)
+
+    @cached_property
+    def barriers(self) -> Barriers:
+        """All mbarrier operations."""
+        from .protocols.thread.barriers import find_barriers
+
+        return find_barriers(self)
+
+    @cached_property
+    def lifecycle(self) -> Lifecycle:
+        """Where the life of an mbarrier goes wrong on one thread's path."""
+        from .protocols.thread.mbarrier_lifecycle import find_lifecycle
+
+        return find_lifecycle(self)
+
+    @cached_property
+    def shared_accesses(self) -> tuple[SharedAccess, ...]:
+        """Loads, stores and atomics of shared memory."""
+        from .protocols.thread.shared_access import find_shared_accesses
+
+        return find_shared_accesses(self)
+
+    @cached_property
+    def named_barriers(self) -> NamedBarriers:
+        """Sites of named barriers, and which of them meet."""
+        from .protocols.thread.named_barrier import NamedBarriers
+
+        return NamedBarriers(self)
+
+    @cached_property
+    def cluster_barrier(self) -> ClusterBarrier:
+        """Steps of the cluster barrier out of turn."""
+        from .protocols.thread.cluster_barrier import ClusterBarrier
+
+        return ClusterBarrier(self)

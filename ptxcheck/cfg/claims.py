@@ -2,8 +2,8 @@
 
 Property: when `Claims.of(name, truth)` is `Claim(threads, elected)`, the predicate is `truth` in no thread
 outside `threads` (None: not known), and with `elected` in at most one thread of each warp that computed it.
-Looked through: `not`, `and`, `or`, comparisons with literals of numbers that are non-zero only where a guard let
-them be set, and merges, beside what `Lanes` knows exactly.
+Looked through: `not`, `and`, `or`, comparisons with literals of numbers that are non-zero only where a guard
+let them be set, and merges, beside what `Lanes` knows exactly.
 """
 
 from __future__ import annotations

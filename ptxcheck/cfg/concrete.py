@@ -159,10 +159,8 @@ def _divide(rest: bool) -> Handler:
         if not typing.signed:
             return a % b if rest else a // b
         x, y = signed(a, width), signed(b, width)
-        size: npt.NDArray[np.int64] = np.floor_divide(np.abs(x), np.abs(y))
-        quotient = np.where((x < 0) != (y < 0), -size, size)
-        result: npt.NDArray[np.int64] = x - quotient * y if rest else quotient
-        return unsigned(result, width)
+        left = np.sign(x) * (np.abs(x) % np.abs(y))
+        return unsigned(left if rest else (x - left) // y, width)
 
     return handler
 

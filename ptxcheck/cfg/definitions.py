@@ -122,9 +122,8 @@ class Definitions:
         passed: list[int] = []
         current: int | None = block
         while current is not None:
-            known = names.get(current)
-            if known is None and passed:
-                known = self._last_in(current, register, sites)
+            known = self._last_in(current, register, sites) if passed else None
+            known = known or names.get(current)
             if known is not None:
                 break
             passed.append(current)

@@ -17,7 +17,7 @@ Not modelled: agreement between threads other than by these groups; calls (their
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from ..ir import Address, Instruction, Operand, Register, Symbol, SymbolOffset
 from ..op import Op
@@ -25,7 +25,7 @@ from ..spec import Trait
 from .addresses import PARAMETER_SPACES, Addresses
 from .cfg import Cfg
 from .definitions import ENTRY, Definitions, Name
-from .loops import Loop
+from .graph import Edge
 from .sparse import Sparse
 from .special import special_name, special_uniformity
 from .threads import WARP, WARPGROUP, Lanes
@@ -45,7 +45,7 @@ class Levels:
         self._addresses = addresses
         self._lanes = lanes
         self._sparse: Sparse[Name, Uniformity] = Sparse(self)
-        self._deciders: dict[int, tuple[Name, ...]] = {}
+        self._deciders: dict[tuple[int, tuple[tuple[int, int], ...]], tuple[Name, ...]] = {}
 
     def of(self, name: Name) -> Uniformity:
         level = self._sparse.get(name)
@@ -67,7 +67,8 @@ class Levels:
             return ()
         block = key.phi_block
         if block is not None:
-            return [*(name for _, name in self._definitions.merged(key)), *self._merge_deciders(block)]
+            merged = self._definitions.merged(key)
+            return [*(name for _, name in merged), *self._merge_deciders(block, merged)]
         instruction = self._cfg.instructions[key.site]
         names = [self._definitions.before(key.site, register) for register in instruction.reads()]
         if instruction.guard is not None:
@@ -185,40 +186,56 @@ class Levels:
         left = (loop for loop in self._cfg.loops_around(home) if block not in loop.blocks)
         return tuple(found for loop in left for source, _ in loop.exits for found in self._deciding(source))
 
-    def _merge_deciders(self, block: int) -> tuple[Name, ...]:
-        """Return the registers of the branches that decide by which edge threads come into a block."""
-        if block not in self._deciders:
+    def _merge_deciders(self, block: int, merged: Sequence[tuple[Edge, Name]]) -> tuple[Name, ...]:
+        """Return the registers of the branches that decide which of several names comes into a block."""
+        numbers: dict[Name, int] = {}
+        groups = {edge.source: numbers.setdefault(name, len(numbers)) for edge, name in merged}
+        key = (block, tuple(groups.items()))
+        if key not in self._deciders:
             header = next((loop for loop in self._cfg.loops if loop.header == block), None)
-            sources = self._cfg.predecessors[block]
-            groups = [sources] if header is None else _split(sources, header)
             branches: set[int] = set()
-            for inside, group in enumerate(groups):
-                if len(group) > 1:
-                    region = header.blocks if header is not None and inside else None
-                    branches |= self._branches_between(block, group, region)
-            self._deciders[block] = tuple(name for b in sorted(branches) for name in self._deciding(b))
-        return self._deciders[block]
+            if header is None:
+                branches = self._branches_between(block, groups, None)
+            else:
+                inside = {source: group for source, group in groups.items() if source in header.blocks}
+                outside = {source: group for source, group in groups.items() if source not in header.blocks}
+                branches = self._branches_between(block, outside, None)
+                branches |= self._branches_between(block, inside, header.blocks)
+            self._deciders[key] = tuple(name for b in sorted(branches) for name in self._deciding(b))
+        return self._deciders[key]
 
     def _branches_between(
-        self, block: int, sources: Sequence[int], region: frozenset[int] | None
+        self, block: int, groups: Mapping[int, int], region: frozenset[int] | None
     ) -> set[int]:
-        """Return branches that control some source, no further out than the merge's dominator."""
+        """Return branches from which different groups of sources can be reached before the merge itself.
+
+        The region ends at the merge's dominator, or is the given loop, whose header the merge is.
+        """
+        if len(set(groups.values())) < 2:
+            return set()
         top = self._cfg.dominators.parent[block] if region is None else block
+        reaching: dict[int, set[int]] = {}
+        for group in sorted(set(groups.values())):
+            work = [source for source, number in groups.items() if number == group]
+            while work:
+                current = work.pop()
+                inner = top is None or self._cfg.dominators.dominates(top, current)
+                outside = not inner or (region is not None and current not in region)
+                if outside or group in reaching.setdefault(current, set()):
+                    continue
+                reaching[current].add(group)
+                if current != top:
+                    work.extend(p for p in self._cfg.predecessors[current] if p != block)
+        controlling = self._controlling(groups, set(reaching))
+        return {b for b in controlling if len(reaching[b]) > 1 and len(self._cfg.successors[b]) > 1}
+
+    def _controlling(self, sources: Iterable[int], region: Set[int]) -> set[int]:
+        """Return the sources and the blocks of the region that they are control dependent on."""
         found: set[int] = set()
         work = list(sources)
         while work:
             current = work.pop()
-            if current in found or not self._cfg.dominators.reached(current):
-                continue
-            inner = top is None or self._cfg.dominators.dominates(top, current)
-            if not inner or (region is not None and current not in region):
-                continue
-            found.add(current)
-            work.extend(dependence.branch for dependence in self._cfg.control[current])
+            if current in region and current not in found:
+                found.add(current)
+                work.extend(dependence.branch for dependence in self._cfg.control[current])
         return found
-
-
-def _split(sources: Sequence[int], header: Loop) -> list[tuple[int, ...]]:
-    """Return the sources of a loop header from outside, and those from inside."""
-    inside = tuple(source for source in sources if source in header.blocks)
-    return [tuple(source for source in sources if source not in header.blocks), inside]

@@ -2,7 +2,8 @@
 
     python benchmarks/tensor_maps/bare.py campaign --rows 300000 --out DIR
 
-The model needs NumPy alone, but importing `ptxcheck` brings the rest of the package; here it is a bare namespace.
+The model needs NumPy alone, but importing `ptxcheck` brings the rest of the package; here it is a bare
+namespace.
 """
 
 from __future__ import annotations

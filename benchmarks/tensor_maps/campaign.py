@@ -2,9 +2,10 @@
 
     python -m benchmarks.tensor_maps.campaign --rows 300000 --seed 1 --out DIR
 
-For each sampler and kind, `--rows` maps are encoded by the driver and judged by `ptxcheck.descriptors.encodes`.
-DIR gets `campaign.json` (counts), `disagreements.npz` (every row where they differ) and `sample.npz` (a few thousand
-rows with the driver's answer, for tests on machines without a GPU). The exit code is 1 if a row differs.
+For each sampler and kind, `--rows` maps are encoded by the driver and judged by
+`ptxcheck.descriptors.encodes`. DIR gets `campaign.json` (counts), `disagreements.npz` (every row where
+they differ) and `sample.npz` (a few thousand rows with the driver's answer, for tests on machines without
+a GPU). The exit code is 1 if a row differs.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def rows_of(table: Table, chosen: Any) -> dict[str, Any]:
     return {name: column[chosen] for name, column in table.items()}
 
 
-def compare(driver: Driver, sampler: str, kind: str, seed: int, n: int) -> tuple[dict[str, Any], Table, Table]:
+def compare(
+    driver: Driver, sampler: str, kind: str, seed: int, n: int
+) -> tuple[dict[str, Any], Table, Table]:
     """Return the counts of one campaign, the rows that differ and a sample of all rows."""
     rng = np.random.default_rng([seed, list(SAMPLERS).index(sampler), KINDS.index(kind)])
     table = SAMPLERS[sampler](rng, n, kind)
@@ -74,7 +77,13 @@ def main() -> int:
             differing |= {f"{sampler}/{kind}/{name}": column for name, column in wrong.items()}
             sample |= {f"{sampler}/{kind}/{name}": column for name, column in some.items()}
     rows, differ = sum(c["rows"] for c in report), sum(c["differ"] for c in report)
-    summary = {"device": driver.device, "driver": driver.version, "rows": rows, "differ": differ, "runs": report}
+    summary = {
+        "device": driver.device,
+        "driver": driver.version,
+        "rows": rows,
+        "differ": differ,
+        "runs": report,
+    }
     (arguments.out / "campaign.json").write_text(json.dumps(summary, indent=1))
     np.savez_compressed(arguments.out / "disagreements.npz", **differing)
     np.savez_compressed(arguments.out / "sample.npz", **sample)

@@ -69,10 +69,7 @@ class Driver:
         box, stride = stacked(table, "box", 5, np.uint32), stacked(table, "es", 5, np.uint32)
         enums = plain(table, "interleave", "swizzle", "l2", "oob")
         return np.array(
-            [
-                call(*head, box.at(i), stride.at(i), *enums[i])
-                for i, head in enumerate(self._heads(table))
-            ],
+            [call(*head, box.at(i), stride.at(i), *enums[i]) for i, head in enumerate(self._heads(table))],
             dtype=np.int64,
         )
 
@@ -93,7 +90,10 @@ class Driver:
     def _wide(self, table: Table) -> npt.NDArray[np.int64]:
         types = [*COMMON, c.c_int, c.c_int, c.c_uint32, c.c_uint32, POINTER, c.c_int, c.c_int, *ENUMS[:3]]
         call = self._function("cuTensorMapEncodeIm2colWide", types)
-        sizes, stride = plain(table, "lower", "upper", "channels", "pixels"), stacked(table, "es", 5, np.uint32)
+        sizes, stride = (
+            plain(table, "lower", "upper", "channels", "pixels"),
+            stacked(table, "es", 5, np.uint32),
+        )
         enums = plain(table, "interleave", "mode", "swizzle", "l2", "oob")
         return np.array(
             [call(*head, *sizes[i], stride.at(i), *enums[i]) for i, head in enumerate(self._heads(table))],
@@ -108,7 +108,10 @@ class Driver:
 
     def _heads(self, table: Table) -> list[tuple[int, ...]]:
         """Return map pointer, type, rank, address, and the addresses of sizes and strides of each row."""
-        self._dims, self._strides = stacked(table, "dim", 5, np.uint64), stacked(table, "stride", 4, np.uint64)
+        self._dims, self._strides = (
+            stacked(table, "dim", 5, np.uint64),
+            stacked(table, "stride", 4, np.uint64),
+        )
         offsets = table["map_off"].tolist() if "map_off" in table else [0] * len(table["rank"])
         rows = zip(offsets, plain(table, "dtype", "rank", "addr_off"), strict=True)
         return [
@@ -118,7 +121,7 @@ class Driver:
 
 
 def stacked(table: Table, prefix: str, count: int, dtype: Any) -> Rows:
-    """Return columns `prefix`0… side by side; a few more rows follow, as the driver reads as far as a wrong rank says."""
+    """Return columns `prefix`0… side by side, with spare rows: the driver reads as far as the rank says."""
     matrix = np.stack([table[f"{prefix}{i}"].astype(dtype) for i in range(count)], axis=1)
     return Rows(np.pad(matrix, ((0, 8), (0, 0))))
 

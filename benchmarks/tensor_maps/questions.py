@@ -38,12 +38,16 @@ def ask(driver: Driver, kind: str, rows: Iterable[Row]) -> list[int]:
     return [int(result) for result in driver.ask(kind, table)]
 
 
-def sweep(driver: Driver, title: str, kind: str, name: str, values: Iterable[int], change: Row, rank: int = 3) -> None:
+def sweep(
+    driver: Driver, title: str, kind: str, name: str, values: Iterable[int], change: Row, rank: int = 3
+) -> None:
     """Print which `values` of field `name` encode, the other fields as in `change`."""
     values = list(values)
     answers = ask(driver, kind, [base(kind, rank) | change | {name: v} for v in values])
-    print(f"{title}: encoded {ranges([v for v, a in zip(values, answers, strict=True) if a == 0])}"
-          f" refused {ranges([v for v, a in zip(values, answers, strict=True) if a])}")
+    print(
+        f"{title}: encoded {ranges([v for v, a in zip(values, answers, strict=True) if a == 0])}"
+        f" refused {ranges([v for v, a in zip(values, answers, strict=True) if a])}"
+    )
 
 
 def ranges(values: list[int]) -> str:
@@ -71,22 +75,38 @@ def boxes_near(limit: int) -> list[tuple[int, Row]]:
 
 def shared_memory(driver: Driver) -> None:
     """Find the largest box and column."""
-    print("attribute shared memory per multiprocessor", driver.attribute(81), "per block, opt in", driver.attribute(97))
+    print(
+        "attribute shared memory per multiprocessor",
+        driver.attribute(81),
+        "per block, opt in",
+        driver.attribute(97),
+    )
     for limit in (232448, 233472):
         for interleave in (0, 1, 2):
             boxes = boxes_near(limit)
-            answers = ask(driver, "tiled", [base("tiled", 4) | box | {"interleave": interleave} for _, box in boxes])
+            answers = ask(
+                driver, "tiled", [base("tiled", 4) | box | {"interleave": interleave} for _, box in boxes]
+            )
             good = [s for (s, _), a in zip(boxes, answers, strict=True) if a == 0]
             bad = [s for (s, _), a in zip(boxes, answers, strict=True) if a]
-            print(f"box near {limit}, interleave {interleave}: largest encoded {max(good, default=0)},"
-                  f" smallest refused {min(bad, default=0)}, sizes asked {len(boxes)}")
+            print(
+                f"box near {limit}, interleave {interleave}: largest encoded {max(good, default=0)},"
+                f" smallest refused {min(bad, default=0)}, sizes asked {len(boxes)}"
+            )
     for channels in (224, 228, 240, 256):
         change = {"channels": channels // 16 * 16}
         for kind in ("im2col", "im2col_wide"):
             sweep(driver, f"{kind} pixels at {change} bytes", kind, "pixels", range(890, 1030), change)
     full = {"box0": 256, "box1": 256, "box2": 256, "box3": 256, "box4": 256}
     for dtype in (0, 1, 4):
-        sweep(driver, f"dtype {dtype}, box 256^rank (the product wraps 32 bits)", "tiled", "rank", range(1, 6), full | {"dtype": dtype})
+        sweep(
+            driver,
+            f"dtype {dtype}, box 256^rank (the product wraps 32 bits)",
+            "tiled",
+            "rank",
+            range(1, 6),
+            full | {"dtype": dtype},
+        )
     for es in ({"es2": 8}, {"es0": 2}, {"es1": 8, "box1": 7}, {"es1": 8, "box1": 8}, {"es2": 3}):
         change = {"box0": 256, "box1": 64} | es
         sweep(driver, f"box2 at {change}", "tiled", "box2", range(1, 257), change)
@@ -94,21 +114,63 @@ def shared_memory(driver: Driver) -> None:
 
 def pointers(driver: Driver) -> None:
     """Ask about the map's address, the global address and null pointers."""
-    sweep(driver, "map offset", "tiled", "map_off", range(0, 66), {})
-    absolute = [0, 16, 1 << 46, 1 << 47, 1 << 48, 1 << 49, 1 << 52, 1 << 56, 1 << 57, 1 << 62, 1 << 63, (1 << 64) - 16]
+    sweep(driver, "map offset", "tiled", "map_off", range(66), {})
+    absolute = [
+        0,
+        16,
+        1 << 46,
+        1 << 47,
+        1 << 48,
+        1 << 49,
+        1 << 52,
+        1 << 56,
+        1 << 57,
+        1 << 62,
+        1 << 63,
+        (1 << 64) - 16,
+    ]
     for kind in ("tiled", "im2col", "im2col_wide"):
-        rows = [base(kind) | {"addr_off": (1 << bit) - 64 * back - driver.base} for bit in range(50, 63) for back in (0, 1)]
-        good = [row["addr_off"] + driver.base for row, a in zip(rows, ask(driver, kind, rows), strict=True) if a == 0]
+        rows = [
+            base(kind) | {"addr_off": (1 << bit) - 64 * back - driver.base}
+            for bit in range(50, 63)
+            for back in (0, 1)
+        ]
+        good = [
+            row["addr_off"] + driver.base
+            for row, a in zip(rows, ask(driver, kind, rows), strict=True)
+            if a == 0
+        ]
         print(f"{kind}: highest global address encoded {max(good):#x}")
     call = driver.cuda.cuTensorMapEncodeTiled
     dims, strides = (c.c_uint64 * 5)(64, 64, 64, 64, 64), (c.c_uint64 * 4)(64, 4096, 1 << 18, 1 << 24)
     box, steps = (c.c_uint32 * 5)(16, 8, 8, 1, 1), (c.c_uint32 * 5)(1, 1, 1, 1, 1)
     address = c.addressof
     for a in absolute:
-        result = call(driver.map, 0, 2, a, address(dims), address(strides), address(box), address(steps), 0, 0, 0, 0)
+        result = call(
+            driver.map, 0, 2, a, address(dims), address(strides), address(box), address(steps), 0, 0, 0, 0
+        )
         print(f"global address {a:#x}: result {result}")
-    arguments = [driver.map, 0, 2, driver.base, address(dims), address(strides), address(box), address(steps), 0, 0, 0, 0]
-    for place, name in ((0, "tensorMap"), (4, "globalDim"), (5, "globalStrides"), (6, "boxDim"), (7, "elementStrides")):
+    arguments = [
+        driver.map,
+        0,
+        2,
+        driver.base,
+        address(dims),
+        address(strides),
+        address(box),
+        address(steps),
+        0,
+        0,
+        0,
+        0,
+    ]
+    for place, name in (
+        (0, "tensorMap"),
+        (4, "globalDim"),
+        (5, "globalStrides"),
+        (6, "boxDim"),
+        (7, "elementStrides"),
+    ):
         for rank in (1, 2):
             changed = [None if i == place else v for i, v in enumerate(arguments)]
             changed[2] = rank
@@ -128,15 +190,36 @@ def corners(driver: Driver) -> None:
             for rank in (3, 4, 5):
                 fine = []
                 for i in range(rank):
-                    if ask(driver, kind, [base(kind, rank) | {f"dim{i}": 1 << 31, "interleave": interleave}])[0] == 0:
+                    if (
+                        ask(
+                            driver, kind, [base(kind, rank) | {f"dim{i}": 1 << 31, "interleave": interleave}]
+                        )[0]
+                        == 0
+                    ):
                         fine.append(i)
-                print(f"{kind} interleave {interleave} rank {rank}: dims that may be 2^31 with corners 0: {fine}")
+                print(f"{kind} interleave {interleave} rank {rank}: dims that may be 2^31, corners 0: {fine}")
         for size in ((1 << 31) - 1, 1 << 31, (1 << 31) + 5, (1 << 32) - 1, 1 << 32):
             lower, upper = ("lower", "upper") if kind == "im2col_wide" else ("lower0", "upper0")
-            sweep(driver, f"{kind} dim1 {size}, {upper} 3", kind, lower, range(-8, 9), {"dim1": size, upper: 3})
-            sweep(driver, f"{kind} dim1 {size}, {upper} -3", kind, lower, range(-8, 9), {"dim1": size, upper: -3})
+            sweep(
+                driver, f"{kind} dim1 {size}, {upper} 3", kind, lower, range(-8, 9), {"dim1": size, upper: 3}
+            )
+            sweep(
+                driver,
+                f"{kind} dim1 {size}, {upper} -3",
+                kind,
+                lower,
+                range(-8, 9),
+                {"dim1": size, upper: -3},
+            )
     for mode in (0, 1):
-        sweep(driver, f"wide mode {mode} pixels", "im2col_wide", "pixels", [0, 1, 16, 1023, 1024, 1025, 4096], {"mode": mode})
+        sweep(
+            driver,
+            f"wide mode {mode} pixels",
+            "im2col_wide",
+            "pixels",
+            [0, 1, 16, 1023, 1024, 1025, 4096],
+            {"mode": mode},
+        )
         sweep(driver, f"wide mode {mode} swizzle", "im2col_wide", "swizzle", range(-1, 8), {"mode": mode})
 
 

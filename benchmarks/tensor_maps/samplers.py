@@ -29,7 +29,8 @@ def pick(rng: np.random.Generator, n: int, options: Sequence[int]) -> Column:
 
 def spread(rng: np.random.Generator, n: int, top: float) -> Column:
     """Return `n` integers from 1 to `top`, uniform in their logarithm."""
-    return np.exp(rng.random(n) * np.log(top)).astype(np.int64)
+    drawn: Column = np.exp(rng.random(n) * np.log(top)).astype(np.int64)
+    return drawn
 
 
 def uniform(rng: np.random.Generator, n: int, kind: str) -> Table:
@@ -71,7 +72,8 @@ def _inner(rng: np.random.Generator, t: Table) -> Column:
     size = ELEMENT_BYTES[t["dtype"]]
     step = 16 // size
     most = np.where(t["interleave"] == 0, np.minimum(SPAN[t["swizzle"]], 256 * size), 256 * size) // 16
-    return step * (1 + rng.integers(0, 1 << 30, len(size)) % most)
+    inner: Column = step * (1 + rng.integers(0, 1 << 30, len(size)) % most)
+    return inner
 
 
 def _boxes(rng: np.random.Generator, t: Table, inner: Column) -> None:
@@ -89,7 +91,9 @@ def _columns(rng: np.random.Generator, t: Table, inner: Column, kind: str) -> No
     for name in names:
         wide = rng.random(n) < 0.3
         for side in ("lower", "upper"):
-            t[side + name] = np.where(wide, rng.integers(0, 1 << 30, n) % (2 * limit) - limit, rng.integers(-4, 5, n))
+            t[side + name] = np.where(
+                wide, rng.integers(0, 1 << 30, n) % (2 * limit) - limit, rng.integers(-4, 5, n)
+            )
 
 
 def _garbage(rng: np.random.Generator, t: Table) -> None:
@@ -113,9 +117,58 @@ EDGES: dict[str, list[int]] = {
     "rank": [0, 1, 2, 3, 4, 5, 6, 7],
     "addr_off": [1, 2, 4, 8, 15, 16, 17, 24, 32, 48, 64, 80],
     "map_off": [1, 2, 4, 8, 16, 32, 48, 64, 65],
-    "dim": [0, 1, 2, 255, 257, (1 << 31) - 1, 1 << 31, (1 << 31) + 1, (1 << 32) - 1, 1 << 32, (1 << 32) + 1, 1 << 40],
-    "stride": [0, 1, 8, 16, 24, 32, 48, (1 << 40) - 32, (1 << 40) - 16, (1 << 40) - 1, 1 << 40, 1 << 41, 1 << 62],
-    "box": [0, 1, 2, 3, 4, 8, 12, 15, 16, 24, 32, 33, 64, 65, 128, 129, 255, 256, 257, 1 << 16, (1 << 32) - 1],
+    "dim": [
+        0,
+        1,
+        2,
+        255,
+        257,
+        (1 << 31) - 1,
+        1 << 31,
+        (1 << 31) + 1,
+        (1 << 32) - 1,
+        1 << 32,
+        (1 << 32) + 1,
+        1 << 40,
+    ],
+    "stride": [
+        0,
+        1,
+        8,
+        16,
+        24,
+        32,
+        48,
+        (1 << 40) - 32,
+        (1 << 40) - 16,
+        (1 << 40) - 1,
+        1 << 40,
+        1 << 41,
+        1 << 62,
+    ],
+    "box": [
+        0,
+        1,
+        2,
+        3,
+        4,
+        8,
+        12,
+        15,
+        16,
+        24,
+        32,
+        33,
+        64,
+        65,
+        128,
+        129,
+        255,
+        256,
+        257,
+        1 << 16,
+        (1 << 32) - 1,
+    ],
     "es": [0, 1, 2, 7, 8, 9, 256, (1 << 32) - 1],
     "interleave": [-1, 0, 1, 2, 3, 255],
     "swizzle": [-1, 0, 1, 2, 3, 4, 5, 6, 7, 255],
@@ -125,7 +178,11 @@ EDGES: dict[str, list[int]] = {
     "channels": [0, 1, 2, 4, 8, 16, 32, 64, 128, 255, 256, 257, 1 << 16, (1 << 32) - 1],
     "pixels": [0, 1, 2, 255, 256, 1023, 1024, 1025, 1 << 16, (1 << 32) - 1],
 }
-CORNER_EDGES = [s * (1 << b) + d for b in (4, 7, 15) for s in (1, -1) for d in (-1, 0, 1)] + [0, 1 << 30, -(1 << 31)]
+CORNER_EDGES = [s * (1 << b) + d for b in (4, 7, 15) for s in (1, -1) for d in (-1, 0, 1)] + [
+    0,
+    1 << 30,
+    -(1 << 31),
+]
 
 
 def boundary(rng: np.random.Generator, n: int, kind: str) -> Table:
@@ -146,7 +203,9 @@ def sizes(rng: np.random.Generator, n: int, kind: str) -> Table:
     """Return maps whose box or column is near the size of shared memory, legal otherwise."""
     t = uniform(rng, n, kind)
     size = ELEMENT_BYTES[t["dtype"]]
-    target = (np.where(rng.random(n) < 0.5, 232448, 233472) * np.exp(rng.normal(0.03, 0.04, n))).astype(np.int64)
+    target = (np.where(rng.random(n) < 0.5, 232448, 233472) * np.exp(rng.normal(0.03, 0.04, n))).astype(
+        np.int64
+    )
     exact = rng.random(n) < 0.3
     target = np.where(exact, pick(rng, n, [229376, 232448, 233472, 233472 + 16, 233472 + 512]), target)
     if kind != "tiled":
@@ -177,7 +236,9 @@ def integers(rng: np.random.Generator, n: int, kind: str) -> Table:
     """Return maps with sizes, strides, boxes and corners around powers of two."""
     t = uniform(rng, n, kind)
     for i in range(5):
-        t[f"dim{i}"] = np.where(rng.random(n) < 0.4, _near_power(rng, n, (15, 16, 31, 31, 32, 32)), t[f"dim{i}"])
+        t[f"dim{i}"] = np.where(
+            rng.random(n) < 0.4, _near_power(rng, n, (15, 16, 31, 31, 32, 32)), t[f"dim{i}"]
+        )
     for i in range(4):
         power = _near_power(rng, n, (32, 39, 40, 62)) // 16 * 16
         t[f"stride{i}"] = np.where(rng.random(n) < 0.15, power, t[f"stride{i}"])

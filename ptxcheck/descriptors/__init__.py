@@ -1,4 +1,4 @@
-"""Tensor maps: their legality by driver version and capability, what follows from them, and the cheapest legal encode.
+"""Tensor maps: legality by driver version and capability, derived facts, and the cheapest legal encode.
 
 >>> from ptxcheck.descriptors import TiledMap, violations
 >>> row = TiledMap(data_type=6, global_dim=(1000, 64), global_strides=(2000,), box_dim=(64, 300), swizzle=3)

@@ -11,7 +11,7 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ NOT_IN_LANGUAGE = "not an expression of the constraint language"
 IntColumn = npt.NDArray[np.int64]
 BoolColumn = npt.NDArray[np.bool_]
 Value = Any
-"""An int, a bool, an IntColumn or a BoolColumn: what one expression is worth on one map or on a table of maps."""
+"""An int, a bool, an IntColumn or a BoolColumn: one expression on one map or on a table of maps."""
 
 ALLOWED = (
     ast.Expression,
@@ -86,7 +86,7 @@ class Scope:
     tables: Mapping[str, Table]
 
 
-@lru_cache(maxsize=None)
+@cache
 def parse(text: str) -> ast.expr:
     """Return the syntax tree of an expression; raise ValueError where it leaves the language."""
     tree = ast.parse(text, mode="eval")

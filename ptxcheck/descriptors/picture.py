@@ -1,8 +1,8 @@
 """A picture of a box in shared memory: which bytes land in which banks under the swizzle, as SVG.
 
-Each line is 128 bytes of shared memory, one turn of the 32 banks. A cell is one 16-byte chunk, four banks wide; its
-colour is the chunk's column in the box and its label the box row and column it holds. Reading one column of the box
-touches cells of one colour: with a good swizzle they spread over all the banks.
+Each line is 128 bytes of shared memory, one turn of the 32 banks. A cell is one 16-byte chunk, four banks
+wide; its colour is the chunk's column in the box and its label the box row and column it holds. Reading
+one column of the box touches cells of one colour: with a good swizzle they spread over all the banks.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from ptxcheck.descriptors.facts import element_bits_in_shared, facts
+from ptxcheck.descriptors.facts import Facts, facts
 from ptxcheck.descriptors.fields import Swizzle
-from ptxcheck.descriptors.swizzle import ROW_BYTES, Pattern, pattern
-from ptxcheck.descriptors.tensor_map import Im2colMap, Im2colWideMap, TensorMap, TiledMap
+from ptxcheck.descriptors.swizzle import ROW_BYTES, Pattern
+from ptxcheck.descriptors.tensor_map import TensorMap
 
 CHUNK = 16
 CHUNKS_A_LINE = ROW_BYTES // CHUNK
@@ -31,46 +31,39 @@ class Cell:
     column: int
 
 
-def inner_bytes(tensor_map: TensorMap) -> int:
-    """Return the bytes of one row of the box in shared memory."""
-    bits = element_bits_in_shared(tensor_map.data_type)
-    match tensor_map:
-        case TiledMap():
-            return -(-tensor_map.box_dim[0] // max(tensor_map.steps[0], 1)) * bits // 8
-        case Im2colMap() | Im2colWideMap():
-            return tensor_map.channels_per_pixel * bits // 8
-
-
-def cells(row_bytes: int, total_bytes: int, swizzle: Pattern, lines: int = SHOWN_LINES) -> list[Cell]:
+def cells(derived: Facts, swizzle: Pattern, lines: int = SHOWN_LINES) -> list[Cell]:
     """Return where the chunks of a box land, for the first `lines` lines of shared memory."""
     found = []
-    for address in range(0, min(total_bytes, lines * ROW_BYTES), CHUNK):
-        placed = swizzle.place(address)
-        line, chunk = divmod(placed // CHUNK, CHUNKS_A_LINE)
-        row, column = divmod(address, max(row_bytes, 1))
-        found.append(Cell(line, chunk, row, column // CHUNK))
+    rows = min(derived.rows or 0, lines * ROW_BYTES // max(derived.row_pitch, 1) + 1)
+    for row in range(rows):
+        for column in range(-(-derived.row_bytes // CHUNK)):
+            address = row * derived.row_pitch + column * CHUNK
+            line, chunk = divmod(swizzle.place(address) // CHUNK, CHUNKS_A_LINE)
+            if line < lines:
+                found.append(Cell(line, chunk, row, column))
     return found
 
 
 def svg(tensor_map: TensorMap) -> str:
     """Return the picture of a map's box; raise ValueError where its swizzle or size is not modelled."""
-    known, total = pattern(tensor_map.swizzle), facts(tensor_map).shared_bytes
-    if known is None:
+    derived = facts(tensor_map)
+    if derived.swizzle is None:
         raise ValueError(f"the pattern of swizzle {tensor_map.swizzle} is not modelled")
-    if total is None:
+    if derived.shared_bytes is None:
         raise ValueError("the box of an im2col-wide map depends on the copy instruction")
-    width = inner_bytes(tensor_map)
-    placed = cells(width, total, known)
-    return _document(tensor_map, placed, total, width)
+    title = (
+        f"{Swizzle(tensor_map.swizzle).name}: {derived.shared_bytes} bytes,"
+        f" rows of {derived.row_bytes} bytes every {derived.row_pitch} bytes"
+    )
+    return _document(title, cells(derived, derived.swizzle), derived.shared_bytes)
 
 
-def _document(tensor_map: TensorMap, placed: list[Cell], total: int, row_bytes: int) -> str:
+def _document(title: str, placed: list[Cell], total: int) -> str:
     lines = max((cell.line for cell in placed), default=0) + 1
     columns = max((cell.column for cell in placed), default=0) + 1
-    height = TOP + lines * CELL_HEIGHT + 28
-    title = f"{Swizzle(tensor_map.swizzle).name}: {total} bytes, rows of {row_bytes} bytes"
+    width, height = LEFT + CHUNKS_A_LINE * CELL_WIDTH + 12, TOP + lines * CELL_HEIGHT + 28
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + CHUNKS_A_LINE * CELL_WIDTH + 12}" height="{height}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"',
         ' font-family="monospace" font-size="11">',
         '<rect width="100%" height="100%" fill="white"/>',
         f'<text x="12" y="20" font-size="13">{escape(title)}</text>',
@@ -89,7 +82,8 @@ def _cut(total: int) -> str:
 
 def _bank_labels() -> list[str]:
     return [
-        f'<text x="{LEFT + chunk * CELL_WIDTH + 4}" y="{TOP - 8}" fill="#444">bank {chunk * 4}-{chunk * 4 + 3}</text>'
+        f'<text x="{LEFT + chunk * CELL_WIDTH + 4}" y="{TOP - 8}" fill="#444">'
+        f"bank {chunk * 4}-{chunk * 4 + 3}</text>"
         for chunk in range(CHUNKS_A_LINE)
     ]
 
@@ -98,7 +92,8 @@ def _cell(cell: Cell, columns: int) -> str:
     x, y = LEFT + cell.chunk * CELL_WIDTH, TOP + cell.line * CELL_HEIGHT
     hue = 360 * cell.column // columns
     return (
-        f'<rect x="{x}" y="{y}" width="{CELL_WIDTH - 1}" height="{CELL_HEIGHT - 1}" fill="hsl({hue},65%,80%)"/>'
+        f'<rect x="{x}" y="{y}" width="{CELL_WIDTH - 1}" height="{CELL_HEIGHT - 1}"'
+        f' fill="hsl({hue},65%,80%)"/>'
         f'<text x="{x + 6}" y="{y + 15}">r{cell.row} c{cell.column}</text>'
     )
 

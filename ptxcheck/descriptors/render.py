@@ -1,4 +1,4 @@
-"""Answers of the tensor-map commands as text, JSON, a C++ call and Python descriptors. Pure functions to strings."""
+"""Answers of the tensor-map commands as text, JSON, a C++ call and Python descriptors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SPAN_BYTES = {
 
 
 def text_of_check(tensor_map: TensorMap, found: Sequence[Violation]) -> str:
-    """Return what `ptxcheck tma check` prints: every violation with its layer and source, or the derived facts."""
+    """Return what `ptxcheck tma check` prints: every violation, or the derived facts."""
     if found:
         lines = [
             f"{v.constraint.layer.value}: {v.message} [{v.constraint.id}]\n    {v.constraint.source}"
@@ -108,12 +108,13 @@ def _solution_rows(answer: Solution) -> list[tuple[str, Any]]:
         ("boxDim", tensor_map.box_dim),
         ("elementStrides", tensor_map.steps),
         ("swizzle", Swizzle(tensor_map.swizzle).name),
-        ("padding_bytes", answer.padding_bytes),
+        ("global_padding", answer.global_padding),
+        ("shared_padding", answer.shared_padding),
         ("copies", answer.copies),
         ("box_bytes", answer.box_bytes),
         ("stage_bytes", answer.stage_bytes),
         ("expect_tx_bytes", answer.expect_tx_bytes),
-        ("shared_alignment", answer.shared_alignment),
+        ("shared_alignment", answer.facts.shared_alignment),
     ]
 
 
@@ -156,7 +157,7 @@ def _braces(values: Sequence[int]) -> str:
 
 
 def triton_of(tensor_map: TiledMap, tensor: str = "tensor") -> str:
-    """Return a Triton host descriptor; the compiler chooses the swizzle. Outermost first, strides in elements."""
+    """Return a Triton host descriptor; the compiler chooses the swizzle."""
     shape, strides, block = _triton_layout(tensor_map)
     return (
         "from triton.tools.tensor_descriptor import TensorDescriptor\n\n"
@@ -165,7 +166,7 @@ def triton_of(tensor_map: TiledMap, tensor: str = "tensor") -> str:
 
 
 def gluon_of(tensor_map: TiledMap, tensor: str = "tensor") -> str:
-    """Return a Gluon host descriptor with the map's swizzle; raise ValueError for a swizzle that Gluon cannot say."""
+    """Return a Gluon host descriptor with the map's swizzle; raise ValueError where Gluon has no word for it."""
     if tensor_map.swizzle not in SPAN_BYTES:
         raise ValueError(f"no Gluon layout for swizzle {tensor_map.swizzle}")
     shape, strides, block = _triton_layout(tensor_map)
@@ -174,7 +175,8 @@ def gluon_of(tensor_map: TiledMap, tensor: str = "tensor") -> str:
     return (
         "from triton.experimental.gluon import language as gl\n"
         "from triton.experimental.gluon.nvidia.hopper import TensorDescriptor\n\n"
-        f"layout = gl.NVMMASharedLayout(swizzle_byte_width={span}, element_bitwidth={bits}, rank={tensor_map.rank})\n"
+        f"layout = gl.NVMMASharedLayout(swizzle_byte_width={span}, element_bitwidth={bits},"
+        f" rank={tensor_map.rank})\n"
         f"descriptor = TensorDescriptor({tensor}, {shape}, {strides}, {block}, layout)"
     )
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from math import prod
 
 from ptxcheck.descriptors.constraints import Constraint, Platform
-from ptxcheck.descriptors.facts import element_bits, element_bits_in_shared
+from ptxcheck.descriptors.facts import Facts, element_bits, facts
 from ptxcheck.descriptors.fields import Swizzle
-from ptxcheck.descriptors.swizzle import alignment
 from ptxcheck.descriptors.tensor_map import TiledMap
 
 
@@ -25,10 +24,10 @@ class Use(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A tile of a tensor that must come through tensor copies.
+    """A tile of a tensor that tensor copies must bring.
 
-    `shape` and `tile` are in elements, innermost first; `strides` are bytes from dimension 1 on, packed where not
-    given; with `may_pad` they may grow. `swizzle` fixes the mode.
+    `shape` and `tile` are in elements, innermost first; `strides` are bytes from dimension 1 on, packed
+    where not given; with `may_pad` they may grow. `swizzle` fixes the mode.
     """
 
     data_type: int
@@ -38,7 +37,7 @@ class Request:
     may_pad: bool = False
     swizzle: Swizzle | None = None
     use: Use = Use.COPY
-    platform: Platform = Platform()
+    platform: Platform = field(default_factory=Platform)
 
     def __post_init__(self) -> None:
         """Require a tile of the tensor's rank, with at least one dimension and no empty extent."""
@@ -70,38 +69,45 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The cheapest legal encode: one map, and the copies that bring the tile with it."""
+    """The cheapest legal encode: one map, and the copies that bring the tile with it. Bytes throughout."""
 
     request: Request
     tensor_map: TiledMap
     copies: int
-    padding_bytes: int
+    global_padding: int
     notes: tuple[str, ...]
 
     @property
-    def box_bytes(self) -> int:
-        """Return the shared memory that one copy fills, in bytes."""
-        return prod(self.tensor_map.box_dim) * element_bits_in_shared(self.tensor_map.data_type) // 8
+    def facts(self) -> Facts:
+        """Return the derived figures of the map."""
+        return facts(self.tensor_map)
 
     @property
-    def shared_alignment(self) -> int:
-        """Return the alignment of the stage, in bytes."""
-        return alignment(self.tensor_map.swizzle)
+    def box_bytes(self) -> int:
+        """Return the bytes that one copy writes."""
+        return self.facts.row_bytes * (self.facts.rows or 1)
+
+    @property
+    def shared_padding(self) -> int:
+        """Return the bytes between rows narrower than the swizzle span, which no copy writes."""
+        return ((self.facts.shared_bytes or 0) - self.box_bytes) * self.copies
 
     @property
     def pitch(self) -> int:
         """Return the bytes from one copy's box to the next in the stage."""
-        return -(-self.box_bytes // self.shared_alignment) * self.shared_alignment
+        unit = self.facts.shared_alignment
+        return -(-(self.facts.shared_bytes or 0) // unit) * unit
 
     @property
     def stage_bytes(self) -> int:
-        """Return the shared memory of the whole tile, in bytes."""
-        return self.pitch * (self.copies - 1) + self.box_bytes
+        """Return the shared memory of the whole tile."""
+        return self.pitch * (self.copies - 1) + (self.facts.shared_bytes or 0)
 
     @property
-    def expect_tx_bytes(self) -> int:
-        """Return the bytes of all copies together."""
-        return self.box_bytes * self.copies
+    def expect_tx_bytes(self) -> int | None:
+        """Return the bytes of all copies together, as a barrier counts them."""
+        each = self.facts.expect_tx_bytes
+        return None if each is None else each * self.copies
 
     def each_copy(self) -> Iterator[Copy]:
         """Yield the copies in the order of the stage: the innermost dimension moves last."""
@@ -113,7 +119,7 @@ class Solution:
 
 @dataclass(frozen=True, slots=True)
 class Impossible:
-    """No encode exists: `clash` cannot hold together, and without any one of its constraints an encode exists."""
+    """No encode exists: `clash` cannot hold together, any one less can."""
 
     request: Request
     clash: tuple[Constraint, ...]

@@ -1,9 +1,11 @@
 """Find the cheapest legal encode for a tile, or the constraints that clash.
 
-The candidates are the boxes that divide the tile, the swizzles and the strides as given or padded; the constraint
-data judges all of them at once. Among the legal ones the least padding wins, then the fewest copies, then the widest
-swizzle. Where none is legal, a constraint is dropped from the clash as long as no candidate satisfies the rest: what
-remains is a minimal unsatisfiable core over these candidates.
+The candidates are the boxes that divide the tile, the swizzles and the strides as given or padded; the
+constraint data judges all of them at once. Among the legal ones the least padding wins (bytes added to
+the tensor, and bytes of shared memory left empty because a box is narrower than the swizzle span), then
+the fewest copies, then the widest swizzle. Where none is legal, a constraint is dropped from the clash as
+long as no candidate satisfies the rest: what remains is a minimal unsatisfiable core over these
+candidates.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import numpy.typing as npt
 from ptxcheck.descriptors.columns import columns_scope, holds
 from ptxcheck.descriptors.constraints import MAX_RANK, Constraint, Layer, applicable
 from ptxcheck.descriptors.expression import IntColumn, Scope
-from ptxcheck.descriptors.facts import element_bits, element_bits_in_shared
+from ptxcheck.descriptors.facts import element_bits, element_bits_in_shared, swizzle_span
 from ptxcheck.descriptors.fields import DataType, Kind, Swizzle
 from ptxcheck.descriptors.legality import violations
 from ptxcheck.descriptors.request import Answer, Impossible, Request, Solution, Use
@@ -28,7 +30,8 @@ from ptxcheck.descriptors.tensor_map import TiledMap
 PLAIN_SWIZZLES = (Swizzle.SWIZZLE_NONE, Swizzle.SWIZZLE_32B, Swizzle.SWIZZLE_64B, Swizzle.SWIZZLE_128B)
 TALLEST_BOX = 256
 FITS_INT64 = 1 << 62
-WIDTHS = np.array([0, 32, 64, 128, 128, 128, 128])
+SPANS = np.array([swizzle_span(mode) for mode in Swizzle])
+ALIGNMENTS = np.array([alignment(mode) for mode in Swizzle])
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,22 @@ class Candidates:
     layouts: IntColumn
     copies: IntColumn
     padding: IntColumn
+    box_bytes: IntColumn
+    shared_bytes: IntColumn
     strides: tuple[tuple[int, ...], ...]
+
+    @property
+    def shared_padding(self) -> IntColumn:
+        """Return the bytes of all boxes that no copy writes."""
+        empty: IntColumn = (self.shared_bytes - self.box_bytes) * self.copies
+        return empty
+
+    @property
+    def stage_bytes(self) -> IntColumn:
+        """Return the shared memory of the tile, each copy's box aligned for its swizzle."""
+        unit = ALIGNMENTS[self.swizzles]
+        stage: IntColumn = -(-self.shared_bytes // unit) * unit * (self.copies - 1) + self.shared_bytes
+        return stage
 
 
 def solve(request: Request) -> Answer:
@@ -52,14 +70,9 @@ def solve(request: Request) -> Answer:
     legal = np.flatnonzero(table.all(axis=1))
     if not legal.size:
         return Impossible(request, tuple(constraints[i] for i in minimal_clash(table)))
-    order = np.lexsort(
-        (
-            -candidates.boxes[legal, 0],
-            -WIDTHS[candidates.swizzles[legal]],
-            candidates.copies[legal],
-            candidates.padding[legal],
-        )
-    )
+    waste = candidates.padding + candidates.shared_padding
+    keys = (-candidates.boxes[:, 0], -SPANS[candidates.swizzles], candidates.copies, waste)
+    order = np.lexsort([key[legal] for key in keys])
     return _solution(request, candidates, int(legal[order[0]]))
 
 
@@ -88,15 +101,27 @@ def _candidates(request: Request) -> Candidates:
         for part in np.meshgrid(np.arange(len(boxes)), wanted, np.arange(len(strides)), indexing="ij")
     )
     padding = np.array([padding_bytes(request, s, bits) for s in strides], dtype=np.int64)
-    copies = np.prod(np.array(request.tile, dtype=np.int64) // boxes, axis=1)
-    return Candidates(boxes[each], swizzle.astype(np.int64), layout, copies[each], padding[layout], strides)
+    row = boxes[:, 0] * element_bits_in_shared(request.data_type) // 8
+    rows = np.prod(boxes[:, 1:], axis=1)
+    span = np.where(swizzle == 0, 0, SPANS[swizzle])
+    return Candidates(
+        boxes=boxes[each],
+        swizzles=swizzle.astype(np.int64),
+        layouts=layout,
+        copies=np.prod(np.array(request.tile, dtype=np.int64) // boxes, axis=1)[each],
+        padding=padding[layout],
+        box_bytes=(row * rows)[each],
+        shared_bytes=np.maximum(row[each], span) * rows[each],
+        strides=strides,
+    )
 
 
 def _extents(request: Request) -> list[list[int]]:
     """Return the box extents worth trying, by dimension.
 
-    Which divisor serves best depends on the span in dimension 0 and on the rows of an operand in dimension 1. In every
-    other place only the limit of 256 matters: the largest divisor within it, and the whole tile, to name the limit.
+    Which divisor serves best depends on the span in dimension 0 and on the rows of an operand in
+    dimension 1. In every other place only the limit of 256 matters: the largest divisor within it, and
+    the whole tile, to name the limit.
     """
     extents: list[list[int]] = []
     for i, extent in enumerate(request.tile):
@@ -116,7 +141,7 @@ def divisors(number: int) -> list[int]:
 
 
 def padded_strides(request: Request) -> tuple[int, ...]:
-    """Return the least legal strides, in bytes, that are not below the given ones and nest where those nest."""
+    """Return the least legal strides not below the given ones, nested where those are; bytes."""
     given = request.given_strides
     wide = request.data_type in (DataType.PACKED_16U4_ALIGN16B, DataType.PACKED_16U6_ALIGN16B)
     unit = 32 if wide else 16
@@ -170,18 +195,9 @@ def _scope(request: Request, candidates: Candidates) -> Scope:
         "wanted": -1 if request.swizzle is None else int(request.swizzle),
         "may_pad": int(request.may_pad),
         "padding": candidates.padding,
-        "stage_bytes": _stage_bytes(request, candidates),
+        "stage_bytes": candidates.stage_bytes,
     }
     return Scope(fields, scope.lets, scope.tables)
-
-
-def _stage_bytes(request: Request, candidates: Candidates) -> IntColumn:
-    """Return the shared memory of the tile, each copy's box aligned for its swizzle."""
-    bits = element_bits_in_shared(request.data_type)
-    box = np.prod(candidates.boxes, axis=1) * bits // 8
-    unit = np.array([alignment(swizzle) for swizzle in range(len(Swizzle))])[candidates.swizzles]
-    stage: IntColumn = -(-box // unit) * unit * (candidates.copies - 1) + box
-    return stage
 
 
 def _solution(request: Request, candidates: Candidates, row: int) -> Solution:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from math import prod
 from pathlib import Path
@@ -25,6 +25,7 @@ from ptxcheck.descriptors.tensor_map import Im2colMap, Im2colWideMap, TensorMap,
 
 Table = dict[str, Any]
 Choice = TypeVar("Choice", bound=IntEnum)
+Built = TypeVar("Built")
 
 TYPE_ALIASES = {
     "fp16": DataType.FLOAT16,
@@ -39,8 +40,32 @@ TYPE_ALIASES = {
     "int8": DataType.UINT8,
 }
 KNOWN = frozenset(
-    "kind type shape dims strides box tile element_strides swizzle interleave l2 oob address map_address lower upper "
-    "channels pixels mode capability driver pad use".split()
+    (
+        "kind",
+        "type",
+        "shape",
+        "dims",
+        "strides",
+        "box",
+        "tile",
+        "element_strides",
+        "swizzle",
+        "interleave",
+        "l2",
+    )
+    + (
+        "oob",
+        "address",
+        "map_address",
+        "lower",
+        "upper",
+        "channels",
+        "pixels",
+        "mode",
+        "capability",
+        "driver",
+    )
+    + ("pad", "use")
 )
 
 
@@ -49,11 +74,11 @@ class SpecError(ValueError):
 
 
 def read(source: str) -> Table:
-    """Return the fields of a description: the path of a .toml or .json file, its text, or `name=value` words."""
+    """Return the fields of a description: a .toml or .json path, its text, or `name=value` words."""
     text = Path(source).read_text(encoding="utf-8") if source.endswith((".toml", ".json")) else source
     try:
         if text.lstrip().startswith("{"):
-            table = json.loads(text)
+            table: Table = json.loads(text)
         elif source.endswith(".toml") or "\n" in text:
             table = tomllib.loads(text)
         else:
@@ -152,7 +177,7 @@ def _api_version(text: str) -> int:
     return int(major) * 1000 + int(minor) * 10
 
 
-def _built(build: Any, arguments: Table) -> Any:
+def _built(build: Callable[..., Built], arguments: Table) -> Built:
     try:
         return build(**arguments)
     except ValueError as error:

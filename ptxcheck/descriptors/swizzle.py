@@ -1,8 +1,8 @@
 """How a swizzle moves the bytes of a box in shared memory.
 
-A swizzle exchanges atoms within a span by an exclusive or of address bits (PTX ISA, tensor swizzling modes; CuTe's
-Swizzle<bits, base, shift>). Addresses are those of shared memory, so a box that does not start on a multiple of the
-repeat sees the pattern shifted.
+A swizzle exchanges atoms within a span by an exclusive or of address bits (PTX ISA, tensor swizzling
+modes; CuTe's Swizzle<bits, base, shift>). Addresses are those of shared memory, so a box that does not
+start on a multiple of the repeat sees the pattern shifted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COPY_ALIGNMENT = 128
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """An exclusive or of `bits` address bits from `base + shift` up into those from `base` up; all sizes in bytes."""
+    """An exclusive or of `bits` address bits from `base + shift` up into those from `base` up."""
 
     bits: int
     base: int

@@ -1,7 +1,8 @@
 """A tensor map as the host describes it to the driver: the arguments of the three encode calls.
 
-Sizes and boxes are in elements, strides and addresses in bytes, dimension 0 is the innermost: the units and the order
-of cuda.h. Enumerations are plain integers, so that an illegal value can be described and then refused.
+Sizes and boxes are in elements, strides and addresses in bytes, dimension 0 is the innermost: the units
+and the order of cuda.h. Enumerations are plain integers, so that an illegal value can be described and
+then refused.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class TiledMap(_Common):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Im2colMap(_Common):
-    """The arguments of cuTensorMapEncodeIm2col; the corners follow the spatial dimensions from globalDim[1] on."""
+    """The arguments of cuTensorMapEncodeIm2col; one corner offset a spatial dimension."""
 
     kind: ClassVar[Kind] = Kind.IM2COL
     lower_corner: tuple[int, ...]

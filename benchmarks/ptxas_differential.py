@@ -2,8 +2,9 @@
 
     python -m benchmarks.ptxas_differential --target sm_90a --target sm_100a
 
-makes valid statements from every form of the table and breaks some of them, lets both judge each one, and prints
-how often they agree. Disagreements that are listed with a reason in `ptxas_disagreements.toml` are counted apart.
+makes valid statements from every form of the table and breaks some of them, lets both judge each one, and
+prints how often they agree. Disagreements that are listed with a reason in `ptxas_disagreements.toml` are
+counted apart.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ import sys
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from ptxcheck.ir import Instruction, Module, Register, Symbol
+from ptxcheck.ir import Instruction, Module, Register, Symbol, Variable
 from ptxcheck.isa import forms_of, requirement_problems, rows_by_mnemonic
 from ptxcheck.isa.operands import operand_problems
 from ptxcheck.parser import parse_module
@@ -150,22 +151,37 @@ def judge_table(lines: Sequence[str], version: Version, target: Target) -> dict[
             found.setdefault(source.position(problem.span.start).line - FIRST_LINE, problem.message)
         types = function.body.register_types
         spaces = _spaces(parsed, function.body.variables)
+        length_of = _lengths(function.body.variables)
         for instruction in function.body.instructions:
             line = source.position(instruction.start).line - FIRST_LINE
-            for message in _complaints(instruction, parsed, types, spaces):
+            for message in _complaints(instruction, parsed, types, spaces, length_of):
                 found.setdefault(line, message)
     return found
 
 
-def _spaces(parsed: Module, local: Iterable[object]) -> Mapping[str, str]:
+def _spaces(parsed: Module, local: Iterable[Variable]) -> Mapping[str, str]:
     spaces = {name: variable.space for name, variable in parsed.variables.items()}
     for variable in local:
-        spaces[variable.name] = variable.space  # type: ignore[attr-defined]
+        spaces[variable.name] = variable.space
     return spaces
 
 
+def _lengths(variables: Iterable[Variable]) -> Callable[[Register], int | None]:
+    """Return the number of elements of declared registers; parameterised names by their stem."""
+    lengths = {one.name: int(one.vector[2:]) if one.vector else 1 for one in variables if one.space == ".reg"}
+
+    def length_of(register: Register) -> int | None:
+        return lengths.get(register.name, lengths.get(register.name.rstrip("0123456789")))
+
+    return length_of
+
+
 def _complaints(
-    instruction: Instruction, parsed: Module, types: Mapping[Register, str], spaces: Mapping[str, str]
+    instruction: Instruction,
+    parsed: Module,
+    types: Mapping[Register, str],
+    spaces: Mapping[str, str],
+    length_of: Callable[[Register], int | None],
 ) -> Iterator[str]:
     operation = instruction.operation
     if operation.problem is not None:
@@ -176,7 +192,7 @@ def _complaints(
     def space_of(symbol: Symbol) -> str | None:
         return spaces.get(symbol.name)
 
-    yield from operand_problems(operation, instruction.operands, types.get, space_of)
+    yield from operand_problems(operation, instruction.operands, types.get, space_of, length_of)
 
 
 def chosen_forms(prefixes: Sequence[str]) -> Iterator[Form]:

@@ -70,11 +70,9 @@ def fill_slots(slots: Sequence[Slot], modifiers: Sequence[str]) -> Mapping[str, 
     Modifiers may come in any order, but types keep theirs among themselves, and so do state spaces.
     """
     filled: dict[int, str] = {}
-    kinds = tuple(_ordered_kind(slot.name) for slot in slots)
 
     def in_order(position: int) -> bool:
-        kind = kinds[position]
-        return not kind or all(other < position for other in filled if kinds[other] == kind)
+        return all(other < position or not _keep_order(slots[position], slots[other]) for other in filled)
 
     def assign(index: int) -> bool:
         if index == len(modifiers):
@@ -94,6 +92,14 @@ def fill_slots(slots: Sequence[Slot], modifiers: Sequence[str]) -> Mapping[str, 
     if not assign(0):
         return None
     return {slots[position].name: word for position, word in sorted(filled.items())}
+
+
+def _keep_order(one: Slot, other: Slot) -> bool:
+    """Tell whether two slots must be written in their order: types, spaces, and what takes the same value."""
+    kind = _ordered_kind(one.name)
+    if kind and kind == _ordered_kind(other.name):
+        return True
+    return not one.values.keys().isdisjoint(other.values)
 
 
 def _ordered_kind(name: str) -> str:

@@ -26,6 +26,9 @@ from .types import TypeKind, agrees, type_kind, type_width
 TypeOf = Callable[[Register], str | None]
 """Declared type of a register; None for special registers and what is not known."""
 
+LengthOf = Callable[[Register], int | None]
+"""Elements of a register: 1, or those of a vector register; None when it is not known."""
+
 SpaceOf = Callable[[Symbol], str | None]
 """State space of a variable; None when it is not known."""
 
@@ -35,7 +38,8 @@ _BASE_SPACES = {
     ".param::entry": ".param",
     ".param::func": ".param",
 }
-_MAX_PACKED_ELEMENTS = (2, 4)
+_WARP_SIZE = Symbol("WARP_SZ")
+_PACKED_LENGTHS = (2, 4)
 
 
 def operand_problems(
@@ -43,6 +47,7 @@ def operand_problems(
     operands: Sequence[Operand],
     type_of: TypeOf,
     space_of: SpaceOf = lambda symbol: None,
+    length_of: LengthOf = lambda register: None,
 ) -> Iterator[str]:
     """Yield what ptxas would reject in the operands of a resolved operation, for people.
 
@@ -50,7 +55,7 @@ def operand_problems(
     """
     if operation.form is None:
         return
-    check = _Check(operation, type_of, space_of)
+    check = _Check(operation, type_of, space_of, length_of)
     for spec, operand in zip(operation.operand_specs, operands, strict=True):
         yield from check.operand(spec, operand)
 
@@ -60,10 +65,14 @@ class _Check:
     operation: Operation
     type_of: TypeOf
     space_of: SpaceOf
+    length_of: LengthOf
 
     def operand(self, spec: OperandSpec, operand: Operand) -> Iterator[str]:
         if isinstance(operand, Address):
-            yield from self.address(spec, operand)
+            if spec.kind is OperandKind.ADDRESS:
+                yield from self.address(spec, operand)
+            elif spec.type:
+                yield f"'{spec.name}' cannot be an address"
         elif isinstance(operand, Pair) and spec.second is not None:
             yield from self.value(spec, operand.first)
             yield from self.value(spec.second, operand.second)
@@ -76,8 +85,10 @@ class _Check:
                 yield from self.predicate(spec, operand)
             case OperandKind.IMMEDIATE:
                 yield from self.immediate(spec, operand)
-            case OperandKind.VALUE:
+            case OperandKind.VALUE | OperandKind.VECTOR:
                 yield from self.typed(spec, operand, self.resolved(spec.type))
+            case OperandKind.SYMBOL if spec.type:
+                yield from self.symbolic(spec, operand, self.resolved(spec.type))
             case OperandKind.ANY if spec.type:
                 yield from self.moved(spec, operand, self.resolved(spec.type))
             case _:
@@ -108,7 +119,7 @@ class _Check:
     def immediate(self, spec: OperandSpec, operand: Operand) -> Iterator[str]:
         if isinstance(operand, Immediate):
             yield from self.limits(spec, operand.value)
-        elif not isinstance(operand, Symbol):
+        elif operand != _WARP_SIZE:
             yield f"'{spec.name}' must be an integer literal"
 
     def limits(self, spec: OperandSpec, value: int) -> Iterator[str]:
@@ -124,8 +135,14 @@ class _Check:
                 yield from self.element(spec, element, type_)
         elif isinstance(operand, Sink):
             yield from self.sink(spec)
+        elif length is not None and self.length(operand) not in (None, length):
+            yield f"'{spec.name}' must have {length} elements"
         else:
             yield from self.scalar(spec, operand, type_)
+
+    def length(self, operand: Operand) -> int | None:
+        """Return the elements of an operand that is no vector in braces."""
+        return self.length_of(operand) if isinstance(operand, Register) else 1
 
     def element(self, spec: OperandSpec, operand: Operand, type_: str) -> Iterator[str]:
         if isinstance(operand, Sink):
@@ -164,6 +181,17 @@ class _Check:
         elif type_ and not agrees(declared, type_, wider=spec.wider):
             yield f"'{spec.name}' is {type_}, but '{base.name}' is {declared}"
 
+    def symbolic(self, spec: OperandSpec, operand: Operand, type_: str) -> Iterator[str]:
+        """A value, or the address of a variable in the space of the instruction."""
+        if isinstance(operand, (Symbol, SymbolOffset)):
+            symbol = operand if isinstance(operand, Symbol) else operand.symbol
+            declared = self.space_of(symbol)
+            space = self.resolved(spec.space)
+            if declared is not None and space and not _reaches(declared, space):
+                yield f"'{symbol.name}' is in {declared}, the instruction is for {space}"
+        else:
+            yield from self.typed(spec, operand, type_)
+
     def moved(self, spec: OperandSpec, operand: Operand, type_: str) -> Iterator[str]:
         """Operands of `mov` and address conversion: symbols and special registers too, and packing."""
         match operand:
@@ -179,17 +207,23 @@ class _Check:
             case Register() | Component():
                 base = operand.base if isinstance(operand, Component) else operand
                 if self.type_of(base) is not None:
-                    yield from self.register(spec, operand, type_)
-                elif is_special(base.name) and type_kind(type_) not in (TypeKind.BITS, TypeKind.INTEGER):
-                    yield f"special register '{base.name}' cannot be moved as {type_}"
+                    yield from self.typed(spec, operand, type_)
+                elif is_special(base.name):
+                    yield from self.special(spec, base.name, type_)
             case _:
                 yield f"'{spec.name}' must be a register, a literal or a symbol"
+
+    def special(self, spec: OperandSpec, name: str, type_: str) -> Iterator[str]:
+        if spec.direction is not Direction.READ:
+            yield f"special register '{name}' cannot be written"
+        elif not _moves_special(name, type_):
+            yield f"special register '{name}' cannot be moved as {type_}"
 
     def packed(self, spec: OperandSpec, elements: Sequence[Operand], type_: str) -> Iterator[str]:
         width = type_width(type_)
         if type_kind(type_) is not TypeKind.BITS or width is None:
             yield f"a vector is packed or unpacked with a .b type, not {type_}"
-        elif len(elements) not in _MAX_PACKED_ELEMENTS or width // len(elements) < 8:
+        elif len(elements) not in _PACKED_LENGTHS or width // len(elements) < 8:
             yield f"'{spec.name}' must have 2 or 4 elements of at least 8 bits"
         else:
             for element in elements:
@@ -206,7 +240,8 @@ class _Check:
             case Symbol() as symbol:
                 declared = self.space_of(symbol)
                 if declared is not None and not _reaches(declared, space):
-                    yield f"'{symbol.name}' is in {declared}, the instruction accesses {space or 'a generic address'}"
+                    accessed = space or "a generic address"
+                    yield f"'{symbol.name}' is in {declared}, the instruction accesses {accessed}"
             case Register() | Component() as operand_base:
                 yield from self.address_register(operand_base)
         extra: OperandSpec | None = spec.second
@@ -230,6 +265,13 @@ def _reaches(declared: str, space: str) -> bool:
     if not space:
         return declared not in (".param", ".reg")
     return _BASE_SPACES.get(space, space) == _BASE_SPACES.get(declared, declared)
+
+
+def _moves_special(name: str, type_: str) -> bool:
+    wide = name in _WIDE_SPECIALS or name.endswith("_64")
+    if type_kind(type_) not in (TypeKind.BITS, TypeKind.INTEGER):
+        return False
+    return name in _ANY_WIDTH_SPECIALS or (type_width(type_) == 64) == wide  # noqa: PLR2004
 
 
 def _takes_integer(type_: str) -> bool:
@@ -292,6 +334,8 @@ _SPECIAL_NAMES = frozenset(
         "%perctamemorysize",
     ]
 )
+_WIDE_SPECIALS = frozenset({"%clock64", "%globaltimer", "%current_graph_exec"})
+_ANY_WIDTH_SPECIALS = frozenset({"%gridid", "%perctamemoryoffset", "%perctamemorysize"})
 _NUMBERED_SPECIALS = ("%pm", "%envreg")
 
 
@@ -304,4 +348,4 @@ def is_special(name: str) -> bool:
     )
 
 
-__all__ = ["SpaceOf", "TypeOf", "is_special", "operand_problems"]
+__all__ = ["LengthOf", "SpaceOf", "TypeOf", "is_special", "operand_problems"]

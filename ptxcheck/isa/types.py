@@ -55,10 +55,13 @@ def type_width(type_: str) -> int | None:
 def agrees(register: str, needed: str, *, wider: bool = False) -> bool:
     """Tell whether ptxas takes a register declared `register` where the instruction asks for `needed`.
 
-    Types that the table of types does not know agree with everything.
+    Types that the table of types does not know agree with everything. A `.f16x2` register also counts as an
+    integer.
     """
     if register not in _TYPES or needed not in _TYPES or register == needed:
         return True
+    if register == ".f16x2" and type_kind(needed) is not TypeKind.FLOAT:
+        return agrees(".u32", needed, wider=wider)
     register_kind, register_width = _TYPES[register]
     kind, width = _TYPES[needed]
     if TypeKind.PREDICATE in (register_kind, kind):

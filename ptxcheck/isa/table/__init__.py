@@ -19,9 +19,12 @@ from . import (
     mbarrier,
     misc,
     stack,
+    surface,
     synchronization,
     tcgen05,
     tensormap,
+    texture,
+    video,
     wgmma,
 )
 
@@ -45,4 +48,7 @@ ROWS: tuple[Row, ...] = (
     *tcgen05.ROWS,
     *tensormap.ROWS,
     *wgmma.ROWS,
+    *texture.ROWS,
+    *surface.ROWS,
+    *video.ROWS,
 )

@@ -52,7 +52,7 @@ _STORE_SLOTS = {
 }
 _ORDERED = "{.space(.global,.shared,.shared::cta,.shared::cluster)}"
 _GLOBAL = "{.space(.global)}"
-_LOAD_OPERANDS = {"d": "w type+*vec", "policy": ".b64"}
+_LOAD_OPERANDS = {"d": "w type+*vec", "policy": ".u64"}
 _LOAD_TAIL = " d, [a]{, policy}@hint"
 _STORE_TAIL = " [a], b{, policy}@hint"
 
@@ -96,7 +96,7 @@ ROWS = (
         ("shfl.mode.type(.b32) d{|p}, a, b, c",),
         since="3.0+sm_30+until6.4/sm_70",
         slots={"mode": ".up .down .bfly .idx"},
-        operands={"b": ".u32", "c": ".u32", "p": "w_ pred"},
+        operands={"b": ".b32", "c": ".b32", "p": "w_ pred"},
         traits=frozenset({Trait.CROSS_LANE}),
     ),
     Row(
@@ -106,7 +106,7 @@ ROWS = (
         ("shfl.sync.mode.type(.b32) d{|p}, a, b, c, mask",),
         since="6.0+sm_30",
         slots={"mode": ".up .down .bfly .idx"},
-        operands={"b": ".u32", "c": ".u32", "mask": ".u32", "p": "w_ pred"},
+        operands={"b": ".b32", "c": ".b32", "mask": ".b32", "p": "w_ pred"},
         traits=frozenset({Trait.CROSS_LANE, Trait.COLLECTIVE}),
     ),
     Row(
@@ -240,7 +240,7 @@ ROWS = (
             ),
         ),
         slots=_STORE_SLOTS,
-        operands={"b": "type+*vec", "policy": ".b64"},
+        operands={"b": "type+*vec", "policy": ".u64"},
         traits=_STORE,
     ),
     Row(
@@ -249,7 +249,7 @@ ROWS = (
         "9.7.9.15",
         (
             "prefetch{.space(.global,.local)}.level [a] @2.0+sm_20",
-            "prefetch.space(.global).evict [a] @7.4+sm_80",
+            "prefetch{.space(.global)}.evict [a] @7.4+sm_80",
             "prefetch{.space(.global)}.valid_addr.L1::32B [a] @9.4+sm_90",
         ),
         slots={"level": ".L1 .L2", "evict": ".L2::evict_last .L2::evict_normal"},
@@ -288,7 +288,7 @@ ROWS = (
             "primary": ".L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged",
             "secondary": ".L2::evict_first .L2::evict_unchanged",
         },
-        operands={"size": ".u32", "total": ".u32", "fraction": ".f32"},
+        operands={"d": "w .u64", "size": ".u32", "total": ".u32", "fraction": ".f32"},
         traits=_PURE,
     ),
     Row(
@@ -301,7 +301,7 @@ ROWS = (
             "space": ".const@3.1 .global .local .shared .shared::cta@7.8 .shared::cluster@7.8+sm_90 "
             ".param@7.7+sm_70 .param::entry@8.3+sm_70"
         },
-        operands={"p": "w pred", "a": ".u64"},
+        operands={"p": "w pred", "a": ".u32+"},
         traits=_PURE,
     ),
     Row(
@@ -314,7 +314,7 @@ ROWS = (
             "space": ".const@3.1 .global .local .shared .shared::cta@7.8 .shared::cluster@7.8+sm_90 "
             ".param@7.7+sm_70 .param::entry@8.3+sm_70"
         },
-        operands={"symbol": "any type"},
+        operands={"symbol": "symbol type in space"},
         traits=_PURE,
     ),
     Row(
@@ -323,7 +323,7 @@ ROWS = (
         "9.7.9.23",
         ("mapa{.space(.shared::cluster)}.type(.u32,.u64) d, a, b",),
         since="7.8+sm_90",
-        operands={"a": "any type", "b": ".u32"},
+        operands={"a": "symbol type in .shared", "b": ".u32"},
         traits=_PURE,
     ),
     Row(
@@ -332,7 +332,7 @@ ROWS = (
         "9.7.9.24",
         ("getctarank{.space(.shared::cluster)}.type(.u32,.u64) d, a",),
         since="7.8+sm_90",
-        operands={"d": "w .u32", "a": "any type"},
+        operands={"d": "w .u32", "a": "symbol type in .shared"},
         traits=_PURE,
     ),
 )

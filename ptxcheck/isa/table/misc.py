@@ -21,7 +21,7 @@ ROWS = (
         "setmaxnreg",
         Op.SETMAXNREG,
         "9.7.19.5",
-        ("setmaxnreg.action.sync.aligned.type(.u32) count",),
+        ("setmaxnreg.action!.sync.aligned.type(.u32) count",),
         since="8.0+sm_90a|sm_100a|sm_100f|sm_110a|sm_110f|sm_120a|sm_120f",
         slots={"action": ".inc .dec"},
         operands={"count": "imm"},

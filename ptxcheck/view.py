@@ -11,10 +11,11 @@ from .launch import Launch
 
 if TYPE_CHECKING:
     from .cfg import Cfg, Facts
-    from .protocols.thread.cluster_barrier import ClusterBarrier
-    from .protocols.thread.named_barrier import NamedBarriers
     from .protocols.thread.barriers import Barriers
+    from .protocols.thread.cluster_barrier import ClusterBarrier
+    from .protocols.thread.cluster_memory import ClusterMemory
     from .protocols.thread.mbarrier_lifecycle import Lifecycle
+    from .protocols.thread.named_barrier import NamedBarriers
     from .protocols.thread.paths import Paths
     from .protocols.thread.places import Places
     from .protocols.thread.shared_access import SharedAccess
@@ -95,3 +96,10 @@ class KernelView:
         from .protocols.thread.cluster_barrier import ClusterBarrier
 
         return ClusterBarrier(self)
+
+    @cached_property
+    def cluster_memory(self) -> ClusterMemory:
+        """Accesses to shared memory of other CTAs of the cluster."""
+        from .protocols.thread.cluster_memory import ClusterMemory
+
+        return ClusterMemory(self)

@@ -1,0 +1,96 @@
+"""A cluster barrier that not all threads of the block come to.
+
+Checks: the aligned forms executed by part of a warp while its other lanes are alive; and warps that wait for
+the cluster while the others of their block wait for them at a barrier of the whole block.
+Why: the cluster barrier has no thread count: all threads of all CTAs take part. Emitted for one warp of a
+warp-specialised kernel it hangs (triton-lang/triton #9456).
+Source: PTX ISA 9.7.14.3.
+Not checked: branches on values from memory; threads that may have ended, which do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Confidence, Severity
+from ..finding import Confidence
+from ..protocols.thread.divergence import part_of_warp
+from ..spec import Trait
+from ..view import KernelView
+from .rule import Hit, Rule
+
+_BAD = """
+.version 9.0
+.target sm_90a
+.address_size 64
+
+.visible .entry k(.param .u64 out) .reqntid 128 .reqnctapercluster 2
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<8>;
+    mov.u32 %r1, %tid.x;
+    setp.ge.u32 %p1, %r1, 32;
+    @%p1 bra $join;
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned; // expect: CL006
+$join:
+    bar.sync 0;
+    ret;
+}
+"""
+
+_GOOD = """
+.version 9.0
+.target sm_90a
+.address_size 64
+
+.visible .entry k(.param .u64 out) .reqntid 128 .reqnctapercluster 2
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<8>;
+    mov.u32 %r1, %tid.x;
+    setp.ge.u32 %p1, %r1, 32;
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+    @%p1 bra $join;
+    mov.b32 %r2, 1;
+$join:
+    bar.sync 0;
+    ret;
+}
+"""
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    steps = view.cluster_barrier
+    for point in sorted(steps.arrivals | steps.waits):
+        aligned = Trait.ALIGNED in view.body.instructions[point].operation.traits
+        part = part_of_warp(view, point) if aligned else None
+        if part is not None:
+            yield Hit(
+                point,
+                f"only {part} executes this aligned barrier",
+                related=((part.branch, "the other lanes leave here"),),
+                confidence=Confidence.PROVED if part.sure else Confidence.POSSIBLE,
+            )
+    for stall in steps.stalls():
+        yield Hit(
+            stall.point,
+            f"threads {stall.threads} wait for the others, which wait for them at a barrier of the block",
+            related=((stall.block_barrier, "where the others wait"),),
+        )
+
+
+RULE = Rule(
+    id="CL006",
+    name="divergent-cluster-barrier",
+    severity=Severity.HANG,
+    since="0.1",
+    section="PTX ISA 9.7.14.3",
+    summary="Some threads of the block wait at the cluster barrier that others do not come to.",
+    consequence="The kernel hangs.",
+    advice="Let every thread of the block arrive at the cluster barrier.",
+    bad=_BAD,
+    good=_GOOD,
+    check=check,
+)

@@ -1,1 +1,1 @@
-"""What one thread's paths decide about barriers, groups, fences and allocations: one module a mechanism."""
+"""What one thread does on its own paths: typestate of barriers and accesses of shared memory."""

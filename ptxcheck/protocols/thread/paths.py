@@ -1,0 +1,172 @@
+"""Feasible paths of one thread: from the entry to a point of one set, then to a point of another.
+
+Property: a `Witness` is found only for a path of the graph whose guards do not contradict each other, as far
+as predicates, comparisons of registers with numbers, loop counters that start at a number, and thread indices
+tell. What is not found within the budget counts as not there, so that a rule that asks stays silent.
+
+Barred points end the search of a path where the thread executes them; a guarded one can also be skipped.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...ir import Guard
+from .conditions import Assumptions, Conditions
+
+if TYPE_CHECKING:
+    from ...cfg import Cfg, Facts
+
+MAX_STATES = 4000
+MAX_PER_BLOCK = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A path passes a point of `first` (None: the entry), then one of `then`, and no barred one between.
+
+    `barred_before` must not be passed before `first`.
+    """
+
+    first: frozenset[int] | None
+    then: frozenset[int]
+    barred: frozenset[int] = frozenset()
+    barred_before: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A feasible path: where it passes `first` (None: the entry) and `then`."""
+
+    first: int | None
+    then: int
+
+
+class _State(NamedTuple):
+    block: int
+    passed: int | None
+    """Point of `first` that the path has passed; `_NOT_YET` before."""
+    threads: int | None
+    """Threads that the guards so far leave, as bits; None when nothing is known."""
+    assumed: Assumptions
+
+
+_NOT_YET = -1
+_ENTRY = -2
+
+
+class Paths:
+    """Searches of one kernel."""
+
+    def __init__(self, cfg: Cfg, facts: Facts) -> None:
+        self._cfg = cfg
+        self._conditions = Conditions(cfg, facts)
+
+    def find(self, query: Query) -> Witness | None:
+        """Return a shortest feasible path, or None when there is none or the budget is spent."""
+        if not query.then or not self._cfg.blocks:
+            return None
+        return _Search(self._cfg, self._conditions, query).run()
+
+
+class _Search:
+    def __init__(self, cfg: Cfg, conditions: Conditions, query: Query) -> None:
+        self._cfg = cfg
+        self._conditions = conditions
+        self._query = query
+        self._visits: dict[tuple[int, int | None], set[_State]] = {}
+        self._queue: deque[_State] = deque()
+
+    @cached_property
+    def _interesting(self) -> Mapping[int, tuple[int, ...]]:
+        """Points of each block at which something happens to this search."""
+        query = self._query
+        points = query.then | query.barred | query.barred_before | (query.first or frozenset())
+        found: dict[int, list[int]] = {}
+        for point in sorted(points):
+            found.setdefault(self._cfg.graph.block_of[point], []).append(point)
+        return {block: tuple(at) for block, at in found.items()}
+
+    def run(self) -> Witness | None:
+        self._offer(_State(0, _ENTRY if self._query.first is None else _NOT_YET, None, ()))
+        turns = 0
+        while self._queue and turns < MAX_STATES:
+            turns += 1
+            found = self._walk(self._queue.popleft())
+            if found is not None:
+                return found
+        return None
+
+    def _offer(self, state: _State) -> None:
+        known = self._visits.setdefault((state.block, state.passed), set())
+        if state not in known and len(known) < MAX_PER_BLOCK:
+            known.add(state)
+            self._queue.append(state)
+
+    def _walk(self, state: _State) -> Witness | None:
+        """Run one block: return a witness, or offer the states that leave it."""
+        running = [state]
+        for point in self._interesting.get(state.block, ()):
+            following: list[_State] = []
+            for current in running:
+                for result in self._step(point, current):
+                    if isinstance(result, Witness):
+                        return result
+                    following.append(result)
+            running = following
+        for current in running:
+            for edge in self._cfg.edges_from(state.block):
+                if edge.target != self._cfg.exit:
+                    self._follow(edge.target, edge.guard, current)
+        return None
+
+    def _follow(self, target: int, guard: Guard | None, state: _State) -> None:
+        block = self._cfg.blocks[state.block]
+        taken = state if guard is None else self._assume(block.last, guard, state)
+        if taken is not None:
+            assumed = self._conditions.entering(target, state.block, taken.assumed)
+            self._offer(taken._replace(block=target, assumed=assumed))
+
+    def _assume(self, point: int, guard: Guard, state: _State) -> _State | None:
+        """Return the state when the guard holds at the point, None when it cannot."""
+        literal = self._conditions.of(point, guard)
+        threads = state.threads
+        if literal.threads is not None:
+            threads = literal.threads.bits if threads is None else threads & literal.threads.bits
+            if not threads:
+                return None
+        assumed = self._conditions.assume(state.assumed, literal)
+        return None if assumed is None else state._replace(threads=threads, assumed=assumed)
+
+    def _step(self, point: int, state: _State) -> Iterator[_State | Witness]:
+        """Yield what follows an interesting point: it runs, or its guard lets it be skipped."""
+        guard = self._cfg.instructions[point].guard
+        if guard is None:
+            yield from self._execute(point, state)
+            return
+        runs = self._assume(point, guard, state)
+        if runs is not None:
+            yield from self._execute(point, runs)
+        skipped = self._assume(point, Guard(guard.register, not guard.negated), state)
+        if skipped is not None:
+            yield skipped
+
+    def _execute(self, point: int, state: _State) -> Iterator[_State | Witness]:
+        query = self._query
+        if state.passed == _NOT_YET:
+            if point in (query.first or ()):
+                yield state._replace(passed=point)
+            elif point not in query.barred_before:
+                yield state
+            return
+        if point in query.then:
+            yield Witness(None if state.passed == _ENTRY else state.passed, point)
+        elif point not in query.barred:
+            yield state
+
+
+__all__ = ["Paths", "Query", "Witness"]

@@ -1,0 +1,88 @@
+"""A wait whose answer nobody looks at.
+
+Checks: test and try waits whose result no instruction reads.
+Why: neither form blocks until the phase is complete; `try_wait` gives up after a time limit. Only the
+result says whether the phase is over, so the wait must be repeated until it is true.
+Source: PTX ISA 9.7.14.16.19.
+Not checked: results that are read but do not decide whether the wait is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Severity
+from ..protocols.thread.barriers import Role
+from ..view import KernelView
+from .rule import Hit, Rule
+
+_BAD = """
+.version 8.6
+.target sm_90a
+.address_size 64
+
+.visible .entry kernel()
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<8>;
+    .shared .align 8 .b64 bar;
+
+    mov.u32 %r0, %tid.x;
+    setp.ne.u32 %p0, %r0, 0;
+    @%p0 bra READY;
+    mbarrier.init.shared::cta.b64 [bar], 1;
+READY:
+    bar.sync 0;
+    @!%p0 mbarrier.arrive.shared::cta.b64 %rd0, [bar];
+    mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;  // expect: MB011
+    ret;
+}
+"""
+
+_GOOD = """
+.version 8.6
+.target sm_90a
+.address_size 64
+
+.visible .entry kernel()
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<8>;
+    .shared .align 8 .b64 bar;
+
+    mov.u32 %r0, %tid.x;
+    setp.ne.u32 %p0, %r0, 0;
+    @%p0 bra READY;
+    mbarrier.init.shared::cta.b64 [bar], 1;
+READY:
+    bar.sync 0;
+    @!%p0 mbarrier.arrive.shared::cta.b64 %rd0, [bar];
+WAIT:
+    mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
+    @!%p1 bra WAIT;
+    ret;
+}
+"""
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    for use in view.barriers.having(Role.WAIT):
+        if not view.facts.uses(use.point):
+            yield Hit(use.point, "the result of this wait is never read, so the thread does not wait")
+
+
+RULE = Rule(
+    id="MB011",
+    name="unchecked-mbarrier-wait",
+    severity=Severity.WRONG_RESULT,
+    since="0.1",
+    section="PTX ISA 9.7.14.16.19",
+    summary="The result of a test or try wait is never read.",
+    consequence="The thread goes on before the phase is complete and uses data that has not arrived.",
+    advice="Loop until the result is true.",
+    bad=_BAD,
+    good=_GOOD,
+    check=check,
+)

@@ -85,6 +85,9 @@ class _Check:
                 yield from self.predicate(spec, operand)
             case OperandKind.IMMEDIATE:
                 yield from self.immediate(spec, operand)
+            case OperandKind.LABEL:
+                if not isinstance(operand, Symbol):
+                    yield f"'{spec.name}' must be a label"
             case OperandKind.VALUE | OperandKind.VECTOR:
                 yield from self.typed(spec, operand, self.resolved(spec.type))
             case OperandKind.SYMBOL if spec.type:

@@ -1,6 +1,6 @@
 """PTX ISA 9.7.9.21 and 9.7.9.22: conversion between types.
 
-What ptxas 13 accepts was tried for every pair of types; where the manual allows less or more, ptxas is followed.
+What ptxas 13 accepts was tried for every pair of types; where the manual differs, ptxas is followed.
 """
 
 from __future__ import annotations
@@ -58,6 +58,16 @@ def _from_narrow_to_brain(source: str) -> str:
     return (
         f"cvt.rn{{.relu}}{{.satfinite}}{{.scale(.scaled::n2::ue8m0)}}.dtype(.bf16x2).atype({source})"
         f" d, a{{, factor=half}}@scale @9.2+{_FAMILY}"
+    )
+
+
+def _pairs(target: str) -> tuple[str, ...]:
+    """Return the lines that pack two singles into a pair of halves."""
+    return (
+        f"cvt.frnd2{{.relu}}.dtype({target}).atype(.f32) d, a, b @7.0+sm_80",
+        f"cvt.frnd2{{.relu}}.satfinite.dtype({target}).atype(.f32) d, a, b @8.1+sm_80",
+        f"cvt.frnd2{{.relu}}{{.satfinite}}.pzo.dtype({target}).atype(.f32) d, a, b @{_NEWEST}",
+        f"cvt.rs{{.relu}}{{.satfinite}}.dtype({target}).atype(.f32) d, a, b, bits @{_STOCHASTIC}",
     )
 
 
@@ -122,11 +132,17 @@ ROWS = (
         "cvt",
         Op.CVT,
         "9.7.9.21",
+        _pairs(".f16x2"),
+        slots=_ROUNDING,
+        operands={"d": "w dtype+", "a": "atype+", "b": "atype+", "bits": ".b32"},
+        traits=_PURE,
+    ),
+    Row(
+        "cvt",
+        Op.CVT,
+        "9.7.9.21",
         (
-            f"cvt.frnd2{{.relu}}.dtype({_HALVES}).atype(.f32) d, a, b @7.0+sm_80",
-            f"cvt.frnd2{{.relu}}.satfinite.dtype({_HALVES}).atype(.f32) d, a, b @8.1+sm_80",
-            f"cvt.frnd2{{.relu}}{{.satfinite}}.pzo.dtype({_HALVES}).atype(.f32) d, a, b @{_NEWEST}",
-            f"cvt.rs{{.relu}}{{.satfinite}}.dtype({_HALVES}).atype(.f32) d, a, b, bits @{_STOCHASTIC}",
+            *_pairs(".bf16x2"),
             _to_narrow(_EIGHT, ".f32", "d, a, b", "8.1+sm_89"),
             _to_narrow(_EIGHT, ".f16x2", "d, a", "8.1+sm_89"),
             _to_narrow(_EIGHT, ".bf16x2", "d, a", f"9.1+{_FAMILY}"),
@@ -156,15 +172,7 @@ ROWS = (
             f" d, a=four, bits @{_STOCHASTIC}",
         ),
         slots=_ROUNDING | {"frnd3": ".rz .rp"},
-        operands={
-            "four": "vec atype*4",
-            "b": "atype+",
-            "bits": ".b32",
-            "byte": ".b8",
-            "half": ".b16",
-            "d": "w dtype+",
-            "a": "atype+",
-        },
+        operands={"four": "vec atype*4", "b": "atype", "bits": ".b32", "byte": ".b8", "half": ".b16"},
         traits=_PURE,
     ),
     Row(

@@ -82,7 +82,8 @@ ROWS = (
         Op.DIV,
         "9.7.3.8",
         (
-            "div.precision!(.approx,.full){.ftz}.type(.f32) d, a, b",
+            "div.approx{.ftz}.type(.f32) d, a, b",
+            "div.full!{.ftz}.type(.f32) d, a, b",
             "div.rounding{.ftz}.type(.f32) d, a, b",
             "div.rounding.type(.f64) d, a, b",
         ),
@@ -106,7 +107,6 @@ ROWS = (
             section,
             (
                 f"{mnemonic}{{.ftz}}.type(.f32) d, a, b",
-                f"{mnemonic}{{.ftz}}.NaN{{.xorsign.abs}}.type(.f32) d, a, b @7.2+sm_86",
                 f"{mnemonic}{{.ftz}}.NaN.type(.f32) d, a, b @7.0+sm_80",
                 f"{mnemonic}{{.ftz}}{{.NaN}}.xorsign.abs.type(.f32) d, a, b @7.2+sm_86",
                 f"{mnemonic}{{.ftz}}{{.NaN}}.abs.type(.f32) d, a, b, c @8.8+sm_100",

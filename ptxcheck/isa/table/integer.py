@@ -184,6 +184,7 @@ ROWS = (
         slots={"type": ".u32 .u64 .s32 .s64"},
         operands={"position": ".u32", "length": ".u32"},
         traits=_PURE,
+        limits={"position": "0..255", "length": "0..255"},
     ),
     Row(
         "bfi",
@@ -194,6 +195,7 @@ ROWS = (
         slots={"type": ".b32 .b64"},
         operands={"position": ".u32", "length": ".u32"},
         traits=_PURE,
+        limits={"position": "0..255", "length": "0..255"},
     ),
     Row(
         "szext",
@@ -222,7 +224,7 @@ ROWS = (
         ("dp4a.atype.btype d, a, b, c",),
         since="5.0+sm_61",
         slots={"atype": ".u32 .s32", "btype": ".u32 .s32"},
-        operands={"d": "w .b32", "a": ".b32", "b": ".b32", "c": ".b32"},
+        operands={"d": "w .u32", "c": ".u32"},
         traits=_PURE,
     ),
     Row(
@@ -232,7 +234,7 @@ ROWS = (
         ("dp2a.half!.atype.btype d, a, b, c",),
         since="5.0+sm_61",
         slots={"half": ".lo .hi", "atype": ".u32 .s32", "btype": ".u32 .s32"},
-        operands={"d": "w .b32", "a": ".b32", "b": ".b32", "c": ".b32"},
+        operands={"d": "w .u32", "c": ".u32"},
         traits=_PURE,
     ),
     Row(

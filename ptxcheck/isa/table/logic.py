@@ -48,7 +48,7 @@ ROWS = (
         "shf",
         Op.SHF,
         "9.7.8.7",
-        ("shf.direction.mode.type(.b32) d, a, b, c",),
+        ("shf.direction!.mode.type(.b32) d, a, b, c",),
         since="3.1+sm_32",
         slots={"direction": ".l .r", "mode": ".clamp .wrap"},
         operands={"c": ".u32"},

@@ -15,7 +15,7 @@ ROWS = (
         "9.7.19.3",
         ("pmevent event", "pmevent.mask mask @3.0+sm_20"),
         operands={"event": "imm", "mask": "imm"},
-        limits={"event": "0..15"},
+        limits={"event": "0..15", "mask": "0..65535"},
     ),
     Row(
         "setmaxnreg",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import ptxcheck
 from ptxcheck import cli, config
@@ -51,3 +53,13 @@ def test_every_field_of_json_is_documented(part: str) -> None:
     page = text("json.md")
     for name in (*value, *value["summary"], *value[part][0]):
         assert f"`{name}`" in page, name
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+def test_output_in_the_readme_is_real(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"<!-- output -->\n```console\n(.*?)```", page, re.DOTALL)
+    command, _, output = block.partition("\n")
+    monkeypatch.chdir(ROOT)
+    result = CliRunner().invoke(cli.main, command.removeprefix("$ ptxcheck ").split())
+    assert result.stdout == output

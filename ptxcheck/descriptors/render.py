@@ -166,7 +166,7 @@ def triton_of(tensor_map: TiledMap, tensor: str = "tensor") -> str:
 
 
 def gluon_of(tensor_map: TiledMap, tensor: str = "tensor") -> str:
-    """Return a Gluon host descriptor with the map's swizzle; raise ValueError where Gluon has no word for it."""
+    """Return a Gluon host descriptor; raise ValueError where Gluon has no word for the swizzle."""
     if tensor_map.swizzle not in SPAN_BYTES:
         raise ValueError(f"no Gluon layout for swizzle {tensor_map.swizzle}")
     shape, strides, block = _triton_layout(tensor_map)

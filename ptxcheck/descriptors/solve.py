@@ -94,7 +94,8 @@ def _constraints(request: Request) -> tuple[Constraint, ...]:
 def _candidates(request: Request) -> Candidates:
     bits = element_bits(request.data_type)
     strides = tuple(dict.fromkeys((request.given_strides, padded_strides(request))))
-    wanted = PLAIN_SWIZZLES if request.swizzle is None else (request.swizzle,)
+    # a swizzle that the request did not name is judged too: it shows whether the name is part of the clash
+    wanted = sorted({*PLAIN_SWIZZLES, *(() if request.swizzle is None else (request.swizzle,))})
     boxes = np.array(list(itertools.product(*_extents(request))), dtype=np.int64)
     each, swizzle, layout = (
         part.ravel()

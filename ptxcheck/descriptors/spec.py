@@ -39,34 +39,11 @@ TYPE_ALIASES = {
     "fp8": DataType.UINT8,
     "int8": DataType.UINT8,
 }
-KNOWN = frozenset(
-    (
-        "kind",
-        "type",
-        "shape",
-        "dims",
-        "strides",
-        "box",
-        "tile",
-        "element_strides",
-        "swizzle",
-        "interleave",
-        "l2",
-    )
-    + (
-        "oob",
-        "address",
-        "map_address",
-        "lower",
-        "upper",
-        "channels",
-        "pixels",
-        "mode",
-        "capability",
-        "driver",
-    )
-    + ("pad", "use")
-)
+SHAPE_FIELDS = frozenset({"kind", "type", "shape", "dims", "strides", "address", "capability", "driver"})
+MODE_FIELDS = frozenset({"swizzle", "interleave", "l2", "oob", "element_strides", "map_address", "mode"})
+BOX_FIELDS = frozenset({"box", "lower", "upper", "channels", "pixels"})
+REQUEST_FIELDS = frozenset({"tile", "pad", "use"})
+KNOWN = SHAPE_FIELDS | MODE_FIELDS | BOX_FIELDS | REQUEST_FIELDS
 
 
 class SpecError(ValueError):

@@ -1,0 +1,131 @@
+"""The solver, behind a small door: nothing else imports z3 or pysmt. Imported only where a question needs it.
+
+Terms are integers: variables, sums with integer coefficients, floor division and remainder by a positive number.
+Every solver has a context of its own and a time limit; `None` means that it could not tell in that time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+_MILLISECONDS = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An integer from `low` to `high`, both included."""
+
+    name: str
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """`constant + Σ coefficient × term`."""
+
+    terms: tuple[tuple[int, Term], ...]
+    constant: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """`⌊term / divisor⌋` for a positive divisor."""
+
+    term: Term
+    divisor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """`term mod divisor`, from 0 to divisor - 1."""
+
+    term: Term
+    divisor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unsigned:
+    """The 32-bit pattern of a signed number, read as unsigned."""
+
+    term: Term
+
+
+Term: TypeAlias = Variable | Sum | Quotient | Remainder | Unsigned
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """`term < bound`, `term == bound` (relation "lt", "eq"), or its negation."""
+
+    relation: str
+    term: Term
+    bound: int
+    holds: bool = True
+
+
+class PathSolver:
+    """Claims assumed one after the other; asks which further claims they leave possible."""
+
+    def __init__(self) -> None:
+        import z3
+
+        self._z3: Any = z3
+        self._context: Any = z3.Context()
+        self._solver: Any = z3.SolverFor("QF_LIA", ctx=self._context)
+        self._solver.set("timeout", _MILLISECONDS)
+        self._solver.set("random_seed", 1)
+        self._variables: dict[Variable, Any] = {}
+        self._terms: dict[Term, Any] = {}
+
+    def assume(self, claim: Claim) -> None:
+        """Add a claim for good."""
+        self._solver.add(self._claim(claim))
+
+    def possible(self, claims: Sequence[Claim]) -> bool | None:
+        """Tell whether the claims can hold together with what is assumed; None when that was not decided."""
+        formulas = [self._claim(claim) for claim in claims]
+        self._solver.push()
+        self._solver.add(*formulas)
+        answer = self._solver.check()
+        self._solver.pop()
+        if answer == self._z3.unknown:
+            return None
+        return bool(answer == self._z3.sat)
+
+    def _claim(self, claim: Claim) -> Any:
+        term = self._term(claim.term)
+        formula = term < claim.bound if claim.relation == "lt" else term == claim.bound
+        return formula if claim.holds else self._z3.Not(formula)
+
+    def _term(self, term: Term) -> Any:
+        built = self._terms.get(term)
+        if built is None:
+            built = self._terms[term] = self._build(term)
+        return built
+
+    def _build(self, term: Term) -> Any:
+        z3 = self._z3
+        match term:
+            case Variable():
+                variable = z3.Int(term.name, ctx=self._context)
+                self._solver.add(variable >= term.low, variable <= term.high)
+                return variable
+            case Sum():
+                total = z3.IntVal(term.constant, ctx=self._context)
+                for factor, part in term.terms:
+                    total = total + factor * self._term(part)
+                return total
+            case Quotient():
+                return self._divided(term.term, term.divisor)[0]
+            case Remainder():
+                return self._divided(term.term, term.divisor)[1]
+            case Unsigned():
+                inner = self._term(term.term)
+                return z3.If(inner < 0, inner + (1 << 32), inner)
+
+    def _divided(self, term: Term, divisor: int) -> tuple[Any, Any]:
+        inner = self._term(term)
+        return inner / divisor, inner % divisor

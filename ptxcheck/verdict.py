@@ -1,0 +1,43 @@
+"""Verdicts: what is known of one property of one kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class VerdictKind(Enum):
+    """The five answers."""
+
+    PROVED = "proved"
+    """Holds for every trip count and every schedule under the stated launch."""
+    PROVED_BOUNDED = "proved-bounded"
+    """Holds for every schedule up to the stated trip counts."""
+    ASSUMES = "assumes"
+    """Holds if the listed facts about the host hold."""
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"
+
+
+class Property(Enum):
+    """What is decided of a kernel."""
+
+    DEADLOCK_FREEDOM = "deadlock-freedom"
+    PHASE_SAFETY = "phase-safety"
+    TX_BALANCE = "tx-balance"
+    LIFECYCLE = "lifecycle"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a verdict is what it is, and at which point (-1: nowhere in particular)."""
+
+    text: str
+    point: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    property: Property
+    kind: VerdictKind
+    reasons: tuple[Reason, ...]

@@ -196,6 +196,7 @@ INSTANCES: tuple[Instance, ...] = (
         "namespace flashinfer::gemm {\n"
         "INSTANCE_BF16_GEMM_TEMPLATE_SM100(__nv_bfloat16, 128, 128, 128, 1, 2, 1, _1SM);\n"
         "INSTANCE_BF16_GEMM_TEMPLATE_SM100(__nv_bfloat16, 128, 128, 128, 2, 1, 1, _2SM);\n}",
+        ("-DENABLE_BF16",),
     ),
     Instance(
         "gemm_mxfp8_sm100",
@@ -203,7 +204,8 @@ INSTANCES: tuple[Instance, ...] = (
         ("flashinfer/gemm/mxfp8_gemm_cutlass_template.h", "flashinfer/gemm/mxfp8_gemm_template_sm100.h"),
         (),
         "namespace flashinfer::gemm {\n"
-        "INSTANTIATE_MXFP8_GEMM_KERNEL_LAUNCHER(__nv_bfloat16, 256, 128, 128, 2, 1, 1, _2SM)\n}",
+        "INSTANTIATE_MXFP8_GEMM_KERNEL_LAUNCHER(__nv_bfloat16, 128, 128, 256, 2, 1, 1, _2SM)\n}",
+        ("-DENABLE_BF16",),
     ),
     Instance(
         "gemm_low_latency_sm100",

@@ -54,5 +54,8 @@ def _is_free_standing(path: Path) -> bool:
 
 
 def _target(path: Path) -> str:
+    """As the path says; else by the one instruction that sm_100a lacks."""
     named = re.search(r"sm_?(90|100|103|120)", path.as_posix())
-    return f"sm_{named[1]}a" if named else "sm_100a"
+    if named:
+        return f"sm_{named[1]}a"
+    return "sm_103a" if "TmemLoadRed" in path.read_text(encoding="utf-8", errors="replace") else "sm_100a"

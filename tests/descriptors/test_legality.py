@@ -1,4 +1,4 @@
-"""Violations name the argument, the index, the values and the layer; versions and capabilities select rows."""
+"""Violations name argument, index, values and layer; versions and capabilities select rows."""
 
 from __future__ import annotations
 

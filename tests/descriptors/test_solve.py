@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from ptxcheck.descriptors import (
@@ -29,6 +30,7 @@ BYTES = {DataType.UINT8: 1, DataType.FLOAT16: 2, DataType.FLOAT32: 4}
 SPAN = {0: 16, 1: 32, 2: 64, 3: 128}
 OPERANDS = {DataType.UINT8, DataType.FLOAT16, DataType.FLOAT32}
 Cost = tuple[int, int, int]
+Table = dict[str, npt.NDArray[np.int64]]
 
 
 def small_request(rng: random.Random) -> Request:
@@ -62,7 +64,7 @@ def stride_choices(request: Request) -> list[tuple[int, ...]]:
     given = request.given_strides
     if not request.may_pad or not given:
         return [given]
-    choices = []
+    choices: list[tuple[int, ...]] = []
     for first in range(given[0], given[0] + 49):
         if len(given) == 1:
             choices.append((first,))
@@ -116,12 +118,10 @@ def box_cost(request: Request, box: tuple[int, ...], swizzle: int, size: int, ad
     return added + (pitch - row) * rows * copies, copies, -SPAN[swizzle]
 
 
-def columns(
-    request: Request, rows: list[tuple[tuple[int, ...], int]], strides: tuple[int, ...]
-) -> dict[str, np.ndarray[tuple[int, ...], np.dtype[np.int64]]]:
+def columns(request: Request, rows: list[tuple[tuple[int, ...], int]], strides: tuple[int, ...]) -> Table:
     n, rank = len(rows), len(request.shape)
     ones = np.ones(n, dtype=np.int64)
-    table = {name: ones * 0 for name in ("addr_off", "map_off", "interleave", "l2", "oob")}
+    table: Table = {name: ones * 0 for name in ("addr_off", "map_off", "interleave", "l2", "oob")}
     table |= {"dtype": ones * request.data_type, "rank": ones * rank}
     table["swizzle"] = np.array([swizzle for _, swizzle in rows], dtype=np.int64)
     for i in range(5):

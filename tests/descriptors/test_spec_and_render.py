@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,7 @@ def test_im2col_descriptions() -> None:
         "kind=im2col type=fp16 shape=64,32,32,8 lower=-1,-1 upper=-1,-1 channels=64 pixels=128 swizzle=128B"
     )
     assert not violations(tensor_map_of(read(words)))
-    wide = "kind=im2col_wide type=fp16 shape=64,32,32,8 lower=-1 upper=-1 channels=64 pixels=128 swizzle=128B mode=W"
+    wide = "kind=im2col_wide type=fp16 shape=64,32,32,8 lower=-1 upper=-1 channels=64 pixels=128 swizzle=128B"
     assert [v.constraint.id for v in violations(tensor_map_of(read(wide)))] == ["wide-capability"]
 
 
@@ -130,8 +131,4 @@ def test_picture() -> None:
     root = ElementTree.fromstring(svg(legal()))
     assert root.tag.endswith("svg")
     with pytest.raises(ValueError, match="not modelled"):
-        svg(TiledMap(**{**_fields(legal()), "swizzle": Swizzle.SWIZZLE_128B_ATOM_64B}))
-
-
-def _fields(tensor_map: TiledMap) -> dict[str, object]:
-    return {"data_type": 6, "global_dim": (64, 64), "global_strides": (128,), "box_dim": tensor_map.box_dim}
+        svg(replace(legal(), swizzle=Swizzle.SWIZZLE_128B_ATOM_64B))

@@ -99,6 +99,8 @@ class Address:
     base: Register | Symbol | Component | None
     offset: int = 0
     extra: tuple[Operand, ...] = ()
+    unified: bool = False
+    """`.unified` after the bracket: the address is the same in host and device memory."""
 
 
 @dataclass(frozen=True, slots=True)

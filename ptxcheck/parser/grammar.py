@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -161,6 +163,10 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
 }
 
 
+_ELEMENT = re.compile(r"[xyzwrgba]\Z|b[0-7]{1,4}\Z|h[0-3]{1,2}\Z")
+"""Elements of vector registers, and the bytes and halves that video instructions select."""
+
+
 class _Build(Transformer[Token, Any]):
     """Lark tree → IR values."""
 
@@ -187,8 +193,8 @@ class _Build(Transformer[Token, Any]):
     def component(self, items: list[Token]) -> Component:
         base = self._names.resolve(str(items[0]))
         field = str(items[1][1:])
-        if not isinstance(base, Register) or field not in ("x", "y", "z", "w", "r", "g", "b", "a"):
-            raise GrammarError(f"'{items[0]}{items[1]}' is not an element of a vector register", 0)
+        if not isinstance(base, Register) or _ELEMENT.match(field) is None:
+            raise GrammarError(f"'{items[0]}{items[1]}' is not an element of a register", 0)
         return Component(base, field)
 
     def element(self, items: list[Any]) -> Address:
@@ -203,6 +209,17 @@ class _Build(Transformer[Token, Any]):
 
     def vector(self, items: list[Any]) -> Vector:
         return Vector(tuple(_finished(item) for item in items if item is not None))
+
+    def vector_pair(self, items: list[Any]) -> Pair:
+        vector, second = items
+        return Pair(vector, Sink() if second == "_" else self._names.resolve(str(second)))
+
+    def qualified_address(self, items: list[Any]) -> Address:
+        address: Address = items[0]
+        qualifier = str(items[1])
+        if qualifier != ".unified":
+            raise GrammarError(f"'{qualifier}' cannot follow an address", 0)
+        return replace(address, unified=True)
 
     def address(self, items: list[Any]) -> Address:
         first, *rest = items

@@ -166,6 +166,10 @@ def show_operand(operand: Operand) -> str:
 
 
 def _address(address: Address) -> str:
+    return _bracketed(address) + (".unified" if address.unified else "")
+
+
+def _bracketed(address: Address) -> str:
     extra = "".join(", " + show_operand(item) for item in address.extra)
     if address.base is None:
         if address.extra and not address.offset and isinstance(address.extra[0], Vector):

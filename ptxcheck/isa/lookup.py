@@ -169,11 +169,11 @@ def _accepts(spec: OperandSpec, shape: str) -> bool:
         return True
     if spec.kind is OperandKind.ADDRESS:
         return shape == "[" + "," * _further_parts(spec)
-    if spec.kind in _SHAPES:
-        return shape in _SHAPES[spec.kind]
-    if spec.second is not None:
-        return shape == "|" or (spec.second.optional and shape in _PLAIN)
-    return shape in _PLAIN
+    if shape == "|":
+        return spec.second is not None
+    if spec.second is not None and not spec.second.optional:
+        return False
+    return shape in _SHAPES.get(spec.kind, _PLAIN)
 
 
 def _further_parts(spec: OperandSpec) -> int:

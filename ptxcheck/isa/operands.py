@@ -274,7 +274,7 @@ def _moves_special(name: str, type_: str) -> bool:
     wide = name in _WIDE_SPECIALS or name.endswith("_64")
     if type_kind(type_) not in (TypeKind.BITS, TypeKind.INTEGER):
         return False
-    return name in _ANY_WIDTH_SPECIALS or (type_width(type_) == 64) == wide  # noqa: PLR2004
+    return name in _ANY_WIDTH_SPECIALS or (type_width(type_) == 64) == wide
 
 
 def _takes_integer(type_: str) -> bool:

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from ptxcheck.isa import forms_of, rows_by_mnemonic
 from ptxcheck.isa.count import vector_length
 from ptxcheck.isa.types import type_width
-from ptxcheck.spec import Direction, Form, OperandKind, OperandSpec, Slot
+from ptxcheck.spec import Form, OperandKind, OperandSpec, Slot
 from ptxcheck.target import Target, Version
 
 _DECLARED = (
-    ".pred .b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .f16x2 .f32 .f64".split()
+    *(".pred", ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64"),
+    *(".s8", ".s16", ".s32", ".s64", ".f16", ".f16x2", ".f32", ".f64"),
 )
 """Types that registers can be declared with."""
 

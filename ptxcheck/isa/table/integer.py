@@ -38,7 +38,8 @@ ROWS = (
         "9.7.1.1",
         (
             "add.type d, a, b",
-            "add.sat.type(.s32,.u32@9.2+sm_120f|sm_107f,.u16x2@9.2+sm_120f|sm_107f,.s16x2@9.2+sm_120f|sm_107f) d, a, b",
+            "add.sat.type(.s32) d, a, b",
+            "add.sat.type(.u32,.u16x2,.s16x2) d, a, b @9.2+sm_120f|sm_107f",
             f"add{{.sat}}.type({_BYTES}) d, a, b",
         ),
         slots={"type": f"{_INTEGERS} {_PACKED}"},

@@ -1,4 +1,7 @@
-"""PTX ISA 9.7.11: surface instructions. `a` is a surface reference or its 64-bit handle, `b` the coordinates."""
+"""PTX ISA 9.7.11: surface instructions.
+
+`a` is a surface reference or its 64-bit handle, `b` the coordinates.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,10 @@ _MODES = {"mode": ".trap .clamp@2.0+sm_20 .zero@2.0+sm_20"}
 _SURFACE = {"a": "symbol .u64"}
 _REDUCTIONS = (
     ("b", ".add", ".u32,.s32,.u64"),
-    ("b", ".min,.max", ".u32,.s32,.u64,.s64"),
+    ("b", ".min,.max", ".u32,.s32,.u64@8.1+sm_50,.s64@8.1+sm_50"),
     ("b", ".and,.or", ".b32"),
     ("p", ".add,.and,.or", ".b32"),
-    ("p", ".min,.max", ".b32,.b64"),
+    ("p", ".min,.max", ".b32,.b64@8.1+sm_50"),
 )
 
 ROWS = (
@@ -75,7 +78,8 @@ ROWS = (
         ("suq.query.type(.b32) d, [a]",),
         since="1.5",
         slots={
-            "query": ".width .height .depth .channel_data_type .channel_order .array_size@4.1 .memory_layout@4.2"
+            "query": ".width .height .depth .channel_data_type .channel_order .array_size@4.1 "
+            ".memory_layout@4.2"
         },
         operands=_SURFACE,
         traits=frozenset({Trait.LOAD}),

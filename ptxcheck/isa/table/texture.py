@@ -41,7 +41,7 @@ _GEOMETRIES = (
 )
 _RESULTS = (".v4.dtype", ".v2.dtype(.f16x2@4.2+sm_53)")
 _OPERANDS = {
-    "p": "w_ pred",
+    "p": "w pred",
     "a": "symbol .u64",
     "b": "symbol .u64",
     "f": ".f32",

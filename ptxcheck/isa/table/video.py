@@ -1,7 +1,7 @@
 """PTX ISA 9.7.18: scalar and SIMD video instructions.
 
-Sources may select bytes or halves (`r1.b0`, `r2.h10`) and destinations a part to merge into: such operands are
-components of a register.
+Sources may select bytes or halves (`r1.b0`, `r2.h10`) and destinations a part to merge into: such operands
+are components of a register.
 """
 
 from __future__ import annotations

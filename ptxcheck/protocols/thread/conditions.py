@@ -171,6 +171,7 @@ class Conditions:
         value = self._facts.value_of(name)
         if value is not None and value.linear is not None and value.linear.terms:
             yield _normal(value, relation, number, signed)
+            yield _outcome(value, relation, number, signed)
         if depth:
             yield from self._chosen(name, relation, number, signed, depth)
 
@@ -226,6 +227,23 @@ def _normal(value: Value, relation: Relation, number: int, signed: bool) -> Comp
             Linear(form.terms, 0), relation, (number - form.constant) & mask, False, value.width
         )
     return Comparison(form, relation, number, signed, value.width)
+
+
+def _outcome(value: Value, relation: Relation, number: int, signed: bool) -> Comparison:
+    """Return the comparison as a truth of its own: what intervals cannot hold must not be taken both ways.
+
+    `x != 5` leaves two intervals, and so does a signed bound on an unsigned number.
+    """
+    form = value.linear
+    assert form is not None
+    truth = relation in (Relation.EQ, Relation.LT, Relation.LE)
+    if relation in (Relation.LE, Relation.GT):
+        number += 1
+    if relation in (Relation.EQ, Relation.NE):
+        number, form, signed = number - form.constant, Linear(form.terms, 0), False
+    kind = "==" if relation in (Relation.EQ, Relation.NE) else "s<" if signed else "<"
+    test = Atom(AtomKind.SPECIAL, f"{kind} {number & (1 << value.width) - 1}")
+    return Comparison(Linear((*form.terms, (test, 1)), form.constant), Relation.EQ, int(truth), False, 1)
 
 
 def _opposite(guard: Guard) -> Guard:

@@ -265,6 +265,8 @@ class Machine:
             self._opaque_results(instruction, guard)
             return
         values = [self._value(source, guard) for source in sources]
+        if op in (Op.AND, Op.OR, Op.XOR) and types.width == 1:
+            values = self._same_kind(values, point)
         self._registers.write(target, guard, lanes.settle(function(types, values, self._threads)))
 
     def _move_vector(self, instruction: Instruction, guard: ThreadSet) -> None:
@@ -423,7 +425,13 @@ class Machine:
         if isinstance(target, Register):
             self._registers.write(target, guard, lanes.settle(lanes.add(offset, high, 64)))
 
-    def _set_predicate(self, _: int, instruction: Instruction, guard: ThreadSet) -> None:
+    def _same_kind(self, values: list[Value], point: int) -> list[Value]:
+        """Decide open predicates that are combined with one that differs between lanes."""
+        if not any(isinstance(value, np.ndarray) for value in values):
+            return values
+        return [int(self._decide(value, point)) if isinstance(value, Form) else value for value in values]
+
+    def _set_predicate(self, point: int, instruction: Instruction, guard: ThreadSet) -> None:
         operation = instruction.operation
         types = typing_of(operation)
         target, a, b, *rest = instruction.operands
@@ -440,7 +448,8 @@ class Machine:
         values = [truth, negate_predicate(truth)]
         if combine is not None and rest:
             third = self._value(rest[0], guard)
-            values = [_logical(_COMBINE[combine], v, third) for v in values]
+            truth, third = self._same_kind([truth, third], point)
+            values = [_logical(_COMBINE[combine], v, third) for v in (truth, negate_predicate(truth))]
         targets = (target.first, target.second) if isinstance(target, Pair) else (target,)
         for each, value in zip(targets, values, strict=False):
             if isinstance(each, Register):

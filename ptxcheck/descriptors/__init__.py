@@ -12,12 +12,15 @@ from ptxcheck.descriptors.facts import Facts, facts
 from ptxcheck.descriptors.fields import DataType, Interleave, Kind, L2Promotion, OobFill, Swizzle, WideMode
 from ptxcheck.descriptors.legality import Violation, is_encoded, violations
 from ptxcheck.descriptors.picture import svg
+from ptxcheck.descriptors.ranges import Symbol
 from ptxcheck.descriptors.request import Answer, Impossible, Request, Solution, Use
 from ptxcheck.descriptors.solve import solve
+from ptxcheck.descriptors.symbolic import Clause, Legality, Verdict, decide
 from ptxcheck.descriptors.tensor_map import Im2colMap, Im2colWideMap, TensorMap, TiledMap
 
 __all__ = [
     "Answer",
+    "Clause",
     "Constraint",
     "DataType",
     "Evidence",
@@ -29,16 +32,20 @@ __all__ = [
     "Kind",
     "L2Promotion",
     "Layer",
+    "Legality",
     "OobFill",
     "Platform",
     "Request",
     "Solution",
     "Swizzle",
+    "Symbol",
     "TensorMap",
     "TiledMap",
     "Use",
+    "Verdict",
     "Violation",
     "WideMode",
+    "decide",
     "encodes",
     "facts",
     "is_encoded",

@@ -29,7 +29,7 @@ def add(a: Value, b: Value) -> Value:
     ones, maybe = _sum_bits(a.ones, a.maybe, b.ones, b.maybe, 0, mask)
     value = _value(width, low, high, ones, maybe, modulus, residue)
     negative = b.constant is not None and b.high > mask >> 1 and a.low >= mask + 1 - b.high
-    no_wrap = a.exact and ((exact and b.exact) or negative)
+    no_wrap = a.exact and ((exact and b.exact) or negative) and _are_small(a, b)
     return value.with_linear(linear.plus(a.linear, b.linear, width), exact=no_wrap)
 
 
@@ -51,7 +51,11 @@ def sub(a: Value, b: Value) -> Value:
     difference = linear.plus(a.linear, b.linear, width, -1)
     if difference is not None and difference.is_constant:
         return exactly(difference.constant, width)
-    return value.with_linear(difference, exact=exact and a.exact and b.exact)
+    return value.with_linear(difference, exact=exact and a.exact and b.exact and _are_small(a, b))
+
+
+def _are_small(a: Value, b: Value) -> bool:
+    return linear.is_small(a.linear, a.width) and linear.is_small(b.linear, b.width)
 
 
 def _sum_bits(a_ones: int, a_maybe: int, b_ones: int, b_maybe: int, carry: int, mask: int) -> tuple[int, int]:
@@ -85,7 +89,9 @@ def mul(a: Value, b: Value) -> Value:
     if factor is None:
         return value
     scaled = linear.times(a.linear, linear.centred(factor, width), width)
-    return value.with_linear(scaled, exact=exact and a.exact)
+    room = width - factor.bit_length()
+    no_wrap = exact and a.exact and b.exact and room > 1 and linear.is_small(a.linear, room)
+    return value.with_linear(scaled, exact=no_wrap)
 
 
 def mul_wide(a: Value, b: Value, signed: bool) -> Value:
@@ -203,7 +209,7 @@ def truncate(a: Value, width: int) -> Value:
     form = linear.resized(a.linear, width)
     if a.high <= mask:
         return _value(width, a.low, a.high, a.ones, a.maybe, a.modulus, a.residue).with_linear(
-            form, exact=a.exact
+            form, exact=a.exact and linear.is_small(a.linear, width)
         )
     if a.low >> width == a.high >> width:
         low, high = a.low & mask, a.high & mask

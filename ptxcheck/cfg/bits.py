@@ -6,8 +6,7 @@ bits, and disjoint `or`, keep the linear expression: they are a subtraction and 
 
 from __future__ import annotations
 
-from . import linear
-from .arithmetic import add, shift_right, sub, truncate, zero_extend
+from .arithmetic import add, mul, shift_right, sub, truncate, zero_extend
 from .values import Value, exactly, reduced, top
 
 AND_TABLE, OR_TABLE, XOR_TABLE = 0xC0, 0xFC, 0x3C
@@ -108,9 +107,7 @@ def concatenate(parts: tuple[Value, ...], width: int) -> Value:
     at = 0
     for part in parts:
         wide = zero_extend(part, width)
-        moved = _make(width, wide.ones << at, wide.maybe << at, wide.low << at, wide.high << at)
-        form = linear.times(wide.linear, 1 << at, width) if wide.exact else None
-        total = bit_or(total, moved.with_linear(form, exact=form is not None))
+        total = bit_or(total, mul(wide, exactly(1 << at, width)))
         at += part.width
     return total
 

@@ -9,8 +9,8 @@ Properties of `Execution`, for every run of one CTA that gets to the point:
 * `elected`: at most one thread of each warp executes the point.
 
 Threads that a branch sends straight to the end of the function, with nothing that synchronises on the way,
-count as absent and not as divergence. What callers of a device function do is not known: its threads are
-taken to enter together.
+count as absent: such a branch leaves the others of its warp together (WARP at worst). What callers of a
+device function do is not known: its threads are taken to enter together.
 """
 
 from __future__ import annotations
@@ -79,12 +79,8 @@ class Executions:
         name = self._definitions.before(point, guard.register)
         return self._levels.of(name) <= Uniformity.CTA or self._lanes.of(name) is not None
 
-    @cached_property
-    def _controls(self) -> tuple[tuple[ControlDependence, ...], ...]:
-        """Control dependences, without those on branches whose other ways end the thread at once."""
-        return tuple(tuple(d for d in found if not self._only_ends(d)) for found in self._cfg.control)
-
     def _only_ends(self, dependence: ControlDependence) -> bool:
+        """Tell whether all other ways of a branch end the thread at once."""
         others = (s for s in self._cfg.successors[dependence.branch] if s != dependence.target)
         return all(self._ends_at_once(block) for block in others)
 
@@ -99,18 +95,21 @@ class Executions:
     def _blocks(self) -> tuple[Uniformity, ...]:
         """Least solution of: a block is as divergent as the branches that control it, and their blocks."""
         levels = [Uniformity.GRID] * len(self._cfg.successors)
-        branches = {d.branch for found in self._controls for d in found}
-        own = {block: self._levels.of_branch(block) for block in sorted(branches)}
+        controls = [[(d.branch, self._of_dependence(d)) for d in found] for found in self._cfg.control]
         changed = True
         while changed:
             changed = False
             for block in self._cfg.order:
-                controls = self._controls[block]
-                level = max((max(own[d.branch], levels[d.branch]) for d in controls), default=Uniformity.GRID)
-                if level > levels[block]:
-                    levels[block] = level
-                    changed = True
+                for branch, own in controls[block]:
+                    level = max(own, levels[branch])
+                    if level > levels[block]:
+                        levels[block] = level
+                        changed = True
         return tuple(levels)
+
+    def _of_dependence(self, dependence: ControlDependence) -> Uniformity:
+        level = self._levels.of_branch(dependence.branch)
+        return min(level, Uniformity.WARP) if self._only_ends(dependence) else level
 
     @cached_property
     def _threads(self) -> tuple[ThreadSet | None, ...]:
@@ -149,7 +148,7 @@ class Executions:
             for block in self._cfg.order:
                 if block in found:
                     continue
-                if any(d.branch in found or not self._is_exact(d.branch) for d in self._controls[block]):
+                if any(d.branch in found or not self._is_exact(d.branch) for d in self._cfg.control[block]):
                     found.add(block)
                     changed = True
         return frozenset(found)

@@ -123,6 +123,14 @@ def divided(a: Linear | None, divisor: int) -> Linear | None:
     return Linear(tuple((symbol, count // divisor) for symbol, count in a.terms), a.constant // divisor)
 
 
+def is_small(a: Linear | None, width: int) -> bool:
+    """Tell whether the sum of this and another small form has the same coefficients over the integers."""
+    bound = 1 << (width - 2) if width > 1 else 1
+    if a is None or not -bound < a.constant < bound:
+        return False
+    return all(-bound < count < bound for _, count in a.terms)
+
+
 def resized(a: Linear | None, width: int) -> Linear | None:
     """Return `a` modulo 2^width, for truncation (always right) or an extension that is known not to wrap."""
     return times(a, 1, width)

@@ -101,7 +101,17 @@ def top(width: int) -> Value:
 def exactly(number: int, width: int) -> Value:
     """Return the value of one number, wrapped to `width` bits."""
     number &= (1 << width) - 1
-    return Value(width, number, number, number, number, 0, number, linear_constant(number, width), True)
+    return Value(
+        width,
+        number,
+        number,
+        number,
+        number,
+        0,
+        number,
+        linear_constant(number, width),
+        not number >> (width - 1),
+    )
 
 
 def between(low: int, high: int, width: int) -> Value:

@@ -1,0 +1,162 @@
+"""Who agrees on what, and who executes what."""
+
+from __future__ import annotations
+
+from ptxcheck.cfg import Facts, ThreadSet, Uniformity
+
+from .kernels import exact_block, facts_of, point_of, register
+
+ELECT = """
+    mov.b32 %r8, 0;
+    mov.b32 %r9, -1;
+    { .reg .pred %px; elect.sync _|%px, %r9; @%px mov.s32 %r8, 1; }
+"""
+WARP_INDEX = """
+    mov.u32 %r1, %tid.x;
+    shr.u32 %r2, %r1, 5;
+    shfl.sync.idx.b32 %r3, %r2, 0, 31, -1;
+"""
+
+
+def _threads(facts: Facts, text: str) -> str:
+    return str(facts.execution(point_of(facts, text)).threads)
+
+
+def test_levels_of_thread_indices() -> None:
+    facts = facts_of(
+        WARP_INDEX
+        + "shr.u32 %r4, %r1, 7; mov.u32 %r5, %ctaid.x; ld.param.u32 %r6, [n]; add.s32 %r7, %r3, %r5;"
+        "and.b32 %r8, %r1, 31; st.shared.u32 [tile], %r1; ret;"
+    )
+    point = point_of(facts, "st.shared")
+    expected = {1: "DIVERGENT", 3: "WARP", 4: "WARPGROUP", 5: "CTA", 6: "GRID", 7: "WARP", 8: "DIVERGENT"}
+    for number, level in expected.items():
+        assert facts.uniform(point, register(f"%r{number}")).name == level
+
+
+def test_a_role_is_its_warp() -> None:
+    facts = facts_of(
+        WARP_INDEX + "setp.ne.s32 %p1, %r3, 4; @%p1 bra L; bar.warp.sync -1; L: bar.sync 0; ret;",
+        exact_block(256),
+    )
+    inside = facts.execution(point_of(facts, "bar.warp.sync"))
+    assert inside.uniformity is Uniformity.WARP
+    assert inside.exact
+    assert str(inside.threads) == "128-159"
+    behind = facts.execution(point_of(facts, "bar.sync"))
+    assert (behind.uniformity, str(behind.threads)) == (Uniformity.GRID, "0-255")
+
+
+def test_an_elected_thread_in_compiled_form() -> None:
+    facts = facts_of(
+        WARP_INDEX + ELECT + "setp.eq.s32 %p1, %r3, 0; setp.ne.s32 %p2, %r8, 0; and.pred %p3, %p1, %p2;"
+        "not.pred %p4, %p3; @%p4 bra L; mbarrier.init.shared.b64 [bars], 1; L: bar.sync 0; ret;"
+    )
+    execution = facts.execution(point_of(facts, "mbarrier.init"))
+    assert execution.elected
+    assert execution.single_thread
+    assert execution.uniformity is Uniformity.DIVERGENT
+    assert execution.threads is not None
+    assert execution.threads.warps == (0,)
+
+
+def test_an_elected_thread_of_each_warp_is_not_single() -> None:
+    facts = facts_of(ELECT + "setp.ne.s32 %p1, %r8, 0; @%p1 mbarrier.arrive.shared.b64 _, [bars]; ret;")
+    execution = facts.execution(point_of(facts, "mbarrier.arrive"))
+    assert execution.elected
+    assert not execution.single_thread
+
+
+def test_one_thread_by_its_index() -> None:
+    facts = facts_of(
+        "mov.u32 %r1, %tid.x; setp.eq.s32 %p1, %r1, 0;"
+        "@%p1 mbarrier.init.shared.b64 [bars], 1; bar.sync 0; ret;"
+    )
+    execution = facts.execution(point_of(facts, "mbarrier.init"))
+    assert execution.single_thread
+    assert execution.elected
+    assert execution.exact
+    assert facts.execution(point_of(facts, "bar.sync")).uniformity is Uniformity.GRID
+
+
+def test_lane_zero_of_each_warp_counts_as_elected() -> None:
+    facts = facts_of(
+        "mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; setp.eq.s32 %p1, %r2, 0;"
+        "@%p1 mbarrier.arrive.shared.b64 _, [bars]; ret;",
+        exact_block(128),
+    )
+    execution = facts.execution(point_of(facts, "mbarrier.arrive"))
+    assert execution.elected
+    assert not execution.single_thread
+    assert _threads(facts, "mbarrier.arrive") == "0, 32, 64, 96"
+
+
+def test_a_warpgroup_role() -> None:
+    facts = facts_of(
+        "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 128; @%p1 bra L; bar.sync 1, 256; L: ret;",
+        exact_block(384),
+    )
+    execution = facts.execution(point_of(facts, "bar.sync"))
+    assert execution.uniformity is Uniformity.WARPGROUP
+    assert _threads(facts, "bar.sync") == "128-383"
+
+
+def test_divergence_ends_where_the_sides_meet() -> None:
+    facts = facts_of("""
+        mov.u32 %r1, %tid.x;
+        and.b32 %r2, %r1, 1;
+        setp.eq.s32 %p1, %r2, 0;
+        mov.b32 %r3, 0;
+        @%p1 bra L;
+        bar.warp.sync -1;
+        mov.b32 %r3, 1;
+      L: bar.sync 0;
+        st.shared.u32 [tile], %r3;
+        ret;
+    """)
+    assert facts.execution(point_of(facts, "bar.warp.sync")).uniformity is Uniformity.DIVERGENT
+    assert facts.execution(point_of(facts, "bar.sync")).uniformity is Uniformity.GRID
+    assert facts.uniform(point_of(facts, "st.shared"), register("%r3")) is Uniformity.DIVERGENT
+
+
+def test_a_loop_with_a_divergent_exit() -> None:
+    facts = facts_of("""
+        mov.u32 %r1, %tid.x;
+        mov.b32 %r2, 0;
+      L: add.s32 %r2, %r2, 1;
+        bar.warp.sync -1;
+        setp.lt.u32 %p1, %r2, %r1;
+        @%p1 bra L;
+        bar.sync 0;
+        st.shared.u32 [tile], %r2;
+        ret;
+    """)
+    assert facts.execution(point_of(facts, "bar.warp.sync")).uniformity is Uniformity.DIVERGENT
+    assert facts.execution(point_of(facts, "bar.sync")).uniformity is Uniformity.GRID
+    assert facts.uniform(point_of(facts, "add.s32"), register("%r2")) is Uniformity.GRID
+    assert facts.uniform(point_of(facts, "st.shared"), register("%r2")) is Uniformity.DIVERGENT
+
+
+def test_threads_that_left_do_not_count() -> None:
+    facts = facts_of("mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 99; @%p1 bra END; bar.sync 0; END: ret;")
+    assert facts.execution(point_of(facts, "bar.sync")).uniformity is Uniformity.WARP
+    assert _threads(facts, "bar.sync") == "0-99"
+
+
+def test_two_dimensional_blocks() -> None:
+    body = "mov.u32 %r1, %tid.y; setp.eq.s32 %p1, %r1, 1; @%p1 bar.warp.sync -1; ret;"
+    facts = facts_of(body, exact_block(64, 2))
+    assert _threads(facts, "bar.warp.sync") == "64-127"
+    assert facts.execution(point_of(facts, "bar.warp.sync")).uniformity is Uniformity.WARP
+    assert facts_of(body).execution(2).threads is None
+
+
+def test_thread_sets() -> None:
+    some = ThreadSet(0xFFFF_FFFF << 32, 128)
+    assert some.warps == (1,)
+    assert some.whole(32)
+    assert not some.whole(64)
+    assert len(ThreadSet.all(128) - some) == 96
+    assert 32 in some
+    assert 31 not in some
+    assert str(some | ThreadSet(1, 128)) == "0, 32-63"

@@ -2,7 +2,9 @@
 
 Checks: `arrive` on a barrier number that no `sync` or `red` of the kernel uses, when all numbers are known
 and no call can synchronise.
-Why: the wait that these arrivals were meant for uses another number; it hangs or does not wait for them.
+Why: the wait that these arrivals were meant for uses another number, and hangs or does not wait for them; or
+it is gone and the arrivals are left over, as in a CUTLASS 4 example (77, MLA), where they do no harm. The rule
+is pedantic because the two look alike.
 Source: PTX ISA 9.7.14.1: arrive does not wait, sync does.
 Not checked: device functions; kernels with numbers that are not constant.
 """
@@ -84,4 +86,5 @@ RULE = Rule(
     bad=_BAD,
     good=_GOOD,
     check=check,
+    pedantic=True,
 )

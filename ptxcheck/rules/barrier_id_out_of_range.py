@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -66,7 +65,7 @@ RULE = Rule(
     since="0.1",
     section="PTX ISA 9.7.14.1",
     summary="The barrier number is above 15 whatever the input.",
-    consequence="The behaviour is undefined: the kernel faults, or meets threads at a barrier that others use.",
+    consequence="The behaviour is undefined: a fault, or threads that meet at a barrier that others use.",
     advice="Number barriers 0 to 15; __syncthreads() uses 0.",
     bad=_BAD,
     good=_GOOD,

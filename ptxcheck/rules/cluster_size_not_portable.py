@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from math import prod
 
 from ..finding import Confidence, Severity
-from ..finding import Confidence
 from ..protocols.thread.names import directive_span
 from ..view import KernelView
 from .rule import Hit, Rule
@@ -68,8 +67,7 @@ RULE = Rule(
     summary="The cluster has more CTAs than the launch allows.",
     consequence="The launch fails with an error.",
     advice=(
-        "Use up to 8 CTAs, or up to 16 with cudaFuncAttributeNonPortableClusterSizeAllowed set by the "
-        "host."
+        "Use up to 8 CTAs, or up to 16 with cudaFuncAttributeNonPortableClusterSizeAllowed set by the host."
     ),
     bad=_BAD,
     good=_GOOD,

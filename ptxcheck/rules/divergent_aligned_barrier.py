@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
-from ..finding import Confidence
 from ..protocols.thread.divergence import part_of_warp
 from ..spec import Trait
 from ..view import KernelView
@@ -89,8 +88,7 @@ RULE = Rule(
     summary="An aligned barrier is executed by part of a warp while its other lanes are elsewhere.",
     consequence="The warp hangs, or the barrier counts threads that never came.",
     advice=(
-        "Reconverge first (bar.warp.sync), or use barrier.sync without .aligned with all threads of the "
-        "warp."
+        "Reconverge first (bar.warp.sync), or use barrier.sync without .aligned with all threads of the warp."
     ),
     bad=_BAD,
     good=_GOOD,

@@ -5,8 +5,8 @@ an elected thread, while the other lanes are alive.
 Why: `.sync.aligned` promises that all threads of the warp execute this same instruction; each holds part of
 the matrices.
 Source: PTX ISA 9.7.13 and 9.7.9 (ldmatrix, stmatrix).
-Not checked: wgmma, tcgen05, setmaxnreg and cluster barriers, which have rules of their own; branches on values
-from memory.
+Not checked: wgmma, tcgen05, setmaxnreg and cluster barriers, which have rules of their own; branches on
+values from memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
-from ..finding import Confidence
 from ..op import Op
 from ..protocols.thread.divergence import part_of_warp
 from ..view import KernelView

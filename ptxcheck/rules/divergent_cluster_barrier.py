@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
-from ..finding import Confidence
 from ..protocols.thread.divergence import part_of_warp
 from ..spec import Trait
 from ..view import KernelView

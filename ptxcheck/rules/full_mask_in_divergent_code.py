@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
-from ..finding import Confidence
 from ..protocols.thread.member_mask import misplaced_masks
 from ..view import KernelView
 from .rule import Hit, Rule

@@ -32,7 +32,8 @@ _BAD = """
     mbarrier.init.shared::cta.b64 [%r2], 1;
     fence.mbarrier_init.release.cluster;
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 16;
-    clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r1+8], [%r2]; // expect: CL009
+    clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 // expect: CL009
+        [%r1+8], [%r2];
 $wait:
     mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p1, [%r2], 0;
     @!%p1 bra $wait;

@@ -1,6 +1,7 @@
 """A kernel of a programmatic dependent launch that reads global memory before `griddepcontrol.wait`.
 
-Checks: kernels that use `griddepcontrol`: a path from the entry to a load from global memory without the wait.
+Checks: kernels that use `griddepcontrol`: a path from the entry to a load from global memory without the
+wait.
 Why: only the wait orders the kernel behind its predecessor. It was missing on one of two paths in
 Dao-AILab/flash-attention 3a7694c0 and altogether in NVIDIA/cutlass #2760.
 Source: PTX ISA 9.7.14.14.
@@ -68,10 +69,13 @@ def check(view: KernelView) -> Iterator[Hit]:
     waits = frozenset(p for p, i in enumerate(instructions) if i.operation.op is Op.GRIDDEPCONTROL_WAIT)
     for point, instruction in enumerate(instructions):
         from_global = instruction.operation.slots.get("space") == ".global"
-        if instruction.operation.op not in _LOADS or not (from_global or instruction.operation.op is Op.CP_ASYNC):
+        if instruction.operation.op not in _LOADS or not (
+            from_global or instruction.operation.op is Op.CP_ASYNC
+        ):
             continue
         if view.paths.find(Query(None, frozenset({point}), waits)) is not None:
-            yield Hit(point, "global memory is read here before griddepcontrol.wait on some path")
+            message = "global memory is read here before griddepcontrol.wait on some path"
+            yield Hit(point, message, confidence=Confidence.POSSIBLE)
             return
 
 

@@ -61,8 +61,7 @@ RULE = Rule(
     summary="The module's `.target` does not have this instruction or modifier.",
     consequence="ptxas rejects the module.",
     advice=(
-        "Compile for a target that has it; features of `sm_90a` are not in `sm_90`, nor in any later "
-        "target."
+        "Compile for a target that has it; features of `sm_90a` are not in `sm_90`, nor in any later target."
     ),
     bad=_BAD,
     good=_GOOD,

@@ -34,7 +34,8 @@ _BAD = """
     mbarrier.init.shared::cta.b64 [%r2], 1;
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 128;
     mov.b32 %r3, 0;
-    cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r3}], [%r2]; // expect: PT008
+    cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes // expect: PT008
+        [%r1], [%rd1, {%r3}], [%r2];
 $wait:
     mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p1, [%r2], 0;
     @!%p1 bra $wait;
@@ -61,7 +62,8 @@ _GOOD = """
     mbarrier.init.shared::cta.b64 [%r2], 1;
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 128;
     mov.b32 %r3, 0;
-    cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd2, {%r3}], [%r2];
+    cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+        [%r1], [%rd2, {%r3}], [%r2];
 $wait:
     mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p1, [%r2], 0;
     @!%p1 bra $wait;

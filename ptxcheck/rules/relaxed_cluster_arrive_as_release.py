@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-
 from ..view import KernelView
 from .rule import Hit, Rule
 

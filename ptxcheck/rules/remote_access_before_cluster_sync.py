@@ -1,7 +1,7 @@
 """Shared memory of another CTA accessed before anything tells that this CTA runs.
 
-Checks: addresses from `mapa`, in kernels with a known cluster of two or more CTAs, on a path from the entry with
-no cluster barrier, mbarrier wait, atomic or ordered load before.
+Checks: addresses from `mapa`, in kernels with a known cluster of two or more CTAs, on a path from the entry
+with no cluster barrier, mbarrier wait, atomic or ordered load before.
 Why: CTAs of a cluster start together, but not at one moment. The first instructions of one may reach another
 whose shared memory is not set up (facebookexperimental/triton #2292, #652).
 Source: CUDA programming guide, "Distributed shared memory": all blocks must have started executing.
@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-
 from ..view import KernelView
 from .rule import Hit, Rule
 

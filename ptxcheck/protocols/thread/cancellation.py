@@ -1,8 +1,8 @@
 """Cluster launch cancellation: whether the first CTA of a response is asked for behind a test of success.
 
-Property: `untested` reports a query only when no branch or guard over it depends, through registers or through
-memory, on any `is_canceled` query. A function that stores such an answer, or that is no kernel, tests it
-somewhere that is not followed, and nothing is reported.
+Property: `untested` reports a query only when no branch or guard over it depends, through registers or
+through memory, on any `is_canceled` query. A function that stores such an answer, or that is no kernel, tests
+it somewhere that is not followed, and nothing is reported.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def untested(view: KernelView) -> Iterator[int]:
     queries = [
         point
         for point, instruction in enumerate(view.cfg.instructions)
-        if instruction.operation.op is Op.CLUSTERLAUNCHCONTROL_QUERY_CANCEL and not view.facts.never_runs(point)
+        if instruction.operation.op is Op.CLUSTERLAUNCHCONTROL_QUERY_CANCEL
+        and not view.facts.never_runs(point)
     ]
     tests = [point for point in queries if _is_test(view, point)]
     if len(tests) == len(queries) or not view.function.is_entry or not _requests(view):

@@ -1,8 +1,8 @@
 """The cluster barrier on one thread's paths: arrive, wait, arrive, wait, … to the end.
 
-Property: each `Slip` is a path that some thread can take, as far as its guards tell (see `paths`). A call that
-may synchronise ends every path: the callee may arrive or wait. Only kernels are looked at; what state a device
-function begins in is not known.
+Property: each `Slip` is a path that some thread can take, as far as its guards tell (see `paths`). A call
+that may synchronise ends every path: the callee may arrive or wait. Only kernels are looked at; what state a
+device function begins in is not known.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ class ClusterBarrier:
     def points(self, op: Op) -> frozenset[int]:
         """Return the points of one kind of step that some run gets to."""
         instructions = enumerate(self.view.cfg.instructions)
-        return frozenset(p for p, i in instructions if i.operation.op is op and not self.view.facts.never_runs(p))
+        return frozenset(
+            p for p, i in instructions if i.operation.op is op and not self.view.facts.never_runs(p)
+        )
 
     @cached_property
     def arrivals(self) -> frozenset[int]:
@@ -75,7 +77,9 @@ class ClusterBarrier:
             return
         for wait in sorted(self.waits):
             for first in (None, self.waits):
-                found = self._path(first, wait, self.arrivals | (self.waits - {wait} if first is None else set()))
+                found = self._path(
+                    first, wait, self.arrivals | (self.waits - {wait} if first is None else set())
+                )
                 if found is not None:
                     yield found
                     break
@@ -96,7 +100,9 @@ class ClusterBarrier:
             if found is not None:
                 yield found
 
-    def _path(self, first: frozenset[int] | None, then: int, barred: frozenset[int] | set[int]) -> Slip | None:
+    def _path(
+        self, first: frozenset[int] | None, then: int, barred: frozenset[int] | set[int]
+    ) -> Slip | None:
         if first is not None and not first:
             return None
         query = Query(first, frozenset({then}), frozenset(barred) | self._unknown)

@@ -1,9 +1,9 @@
 """Shared memory of other CTAs of the cluster: who reaches into it before or without what orders it.
 
-Property of `before_start`: some thread gets to the access from the kernel's entry with nothing on its way that
-could tell it that the other CTA runs. Property of `unpublished`: a store to shared memory, a relaxed arrival at
-the cluster barrier and a read of the same bytes from another CTA follow each other on one thread's paths, and
-no fence of cluster scope or wider is reachable in between, in any thread.
+Property of `before_start`: some thread gets to the access from the kernel's entry with nothing on its way
+that could tell it that the other CTA runs. Property of `unpublished`: a store to shared memory, a relaxed
+arrival at the cluster barrier and a read of the same bytes from another CTA follow each other on one thread's
+paths, and no fence of cluster scope or wider is reachable in between, in any thread.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ class ClusterMemory:
     @cached_property
     def remote(self) -> tuple[tuple[int, Pointer], ...]:
         """Points that access an address that `mapa` made for another CTA, with that address."""
+        if not any(i.operation.op is Op.MAPA for i in self.view.cfg.instructions):
+            return ()
         return tuple(
             (point, pointer)
             for point, instruction in enumerate(self.view.cfg.instructions)
@@ -102,7 +104,9 @@ class ClusterMemory:
         if not relaxed or not loads:
             return
         stores = [p for p, i in enumerate(cfg.instructions) if i.operation.op is Op.ST]
-        waits = frozenset(p for p, i in enumerate(cfg.instructions) if i.operation.op is Op.BARRIER_CLUSTER_WAIT)
+        waits = frozenset(
+            p for p, i in enumerate(cfg.instructions) if i.operation.op is Op.BARRIER_CLUSTER_WAIT
+        )
         for arrival in relaxed:
             for load, pointer in loads:
                 store = next((s for s in stores if self._relies(s, arrival, waits, load, pointer)), None)

@@ -1,9 +1,9 @@
 """Points that part of a warp executes while other lanes of that warp are alive elsewhere.
 
 Property: when `part_of_warp(view, point)` gives a `Part`, then in every run in which a warp with several
-threads gets to the point, some of its lanes are not with it and have not ended: on every path of theirs to the
-end they still meet a barrier or a collective instruction. Lanes that may have ended (`if (tid >= n) return;`)
-do not count. `sure` is False where the set of threads rests on an assumed shape of the block.
+threads gets to the point, some of its lanes are not with it and have not ended: on every path of theirs to
+the end they still meet a barrier or a collective instruction. Lanes that may have ended (`if (tid >= n)
+return;`) do not count. `sure` is False where the set of threads rests on an assumed shape of the block.
 
 Not seen: branches that no thread index decides (values from memory), loops left at different times.
 """
@@ -38,7 +38,7 @@ class Part:
 
 
 def part_of_warp(view: KernelView, point: int) -> Part | None:
-    """Return how the point is executed by part of a warp while other lanes are alive, None when not proved."""
+    """Return how part of a warp executes the point while other lanes are alive, None when not proved."""
     facts = view.facts
     execution = facts.execution(point)
     if execution.uniformity is not Uniformity.DIVERGENT or facts.never_runs(point):

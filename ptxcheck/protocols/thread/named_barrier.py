@@ -113,7 +113,7 @@ class NamedBarriers:
 
     @cached_property
     def _only_tests(self) -> frozenset[int]:
-        """Blocks that hold the only conditional jump of a loop: both ways are taken in a run of two rounds."""
+        """Blocks with the only conditional jump of a loop: a run of two rounds takes both ways."""
         cfg = self.view.cfg
         tests = [[b for b in loop.blocks if len(cfg.edges_from(b)) > 1] for loop in cfg.loops]
         return frozenset(found[0] for found in tests if len(found) == 1)

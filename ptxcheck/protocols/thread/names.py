@@ -86,8 +86,9 @@ class DeclaredNames:
         """Yield each operand that names nothing, once for each name."""
         body = self.function.body
         seen: set[Register | Symbol] = set()
+        parsed: dict[int, Operand] = {}
         for point, instruction in enumerate(body.instructions if body else ()):
-            for name in _named(instruction):
+            for name in _named(instruction, parsed):
                 if name in seen:
                     continue
                 seen.add(name)
@@ -192,10 +193,14 @@ def _splits(name: str) -> Iterator[tuple[str, int]]:
             yield name[:at], int(name[at:])
 
 
-def _named(instruction: Instruction) -> Iterator[Register | Symbol]:
+def _named(instruction: Instruction, parsed: dict[int, Operand]) -> Iterator[Register | Symbol]:
+    """Yield the names in an instruction; operands in `parsed` (the parser shares them) were seen before."""
     if instruction.guard is not None:
         yield instruction.guard.register
     for operand in instruction.operands:
+        if id(operand) in parsed:
+            continue
+        parsed[id(operand)] = operand
         yield from registers_of(operand)
         yield from _symbols_of(operand)
 

@@ -1,8 +1,8 @@
 """Tensor-map operands that are addresses of variables or kernel parameters of this module.
 
 Property: `raw_parameters` follows copies and additions alone, so that no conversion of the address is missed:
-an operand it reports holds a parameter-space address. `misplaced` reports an operand that is no multiple of 64
-whatever the place of its variable, or whose parameter stands at an odd place of the parameter block.
+an operand it reports holds a parameter-space address. `misplaced` reports an operand that is no multiple of
+64 whatever the place of its variable, or whose parameter stands at an odd place of the parameter block.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def operands(view: KernelView) -> Iterator[Operand]:
 
 
 def raw_parameters(view: KernelView) -> Iterator[tuple[int, str, int]]:
-    """Yield each operand that is the parameter-space address of a kernel parameter: point, name, its `mov`."""
+    """Yield the point, parameter and `mov` of each operand that is a parameter-space address."""
     if not view.function.is_entry:
         return
     parameters = {parameter.name for parameter in view.function.parameters}

@@ -113,22 +113,8 @@ def shared_memory(driver: Driver) -> None:
 
 
 def pointers(driver: Driver) -> None:
-    """Ask about the map's address, the global address and null pointers."""
+    """Ask about the addresses of the map and of the tensor."""
     sweep(driver, "map offset", "tiled", "map_off", range(66), {})
-    absolute = [
-        0,
-        16,
-        1 << 46,
-        1 << 47,
-        1 << 48,
-        1 << 49,
-        1 << 52,
-        1 << 56,
-        1 << 57,
-        1 << 62,
-        1 << 63,
-        (1 << 64) - 16,
-    ]
     for kind in ("tiled", "im2col", "im2col_wide"):
         rows = [
             base(kind) | {"addr_off": (1 << bit) - 64 * back - driver.base}
@@ -141,6 +127,11 @@ def pointers(driver: Driver) -> None:
             if a == 0
         ]
         print(f"{kind}: highest global address encoded {max(good):#x}")
+
+
+def raw_pointers(driver: Driver) -> None:
+    """Ask about absolute addresses and null pointers, past the table."""
+    absolute = [0, 16, *(1 << bit for bit in (46, 47, 48, 49, 52, 56, 57, 62, 63)), (1 << 64) - 16]
     call = driver.cuda.cuTensorMapEncodeTiled
     dims, strides = (c.c_uint64 * 5)(64, 64, 64, 64, 64), (c.c_uint64 * 4)(64, 4096, 1 << 18, 1 << 24)
     box, steps = (c.c_uint32 * 5)(16, 8, 8, 1, 1), (c.c_uint32 * 5)(1, 1, 1, 1, 1)
@@ -150,27 +141,10 @@ def pointers(driver: Driver) -> None:
             driver.map, 0, 2, a, address(dims), address(strides), address(box), address(steps), 0, 0, 0, 0
         )
         print(f"global address {a:#x}: result {result}")
-    arguments = [
-        driver.map,
-        0,
-        2,
-        driver.base,
-        address(dims),
-        address(strides),
-        address(box),
-        address(steps),
-        0,
-        0,
-        0,
-        0,
-    ]
-    for place, name in (
-        (0, "tensorMap"),
-        (4, "globalDim"),
-        (5, "globalStrides"),
-        (6, "boxDim"),
-        (7, "elementStrides"),
-    ):
+    arrays = [address(array) for array in (dims, strides, box, steps)]
+    arguments = [driver.map, 0, 2, driver.base, *arrays, *[0] * 4]
+    names = {0: "tensorMap", 4: "globalDim", 5: "globalStrides", 6: "boxDim", 7: "elementStrides"}
+    for place, name in names.items():
         for rank in (1, 2):
             changed = [None if i == place else v for i, v in enumerate(arguments)]
             changed[2] = rank
@@ -178,24 +152,24 @@ def pointers(driver: Driver) -> None:
 
 
 def corners(driver: Driver) -> None:
-    """Ask about the limits and the arithmetic of the bounding box."""
+    """Ask about the limits of the corners."""
     edges = [s * (1 << b) + d for b in (4, 7, 15) for s in (-1, 1) for d in (-1, 0, 1)]
     for rank in (3, 4, 5):
         big = {f"dim{i}": 1 << 20 for i in range(5)}
         for kind, names in (("im2col", ("lower0", "upper0")), ("im2col_wide", ("lower", "upper"))):
             for name in names:
                 sweep(driver, f"{kind} rank {rank} {name}", kind, name, sorted(edges), big, rank)
+
+
+def sizes_of_the_pixel_box(driver: Driver) -> None:
+    """Ask how sizes and corners are compared, and what mode and swizzle a wide map takes."""
     for kind in ("im2col", "im2col_wide"):
         for interleave in (0, 1, 2):
             for rank in (3, 4, 5):
                 fine = []
                 for i in range(rank):
-                    if (
-                        ask(
-                            driver, kind, [base(kind, rank) | {f"dim{i}": 1 << 31, "interleave": interleave}]
-                        )[0]
-                        == 0
-                    ):
+                    row = base(kind, rank) | {f"dim{i}": 1 << 31, "interleave": interleave}
+                    if ask(driver, kind, [row])[0] == 0:
                         fine.append(i)
                 print(f"{kind} interleave {interleave} rank {rank}: dims that may be 2^31, corners 0: {fine}")
         for size in ((1 << 31) - 1, 1 << 31, (1 << 31) + 5, (1 << 32) - 1, 1 << 32):
@@ -229,7 +203,9 @@ def main() -> None:
     print(f"{driver.device}, driver {driver.version}")
     shared_memory(driver)
     pointers(driver)
+    raw_pointers(driver)
     corners(driver)
+    sizes_of_the_pixel_box(driver)
 
 
 if __name__ == "__main__":

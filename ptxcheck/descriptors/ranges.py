@@ -16,7 +16,8 @@ from math import gcd
 class Symbol:
     """An unknown integer in [`low`, `high`], a multiple of `multiple_of`; `name` is its text in a guard.
 
-    The name may be any expression that Python and C++ read alike, such as `2 * ld`. Two fields whose symbols have the same name hold the same number.
+    The name may be any expression that Python and C++ read alike, such as `2 * ld`. Two fields whose symbols
+    have the same name hold the same number.
     """
 
     name: str

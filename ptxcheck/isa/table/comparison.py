@@ -27,14 +27,6 @@ def _setp_lines(comparisons: str, types: str, *, flush: str = "", since: str = "
     )
 
 
-def _setp_packed_lines(types: str, *, flush: str = "", since: str) -> tuple[str, ...]:
-    """Packed types have a predicate for each half."""
-    return tuple(
-        line.replace("p{|q}", "p|q")
-        for line in _setp_lines(_FLOAT_COMPARISONS, types, flush=flush, since=since)
-    )
-
-
 def _setp_half_lines(type_: str, *, flush: str = "", since: str) -> tuple[str, ...]:
     """A half has one result; ptxas rejects the second."""
     lines = _setp_lines(_FLOAT_COMPARISONS, type_, flush=flush, since=since)
@@ -135,8 +127,8 @@ ROWS = (
         (
             *_setp_half_lines(".f16", flush="{.ftz}", since=_HALF_SINCE),
             *_setp_half_lines(".bf16", since=_BRAIN_SINCE),
-            *_setp_packed_lines(".f16x2", flush="{.ftz}", since=_HALF_SINCE),
-            *_setp_packed_lines(".bf16x2", since=_BRAIN_SINCE),
+            *_setp_lines(_FLOAT_COMPARISONS, ".f16x2", flush="{.ftz}", since=_HALF_SINCE),
+            *_setp_lines(_FLOAT_COMPARISONS, ".bf16x2", since=_BRAIN_SINCE),
         ),
         slots=_BOOL,
         operands={"p": "w_ pred", "q": "w_ pred", "c": "pred"},

@@ -172,7 +172,7 @@ ROWS = (
             f" d, a=four, bits @{_STOCHASTIC}",
         ),
         slots=_ROUNDING | {"frnd3": ".rz .rp"},
-        operands={"four": "vec atype*4", "b": "atype", "bits": ".b32", "byte": ".b8", "half": ".b16"},
+        operands={"four": "vec atype*4", "b": "atype", "bits": ".b32", "byte": ".ue8m0", "half": ".ue8m0x2"},
         traits=_PURE,
     ),
     Row(
@@ -202,7 +202,7 @@ ROWS = (
             f" d, a{{, factor=half}}@scale @{_NEWEST}",
         ),
         slots=_ROUNDING | {"frnd4": ".rn .rz .rp"},
-        operands={"b": "atype", "byte": ".b8", "half": ".b16"},
+        operands={"b": "atype", "byte": ".ue8m0", "half": ".ue8m0x2"},
         traits=_PURE,
     ),
     Row(

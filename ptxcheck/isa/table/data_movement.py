@@ -106,7 +106,7 @@ ROWS = (
         ("shfl.sync.mode.type(.b32) d{|p}, a, b, c, mask",),
         since="6.0+sm_30",
         slots={"mode": ".up .down .bfly .idx"},
-        operands={"b": ".b32", "c": ".b32", "mask": ".b32", "p": "w_ pred"},
+        operands={"b": ".b32", "c": ".b32", "mask": ".u32", "p": "w_ pred"},
         traits=frozenset({Trait.CROSS_LANE, Trait.COLLECTIVE}),
     ),
     Row(
@@ -134,7 +134,7 @@ ROWS = (
                 f"ld{{.weak}}{_GLOBAL}{{.evict1}}{{.evict2}}{{.hint}}{{.prefetch}}",
                 tail=_LOAD_TAIL,
             ),
-            *_lines(f"ld.proxy::readonly{_GLOBAL}", tail=" d, [a]", since="9.4+sm_90"),
+            *_lines(f"ld.proxy::readonly{_GLOBAL}", tail=" d, [a]", shapes=_SHAPES[:-1], since="9.4+sm_90"),
         ),
         slots=_LOAD_SLOTS,
         operands=_LOAD_OPERANDS,

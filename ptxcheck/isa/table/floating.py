@@ -132,7 +132,15 @@ ROWS = (
         )
         for mnemonic, op, section in (("rcp", Op.RCP, "9.7.3.13"), ("sqrt", Op.SQRT, "9.7.3.15"))
     ),
-    Row("rcp", Op.RCP, "9.7.3.14", ("rcp.approx.ftz.type(.f64) d, a",), since="2.1+sm_20", traits=_PURE),
+    Row(
+        "rcp",
+        Op.RCP,
+        "9.7.3.14",
+        ("rcp.approx.ftz.type(.f64) d, a", "rcp.rounding.ftz.type(.f64) d, a"),
+        since="2.1+sm_20",
+        slots=_ROUNDING,
+        traits=_PURE,
+    ),
     Row(
         "rsqrt",
         Op.RSQRT,

@@ -37,6 +37,7 @@ ROWS = (
             f"fma.rn{{.ftz}}.relu{_HALF} d, a, b, c @7.0+sm_80",
             f"fma.rn{{.relu}}{_BRAIN} d, a, b, c @7.0+sm_80",
             "fma.rn.oob{.relu}.type(.f16,.f16x2,.bf16,.bf16x2) d, a, b, c @8.1+sm_90",
+            f"fma.rn.oob.sat{_HALF} d, a, b, c @8.1+sm_90",
         ),
         traits=_PURE,
     ),

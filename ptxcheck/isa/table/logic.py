@@ -37,7 +37,7 @@ ROWS = (
         Op.LOP3,
         "9.7.8.6",
         (
-            "lop3.type(.b32) d, a, b, c, lut @4.3+sm_50",
+            "lop3.type(.b32) d=sinkable, a, b, c, lut @4.3+sm_50",
             "lop3.bool.type(.b32) d=sinkable|p, a, b, c, lut, q @8.2+sm_70",
         ),
         slots={"bool": ".or .and"},

@@ -72,7 +72,8 @@ using One = SingleDecodeParams<half, half, half>;
 using Many = BatchDecodeParams<nv_bfloat16, nv_bfloat16, nv_bfloat16, int32_t>;
 using Variant = DefaultAttention<false, false, false, false>;"""
 FMHA_TYPES = """using namespace cute;
-using Tile = Shape<_256, _128, _128>;
+using TileOfScores = Shape<_256, _128, _128>;
+using TileOfOutput = Shape<_256, _128, _128>;
 using Mask = cutlass::fmha::collective::CausalMask;"""
 
 INSTANCES: tuple[Instance, ...] = (
@@ -224,7 +225,7 @@ INSTANCES: tuple[Instance, ...] = (
         "fmha_sm100",
         "sm_100a",
         ("flashinfer/attention/blackwell/fmha_cutlass_sm100.cuh",),
-        ("run_fmha_fwd<cutlass::half_t, cutlass::half_t, int, Tile, Tile, Mask>",),
+        ("run_fmha_fwd<cutlass::half_t, cutlass::half_t, int, TileOfScores, TileOfOutput, Mask>",),
         FMHA_TYPES,
     ),
 )

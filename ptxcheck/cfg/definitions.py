@@ -39,6 +39,7 @@ class Definitions:
     def __init__(self, cfg: Cfg) -> None:
         self._cfg = cfg
         self._phis: dict[Register, dict[int, Name]] = {}
+        self._read: list[tuple[Name, ...] | None] = [None] * len(cfg.instructions)
 
     @cached_property
     def sites(self) -> Mapping[Register, tuple[int, ...]]:
@@ -70,6 +71,14 @@ class Definitions:
         if at and sites[at - 1] >= block.start:
             return Name(register, sites[at - 1])
         return self._entering(block.index, register, sites)
+
+    def read_at(self, point: int) -> tuple[Name, ...]:
+        """Return the names that the instruction at the point reads, its guard's first."""
+        names = self._read[point]
+        if names is None:
+            registers = dict.fromkeys(self._cfg.instructions[point].reads())
+            names = self._read[point] = tuple(self.before(point, register) for register in registers)
+        return names
 
     def leaving(self, block: int, register: Register) -> Name:
         """Return the name that the register has at the end of a block."""

@@ -10,10 +10,11 @@ Unsupported: memory. A load from anything but a kernel parameter is an atom.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from ..ir import Component, Immediate, Instruction, Register
 from ..op import Op
-from ..spec import Trait
+from ..spec import Operation, Trait
 from . import transfer
 from .addresses import PARAMETER_SPACES, Addresses, linear_uniformity
 from .arithmetic import add, mul, zero_extend
@@ -99,9 +100,7 @@ class Values:
         if key.site < 0:
             return ()
         instruction = self.cfg.instructions[key.site]
-        names: list[Name] = []
-        if _is_followed(instruction):
-            names.extend(self.definitions.before(key.site, register) for register in instruction.reads())
+        names = list(self.definitions.read_at(key.site)) if is_followed(instruction.operation) else []
         if instruction.guard is not None:
             names.append(self.definitions.before(key.site, instruction.guard.register))
             names.append(self.definitions.before(key.site, key.register))
@@ -193,7 +192,7 @@ class Values:
 
     def _result(self, key: Name, instruction: Instruction, read: Read) -> Value | None:
         call = OneCall(self, key, instruction, read)
-        value = self._known(call) if _is_followed(instruction) else None
+        value = self._known(call) if is_followed(instruction.operation) else None
         if call.dead:
             return None
         if value is None:
@@ -247,9 +246,9 @@ class Values:
         return self._thresholds[key]
 
 
-def _is_followed(instruction: Instruction) -> bool:
-    """Tell whether the operands of an instruction say anything about its result."""
-    operation = instruction.operation
+@lru_cache(maxsize=4096)
+def is_followed(operation: Operation) -> bool:
+    """Tell whether the operands of an operation say anything about its result."""
     if Trait.ANYTHING in operation.traits:
         return False
     if operation.op is Op.LD:

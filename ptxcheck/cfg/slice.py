@@ -7,6 +7,7 @@ operands. Memory is a border: loads in the slice are listed, not what was stored
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ..ir import Address, Register, Symbol, Vector
@@ -61,8 +62,8 @@ def _closure(cfg: Cfg, definitions: Definitions, roots: tuple[int, ...]) -> froz
         if point in points:
             continue
         points.add(point)
-        for register in _needed(cfg, point):
-            work.extend(_behind(definitions, definitions.before(point, register), names, blocks, cfg))
+        for name in _needed(cfg, definitions, point):
+            work.extend(_behind(definitions, name, names, cfg))
         block = cfg.graph.block_of[point]
         if block not in blocks:
             blocks.add(block)
@@ -70,7 +71,7 @@ def _closure(cfg: Cfg, definitions: Definitions, roots: tuple[int, ...]) -> froz
     return frozenset(points)
 
 
-def _behind(definitions: Definitions, start: Name, names: set[Name], blocks: set[int], cfg: Cfg) -> list[int]:
+def _behind(definitions: Definitions, start: Name, names: set[Name], cfg: Cfg) -> list[int]:
     """Return the instructions behind a name, and the branches that decide which of them it is."""
     found: list[int] = []
     work = [start]
@@ -93,11 +94,12 @@ def _behind(definitions: Definitions, start: Name, names: set[Name], blocks: set
     return found
 
 
-def _needed(cfg: Cfg, point: int) -> list[Register]:
+def _needed(cfg: Cfg, definitions: Definitions, point: int) -> Iterable[Name]:
     """Return the registers that matter: all that are read, but for data that only passes through."""
     instruction = cfg.instructions[point]
+    names = definitions.read_at(point)
     if not instruction.operation.traits & _DATA_MOVERS:
-        return list(instruction.reads())
+        return names
     payload = {
         element
         for operand in instruction.operands
@@ -105,7 +107,7 @@ def _needed(cfg: Cfg, point: int) -> list[Register]:
         for element in operand.elements
         if isinstance(element, Register)
     }
-    return [register for register in instruction.reads() if register not in payload]
+    return [name for name in names if name.register not in payload]
 
 
 def _loads_memory(cfg: Cfg, point: int) -> bool:

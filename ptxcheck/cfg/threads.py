@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from ..ir import Component, Immediate, Instruction, Negated, Operand, Register, Vector
 from ..launch import Dim, Launch
 from ..op import Op
-from ..spec import Trait
+from ..spec import Operation, Trait
 from . import concrete
 from .cfg import Cfg
 from .concrete import Words
@@ -160,7 +161,7 @@ class Lanes:
         instruction = self._cfg.instructions[key.site]
         if not _is_known(instruction):
             return ()
-        names = [self._definitions.before(key.site, register) for register in instruction.reads()]
+        names = list(self._definitions.read_at(key.site))
         if instruction.guard is not None:
             names.append(self._definitions.before(key.site, key.register))
         return names
@@ -278,8 +279,13 @@ def _numbers(words: Words | None) -> Numbers | None:
 
 
 def _is_known(instruction: Instruction) -> bool:
-    operation = instruction.operation
-    if Trait.ANYTHING in operation.traits or any(isinstance(o, Vector) for o in instruction.operands):
+    return is_exact(instruction.operation) and not any(isinstance(o, Vector) for o in instruction.operands)
+
+
+@lru_cache(maxsize=4096)
+def is_exact(operation: Operation) -> bool:
+    """Tell whether the numbers of an operation can be known exactly from those of its operands."""
+    if Trait.ANYTHING in operation.traits:
         return False
     return operation.op is Op.SHFL_SYNC or concrete.knows(operation.op, typing_of(operation))
 

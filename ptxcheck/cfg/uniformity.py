@@ -70,7 +70,7 @@ class Levels:
             merged = self._definitions.merged(key)
             return [*(name for _, name in merged), *self._merge_deciders(block, merged)]
         instruction = self._cfg.instructions[key.site]
-        names = [self._definitions.before(key.site, register) for register in instruction.reads()]
+        names = list(self._definitions.read_at(key.site))
         if instruction.guard is not None:
             names.append(self._definitions.before(key.site, key.register))
         return [*names, *(behind for name in names for behind in self._left_behind(name, key.site))]
@@ -172,8 +172,7 @@ class Levels:
         if len(self._cfg.successors[block]) < 2:
             return ()
         point = self._cfg.blocks[block].last
-        jump = self._cfg.instructions[point]
-        return tuple(self._definitions.before(point, register) for register in jump.reads())
+        return self._definitions.read_at(point)
 
     def _left_behind(self, name: Name, point: int) -> tuple[Name, ...]:
         """Return what decides when threads leave the loops between a definition and a read behind them."""

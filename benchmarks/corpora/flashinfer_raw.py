@@ -18,6 +18,7 @@ from .toolchain import build_unit
 GROUP = "flashinfer_raw"
 ASYNCHRONOUS = re.compile(r"mbarrier|cp\.async|wgmma|tcgen05")
 FOREIGN_INCLUDE = re.compile(r'#include "(?!\w*_device_common\.cuh)')
+COMPILE_LINE_CONSTANT = re.compile(r'#error ".*compile line')
 FOLDERS = (
     "cake_vsa_sm90",
     "cake_vsa",
@@ -34,11 +35,16 @@ def build(cache: Cache, wanted: frozenset[str]) -> Iterator[Row]:
     """Build every file that uses the asynchronous machine and needs no header of the wheel."""
     root = packages(cache, "sources") / "flashinfer" / "data" / "csrc"
     flags = [*PACKAGE_FLAGS, *include_flags(cache)]
+    listed: set[str] = set()
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*.cu")):
             name = _name(path.relative_to(root))
-            if (not wanted or name in wanted) and _is_free_standing(path):
+            if not _is_free_standing(path):
+                continue
+            listed.add(name)
+            if not wanted or name in wanted:
                 yield build_unit(cache, GROUP, name, _target(path), path, flags)
+    cache.keep_only(GROUP, listed)
 
 
 def _name(path: Path) -> str:
@@ -49,8 +55,9 @@ def _name(path: Path) -> str:
 
 def _is_free_standing(path: Path) -> bool:
     text = path.read_text(encoding="utf-8", errors="replace")
-    foreign = FOREIGN_INCLUDE.search(text) is not None
-    return not foreign and "__global__" in text and ASYNCHRONOUS.search(text) is not None
+    if FOREIGN_INCLUDE.search(text) or COMPILE_LINE_CONSTANT.search(text):
+        return False
+    return "__global__" in text and ASYNCHRONOUS.search(text) is not None
 
 
 def _target(path: Path) -> str:

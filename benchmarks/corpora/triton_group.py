@@ -36,12 +36,15 @@ def build(cache: Cache, wanted: frozenset[str]) -> Iterator[Row]:
     """Compile every case for each of its targets, or those named in `wanted`."""
     python = ensure(cache, "triton")
     version = min(main_toolchain(cache).isa, 90)
+    listed: set[str] = set()
     for module in MODULES:
         listing = _worker(cache, python, "list", module)
         for line in listing.splitlines():
             unit = Unit(module, *json.loads(line))
+            listed.add(unit.name)
             if not wanted or {unit.case, unit.name} & wanted:
                 yield cache.built(GROUP, unit.name, unit.digest) or _build_one(cache, python, unit, version)
+    cache.keep_only(GROUP, listed)
 
 
 def _worker(cache: Cache, python: Path, *arguments: str) -> str:

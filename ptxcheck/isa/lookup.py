@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from ..ir import Address, Operand, Pair, Sink, Vector
+from ..ir import Address, Arguments, Operand, Pair, Sink, Vector
 from ..op import Op
 from ..spec import Form, OperandKind, OperandSpec, Operation, Slot, Trait
 from ..target import Target, Version
@@ -17,6 +17,9 @@ _MAX_MNEMONIC_WORDS = 6
 _PLAIN = ("a", "_", "{")
 _SHAPES = {OperandKind.SINK: ("_",), OperandKind.VECTOR: ("{",), OperandKind.IMMEDIATE: ("a",)}
 """Shapes (see `shape_of`) that operands of these kinds may have; the others take any plain one."""
+
+_LISTS = frozenset({"returns", "arguments"})
+"""Operands of calls that are lists in parentheses, and nothing else."""
 
 
 @cache
@@ -135,13 +138,15 @@ def resolve(text: str, operands: Sequence[Operand]) -> Operation:
 
 def shape_of(operand: Operand) -> str:
     """Return what the table can see of an operand: `[` and a comma for each further part of an address,
-    `|` for a pair, `_` for the sink, `{` for a vector, else `a`."""
+    `|` for a pair, `_` for the sink, `{` for a vector, `(` for a list of a call, else `a`."""
     if isinstance(operand, Address):
         return "[" + "," * len(operand.extra)
     if isinstance(operand, Sink):
         return "_"
     if isinstance(operand, Vector):
         return "{"
+    if isinstance(operand, Arguments):
+        return "("
     return "|" if isinstance(operand, Pair) else "a"
 
 
@@ -165,6 +170,8 @@ def _fit(candidate: _Candidate, shape: tuple[str, ...]) -> tuple[OperandSpec, ..
 
 
 def _accepts(spec: OperandSpec, shape: str) -> bool:
+    if (shape == "(") is not (spec.name in _LISTS):
+        return False
     if spec.kind is OperandKind.ANY:
         return True
     if spec.kind is OperandKind.ADDRESS:

@@ -24,7 +24,7 @@ from .claims import Claims
 from .definitions import Definitions
 from .graph import Edge
 from .synchronising import SYNCHRONISING
-from .threads import Lanes, ThreadSet
+from .threads import WARP, Lanes, ThreadSet
 from .uniform import Uniformity
 from .uniformity import Levels
 
@@ -37,6 +37,15 @@ class Execution:
     threads: ThreadSet | None
     exact: bool
     elected: bool
+
+    @property
+    def splits_warps(self) -> bool:
+        """Tell whether some warp is known to execute the point with a part of its threads only.
+
+        `uniformity` DIVERGENT alone means that nothing better is known.
+        """
+        known = self.exact and self.threads is not None and not self.threads.whole(WARP)
+        return self.uniformity is Uniformity.DIVERGENT and (known or self.elected)
 
     @property
     def single_thread(self) -> bool:

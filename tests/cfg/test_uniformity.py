@@ -114,7 +114,9 @@ def test_divergence_ends_where_the_sides_meet() -> None:
         st.shared.u32 [tile], %r3;
         ret;
     """)
-    assert facts.execution(point_of(facts, "bar.warp.sync")).uniformity is Uniformity.DIVERGENT
+    inside = facts.execution(point_of(facts, "bar.warp.sync"))
+    assert inside.uniformity is Uniformity.DIVERGENT
+    assert inside.splits_warps
     assert facts.execution(point_of(facts, "bar.sync")).uniformity is Uniformity.GRID
     assert facts.uniform(point_of(facts, "st.shared"), register("%r3")) is Uniformity.DIVERGENT
 
@@ -141,6 +143,7 @@ def test_threads_that_left_do_not_count() -> None:
     facts = facts_of("mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 99; @%p1 bra END; bar.sync 0; END: ret;")
     assert facts.execution(point_of(facts, "bar.sync")).uniformity is Uniformity.WARP
     assert _threads(facts, "bar.sync") == "0-99"
+    assert not facts.execution(point_of(facts, "bar.sync")).splits_warps
 
 
 def test_two_dimensional_blocks() -> None:
@@ -160,3 +163,22 @@ def test_thread_sets() -> None:
     assert 32 in some
     assert 31 not in some
     assert str(some | ThreadSet(1, 128)) == "0, 32-63"
+
+
+def test_unknown_divergence_is_not_proved() -> None:
+    facts = facts_of("""
+        ld.param.u64 %d1, [data];
+        mov.u32 %r1, %tid.x;
+        mul.wide.u32 %d2, %r1, 4;
+        add.s64 %d3, %d1, %d2;
+        ld.global.u32 %r2, [%d3];
+        setp.eq.s32 %p1, %r2, 0;
+        @%p1 bra L;
+        bar.warp.sync -1;
+      L: bar.sync 0;
+        ret;
+    """)
+    execution = facts.execution(point_of(facts, "bar.warp.sync"))
+    assert execution.uniformity is Uniformity.DIVERGENT
+    assert not execution.exact
+    assert not execution.splits_warps

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
 from ..ir import (
     Address,
     Arguments,
     Body,
-    Component,
     Directive,
     Guard,
     Immediate,
@@ -30,7 +28,6 @@ from ..ir import (
     SourceLine,
     Statement,
     Symbol,
-    SymbolOffset,
     Variable,
     Vector,
 )
@@ -39,7 +36,6 @@ from ..source import Span, SyntaxProblem
 from ..spec import Operation, Trait
 from .declarations import variables_of
 from .grammar import GrammarError, RawLoc, RawStatement, parse, parse_operand
-from .literals import integer
 from .scope import Names
 from .text import blank_comments, statement_end
 
@@ -63,8 +59,12 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _OPERAND = re.compile(r"[ \t\r\n]*(\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|[^,\[\](){}]+)(,|\Z)")
 _NAME = re.compile(r"(?:[a-zA-Z][\w$]*|[_$%][\w$]+)\Z")
 _INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|[1-9][0-9]*|0)\Z")
-_ADDRESS = re.compile(r"\[([a-zA-Z][\w$]*|[_$%][\w$]+)(?:\+(-?(?:0|[1-9][0-9]*)))?\]\Z")
-_VECTOR = re.compile(r"\{[ \t]*((?:[%$]\w+|_)(?:,[ \t]*(?:[%$]\w+|_))*)[ \t]*\}\Z")
+_ADDRESS = re.compile(
+    r"\[[ \t]*([a-zA-Z][\w$]*|[_$%][\w$]+)(?:[ \t]*\+[ \t]*(-?(?:0|[1-9][0-9]*)))?[ \t]*\]\Z"
+)
+_PAIR = re.compile(r"([%$]?[a-zA-Z]\w*)\|([%$]?[a-zA-Z]\w*)\Z")
+_TENSOR = re.compile(r"\[([%$]?[a-zA-Z]\w*), (\{[^}]*\})\]\Z")
+_VECTOR = re.compile(r"\{[ \t]*((?:[%$]?[a-zA-Z]\w*|_)(?:,[ \t]*(?:[%$]?[a-zA-Z]\w*|_))*)[ \t]*\}\Z")
 _LOC = re.compile(
     r"(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t]*"
     r"(?:,[ \t]*function_name[ \t]+([\w$]+)(?:\+(\d+))?[ \t]*"
@@ -74,13 +74,6 @@ _LISTINGS = frozenset({".branchtargets", ".calltargets"})
 _DECLARATIONS = frozenset(
     {".reg", ".shared", ".local", ".param", ".global", ".const", ".align", ".extern", ".sreg"}
 )
-
-
-class _Fields(NamedTuple):
-    guard: str | None
-    negated: bool
-    opcode: str
-    operands: tuple[Operand, ...]
 
 
 class BodyReader:
@@ -98,7 +91,6 @@ class BodyReader:
         self._operands: dict[str, Operand] = {}
         self._outer_operands: list[dict[str, Operand]] = []
         self._operations: dict[tuple[str, tuple[type, ...]], Operation] = {}
-        self._ambiguous: set[tuple[str, tuple[type, ...]]] = set()
         self._guards: dict[tuple[str, int, bool], Guard] = {}
         self._locs: dict[str, Loc] = {}
         self._opened: list[tuple[int, set[str]]] = []
@@ -175,24 +167,38 @@ class BodyReader:
             return Immediate(int(token, 0))
         address = _ADDRESS.match(token)
         if address is not None:
-            base = self._names.resolve(address[1])
-            return Address(base, int(address[2] or 0))
+            return Address(self._names.resolve(address[1]), int(address[2] or 0))
         vector = _VECTOR.match(token)
         if vector is not None:
             return Vector(tuple(self._element(item.strip()) for item in vector[1].split(",")))
-        return parse_operand(token, self._names)
+        return self._composite(token) or parse_operand(token, self._names)
+
+    def _composite(self, token: str) -> Operand | None:
+        """Read `p|q`, `[map, {x, y}]` and `_`; None leaves the rest to the grammar."""
+        if token == "_":
+            return Sink()
+        pair = _PAIR.match(token)
+        if pair is not None:
+            first, second = self._names.resolve(pair[1]), self._names.resolve(pair[2])
+            return (
+                Pair(first, second) if isinstance(first, Register) and isinstance(second, Register) else None
+            )
+        tensor = _TENSOR.match(token)
+        if tensor is None:
+            return None
+        return Address(self._names.resolve(tensor[1]), 0, (self._operand(tensor[2]),))
 
     def _element(self, token: str) -> Operand:
         return Sink() if token == "_" else self._names.resolve(token)
 
     def _operation(self, opcode: str, operands: tuple[Operand, ...]) -> Operation:
-        key = (opcode, tuple(map(type, operands)))
-        operation = self._operations.get(key)
-        if operation is None or key in self._ambiguous:
-            operation = resolve(opcode, operands)
-            self._operations[key] = operation
-            if any(isinstance(o, Address) for o in operands) and _has_composite_form(operation, operands):
-                self._ambiguous.add(key)
+        """Return the shared operation; operands of the same kinds have the same layout."""
+        kinds = tuple(map(type, operands))
+        if Address in kinds and any(isinstance(o, Address) and o.extra for o in operands):
+            return resolve(opcode, operands)
+        operation = self._operations.get((opcode, kinds))
+        if operation is None:
+            operation = self._operations[(opcode, kinds)] = resolve(opcode, operands)
         return operation
 
     def _guard(self, name: str, negated: bool) -> Guard | None:
@@ -411,15 +417,7 @@ _ODD_LOC = re.compile(
 )
 
 
-def _has_composite_form(operation: Operation, operands: tuple[Operand, ...]) -> bool:
-    """Tell whether operands of these types could also fit another layout (`[map, {x}]` against `[addr]`)."""
-    return operation.form is None or any(isinstance(o, Address) and o.extra for o in operands)
-
-
 def _without_parentheses(operand: Operand) -> Operand:
     if isinstance(operand, Arguments) and len(operand.items) == 1:
         return operand.items[0]
     return operand
-
-
-__all__ = ["BodyReader", "Component", "Pair", "SymbolOffset", "integer"]

@@ -9,7 +9,10 @@ from ..source import Span
 from .grammar import Declaration, Declarator, GrammarError, Word, parse
 from .scope import Names
 
-_REGISTERS = re.compile(r"\.reg[ \t]+(\.[a-z]\w*)[ \t]+((?:[%$]|[a-zA-Z])[\w$]*)(?:<(\d+)>)?[ \t]*;\Z")
+_REGISTERS = re.compile(r"\.reg[ \t]+(\.[a-z]\w*)[ \t]+([%$]?[a-zA-Z][\w$]*)(?:<(\d+)>)?[ \t]*;\Z")
+_REGISTER_LIST = re.compile(
+    r"\.reg[ \t]+(\.[a-z]\w*)[ \t]+([%$]?[a-zA-Z][\w$]*(?:,[ \t]*[%$]?[a-zA-Z][\w$]*)+)[ \t]*;\Z"
+)
 _SPACES = frozenset({".reg", ".sreg", ".shared", ".local", ".param", ".global", ".const", ".tex"})
 _LINKAGE = frozenset({".visible", ".extern", ".weak", ".common"})
 _NUMBER_LIST = re.compile(r"\{[\s\w,+-]*\}\Z")
@@ -24,6 +27,12 @@ def variables_of(text: str, span: Span, names: Names) -> tuple[Variable, ...]:
     if simple is not None:
         count = None if simple[3] is None else int(simple[3])
         return (Variable(".reg", simple[1], simple[2], count=count, scope=names.scope, span=span),)
+    several = _REGISTER_LIST.match(text)
+    if several is not None:
+        return tuple(
+            Variable(".reg", several[1], name.strip(), scope=names.scope, span=span)
+            for name in several[2].split(",")
+        )
     declared, initializer = _split_initializer(text, names)
     declaration: Declaration = parse("declaration", declared, names)
     if initializer is not None and len(declaration.declarators) != 1:

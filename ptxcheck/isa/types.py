@@ -32,7 +32,7 @@ _TYPES: Mapping[str, tuple[TypeKind, int]] = {
         {
             8: "e4m3 e5m2 e2m3 e3m2 e2m1x2 ue8m0 ue4m3",
             16: "bf16 e4m3x2 e5m2x2 e2m3x2 e3m2x2 e2m1x4 ue8m0x2 s2f6x2 ue5m3x2",
-            32: "bf16x2 tf32 u16x2 s16x2 u8x4 s8x4 e4m3x4 e5m2x4 e2m3x4 e3m2x4",
+            32: "bf16x2 tf32 u16x2 s16x2 u8x4 s8x4 e4m3x4 e5m2x4 e2m3x4 e3m2x4 e2m1p4x4 ue8m0x4",
             64: "f32x2",
         },
     ),

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from benchmarks.ptxas_differential import compare, generate, judge_table, load_listed
 from ptxcheck.isa.row import compile_row
 from ptxcheck.isa.table import (
+    alternate,
     comparison,
     conversion,
     data_movement,
@@ -43,6 +44,7 @@ def test_what_the_table_writes_it_accepts(statement: Statement) -> None:
 
 _CHAPTERS = (
     *integer.ROWS,
+    *alternate.ROWS,
     *floating.ROWS,
     *half.ROWS,
     *comparison.ROWS,

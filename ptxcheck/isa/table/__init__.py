@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..row import Row
 from . import (
+    alternate,
     async_copy,
     atomics,
     comparison,
@@ -29,6 +30,7 @@ from . import (
 )
 
 ROWS: tuple[Row, ...] = (
+    *alternate.ROWS,
     *async_copy.ROWS,
     *atomics.ROWS,
     *comparison.ROWS,

@@ -65,6 +65,17 @@ ROWS = (
         traits=_PURE,
     ),
     Row(
+        "set",
+        Op.SET,
+        "9.7.6.1",
+        (
+            f"set.compare({_UNSIGNED_COMPARISONS}).type(.u8x4,.u16x2) d, a, b",
+            f"set.compare({_SIGNED_COMPARISONS}).type(.s8x4,.s16x2) d, a, b",
+        ),
+        since="9.4+sm_107f",
+        traits=_PURE,
+    ),
+    Row(
         "setp",
         Op.SETP,
         "9.7.6.2",

@@ -9,6 +9,7 @@ from ..row import Row
 _PURE = frozenset({Trait.PURE})
 _ROUNDING = {"rounding": ".rn .rz .rm .rp"}
 _PAIR_SINCE = "8.6+sm_100"
+_MIXED_PAIR_SINCE = "9.4+sm_107f"
 
 
 def _additive(mnemonic: str, op: Op, section: str, operands: str) -> Row:
@@ -178,6 +179,44 @@ ROWS = (
         since="8.6+sm_100",
         slots=_ROUNDING,
         operands={"a": "abtype", "b": "abtype", "c": ".f32"},
+        traits=_PURE,
+    ),
+    *(
+        Row(
+            mnemonic,
+            op,
+            section,
+            (
+                f"{mnemonic}{{.rounding}}.dtype(.f32x2).atype(.f16x2,.bf16x2).ctype(.f32x2) d, a, c",
+                f"{mnemonic}{{.rz}}.dtype(.bf16x2).atype(.f32x2).ctype(.f32x2) d, a, c",
+                f"{mnemonic}{{.rz}}.ftz.dtype(.f16x2).atype(.f32x2).ctype(.f32x2) d, a, c",
+            ),
+            since=_MIXED_PAIR_SINCE,
+            slots=_ROUNDING,
+            traits=_PURE,
+        )
+        for mnemonic, op, section in (("add", Op.ADD, "9.7.5.1"), ("sub", Op.SUB, "9.7.5.2"))
+    ),
+    Row(
+        "fma",
+        Op.FMA,
+        "9.7.5.3",
+        ("fma.rounding.dtype(.f32x2).atype(.f16x2,.bf16x2).btype(.f32x2).ctype(.f32x2) d, a, b, c",),
+        since=_MIXED_PAIR_SINCE,
+        slots=_ROUNDING,
+        traits=_PURE,
+    ),
+    Row(
+        "mul",
+        Op.MUL,
+        "9.7.5.4",
+        (
+            "mul.ftz.rz.dtype(.f16x2).atype(.f32x2).ctype(.f32x2) d, a, c",
+            "mul.rz.dtype(.bf16x2).atype(.f32x2).ctype(.f32x2) d, a, c",
+            "mul.dtype(.bf16x2).atype(.bf16x2).ctype(.f16x2) d, a, c",
+            "mul.dtype(.f16x2).atype(.f16x2).ctype(.bf16x2) d, a, c",
+        ),
+        since=_MIXED_PAIR_SINCE,
         traits=_PURE,
     ),
 )

@@ -116,6 +116,8 @@ def shift_left(a: Value, amount: Value) -> Value:
     shift = amount.constant
     if shift is not None:
         return exactly(0, a.width) if shift >= a.width else mul(a, exactly(1 << shift, a.width))
+    if amount.low >= a.width:
+        return exactly(0, a.width)
     cases = range(amount.low, min(amount.high, a.width) + 1)
     if len(cases) <= _SHIFT_CASES and a.constant is not None:
         return _union(

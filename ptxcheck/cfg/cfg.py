@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..ir import Function, Instruction
+from ..ir import Function, Instruction, Register
 from .dominance import DominatorTree, dominator_tree, reverse_postorder
 from .graph import Block, Edge, EdgeKind, Graph, split
 from .loops import Loop, LoopForest, find_loops, strong_components
@@ -147,6 +147,13 @@ class Cfg:
         """Tell whether control can pass `q` some time after it has passed `p`."""
         a, b = self.graph.block_of[p], self.graph.block_of[q]
         return (a == b and p < q) or bool(self._reachable[a] >> b & 1)
+
+    def jump_index(self, edge: Edge) -> Register | None:
+        """Return the register whose number selects an edge out of a jump table."""
+        if edge.kind is not EdgeKind.INDIRECT:
+            return None
+        index = self.instructions[self.blocks[edge.source].last].operands[0]
+        return index if isinstance(index, Register) else None
 
     def ends(self, block: int) -> bool:
         """Tell whether any path leads from a block to the virtual exit, traps included."""

@@ -143,9 +143,18 @@ class Executions:
         return tuple(ThreadSet(bits, size) for bits in found)
 
     def _passing(self, edge: Edge) -> ThreadSet | None:
-        if edge.guard is None or not self._cfg.dominators.reached(edge.source):
+        """Return the threads that an edge can be taken by, None when it says nothing."""
+        if not self._cfg.dominators.reached(edge.source):
             return None
-        return self._claims.of_guard(self._cfg.blocks[edge.source].last, edge.guard).threads
+        point = self._cfg.blocks[edge.source].last if self._cfg.blocks[edge.source].points else -1
+        passing = None if edge.guard is None else self._claims.of_guard(point, edge.guard).threads
+        index = self._cfg.jump_index(edge)
+        if index is None:
+            return passing
+        chosen = self._lanes.chosen(self._definitions.before(point, index), edge.cases)
+        if passing is None or chosen is None:
+            return passing if chosen is None else chosen
+        return passing & chosen
 
     @cached_property
     def _inexact(self) -> frozenset[int]:
@@ -163,10 +172,11 @@ class Executions:
         return frozenset(found)
 
     def _is_exact(self, branch: int) -> bool:
+        """Tell whether a branch goes by the thread index, or alike in the whole CTA."""
         if self._levels.of_branch(branch) <= Uniformity.CTA:
             return True
-        point = self._cfg.blocks[branch].last
-        return all(e.guard is None or self._decides(point, e.guard) for e in self._cfg.edges_from(branch))
+        deciding = self._definitions.read_at(self._cfg.blocks[branch].last)
+        return all(self._levels.of(n) <= Uniformity.CTA or self._lanes.of(n) is not None for n in deciding)
 
     @cached_property
     def _elected(self) -> tuple[bool, ...]:

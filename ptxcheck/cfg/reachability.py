@@ -24,9 +24,12 @@ def reachable_blocks(cfg: Cfg, values: Values) -> frozenset[int]:
 
 
 def _may_be_taken(cfg: Cfg, values: Values, edge: Edge) -> bool:
-    if edge.guard is None:
+    if edge.guard is not None:
+        predicate = values.at(cfg.blocks[edge.source].last, edge.guard.register)
+        if predicate is None or not predicate.may_be(int(not edge.guard.negated)):
+            return False
+    index = cfg.jump_index(edge)
+    if index is None:
         return True
-    predicate = values.at(cfg.blocks[edge.source].last, edge.guard.register)
-    if predicate is None:
-        return False
-    return predicate.may_be(int(not edge.guard.negated))
+    number = values.at(cfg.blocks[edge.source].last, index)
+    return number is not None and any(number.may_be(case) for case in edge.cases)

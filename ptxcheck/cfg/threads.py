@@ -134,6 +134,14 @@ class Lanes:
         packed = np.packbits((words != 0) == truth, bitorder="little").tobytes()
         return ThreadSet(int.from_bytes(packed, "little"), self.size)
 
+    def chosen(self, name: Name, numbers: Sequence[int]) -> ThreadSet | None:
+        """Return the threads in which a register is one of some numbers, None when not known."""
+        words = self.of(name)
+        if words is None:
+            return None
+        packed = np.packbits(np.isin(words, np.array(numbers, dtype=np.uint64)), bitorder="little").tobytes()
+        return ThreadSet(int.from_bytes(packed, "little"), self.size)
+
     def special(self, name: str) -> Words | None:
         x, y, _ = self._block
         thread = self._threads

@@ -244,3 +244,18 @@ def test_the_sync_slice_leaves_arithmetic_out() -> None:
     assert point_of(facts, "setp") in found.points
     assert found.parameters == ("n",)
     assert found.loads == ()
+
+
+def test_cases_that_an_index_never_takes_are_dead() -> None:
+    facts = facts_of("""
+        mov.u32 %r1, %tid.x;
+        and.b32 %r2, %r1, 1;
+        T: .branchtargets A, B, C;
+        brx.idx %r2, T;
+      A: st.shared.u32 [tile], %r1;
+      B: ret;
+      C: st.shared.u32 [tile+4], %r1;
+        ret;
+    """)
+    assert facts.reachable(point_of(facts, "st.shared", 0))
+    assert not facts.reachable(point_of(facts, "st.shared", 1))

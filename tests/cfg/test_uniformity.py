@@ -182,3 +182,40 @@ def test_unknown_divergence_is_not_proved() -> None:
     assert execution.uniformity is Uniformity.DIVERGENT
     assert not execution.exact
     assert not execution.splits_warps
+
+
+def test_a_jump_table_of_roles() -> None:
+    facts = facts_of(
+        WARP_INDEX
+        + """
+        T: .branchtargets A, B, B, A;
+        brx.idx %r3, T;
+      A: bar.sync 1, 64;
+        bra END;
+      B: bar.sync 2, 64;
+      END: ret;
+    """,
+        exact_block(128),
+    )
+    first, second = (facts.execution(point_of(facts, "bar.sync", n)) for n in (0, 1))
+    assert str(first.threads) == "0-31, 96-127"
+    assert str(second.threads) == "32-95"
+    assert first.exact
+    assert first.uniformity is Uniformity.WARP
+
+
+def test_a_jump_table_by_an_unknown_number_is_not_exact() -> None:
+    facts = facts_of("""
+        ld.param.u64 %d1, [data];
+        mov.u32 %r1, %tid.x;
+        mul.wide.u32 %d2, %r1, 4;
+        add.s64 %d3, %d1, %d2;
+        ld.global.u32 %r2, [%d3];
+        T: .branchtargets A, B;
+        brx.idx %r2, T;
+      A: bar.warp.sync -1;
+      B: ret;
+    """)
+    execution = facts.execution(point_of(facts, "bar.warp.sync"))
+    assert not execution.exact
+    assert execution.uniformity is Uniformity.WARP

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ptxcheck.cfg.arithmetic import add, mul, shift_right, sign_extend, sub, truncate, zero_extend
+from ptxcheck.cfg.arithmetic import add, mul, shift_left, shift_right, sign_extend, sub, truncate, zero_extend
 from ptxcheck.cfg.bits import bit_and, bit_or, bit_xor
 from ptxcheck.cfg.compare import Relation, constrain, decide
 from ptxcheck.cfg.linear import Atom, AtomKind
@@ -131,3 +131,8 @@ def test_divisibility_has_three_answers() -> None:
     assert value.divisible(16) is False
     assert value.divisible(24) is None
     assert value.divisible(32) is False
+
+
+def test_shifting_everything_out_leaves_zero() -> None:
+    assert shift_left(exactly(5, 32), between(40, 50, 32)).constant == 0
+    assert shift_left(exactly(1, 32), between(0, 3, 32)).high == 8

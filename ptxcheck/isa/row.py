@@ -14,17 +14,17 @@ A syntax line follows the PTX manual: `mnemonic.literal.slot{.optional}{.sem.sco
 * A trailing ` @8.6+sm_100a|sm_100f` adds a requirement of that form (see `Requirement.parse`).
 
 `slots` maps a slot to its values: `".ca .cg@7.4 .x@8.6+sm_100f"`. `operands` maps an operand to
-`[r|w|w_|rw] [pred|imm|label|symbol|any|addr|sink|vec] [type][+][*count] [in space]`, where type, count and space
-are literals (`.b32`, `4`, `.global`) or names of slots; `type+` lets a register be wider than the type, `w_` lets
-a destination be the sink `_` (elements of a vector always may). What is not said follows from the name: `d` is
-written, all others are read; the type is that of the slot `<name>type`, else of `type`; the space of an address is
-slot `space`.
+`[r|w|w_|rw] [pred|imm|label|symbol|any|addr|sink|vec] [type][+][*count] [in space]`, where type, count and
+space are literals (`.b32`, `4`, `.global`) or names of slots; `type+` lets a register be wider than the type,
+`w_` lets a destination be the sink `_` (elements of a vector always may). What is not said follows from the
+name: `d` is written, all others are read; the type is that of the slot `<name>type`, else of `type`; the space
+of an address is slot `space`.
 
 A count may compute from a slot: `num*2` and `dim-2` from the number in its value (`.x4`, `.3d`), `shape.n/4`
 from the number after a letter of it (`.m64n96k16`); see `count.py`.
 
-`limits` maps an operand to the integer literals that ptxas takes there: alternatives separated by commas, each
-`32`, `0..15` or `16..1048560 step 16`. Registers are not limited.
+`limits` maps an operand to the integer literals that ptxas takes there: alternatives separated by commas,
+each `32`, `0..15` or `16..1048560 step 16`. Registers are not limited.
 """
 
 from __future__ import annotations
@@ -92,11 +92,13 @@ def _compile_form(row: Row, line: str) -> Form:
 
 
 def _traits_of(slots: tuple[Slot, ...]) -> frozenset[Trait]:
-    return frozenset({Trait.ALIGNED}) if any(s.name == ".aligned" and not s.optional for s in slots) else frozenset()
+    aligned = any(slot.name == ".aligned" and not slot.optional for slot in slots)
+    return frozenset({Trait.ALIGNED}) if aligned else frozenset()
 
 
 def _both(row: Requirement, form: Requirement) -> Requirement:
-    return Requirement(max(row.version, form.version), form.targets or row.targets, form.removed or row.removed)
+    version = max(row.version, form.version)
+    return Requirement(version, form.targets or row.targets, form.removed or row.removed)
 
 
 def _slots(row: Row, text: str) -> Iterator[Slot]:
@@ -107,7 +109,8 @@ def _slots(row: Row, text: str) -> Iterator[Slot]:
         consumed = match.end()
         words = _HEAD_WORD.findall(match[1] or match[2])
         for word, leading, narrowed in words:
-            slot = _slot(row, word, narrowed, optional=match[1] is not None, group=group if len(words) > 1 else -1)
+            together = group if len(words) > 1 else -1
+            slot = _slot(row, word, narrowed, optional=match[1] is not None, group=together)
             yield replace(slot, leading=bool(leading))
     if consumed != len(text):
         raise ValueError(f"{row.mnemonic}: cannot read {text[consumed:]!r}")
@@ -155,7 +158,8 @@ def _operands(row: Row, text: str, slots: set[str]) -> Iterator[OperandSpec]:
             raise ValueError(f"{row.mnemonic}: cannot read operands {text[at:]!r}")
         at = match.end()
         if match["optional"]:
-            yield _operand(row, match["inner"].strip(), slots, optional=True, present_with=match["with"] or "")
+            inner = match["inner"].strip()
+            yield _operand(row, inner, slots, optional=True, present_with=match["with"] or "")
         else:
             yield _operand(row, match[0].strip().rstrip(",").strip(), slots)
 

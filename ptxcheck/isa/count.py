@@ -11,7 +11,7 @@ _COUNT = re.compile(r"(?P<base>\w+)(?:\.(?P<letter>[mnk]))?(?:(?P<operator>[-/*]
 def vector_length(count: str, slots: Mapping[str, str]) -> int | None:
     """Return the elements that a count such as `4`, `vec` or `shape.n/4` asks for.
 
-    A quotient is rounded up. A scalar (no count, or an optional slot that is not filled) has 1. None means that
+    A quotient is rounded up. A scalar (no count, or a slot that is not filled) has 1. None means that
     the slot's value holds no number. Raises ValueError when the notation is wrong.
     """
     if not count:

@@ -17,7 +17,7 @@ A syntax line follows the PTX manual: `mnemonic.literal.slot{.optional}{.sem.sco
 `[r|w|w_|rw] [pred|imm|label|symbol|any|addr|sink|vec] [type][+][*count] [in space]`, where type, count and
 space are literals (`.b32`, `4`, `.global`) or names of slots; `type+` lets a register be wider than the type,
 `w_` lets a destination be the sink `_` (elements of a vector always may). What is not said follows from the
-name: `d` is written, all others are read; the type is that of the slot `<name>type`, else of `type`; the space
+name: `d` is written, others are read; the type is that of the slot `<name>type`, else of `type`; the space
 of an address is slot `space`.
 
 A count may compute from a slot: `num*2` and `dim-2` from the number in its value (`.x4`, `.3d`), `shape.n/4`

@@ -4,8 +4,7 @@ Checks: the row addresses of `ldmatrix` and `stmatrix`: for all threads, or, whe
 the address is linear in the thread index, for each thread.
 Why: each lane gives the address of one row of 16 bytes, which must be aligned to it.
 Source: PTX ISA 9.7.15.5.15 and .16.
-Not checked: which lanes' addresses are used; a lane whose row is not used is not held against the kernel
-only where all threads are aligned alike.
+Not checked: rows at addresses that depend on more than the thread index, unless all are misaligned.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Checks: accesses of a variable of known size at an offset that is outside for ev
 block is known and the offset is linear in the thread index, for one thread.
 Why: the bytes belong to another variable or to nobody.
 Source: PTX ISA 5.1.7.
-Not checked: dynamic shared memory; matrix rows; memory of other CTAs is checked like the own.
+Not checked: dynamic shared memory; memory of other CTAs is checked like the own.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _GOOD = """
 
 def check(view: KernelView) -> Iterator[Hit]:
     for access in view.shared_accesses:
-        if access.is_matrix or access.place is None or access.place.size is None:
+        if access.place is None or access.place.size is None:
             continue
         offset = out_of_bounds(view, access)
         if offset is not None:

@@ -19,9 +19,9 @@ def misaligned(view: KernelView, access: SharedAccess, size: int) -> str | None:
     verdict = access.value.divisible(size)
     if verdict is not None:
         return None if verdict else str(place)
-    if access.is_matrix or declared_alignment(place.variable) % size:
+    if declared_alignment(place.variable) % size:
         return None
-    found = thread_offsets(view, access.point, place)
+    found = thread_offsets(view, access)
     if found is None:
         return None
     wrong = found.offsets % size != 0
@@ -41,7 +41,7 @@ def out_of_bounds(view: KernelView, access: SharedAccess) -> str | None:
         return f"offset {low}" if place.at is not None else f"offset {low} or more"
     if low >= 0 and high + access.size <= place.size:
         return None
-    found = thread_offsets(view, access.point, place)
+    found = thread_offsets(view, access)
     if found is None:
         return None
     wrong = (found.offsets < 0) | (found.offsets + access.size > place.size)

@@ -80,6 +80,8 @@ class Barriers:
     """Points whose effect on barriers is not known: calls and opaque instructions."""
     complete: bool
     """All control flow of the kernel is known, and all mbarriers are initialised in it."""
+    is_raised: bool
+    """Some `cp.async` arrival raises the pending count of its barrier."""
 
     def having(self, *roles: Role) -> tuple[BarrierUse, ...]:
         return tuple(use for use in self.uses if use.role in roles)
@@ -130,7 +132,8 @@ def find_barriers(view: KernelView) -> Barriers:
                 role = Role.OTHER if Trait.MBARRIER in traits else Role.SIGNAL
             uses.append(BarrierUse(point, role, named, view.places.of(point, instruction[named])))
     complete = view.function.is_entry and not view.cfg.graph.unknown_targets
-    return Barriers(tuple(uses), frozenset(unknown), complete)
+    raised = any(view.body.instructions[u.point].operation.op is Op.CP_ASYNC_MBARRIER_ARRIVE for u in uses)
+    return Barriers(tuple(uses), frozenset(unknown), complete, raised)
 
 
 def barrier_operand(instruction: Instruction) -> str | None:
@@ -148,8 +151,7 @@ def initial_count(view: KernelView, use: BarrierUse) -> int | None:
     inits = None if place is None or place.at is None else view.barriers.inits_of(place)
     counts = [view.facts.constant(i.point, view.body.instructions[i.point]["count"]) for i in inits or ()]
     known = [count for count in counts if count is not None]
-    raised = any(i.operation.op is Op.CP_ASYNC_MBARRIER_ARRIVE for i in view.body.instructions)
-    return None if raised or not known or len(known) < len(counts) else max(known)
+    return None if view.barriers.is_raised or not known or len(known) < len(counts) else max(known)
 
 
 _REPORTING = frozenset({"vprintf", "__assertfail", "malloc", "free"})

@@ -22,11 +22,14 @@ from ...cfg.threads import ThreadSet
 from ...cfg.values import Value, exactly, top
 from ...ir import Guard, Immediate, Negated, Operand, Register
 from ...op import Op
+from ...spec import Trait
 
 if TYPE_CHECKING:
     from ...cfg import Cfg, Facts
 
 _DEPTH = 4
+_INPUTS = frozenset({Trait.LOAD, Trait.ATOMIC, Trait.WAIT, Trait.VOLATILE, Trait.CALL, Trait.ANYTHING})
+"""Results of such instructions are new each time."""
 
 
 class Comparison(NamedTuple):
@@ -45,6 +48,8 @@ class Literal(NamedTuple):
     threads: ThreadSet | None
     comparisons: tuple[Comparison, ...]
     never: bool = False
+    merges: frozenset[Atom] = frozenset()
+    """Merged registers, loop counters among them, that the predicate is computed from."""
 
 
 Assumptions: TypeAlias = tuple[tuple[Linear, Value], ...]
@@ -76,6 +81,19 @@ class Conditions:
             if before is not None or one.key in self._relevant:
                 known[one.key] = numbers
         return tuple(sorted(known.items()))
+
+    def is_sure(self, assumed: Assumptions, literal: Literal) -> bool:
+        """Tell whether a run can surely choose the literal, or refuse it.
+
+        Threads are free to differ and inputs to be anything, but merged registers such as loop counters have
+        a history: a predicate that is computed from them is sure only where their numbers are known.
+        """
+        if literal.threads is not None or not literal.merges:
+            return True
+        known = {key for key, _ in assumed}
+        if all(one.key in known for one in literal.comparisons):
+            return True
+        return all(atom_form(atom) in known for atom in literal.merges) and len(literal.merges) == 1
 
     def entering(self, block: int, source: int, assumed: Assumptions) -> Assumptions:
         """Return what is left on entry to a block by the edge from `source`."""
@@ -147,8 +165,35 @@ class Conditions:
             threads = None if never else self._facts.holding(name, truth)
             never = never or (threads is not None and not len(threads))
             comparisons = () if never else tuple(dict.fromkeys(self._said(name, truth, _DEPTH)))
-            self._memo[key] = Literal(threads, comparisons, never)
+            merges = frozenset() if never or threads is not None else self._merges(name)
+            self._memo[key] = Literal(threads, comparisons, never, merges)
         return self._memo[key]
+
+    def _merges(self, name: Name) -> frozenset[Atom]:
+        """Return the merged registers that a register is computed from, memory and other lanes aside."""
+        found: set[Atom] = set()
+        seen: set[Name] = set()
+        work = [name]
+        while work:
+            current = work.pop()
+            if current in seen:
+                continue
+            seen.add(current)
+            if current.phi_block is not None:
+                found.add(self._predicate_atom(current))
+            elif current.site >= 0:
+                work.extend(self._sources(current))
+        return frozenset(found)
+
+    def _sources(self, name: Name) -> Iterator[Name]:
+        """Yield what an instruction computes a register from; nothing where the result is an input."""
+        instruction = self._cfg.instructions[name.site]
+        if not instruction.operation.traits & _INPUTS:
+            for register in instruction.reads():
+                yield self._facts.name(name.site, register)
+        if instruction.guard is not None:
+            yield self._facts.name(name.site, instruction.guard.register)
+            yield self._facts.name(name.site, name.register)
 
     def _said(self, name: Name, truth: bool, depth: int) -> Iterator[Comparison]:
         yield Comparison(atom_form(self._predicate_atom(name)), Relation.EQ, int(truth), False, 1)
@@ -174,6 +219,18 @@ class Conditions:
             yield _outcome(value, relation, number, signed)
         if depth:
             yield from self._chosen(name, relation, number, signed, depth)
+            yield from self._united(name, relation, number, depth)
+
+    def _united(self, name: Name, relation: Relation, number: int, depth: int) -> Iterator[Comparison]:
+        """Yield what `a | b == 0` says of both."""
+        if name.site < 0 or relation is not Relation.EQ or number != 0:
+            return
+        instruction = self._cfg.instructions[name.site]
+        if instruction.operation.op is Op.OR and instruction.guard is None:
+            for operand in instruction.operands[1:]:
+                if isinstance(operand, Register):
+                    source = self._facts.name(name.site, operand)
+                    yield from self._comparison(source, Relation.EQ, 0, False, depth - 1)
 
     def _chosen(
         self, name: Name, relation: Relation, number: int, signed: bool, depth: int

@@ -4,6 +4,9 @@ Property: a `Witness` is found only for a path of the graph whose guards do not 
 as predicates, comparisons of registers with numbers, loop counters that start at a number, and thread indices
 tell. What is not found within the budget counts as not there, so that a rule that asks stays silent.
 
+Guards that decide whether a path from `first` on comes to its end must be sure (see `Conditions.is_sure`),
+the tests that leave a loop around it aside.
+
 Barred points end the search of a path where the thread executes them; a guarded one can also be skipped.
 """
 
@@ -70,14 +73,64 @@ class Paths:
         """Return a shortest feasible path, or None when there is none or the budget is spent."""
         if not query.then or not self._cfg.blocks:
             return None
-        return _Search(self._cfg, self._conditions, query).run()
+        reach = _Reach(self._cfg, query)
+        if not reach.is_possible:
+            return None
+        return _Search(self._cfg, self._conditions, query, reach).run()
+
+
+class _Reach:
+    """Blocks worth going through, guards not looked at."""
+
+    def __init__(self, cfg: Cfg, query: Query) -> None:
+        self._cfg = cfg
+        instructions = cfg.instructions
+        closed = frozenset(p for p in query.barred - query.then if instructions[p].guard is None)
+        self.to_then = self._before(query.then, closed)
+        """Blocks from whose start a point of `then` can be reached."""
+        if query.first is None:
+            self.to_first = self.to_then
+        else:
+            starts = frozenset(p for p in query.first if self._goes_on(p, query.then, closed))
+            barred = frozenset(p for p in query.barred_before - query.first if instructions[p].guard is None)
+            self.to_first = self._before(starts, barred)
+
+    @property
+    def is_possible(self) -> bool:
+        return 0 in self.to_first
+
+    def _before(self, goals: frozenset[int], closed: frozenset[int]) -> frozenset[int]:
+        """Return the blocks from whose start some goal is reachable without passing a closed point."""
+        block_of = self._cfg.graph.block_of
+        first_closed: dict[int, int] = {}
+        for point in sorted(closed, reverse=True):
+            first_closed[block_of[point]] = point
+        found = {block_of[p] for p in goals if first_closed.get(block_of[p], p) >= p}
+        work = list(found)
+        while work:
+            for source in self._cfg.predecessors[work.pop()]:
+                if source not in found and source not in first_closed:
+                    found.add(source)
+                    work.append(source)
+        return frozenset(found)
+
+    def _goes_on(self, point: int, then: frozenset[int], closed: frozenset[int]) -> bool:
+        """Tell whether a point of `then` is reachable after a point."""
+        block = self._cfg.block_at(point)
+        for later in range(point + 1, block.end):
+            if later in then:
+                return True
+            if later in closed:
+                return False
+        return any(target in self.to_then for target in self._cfg.successors[block.index])
 
 
 class _Search:
-    def __init__(self, cfg: Cfg, conditions: Conditions, query: Query) -> None:
+    def __init__(self, cfg: Cfg, conditions: Conditions, query: Query, reach: _Reach) -> None:
         self._cfg = cfg
         self._conditions = conditions
         self._query = query
+        self._reach = reach
         self._visits: dict[tuple[int, int | None], set[_State]] = {}
         self._queue: deque[_State] = deque()
 
@@ -102,6 +155,9 @@ class _Search:
         return None
 
     def _offer(self, state: _State) -> None:
+        useful = self._reach.to_first if state.passed == _NOT_YET else self._reach.to_then
+        if state.block not in useful:
+            return
         known = self._visits.setdefault((state.block, state.passed), set())
         if state not in known and len(known) < MAX_PER_BLOCK:
             known.add(state)
@@ -126,14 +182,36 @@ class _Search:
 
     def _follow(self, target: int, guard: Guard | None, state: _State) -> None:
         block = self._cfg.blocks[state.block]
-        taken = state if guard is None else self._assume(block.last, guard, state)
+        decides = state.block in self._deciding
+        taken = state if guard is None else self._assume(block.last, guard, state, decides)
         if taken is not None:
             assumed = self._conditions.entering(target, state.block, taken.assumed)
             self._offer(taken._replace(block=target, assumed=assumed))
 
-    def _assume(self, point: int, guard: Guard, state: _State) -> _State | None:
-        """Return the state when the guard holds at the point, None when it cannot."""
+    @cached_property
+    def _deciding(self) -> frozenset[int]:
+        """Blocks whose jumps decide whether `then` or a barred point runs, tests of its loops aside."""
+        block_of = self._cfg.graph.block_of
+        ends = {block_of[point] for point in self._query.then}
+        found: set[int] = set()
+        work = [block_of[point] for point in self._query.then | self._query.barred]
+        while work:
+            for dependence in self._cfg.control[work.pop()]:
+                if dependence.branch not in found:
+                    found.add(dependence.branch)
+                    work.append(dependence.branch)
+        return frozenset(block for block in found if not self._leaves_loop_around(block, ends))
+
+    def _leaves_loop_around(self, block: int, ends: set[int]) -> bool:
+        """Tell whether a block tests the end of a loop around some of the blocks `ends`."""
+        around = (loop for loop in self._cfg.loops_around(block) if loop.blocks & ends)
+        return any(source == block for loop in around for source, _ in loop.exits)
+
+    def _assume(self, point: int, guard: Guard, state: _State, decides: bool) -> _State | None:
+        """Return the state when the guard holds at the point, None when it cannot, or not surely."""
         literal = self._conditions.of(point, guard)
+        if decides and state.passed != _NOT_YET and not self._conditions.is_sure(state.assumed, literal):
+            return None
         threads = state.threads
         if literal.threads is not None:
             threads = literal.threads.bits if threads is None else threads & literal.threads.bits
@@ -148,10 +226,10 @@ class _Search:
         if guard is None:
             yield from self._execute(point, state)
             return
-        runs = self._assume(point, guard, state)
+        runs = self._assume(point, guard, state, True)
         if runs is not None:
             yield from self._execute(point, runs)
-        skipped = self._assume(point, Guard(guard.register, not guard.negated), state)
+        skipped = self._assume(point, Guard(guard.register, not guard.negated), state, True)
         if skipped is not None:
             yield skipped
 

@@ -23,6 +23,8 @@ _ACCESSING = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC, Trait.ASYNC})
 _BULK = frozenset({Op.CP_ASYNC_BULK, Op.CP_ASYNC_BULK_TENSOR, Op.CP_REDUCE_ASYNC_BULK})
 _MATRIX = frozenset({Op.LDMATRIX, Op.STMATRIX})
 _NUMBER = re.compile(r"\d+")
+_ROWS = {".m8n8": 8, ".m8n16": 8, ".m16n16": 16}
+WARP = 32
 ROW_BYTES = 16
 TENSOR_BYTES = 16
 """Least bytes that a tensor copy writes."""
@@ -41,6 +43,8 @@ class SharedAccess:
     """The address as a number."""
     place: Place | None
     is_async: bool = False
+    lanes: int = WARP
+    """Lanes of a warp whose addresses are used; fewer for small matrix accesses."""
     is_matrix: bool = False
 
     def covers(self, place: Place) -> bool:
@@ -72,10 +76,19 @@ def find_shared_accesses(view: KernelView) -> tuple[SharedAccess, ...]:
                     view.facts.value(point, address),
                     view.places.of(point, address, space),
                     is_async=Trait.ASYNC in traits,
+                    lanes=_lanes(instruction),
                     is_matrix=instruction.operation.op in _MATRIX,
                 )
             )
     return tuple(found)
+
+
+def _lanes(instruction: Instruction) -> int:
+    """Return how many lanes give an address: one a row for matrix accesses."""
+    slots = instruction.operation.slots
+    length = _NUMBER.search(slots.get("num", ""))
+    rows = _ROWS.get(slots.get("shape", ""), WARP) if instruction.operation.op in _MATRIX else WARP
+    return min(rows * (int(length[0]) if length else 1), WARP)
 
 
 def _accessed(instruction: Instruction) -> Iterator[tuple[str, str, int]]:
@@ -122,18 +135,20 @@ class ThreadOffsets:
     offsets: npt.NDArray[np.int64]
 
 
-def thread_offsets(view: KernelView, point: int, place: Place) -> ThreadOffsets | None:
-    """Return the offsets of all threads that execute a point together, None when they are not known.
+def thread_offsets(view: KernelView, access: SharedAccess) -> ThreadOffsets | None:
+    """Return the offsets of all threads that execute an access together, None when they are not known.
 
     Known where the block is known, the thread index alone decides who gets there, and the offset is a linear
     expression of it.
     """
-    launch, form = view.launch, place.offset.linear
-    execution = view.facts.execution(point)
-    if form is None or launch.threads is None or launch.block is None or not execution.exact:
+    launch, form = view.launch, None if access.place is None else access.place.offset.linear
+    if form is None or launch.threads is None or launch.block is None:
         return None
-    assert execution.threads is not None
-    threads = np.array(list(execution.threads), dtype=np.int64)
+    execution = view.facts.execution(access.point)
+    if not execution.exact or execution.threads is None:
+        return None
+    used = [thread for thread in execution.threads if thread % WARP < access.lanes]
+    threads = np.array(used, dtype=np.int64)
     offsets = np.full(len(threads), form.constant, dtype=np.int64)
     x, y, _ = launch.block
     index = {

@@ -1,0 +1,28 @@
+// The call that should have initialised the barrier only arms it with a byte count.
+// After NVIDIA/cutlass issue #2364.
+// ptxcheck: arch sm_90a
+#include <cstdint>
+
+__global__ void __launch_bounds__(32) load(const char *source, char *out) {
+  __shared__ alignas(128) char tile[1024];
+  __shared__ alignas(8) uint64_t barrier;
+  uint32_t bar = static_cast<uint32_t>(__cvta_generic_to_shared(&barrier));
+  uint32_t dst = static_cast<uint32_t>(__cvta_generic_to_shared(tile));
+  if (threadIdx.x == 0) {
+    // expect: MB003
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 1024;" ::"r"(bar) : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 1024, [%2];" ::"r"(dst),
+        "l"(source), "r"(bar)
+        : "memory");
+  }
+  __syncthreads();
+  uint32_t done = 0;
+  while (!done)
+    asm volatile(
+        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+        : "=r"(done)
+        : "r"(bar)
+        : "memory");
+  out[threadIdx.x] = tile[threadIdx.x];
+}

@@ -32,13 +32,15 @@ MAX_PER_BLOCK = 8
 class Query:
     """A path passes a point of `first` (None: the entry), then one of `then`, and no barred one between.
 
-    `barred_before` must not be passed before `first`.
+    `barred_before` must not be passed before `first`. Only `threads` take the path.
     """
 
     first: frozenset[int] | None
     then: frozenset[int]
     barred: frozenset[int] = frozenset()
     barred_before: frozenset[int] = frozenset()
+    threads: int | None = None
+    """As bits; None: any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,8 @@ class _Search:
         return {block: tuple(at) for block, at in found.items()}
 
     def run(self) -> Witness | None:
-        self._offer(_State(0, _ENTRY if self._query.first is None else _NOT_YET, None, ()))
+        passed = _ENTRY if self._query.first is None else _NOT_YET
+        self._offer(_State(0, passed, self._query.threads, ()))
         turns = 0
         while self._queue and turns < MAX_STATES:
             turns += 1

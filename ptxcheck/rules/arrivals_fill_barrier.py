@@ -5,7 +5,7 @@ Why: the count is that of both sides, those that arrive and those that wait. Whe
 make it up, the barrier completes without the waiting side, which then waits for nobody (facebookexperimental/
 triton 687fa1072: 128 for two groups of 128) or hangs (Dao-AILab/quack #146).
 Source: PTX ISA 9.7.14.1.
-Not checked: blocks of unknown size; barriers on which nothing waits.
+Not checked: blocks of unknown size; barriers on which nothing waits; numbers that differ between threads.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ $done:
 
 def check(view: KernelView) -> Iterator[Hit]:
     barriers = view.named_barriers
-    awaited = {site.number for site in barriers.sites if site.op is not Op.BAR_ARRIVE}
+    awaited = {site.number for site in barriers.sites if site.op is not Op.BAR_ARRIVE} - {None}
     for site in barriers.sites:
         threads, count = barriers.exact_threads(site), barriers.count_of(site)
         if site.op is not Op.BAR_ARRIVE or threads is None or not count or site.number not in awaited:

@@ -3,16 +3,18 @@
 Checks: paths from an `arrive` to any site of the same number with nothing in between that could tell the
 thread of other threads: no other barrier, wait, atomic, ordered load or call.
 Why: the second arrival may fall into the first round. The barrier then counts one warp twice, completes
-early, and its next round never does.
+early, and its next round never does. Two libraries ship it: an epilogue whose warps arrive and then wait at
+the same barrier (FlashInfer, Hopper prefill: warps pass before others have written), and a role that arrives
+once for each empty tile (CUTLASS example 77, MLA: hangs at two empty tiles in a row).
 Source: PTX ISA 9.7.14.1: a warp that has arrived must not use the barrier again before it completes.
-Not checked: paths on which conditions decide, but for the test of a simple loop.
+Not checked: numbers that are not constant; what a called function waits for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..finding import Severity
+from ..finding import Confidence, Severity
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -62,10 +64,12 @@ $loop:
 def check(view: KernelView) -> Iterator[Hit]:
     for earlier, later in view.named_barriers.reused():
         again = "arrives again" if earlier.point == later.point else "arrived before and comes back"
+        skipped = view.named_barriers.skips_loop(earlier, later)
         yield Hit(
             later.point,
             f"a thread {again} at barrier {later.number} without having waited for anything in between",
             related=((earlier.point, "the arrival that may still be open"),),
+            confidence=Confidence.POSSIBLE if skipped else Confidence.PROVED,
         )
 
 

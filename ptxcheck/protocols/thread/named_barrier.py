@@ -3,8 +3,8 @@
 Property: a `Site` has a number or a count only where every execution uses that one. `complete` says that no
 other site can touch a barrier: none has an unknown number and no call can synchronise.
 
-* `reused`: a thread that arrived at a barrier comes to the same barrier again, and nothing in between could
-  have told it that the barrier completed.
+* `reused`: on a feasible path (see `paths`) a thread that arrived at a barrier comes to the same barrier
+  again, and nothing in between could have told it that the barrier completed.
 * `concurrent`: two sites whose threads come from one common point without any synchronisation in between.
 """
 
@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ...cfg import Edge, Execution, ThreadSet, Uniformity, forward
+from ...cfg import Execution, ThreadSet, Uniformity, forward
 from ...ir import Instruction
 from ...isa.modifier import Mod
 from ...op import Op
 from ...spec import Trait
 from .divergence import controlling
+from .paths import Query
 
 if TYPE_CHECKING:
     from ...view import KernelView
@@ -84,39 +85,61 @@ class NamedBarriers:
 
     def reused(self) -> Iterator[tuple[Site, Site]]:
         """Yield an arrival and a later site of the same barrier that a thread reaches without being told."""
-        by_point = {site.point: site for site in self.sites if site.number is not None}
-        arrivals = {site.point for site in by_point.values() if site.op is Op.BAR_ARRIVE}
-        if not arrivals:
-            return
+        known = [site for site in self.sites if site.number is not None]
+        for later in known:
+            earlier = {
+                site.point: site for site in known if site.op is Op.BAR_ARRIVE and site.number == later.number
+            }
+            if earlier:
+                query = Query(frozenset(earlier), frozenset({later.point}), self._telling)
+                witness = self.view.paths.find(query)
+                if witness is not None and witness.first is not None:
+                    yield earlier[witness.first], later
+
+    def skips_loop(self, earlier: Site, later: Site) -> bool:
+        """Tell whether every way from an arrival to a later site passes by a loop that would have told.
+
+        Such a loop may be known to run at least once, for reasons that are not in the kernel.
+        """
         cfg = self.view.cfg
-
-        def transfer(point: int, open_arrivals: frozenset[int]) -> frozenset[int]:
-            instruction = cfg.instructions[point]
-            site = by_point.get(point)
-            if site is not None and point in arrivals:
-                return frozenset({point, *open_arrivals}) if instruction.guard is None else open_arrivals
-            return frozenset() if _tells(instruction) else open_arrivals
-
-        states = forward(cfg, frozenset[int](), transfer, frozenset.union, edge=self._certain)
-        for point, pending in states.each():
-            later = by_point.get(point)
-            if later is None or cfg.instructions[point].guard is not None:
+        start = cfg.graph.block_of[earlier.point]
+        seen: set[int] = set()
+        work = [(start, earlier.point + 1)]
+        while work:
+            block, begin = work.pop()
+            points = range(begin, cfg.blocks[block].end)
+            stop = next((p for p in points if p == later.point or p in self._telling), None)
+            if stop == later.point:
+                return False
+            if stop is not None:
                 continue
-            for earlier in sorted(pending):
-                if by_point[earlier].number == later.number:
-                    yield by_point[earlier], later
-                    break
-
-    def _certain(self, edge: Edge, state: frozenset[int]) -> frozenset[int]:
-        """Drop arrivals on edges that a condition decides: it may contradict the one that they are under."""
-        return state if edge.guard is None or edge.source in self._only_tests else frozenset()
+            for target in cfg.successors[block]:
+                if target != cfg.exit and target not in seen and (block, target) not in self._loop_skips:
+                    seen.add(target)
+                    work.append((target, cfg.blocks[target].start))
+        return True
 
     @cached_property
-    def _only_tests(self) -> frozenset[int]:
-        """Blocks with the only conditional jump of a loop: a run of two rounds takes both ways."""
+    def _loop_skips(self) -> frozenset[tuple[int, int]]:
+        """Edges from in front of a loop with a telling point straight to where the loop leads."""
         cfg = self.view.cfg
-        tests = [[b for b in loop.blocks if len(cfg.edges_from(b)) > 1] for loop in cfg.loops]
-        return frozenset(found[0] for found in tests if len(found) == 1)
+        found: set[tuple[int, int]] = set()
+        for loop in cfg.loops:
+            if not any(p in self._telling for block in loop.blocks for p in cfg.blocks[block].points):
+                continue
+            behind = {target for _, target in loop.exits} - {cfg.exit}
+            behind |= {after for target in behind for after in cfg.successors[target]}
+            found.update(
+                (source, target)
+                for target in behind - {cfg.exit}
+                for source in cfg.predecessors[target]
+                if source not in loop.blocks and cfg.dominators.dominates(source, loop.header)
+            )
+        return frozenset(found)
+
+    @cached_property
+    def _telling(self) -> frozenset[int]:
+        return frozenset(p for p, i in enumerate(self.view.cfg.instructions) if _tells(i))
 
     # ---- two sites at one time
 

@@ -18,10 +18,11 @@ Not modelled: agreement between threads other than by these groups; calls (their
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from functools import lru_cache
 
 from ..ir import Address, Instruction, Operand, Register, Symbol, SymbolOffset
 from ..op import Op
-from ..spec import Trait
+from ..spec import Operation, Trait
 from .addresses import PARAMETER_SPACES, Addresses
 from .cfg import Cfg
 from .definitions import ENTRY, Definitions, Name
@@ -34,6 +35,15 @@ from .uniform import Uniformity
 Read = Callable[[Name], Uniformity | None]
 _WARP_RESULTS = frozenset({Op.VOTE_SYNC, Op.VOTE, Op.REDUX_SYNC, Op.ACTIVEMASK})
 _FOLLOWED = frozenset({Op.MAPA, Op.CVTA, Op.GETCTARANK, Op.MOV, Op.ISSPACEP})
+
+
+@lru_cache(maxsize=4096)
+def may_agree(operation: Operation) -> bool:
+    """Tell whether threads can agree on a result, so that its operands are worth a look."""
+    op, traits = operation.op, operation.traits
+    if Trait.PURE in traits or op in _FOLLOWED or op in _WARP_RESULTS:
+        return True
+    return op in (Op.SHFL_SYNC, Op.SHFL, Op.ELECT_SYNC, Op.LD, Op.LD_NC, Op.LDU)
 
 
 class Levels:
@@ -70,6 +80,8 @@ class Levels:
             merged = self._definitions.merged(key)
             return [*(name for _, name in merged), *self._merge_deciders(block, merged)]
         instruction = self._cfg.instructions[key.site]
+        if not may_agree(instruction.operation):
+            return ()
         names = list(self._definitions.read_at(key.site))
         if instruction.guard is not None:
             names.append(self._definitions.before(key.site, key.register))

@@ -101,15 +101,18 @@ class Places:
         variable = self._declared(base.name, base.scope)
         if variable is None:
             return None
-        symbol = (DYNAMIC, 0) if variable.size in (None, 0) else (base.name, base.scope)
+        is_open = variable.size in (None, 0) or ".extern" in variable.linkage
+        symbol = (DYNAMIC, 0) if is_open else (base.name, base.scope)
         owner = self._owners.get(base.window, Owner.UNKNOWN) if base.window.startswith(_MAPPED) else Owner.OWN
         return Place(symbol, variable, owner, pointer.offset)
 
     def _declared(self, name: str, scope: int) -> Variable | None:
-        for variable in self._view.body.variables:
-            if (variable.name, variable.scope) == (name, scope) and variable.space == ".shared":
-                return variable
-        return self._view.module.variables.get(name)
+        return self._local.get((name, scope)) or self._view.module.variables.get(name)
+
+    @cached_property
+    def _local(self) -> dict[tuple[str, int], Variable]:
+        shared = (variable for variable in self._view.body.variables if variable.space == ".shared")
+        return {(variable.name, variable.scope): variable for variable in shared}
 
     @cached_property
     def _owners(self) -> dict[str, Owner]:

@@ -122,7 +122,7 @@ def _opaque(view: KernelView, locator: Locator) -> tuple[Note, ...]:
     points = [
         point
         for point, instruction in enumerate(view.body.instructions)
-        if instruction.operation.op is Op.OPAQUE or instruction.operation.problem is not None
+        if instruction.operation.op is Op.OPAQUE
     ]
     if not points:
         return ()

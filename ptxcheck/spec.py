@@ -13,6 +13,8 @@ from .target import Requirement
 class Trait(Enum):
     """Facts about an instruction that analyses ask for instead of its name."""
 
+    __hash__ = object.__hash__
+
     ALIGNED = auto()
     """All threads of the warp must execute this same instruction (`.aligned`)."""
     COLLECTIVE = auto()
@@ -152,7 +154,7 @@ class Operation:
     """An opcode with its modifiers, resolved against the table: interned, shared by instructions.
 
     `form` is None when the table does not know the instruction or no form fits: `op` is then
-    `Op.OPAQUE` (unknown mnemonic) or the mnemonic's own operation with `Trait.ANYTHING`.
+    `Op.OPAQUE` and the one trait `Trait.ANYTHING`, so that no analysis relies on operands that are missing.
     """
 
     text: str
@@ -166,6 +168,7 @@ class Operation:
     """Specs of the operands that are there, in order (optional ones that are absent left out)."""
     problem: str | None = None
     """Why no form fits, for people."""
+    is_mnemonic_known: bool = True
 
     def has(self, modifier: str) -> bool:
         """Tell whether a modifier such as `Mod.READ` was written."""

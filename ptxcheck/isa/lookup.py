@@ -128,7 +128,7 @@ def resolve_shape(text: str, shape: tuple[str, ...]) -> Operation:
         layout = _fit(candidate, shape)
         if layout is not None:
             return _operation(text, candidate, layout)
-    return _unresolved(text, candidates, shape)
+    return _unresolved(text, candidates)
 
 
 def resolve(text: str, operands: Sequence[Operand]) -> Operation:
@@ -218,32 +218,31 @@ def _name_words(form: Form) -> tuple[str, ...]:
     return tuple("." + word for word in form.mnemonic[len(base) + 1 :].split("."))
 
 
-def _unresolved(text: str, candidates: tuple[_Candidate, ...], shape: tuple[str, ...]) -> Operation:
-    op, modifiers = Op.OPAQUE, tuple("." + word for word in text.split(".")[1:])
-    for mnemonic, rest in split_opcode(text):
-        op, modifiers = forms_of(mnemonic)[0].op, rest
-        break
+def _unresolved(text: str, candidates: tuple[_Candidate, ...]) -> Operation:
+    known = next(split_opcode(text), None)
     return Operation(
         text=text,
-        op=op,
+        op=Op.OPAQUE,
         form=None,
-        modifiers=modifiers,
+        modifiers=tuple("." + word for word in text.split(".")[1:]) if known is None else known[1],
         slots={},
         traits=frozenset({Trait.ANYTHING}),
         operand_index={},
         operand_specs=(),
-        problem=_explain(text, op, candidates, shape),
+        problem=_explain(text, candidates),
+        is_mnemonic_known=known is not None,
     )
 
 
-def _explain(text: str, op: Op, candidates: tuple[_Candidate, ...], shape: tuple[str, ...]) -> str:
-    if op is Op.OPAQUE:
+def _explain(text: str, candidates: tuple[_Candidate, ...]) -> str:
+    known = next(split_opcode(text), None)
+    if known is None:
         return f"unknown instruction '{text}'"
     if candidates:
         return f"operands do not fit '{text}': the forms are " + "; ".join(
             sorted({candidate.form.syntax.partition(" @")[0] for candidate in candidates})[:3]
         )
-    mnemonic, modifiers = next(split_opcode(text))
+    mnemonic, modifiers = known
     legal = {value for form in forms_of(mnemonic) for slot in form.slots for value in slot.values}
     illegal = [modifier for modifier in modifiers if modifier not in legal]
     if illegal:

@@ -13,7 +13,6 @@ from functools import lru_cache
 from ...ir import Function, Module
 from ...isa import forms_of
 from ...isa.lookup import fill_slots, split_opcode
-from ...op import Op
 from ...source import Span
 from ...spec import Operation
 from ...target import Requirement, Target, Version
@@ -32,7 +31,7 @@ class Missing:
 
 def is_unknown(operation: Operation) -> bool:
     """Tell whether the table does not know the instruction at all."""
-    return operation.op is Op.OPAQUE
+    return not operation.is_mnemonic_known
 
 
 @lru_cache(maxsize=4096)

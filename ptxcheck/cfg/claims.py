@@ -91,7 +91,11 @@ class Claims:
         if instruction.guard is None:
             return computed
         kept = self._search(self._definitions.before(name.site, name.register), truth, depth - 1)
-        return kept.either(computed.both(self.of_guard(name.site, instruction.guard)))
+        guard = instruction.guard
+        passed = self._search(
+            self._definitions.before(name.site, guard.register), not guard.negated, depth - 1
+        )
+        return kept.either(computed.both(passed))
 
     def _merged(self, name: Name, truth: bool, depth: int) -> Claim:
         claim = self._nobody

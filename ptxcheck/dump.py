@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from .frontends import NvccOptions, discover, load
-from .ir import Function, Instruction, Module
+from .ir import Function, Instruction, Module, Register
 from .launches import from_directives
 from .results import Problem, ProblemKind
 from .source import Position, Source, Span
@@ -102,6 +102,8 @@ def _plain(value: Any, source: Source) -> Any:
             return list(value)
         case Mapping():
             return {str(key): _plain(item, source) for key, item in value.items()}
+    if isinstance(value, Register):
+        return {"node": "Register", **value._asdict()}
     if is_dataclass(value) and not isinstance(value, type):
         kept = (field.name for field in fields(value) if not isinstance(getattr(value, field.name), Source))
         return {

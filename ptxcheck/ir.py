@@ -5,10 +5,11 @@ Spans do not take part in equality, so that printing and parsing again gives an 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from .source import Source, Span, SyntaxProblem
@@ -18,9 +19,11 @@ from .target import Target, Version
 # ---------------------------------------------------------------- operands
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
-    """A register or special register. `scope` tells registers of one name in nested blocks apart."""
+class Register(NamedTuple):
+    """A register or special register. `scope` tells registers of one name in nested blocks apart.
+
+    A tuple, because analyses look registers up by the million.
+    """
 
     name: str
     scope: int = 0
@@ -168,14 +171,20 @@ class Instruction:
             yield self.guard.register
         for operand, direction in self._directed():
             if direction is not Direction.WRITE:
+                if type(operand) is Register:
+                    yield operand
+                else:
+                    yield from registers_of(operand)
+            elif type(operand) is Address:
                 yield from registers_of(operand)
-            else:
-                yield from _address_registers(operand)
 
     def writes(self) -> Iterator[Register]:
         """Yield every register that the instruction (re)defines, whatever its guard."""
         for operand, direction in self._directed():
-            if direction is not Direction.READ and not isinstance(operand, Address):
+            if type(operand) is Register:
+                if direction is not Direction.READ:
+                    yield operand
+            elif direction is not Direction.READ and not isinstance(operand, Address):
                 yield from registers_of(operand)
 
     def _directed(self) -> Iterator[tuple[Operand, Direction]]:
@@ -184,7 +193,7 @@ class Instruction:
             yield from ((operand, Direction.READ_WRITE) for operand in self.operands)
             return
         for operand, spec in zip(self.operands, specs, strict=True):
-            if isinstance(operand, Pair) and spec.second is not None:
+            if type(operand) is Pair and spec.second is not None:
                 yield operand.first, spec.direction
                 yield operand.second, spec.second.direction
             else:
@@ -193,11 +202,6 @@ class Instruction:
     def operand_spec(self, name: str) -> OperandSpec | None:
         index = self.operation.operand_index.get(name)
         return None if index is None else self.operation.operand_specs[index]
-
-
-def _address_registers(operand: Operand) -> Iterator[Register]:
-    if isinstance(operand, Address):
-        yield from registers_of(operand)
 
 
 def registers_of(operand: Operand) -> Iterator[Register]:
@@ -377,6 +381,39 @@ class Body:
         return tuple(s for s in self.statements if isinstance(s, Directive))
 
     @cached_property
+    def points_by_operation(self) -> Mapping[Operation, tuple[int, ...]]:
+        """Points of each operation, operations in order of their first point."""
+        found: dict[Operation, list[int]] = {}
+        for point, instruction in enumerate(self.instructions):
+            points = found.get(instruction.operation)
+            if points is None:
+                found[instruction.operation] = [point]
+            else:
+                points.append(point)
+        return {operation: tuple(points) for operation, points in found.items()}
+
+    def points_where(self, holds: Callable[[Operation], bool]) -> tuple[int, ...]:
+        """Return the points, in order, whose operation passes a test; each operation is tested once."""
+        chosen = [points for operation, points in self.points_by_operation.items() if holds(operation)]
+        return chosen[0] if len(chosen) == 1 else tuple(sorted(chain.from_iterable(chosen)))
+
+    @cached_property
+    def distinct_operands(self) -> tuple[tuple[int, Operand], ...]:
+        """Each operand object with the point where it is first used, guards first; the parser shares them."""
+        seen: set[int] = set()
+        found: list[tuple[int, Operand]] = []
+        for point, instruction in enumerate(self.instructions):
+            guard = instruction.guard
+            if guard is not None and id(guard.register) not in seen:
+                seen.add(id(guard.register))
+                found.append((point, guard.register))
+            for operand in instruction.operands:
+                if id(operand) not in seen:
+                    seen.add(id(operand))
+                    found.append((point, operand))
+        return tuple(found)
+
+    @cached_property
     def register_types(self) -> Mapping[Register, str]:
         """Declared type of each register that an instruction names; special registers are not in it."""
         ranges: dict[tuple[str, int], Variable] = {}
@@ -386,13 +423,10 @@ class Body:
                 table = exact if variable.count is None else ranges
                 table[(variable.name, variable.scope)] = variable
         found: dict[Register, str] = {}
-        for instruction in self.instructions:
-            for operand in instruction.operands:
-                for register in registers_of(operand):
-                    if register not in found:
-                        _add_type(register, exact, ranges, found)
-            if instruction.guard is not None and instruction.guard.register not in found:
-                _add_type(instruction.guard.register, exact, ranges, found)
+        for _, operand in self.distinct_operands:
+            for register in registers_of(operand):
+                if register not in found:
+                    _add_type(register, exact, ranges, found)
         return found
 
 

@@ -8,6 +8,8 @@ from enum import Enum, auto
 class Op(Enum):
     """Operation of an instruction, whatever its modifiers. Ask for this, never for opcode text."""
 
+    __hash__ = object.__hash__
+
     OPAQUE = auto()
     """An instruction that the table does not know: any effect is possible."""
     ABS = auto()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..ir import (
@@ -58,6 +58,53 @@ def operand_problems(
     check = _Check(operation, type_of, space_of, length_of)
     for spec, operand in zip(operation.operand_specs, operands, strict=True):
         yield from check.operand(spec, operand)
+
+
+def takes_limits(operation: Operation) -> bool:
+    """Tell whether the legality of an operand depends on the value of a literal."""
+    return any(_is_limited(spec) for spec in operation.operand_specs)
+
+
+def _is_limited(spec: OperandSpec) -> bool:
+    return bool(spec.limits) or (spec.second is not None and _is_limited(spec.second))
+
+
+class OperandShapes:
+    """All that `operand_problems` can see of operands, as a key: equal shapes have equal verdicts.
+
+    For one function and one operation. Operands that are objects of one body are remembered by identity.
+    """
+
+    def __init__(self, type_of: TypeOf) -> None:
+        self._type_of = type_of
+        self._known: dict[int, tuple[Operand, Hashable]] = {}
+
+    def of(self, operands: Sequence[Operand], *, literals: bool) -> Hashable:
+        """Return the shape of an operand list; `literals` keeps the values of integer literals apart."""
+        known = self._known
+        found: list[Hashable] = []
+        for operand in operands:
+            if literals and type(operand) is Immediate:
+                found.append(operand)
+                continue
+            shape = known.get(id(operand))
+            if shape is None:
+                shape = known[id(operand)] = (operand, self._shape(operand, literals))
+            found.append(shape[1])
+        return tuple(found)
+
+    def _shape(self, operand: Operand, literals: bool) -> Hashable:
+        match operand:
+            case Register():
+                return self._type_of(operand) or operand
+            case Immediate():
+                return Immediate
+            case Address(base=Register() as base, extra=()):
+                return Address, self._type_of(base) or base
+            case Vector(elements=elements) if all(type(element) is Register for element in elements):
+                return Vector, *(self._shape(element, literals) for element in elements)
+            case _:
+                return operand
 
 
 @dataclass(frozen=True, slots=True)

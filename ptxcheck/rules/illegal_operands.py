@@ -9,10 +9,10 @@ Not checked: values in registers (other rules do), calls, modules newer than the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from ..finding import Severity
-from ..isa.operands import operand_problems
+from ..isa.operands import OperandShapes, operand_problems, takes_limits
 from ..protocols.thread.legality import NEWEST_VERSION, is_unknown, modifiers_fit
 from ..protocols.thread.names import DeclaredNames
 from ..view import KernelView
@@ -56,16 +56,26 @@ def check(view: KernelView) -> Iterator[Hit]:
     if view.module.version > NEWEST_VERSION:
         return
     names = DeclaredNames(view.module, view.function)
-    for point, instruction in enumerate(view.body.instructions):
-        operation = instruction.operation
+    shapes = OperandShapes(names.type_of)
+    instructions = view.body.instructions
+    for operation, points in view.body.points_by_operation.items():
         if operation.form is None:
             if not is_unknown(operation) and modifiers_fit(operation.text):
-                yield Hit(point, operation.problem or f"the operands do not fit '{operation.text}'")
+                message = operation.problem or f"the operands do not fit '{operation.text}'"
+                yield from (Hit(point, message) for point in points)
             continue
-        problems = operand_problems(operation, instruction.operands, names.type_of, names.space_of)
-        first = next(problems, None)
-        if first is not None:
-            yield Hit(point, f"'{operation.text}': {first}")
+        fine: set[Hashable] = set()
+        limited = takes_limits(operation)
+        for point in points:
+            operands = instructions[point].operands
+            shape = shapes.of(operands, literals=limited)
+            if shape in fine:
+                continue
+            first = next(operand_problems(operation, operands, names.type_of, names.space_of), None)
+            if first is None:
+                fine.add(shape)
+            else:
+                yield Hit(point, f"'{operation.text}': {first}")
 
 
 RULE = Rule(

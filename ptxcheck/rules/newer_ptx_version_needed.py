@@ -9,6 +9,7 @@ Not checked: directives.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from ..finding import Severity
 from ..protocols.thread.legality import newer_target_span, newer_version_needed
@@ -44,11 +45,11 @@ _GOOD = """
 
 def check(view: KernelView) -> Iterator[Hit]:
     version = view.module.version
-    for point, instruction in enumerate(view.body.instructions):
-        for missing in newer_version_needed(instruction.operation, version):
+    for operation, points in view.body.points_by_operation.items():
+        for missing in islice(newer_version_needed(operation, version), 1):
             needed = missing.requirement.version
-            yield Hit(point, f"{missing.what} needs PTX ISA {needed}; the module is of version {version}")
-            break
+            message = f"{missing.what} needs PTX ISA {needed}; the module is of version {version}"
+            yield from (Hit(point, message) for point in points)
     found = newer_target_span(view.module, view.function)
     if found is not None:
         target, needed, span = found

@@ -10,6 +10,7 @@ Not checked: limits that depend on the target, such as the size of shared memory
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from ..finding import Severity
 from ..protocols.thread.legality import names_of, other_target_needed
@@ -45,11 +46,11 @@ def check(view: KernelView) -> Iterator[Hit]:
     target = view.module.target
     if target is None:
         return
-    for point, instruction in enumerate(view.body.instructions):
-        for missing in other_target_needed(instruction.operation, target):
+    for operation, points in view.body.points_by_operation.items():
+        for missing in islice(other_target_needed(operation, target), 1):
             needed = names_of(missing.requirement)
-            yield Hit(point, f"{missing.what} needs {needed}; the module's target is {target}")
-            break
+            message = f"{missing.what} needs {needed}; the module's target is {target}"
+            yield from (Hit(point, message) for point in points)
 
 
 RULE = Rule(

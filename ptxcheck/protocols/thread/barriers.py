@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ...ir import Address, Instruction
 from ...op import Op
-from ...spec import Trait
+from ...spec import Operation, Trait
 from .places import Owner, Place
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ _ROLES: Mapping[Op, Role] = {
     Op.MBARRIER_TRY_WAIT: Role.WAIT,
     Op.CP_ASYNC_MBARRIER_ARRIVE: Role.SIGNAL,
 }
+
+
+_TOUCHING = frozenset({Trait.MBARRIER, Trait.CALL, Trait.ANYTHING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,8 @@ def find_barriers(view: KernelView) -> Barriers:
     harmless = {
         point for point, call in view.facts.calls.items() if is_harmless(call.callee, call.synchronises)
     }
-    for point, instruction in enumerate(view.body.instructions):
+    for point in view.body.points_where(_may_touch):
+        instruction = view.body.instructions[point]
         traits = instruction.operation.traits
         if Trait.ANYTHING in traits or (Trait.CALL in traits and point not in harmless):
             unknown.add(point)
@@ -134,6 +138,10 @@ def find_barriers(view: KernelView) -> Barriers:
     complete = view.function.is_entry and not view.cfg.graph.unknown_targets
     raised = any(view.body.instructions[u.point].operation.op is Op.CP_ASYNC_MBARRIER_ARRIVE for u in uses)
     return Barriers(tuple(uses), frozenset(unknown), complete, raised)
+
+
+def _may_touch(operation: Operation) -> bool:
+    return bool(operation.traits & _TOUCHING) or "mbar" in operation.operand_index
 
 
 def barrier_operand(instruction: Instruction) -> str | None:

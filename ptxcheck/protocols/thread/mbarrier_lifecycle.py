@@ -100,9 +100,9 @@ class _Search:
                 yield from self._again(place, invals, self._barriers.at(place, uses), ended_by)
 
     def overwritten(self) -> Iterator[Breach]:
-        accesses = [access for access in self._view.shared_accesses if access.place is not None]
         if not self._barriers.inits:
             return
+        accesses = [access for access in self._view.shared_accesses if access.place is not None]
         for place in self._barriers.objects:
             inits = self._barriers.at(place, self._barriers.inits)
             over = frozenset(access.point for access in accesses if access.covers(place))

@@ -86,9 +86,8 @@ class DeclaredNames:
         """Yield each operand that names nothing, once for each name."""
         body = self.function.body
         seen: set[Register | Symbol] = set()
-        parsed: dict[int, Operand] = {}
-        for point, instruction in enumerate(body.instructions if body else ()):
-            for name in _named(instruction, parsed):
+        for point, operand in body.distinct_operands if body else ():
+            for name in _named(operand):
                 if name in seen:
                     continue
                 seen.add(name)
@@ -107,7 +106,7 @@ class DeclaredNames:
 
     def _register_complaint(self, register: Register) -> str | None:
         name, scope = register.name, register.scope
-        if (name, scope) in self._singles or (scope == 0 and is_special(name.partition(".")[0])):
+        if (name, scope) in self._singles:
             return None
         short: tuple[str, int] | None = None
         for stem, number in _splits(name):
@@ -115,6 +114,8 @@ class DeclaredNames:
             if count is not None and number < count:
                 return None
             short = (stem, count) if count is not None else short
+        if scope == 0 and is_special(name.partition(".")[0]):
+            return None
         if short is not None:
             stem, count = short
             return f"'{stem}<{count}>' declares '{stem}0' to '{stem}{count - 1}', not '{name}'"
@@ -193,16 +194,13 @@ def _splits(name: str) -> Iterator[tuple[str, int]]:
             yield name[:at], int(name[at:])
 
 
-def _named(instruction: Instruction, parsed: dict[int, Operand]) -> Iterator[Register | Symbol]:
-    """Yield the names in an instruction; operands in `parsed` (the parser shares them) were seen before."""
-    if instruction.guard is not None:
-        yield instruction.guard.register
-    for operand in instruction.operands:
-        if id(operand) in parsed:
-            continue
-        parsed[id(operand)] = operand
-        yield from registers_of(operand)
-        yield from _symbols_of(operand)
+def _named(operand: Operand) -> Iterator[Register | Symbol]:
+    """Yield the names in an operand, registers first."""
+    if isinstance(operand, (Register, Symbol)):
+        yield operand
+        return
+    yield from registers_of(operand)
+    yield from _symbols_of(operand)
 
 
 def _symbols_of(operand: Operand) -> Iterator[Symbol]:

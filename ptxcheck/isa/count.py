@@ -11,11 +11,13 @@ _COUNT = re.compile(r"(?P<base>\w+)(?:\.(?P<letter>[mnk]))?(?:(?P<operator>[-/*]
 def vector_length(count: str, slots: Mapping[str, str]) -> int | None:
     """Return the elements that a count such as `4`, `vec` or `shape.n/4` asks for.
 
-    A quotient is rounded up. A scalar (no count, or a slot that is not filled) has 1. None means that
-    the slot's value holds no number. Raises ValueError when the notation is wrong.
+    A quotient is rounded up. A scalar (no count, or a slot that is not filled) has 1. None means any number:
+    the count is `any`, or the slot's value holds no number. Raises ValueError when the notation is wrong.
     """
     if not count:
         return 1
+    if count == "any":
+        return None
     match = _COUNT.match(count)
     if match is None:
         raise ValueError(f"cannot read the count {count!r}")

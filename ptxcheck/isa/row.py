@@ -21,7 +21,7 @@ name: `d` is written, others are read; the type is that of the slot `<name>type`
 of an address is slot `space`.
 
 A count may compute from a slot: `num*2` and `dim-2` from the number in its value (`.x4`, `.3d`), `shape.n/4`
-from the number after a letter of it (`.m64n96k16`); see `count.py`.
+from the number after a letter of it (`.m64n96k16`); `any` is any number; see `count.py`.
 
 `limits` maps an operand to the integer literals that ptxas takes there: alternatives separated by commas,
 each `32`, `0..15` or `16..1048560 step 16`. Registers are not limited.

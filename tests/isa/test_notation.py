@@ -1,72 +1,105 @@
-"""The notation of table rows: what each piece of a syntax line becomes."""
+"""The notation of table rows: counts, addresses of several parts, order of slots, sinks and vectors."""
 
 from __future__ import annotations
 
 import pytest
 
+from ptxcheck.isa import Row, resolve_shape
+from ptxcheck.isa.count import vector_length
 from ptxcheck.isa.lookup import fill_slots
-from ptxcheck.isa.row import Row, compile_row, parse_limits
+from ptxcheck.isa.modifier import Mod
+from ptxcheck.isa.row import compile_row
 from ptxcheck.op import Op
-from ptxcheck.spec import Direction, Form, OperandKind
-from ptxcheck.target import Requirement, Target, Version
+from ptxcheck.spec import Direction, OperandKind, Trait
 
 
-def _form(line: str, **row: object) -> Form:
-    return compile_row(Row("add", Op.ADD, "0", (line,), **row))[0]  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("count", "slots", "length"),
+    [
+        ("", {}, 1),
+        ("4", {}, 4),
+        ("vec", {}, 1),
+        ("vec", {"vec": ".v4"}, 4),
+        ("num*2", {"num": ".x16"}, 32),
+        ("dim-2", {"dim": ".5d"}, 3),
+        ("num/32", {"num": ".x4"}, 1),
+        ("shape.n/4", {"shape": ".m64n96k16"}, 24),
+        ("any", {}, None),
+        ("mode", {"mode": ".tile"}, None),
+    ],
+)
+def test_vector_length(count: str, slots: dict[str, str], length: int | None) -> None:
+    assert vector_length(count, slots) == length
 
 
-def test_narrowed_slot() -> None:
-    form = _form("add.type(.s32,.u32@8.0) d, a", slots={"type": ".s32@7.0 .u32 .u64"})
-    (slot,) = form.slots
-    assert list(slot.values) == [".s32", ".u32"]
-    assert slot.values[".s32"].requirement == Requirement.parse("7.0")
-    assert slot.values[".u32"].requirement == Requirement.parse("8.0")
+def test_vector_length_rejects_nonsense() -> None:
+    with pytest.raises(ValueError, match="cannot read the count"):
+        vector_length("num+", {})
 
 
-def test_leading_slot_comes_first() -> None:
-    form = _form("add.half!.type d, a", slots={"half": ".lo .hi", "type": ".u32 .s32"})
-    assert fill_slots(form.slots, (".lo", ".u32")) == {"half": ".lo", "type": ".u32"}
-    assert fill_slots(form.slots, (".u32", ".lo")) is None
+def test_address_parts_chain() -> None:
+    (form,) = compile_row(Row("x", Op.ADD, "", ("x [map, base, coords]",), operands={"coords": ".s32*3"}))
+    (operand,) = form.operands
+    assert operand.kind is OperandKind.ADDRESS
+    assert operand.second is not None
+    assert operand.second.name == "base"
+    assert operand.second.second is not None
+    assert operand.second.second.count == "3"
 
 
-def test_free_order_and_fixed_order() -> None:
-    form = _form("add{.sat}.dtype.atype d, a", slots={"dtype": ".u8 .s8", "atype": ".u16 .u8"})
-    assert fill_slots(form.slots, (".u8", ".u16", ".sat")) == {
-        ".sat": ".sat",
-        "dtype": ".u8",
-        "atype": ".u16",
+def test_operand_described_by_another_entry() -> None:
+    row = Row("x", Op.ADD, "", ("x a, mask=wide",), operands={"wide": "rw .b32"}, limits={"wide": "1"})
+    operand = compile_row(row)[0].operands[1]
+    assert (operand.name, operand.type, operand.direction) == ("mask", ".b32", Direction.READ_WRITE)
+    assert operand.limits == (range(1, 2),)
+
+
+def test_types_keep_their_order() -> None:
+    row = Row("x", Op.ADD, "", ("x.dtype(.f32,.f16).atype(.f16).mode(.m) a",))
+    slots = compile_row(row)[0].slots
+    assert fill_slots(slots, (".f32", ".m", ".f16")) == {"dtype": ".f32", "atype": ".f16", "mode": ".m"}
+    assert fill_slots(slots, (".f16", ".f32", ".m")) is None
+
+
+def test_name_words_are_modifiers() -> None:
+    operation = resolve_shape("mbarrier.arrive.expect_tx.shared.b64", ("_", "[", "a"))
+    assert operation.op is Op.MBARRIER_ARRIVE
+    assert operation.has(Mod.EXPECT_TX)
+    assert "tx_count" in operation.operand_index
+
+
+def test_shapes_select_forms() -> None:
+    head = "tcgen05.mma.cta_group::1.kind::f16"
+    masked = resolve_shape(head, ("[", "a", "a", "a", "{", "a"))
+    scaled = resolve_shape(head, ("[", "[", "a", "a", "a", "a"))
+    assert "disable_lanes" in masked.operand_index
+    assert {"a_taddr", "scale_input_d"} <= set(scaled.operand_index)
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "traits"),
+    [
+        ("bar.sync", ("a",), {Trait.BARRIER, Trait.ALIGNED}),
+        ("barrier.sync", ("a",), {Trait.BARRIER}),
+        ("barrier.sync.aligned", ("a",), {Trait.BARRIER, Trait.ALIGNED}),
+        ("cp.async.bulk.commit_group", (), {Trait.COMMIT}),
+        ("cp.async.bulk.wait_group.read", ("a",), {Trait.WAIT}),
+        ("fence.proxy.async", (), {Trait.FENCE}),
+        ("mbarrier.init.shared.b64", ("[", "a"), {Trait.MBARRIER}),
+        ("mbarrier.pending_count.b64", ("a", "a"), {Trait.PURE}),
+    ],
+)
+def test_traits(text: str, shape: tuple[str, ...], traits: set[Trait]) -> None:
+    assert resolve_shape(text, shape).traits == traits
+
+
+def test_generic_copy_is_not_in_the_async_proxy() -> None:
+    copy = resolve_shape("cp.async.cg.shared.global", ("[", "[", "a"))
+    tensor = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+    assert Trait.ASYNC_PROXY_WRITE not in copy.traits
+    assert resolve_shape(tensor, ("[", "[,", "[")).traits >= {
+        Trait.ASYNC,
+        Trait.ASYNC_PROXY_READ,
+        Trait.ASYNC_PROXY_WRITE,
+        Trait.TENSORMAP_PROXY_READ,
     }
-    assert fill_slots(form.slots, (".u16", ".u8")) is None
-
-
-def test_slots_with_a_common_value_keep_their_order() -> None:
-    form = _form("add.first{.second} d", slots={"first": ".x .y", "second": ".y .z"})
-    assert fill_slots(form.slots, (".x", ".y")) == {"first": ".x", "second": ".y"}
-    assert fill_slots(form.slots, (".z", ".y")) is None
-
-
-def test_operand_flags() -> None:
-    form = _form(
-        "add.type(.u8) d|p, a", operands={"d": "w type+*2", "p": "w_ pred", "a": "imm"}, limits={"a": "0..7"}
-    )
-    result, literal = form.operands
-    assert result.wider
-    assert result.count == "2"
-    assert result.second is not None
-    assert result.second.sink
-    assert result.second.direction is Direction.WRITE
-    assert literal.kind is OperandKind.IMMEDIATE
-    assert literal.limits == (range(8),)
-
-
-def test_limits() -> None:
-    assert parse_limits("32, 16..1048560 step 16") == (range(32, 33), range(16, 1048561, 16))
-    with pytest.raises(ValueError, match="cannot read limits"):
-        parse_limits("16..")
-
-
-def test_removed_feature() -> None:
-    requirement = Requirement.parse("3.0+sm_30+until6.4/sm_70")
-    assert requirement.problem(Version(6, 3), Target(75)) is None
-    assert requirement.problem(Version(6, 4), Target(61)) is None
-    assert requirement.problem(Version(6, 4), Target(75)) is not None

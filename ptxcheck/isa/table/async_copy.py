@@ -59,12 +59,13 @@ _NON_BULK = (
         Op.CP_ASYNC,
         "9.7.9.26.3.1",
         (
-            "cp.async.cop.dst_space.src_space{.cache_hint}{.prefetch} [dst], [src], size{, src_size}"
-            "{, cache_policy}@cache_hint",
+            f"cp.async.cop(.ca).dst_space.src_space{{.cache_hint}}{{.prefetch}} [dst], [src], size=any_size"
+            f"{{, src_size}}{_CACHE}",
+            f"cp.async.cop(.cg).dst_space.src_space{{.cache_hint}}{{.prefetch}} [dst], [src], size=full_size"
+            f"{{, src_size}}{_CACHE}",
         ),
         since="7.0+sm_80",
         slots={
-            "cop": ".ca .cg",
             "dst_space": ".shared .shared::cta@7.8",
             "src_space": ".global",
             "cache_hint": ".L2::cache_hint@7.4",
@@ -73,12 +74,13 @@ _NON_BULK = (
         operands={
             "dst": "addr in dst_space",
             "src": "addr in src_space",
-            "size": "imm",
+            "any_size": "imm",
+            "full_size": "imm",
             "src_size": "any",
             "cache_policy": ".b64",
         },
         traits=frozenset({Trait.ASYNC}),
-        limits={"size": "4, 8, 16", "src_size": "0..16"},
+        limits={"any_size": "4, 8, 16", "full_size": "16", "src_size": "0..16"},
     ),
     Row(
         "cp.async.commit_group",

@@ -73,7 +73,7 @@ _ATOMICS = (
             "cache_hint": ".L2::cache_hint",
         },
         operands={
-            "d": "type*vec",
+            "d": "w_ type*vec",
             "b": "type*vec",
             "addr": "addr in space",
             "cache_policy": ".b64",

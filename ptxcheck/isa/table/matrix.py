@@ -173,6 +173,7 @@ _DENSE = (
             ("m16n8k16", 2, ".f16", ".b32*2", "8.7"),
         )
         for types, since in ((_FP8_TYPES, f"{fp8}+{_FP8_KIND}"), (_ANY8_TYPES, _CONSUMER))
+        if a == 4 or types == _FP8_TYPES
     ),
 )
 
@@ -337,8 +338,7 @@ def _wmma(shape: str, rest: str, d: str, a: str, b: str, c: str, since: str, lay
 
 
 _HALF_SHAPES = ".m16n16k16,.m8n32k16@6.1,.m32n8k16@6.1"
-_ACCUMULATOR_SHAPES = f"{_HALF_SHAPES},.m16n16k8@7.0+sm_80"
-"""The last shape is there for `.tf32`; ptxas takes it for accumulators of every type."""
+_FLOAT_SHAPES = f"{_HALF_SHAPES},.m16n16k8@7.0+sm_80"
 _BYTE_FRAGMENTS = ((".m16n16k16", 2, 2), (".m8n32k16", 1, 4), (".m32n8k16", 4, 1))
 _ROW_COL_ONLY = ".alayout(.row).blayout(.col)"
 
@@ -381,14 +381,14 @@ _WMMA = (
     _wmma_load("b", ".m8n8k32", ".u4,.s4", ".b32*1", "6.3+sm_75", ".col"),
     _wmma_load("a", ".m8n8k128", ".b1", ".b32*1", "6.3+sm_75", ".row"),
     _wmma_load("b", ".m8n8k128", ".b1", ".b32*1", "6.3+sm_75", ".col"),
-    _wmma_load("c", _ACCUMULATOR_SHAPES, ".f16", ".b32*4", "6.0+sm_70"),
-    _wmma_load("c", _ACCUMULATOR_SHAPES, ".f32", ".f32*8", "6.0+sm_70"),
-    _wmma_load("c", _ACCUMULATOR_SHAPES, ".s32", ".s32*8", "6.3+sm_72"),
+    _wmma_load("c", _HALF_SHAPES, ".f16", ".b32*4", "6.0+sm_70"),
+    _wmma_load("c", _FLOAT_SHAPES, ".f32", ".f32*8", "6.0+sm_70"),
+    _wmma_load("c", _HALF_SHAPES, ".s32", ".s32*8", "6.3+sm_72"),
     _wmma_load("c", ".m8n8k32,.m8n8k128", ".s32", ".s32*2", "6.3+sm_75"),
     _wmma_load("c", ".m8n8k4", ".f64", ".f64*2", "7.0+sm_80"),
-    _wmma_store(_ACCUMULATOR_SHAPES, ".f16", ".b32*4", "6.0+sm_70"),
-    _wmma_store(_ACCUMULATOR_SHAPES, ".f32", ".f32*8", "6.0+sm_70"),
-    _wmma_store(_ACCUMULATOR_SHAPES, ".s32", ".s32*8", "6.3+sm_72"),
+    _wmma_store(_HALF_SHAPES, ".f16", ".b32*4", "6.0+sm_70"),
+    _wmma_store(_FLOAT_SHAPES, ".f32", ".f32*8", "6.0+sm_70"),
+    _wmma_store(_HALF_SHAPES, ".s32", ".s32*8", "6.3+sm_72"),
     _wmma_store(".m8n8k32,.m8n8k128", ".s32", ".s32*2", "6.3+sm_75"),
     _wmma_store(".m8n8k4", ".f64", ".f64*2", "7.0+sm_80"),
     *(
@@ -430,7 +430,12 @@ _COMPRESSION = (
             "ratio": ".sp::2:4",
             "num": ".x1 .x2 .x4 .x8 .x16 .x32 .x64 .x128",
         },
-        operands={"metadata": "w vec", "d": "w vec .b32*num", "a": "vec .b32*num*2", "descriptor": ".b32"},
+        operands={
+            "metadata": "w vec .b32*any",
+            "d": "w vec .b32*num",
+            "a": "vec .b32*num*2",
+            "descriptor": ".b32",
+        },
         traits=frozenset({Trait.PURE}),
     ),
     Row(
@@ -443,7 +448,7 @@ _COMPRESSION = (
         ),
         since="9.4+sm_107a",
         slots={"itype": ".b2 .b4", "num": ".x1 .x2 .x4 .x8 .x16 .x32 .x64 .x128"},
-        operands={"d": "w vec", "metadata": "vec", "a": "vec"},
+        operands={"d": "w vec .b32*any", "metadata": "vec .b32*any", "a": "vec .b32*any"},
         traits=frozenset({Trait.PURE}),
     ),
 )

@@ -33,7 +33,7 @@ _ACQUIRE = {
     "report": ".phase_type::primary@9.3+sm_90",
     "conditional": ".phase_type::conditional@9.3+sm_90",
 }
-_ARRIVE_OPERANDS = {"state": "w .b64", "_": "w sink", "count": ".u32", "tx_count": ".u32", "mask": ".b32"}
+_ARRIVE_OPERANDS = {"state": "w_ .b64", "_": "w_ sink", "count": ".u32", "tx_count": ".u32", "mask": ".b32"}
 _WAIT_OPERANDS = {
     "wait_complete": "w pred",
     "report_seen": "w pred",

@@ -47,6 +47,7 @@ _ALLOCATION = (
         slots={"cta_group": _GROUP, "exclusive": ".exclusive@9.4"},
         operands={"taddr": ".b32", "columns": ".u32"},
         traits=_COLLECTIVE,
+        limits={"columns": "0..4294967264 step 32"},
     ),
     Row(
         "tcgen05.relinquish_alloc_permit",

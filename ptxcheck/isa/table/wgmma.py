@@ -4,7 +4,7 @@ Operands that analyses ask for: `d` the accumulators (read and written); `a` the
 `a_desc` its descriptor; `b_desc`; `scale_d` the predicate that keeps the accumulators; `scale_a`, `scale_b`,
 `trans_a`, `trans_b`; `metadata` and `selector` of sparse forms; `n` the groups that may stay open.
 
-The manual always writes `.sync.aligned`; ptxas takes the instructions without, too.
+The manual always writes `.aligned`; ptxas takes the instructions without it, too.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _rows(
     limits = {"scale_a": "-1, 1", "scale_b": "-1, 1", "trans_a": "0, 1", "trans_b": "0, 1"}
 
     def row(sp: str, op: Op, section: str, depth: int, sparse: str, since: str) -> Row:
-        head = f"wgmma.mma_async{sp}{{.sync}}{{.aligned}}.shape{types}"
+        head = f"wgmma.mma_async{sp}.sync{{.aligned}}.shape{types}"
         return Row(
             "wgmma.mma_async",
             op,
@@ -94,7 +94,7 @@ ROWS = (
         "wgmma.fence",
         Op.WGMMA_FENCE,
         "9.7.16.7.1",
-        ("wgmma.fence{.sync}{.aligned}",),
+        ("wgmma.fence.sync{.aligned}",),
         since=_SINCE,
         traits=_SYNC | {Trait.FENCE},
     ),
@@ -102,7 +102,7 @@ ROWS = (
         "wgmma.commit_group",
         Op.WGMMA_COMMIT_GROUP,
         "9.7.16.7.2",
-        ("wgmma.commit_group{.sync}{.aligned}",),
+        ("wgmma.commit_group.sync{.aligned}",),
         since=_SINCE,
         traits=_SYNC | {Trait.COMMIT},
     ),
@@ -110,7 +110,7 @@ ROWS = (
         "wgmma.wait_group",
         Op.WGMMA_WAIT_GROUP,
         "9.7.16.7.3",
-        ("wgmma.wait_group{.sync}{.aligned} n",),
+        ("wgmma.wait_group.sync{.aligned} n",),
         since=_SINCE,
         operands={"n": "imm"},
         traits=_SYNC | {Trait.WAIT},

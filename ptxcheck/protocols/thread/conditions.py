@@ -207,7 +207,9 @@ class Conditions:
         if name.site >= 0:
             instruction = self._cfg.instructions[name.site]
             if instruction.operation.op is Op.ELECT_SYNC and instruction.guard is None:
-                return Atom(AtomKind.SPECIAL, f"elected by {instruction.operands[-1]}")
+                mask = self._facts.constant(name.site, instruction.operands[-1])
+                members = instruction.operands[-1] if mask is None else mask & 0xFFFFFFFF
+                return Atom(AtomKind.SPECIAL, f"elected by {members}")
         return Atom(AtomKind.DEFINITION, register.name, name.site, 1, scope=register.scope)
 
     def _comparison(

@@ -1,0 +1,277 @@
+"""Tensor memory on one thread's paths: allocation, loads and stores, commits.
+
+Property: what is reported happens on a path that some thread can take (see `paths`); and where a rule says
+that something is never done, no other thread of the block does it either. A call that may synchronise ends
+what is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ...cfg import AtomKind, Uniformity, Value
+from ...ir import Operand, Register, registers_of
+from ...isa.modifier import Mod
+from ...op import Op
+from .in_flight import InFlight, Touch, Work
+from .paths import Query
+from .register_flow import unknown_calls
+
+if TYPE_CHECKING:
+    from ...view import KernelView
+
+COLUMNS = 512
+LEGAL_COLUMNS = (32, 64, 128, 256, 512)
+LOADS = frozenset({Op.TCGEN05_LD, Op.TCGEN05_LD_RED})
+MULTIPLICATIONS = frozenset(
+    {Op.TCGEN05_MMA, Op.TCGEN05_MMA_SP, Op.TCGEN05_MMA_WS, Op.TCGEN05_MMA_WS_SP}
+)  # fmt: skip
+ASYNCHRONOUS = MULTIPLICATIONS | {Op.TCGEN05_CP, Op.TCGEN05_SHIFT}
+"""What one thread issues, and a commit of that thread covers."""
+ISSUED_ONCE = ASYNCHRONOUS | {Op.TCGEN05_COMMIT}
+ALLOCATION = frozenset({Op.TCGEN05_ALLOC, Op.TCGEN05_DEALLOC, Op.TCGEN05_RELINQUISH_ALLOC_PERMIT})
+WARP_WIDE = ALLOCATION | LOADS | {Op.TCGEN05_ST, Op.TCGEN05_WAIT}
+TENSOR_MEMORY = ISSUED_ONCE | WARP_WIDE | {Op.TCGEN05_FENCE}
+_USES = ASYNCHRONOUS | LOADS | {Op.TCGEN05_ST}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two points on one path, in order."""
+
+    first: int
+    then: int
+
+
+@dataclass(frozen=True)
+class TensorMemory:
+    """The tcgen05 instructions of one kernel."""
+
+    view: KernelView
+
+    @cached_property
+    def points(self) -> Mapping[Op, frozenset[int]]:
+        """Points of each kind of instruction that some run gets to."""
+        found: dict[Op, set[int]] = {op: set() for op in TENSOR_MEMORY}
+        for point, instruction in enumerate(self.view.body.instructions):
+            if instruction.operation.op in TENSOR_MEMORY and not self.view.facts.never_runs(point):
+                found[instruction.operation.op].add(point)
+        return {op: frozenset(points) for op, points in found.items()}
+
+    def of(self, ops: frozenset[Op]) -> frozenset[int]:
+        return frozenset(point for op in ops for point in self.points[op])
+
+    @property
+    def allocations(self) -> frozenset[int]:
+        return self.points[Op.TCGEN05_ALLOC]
+
+    @property
+    def deallocations(self) -> frozenset[int]:
+        return self.points[Op.TCGEN05_DEALLOC]
+
+    def columns(self, point: int) -> Value:
+        return self.view.facts.value(point, self.view.body.instructions[point].get("columns"))
+
+    @cached_property
+    def _unknown(self) -> frozenset[int]:
+        return unknown_calls(self.view)
+
+    def _path(
+        self, first: frozenset[int] | None, then: frozenset[int], barred: frozenset[int]
+    ) -> Pair | None:
+        """Return the ends of a feasible path that passes no barred point and no unknown call."""
+        if not then or (first is not None and not first):
+            return None
+        witness = self.view.paths.find(Query(first, then, barred | self._unknown))
+        if witness is None:
+            return None
+        return Pair(-1 if witness.first is None else witness.first, witness.then)
+
+    # ---- allocation
+
+    def never_freed(self) -> Iterator[Pair]:
+        """Yield (allocation, end of the kernel) where nobody frees between."""
+        if not self.view.function.is_entry or self._unknown:
+            return
+        for allocation in sorted(self.allocations):
+            ends = self._ends_without_free(allocation)
+            found = self._path(frozenset({allocation}), ends, self.deallocations)
+            if found is not None:
+                yield found
+
+    def _ends_without_free(self, allocation: int) -> frozenset[int]:
+        """Return ends of the kernel that no thread of the block comes to with the memory freed."""
+        cfg = self.view.cfg
+        if not self.deallocations:
+            return frozenset(cfg.exits)
+        found: set[int] = set()
+        for block in cfg.blocks:
+            if block.start == block.end or len(cfg.successors[block.index]) < 2:
+                continue
+            last = block.last
+            if not cfg.reaches(allocation, last) or any(cfg.reaches(d, last) for d in self.deallocations):
+                continue
+            if self._is_taken_together(last):
+                found |= self._early_ends(block.index)
+        return frozenset(found)
+
+    def _is_taken_together(self, branch: int) -> bool:
+        """Tell whether all threads of the block go the same way at a branch."""
+        guard = self.view.body.instructions[branch].guard
+        if guard is None or self.view.facts.uniform(branch, guard.register) > Uniformity.CTA:
+            return False
+        controls = self.view.cfg.control[self.view.cfg.graph.block_of[branch]]
+        return not controls and self.view.cfg.loop_of(branch) is None
+
+    def _early_ends(self, branch: int) -> set[int]:
+        """Return the ends behind one way of a branch that leads to no deallocation."""
+        cfg = self.view.cfg
+        found: set[int] = set()
+        for target in cfg.successors[branch]:
+            others = [t for t in cfg.successors[branch] if t != target]
+            if target == cfg.exit:
+                found.add(cfg.blocks[branch].last)
+                continue
+            start = cfg.blocks[target].start
+            if any(d == start or cfg.reaches(start, d) for d in self.deallocations):
+                continue
+            starts = [cfg.blocks[t].start for t in others if t != cfg.exit]
+            for end in cfg.exits:
+                behind = end == start or cfg.reaches(start, end)
+                if behind and not any(end == s or cfg.reaches(s, end) for s in starts):
+                    found.add(end)
+        return found
+
+    def wrong_sizes(self) -> Iterator[tuple[int, int]]:
+        """Yield (deallocation, columns) where no allocation of the kernel has as many."""
+        if not self.allocations or self._unknown:
+            return
+        sizes = [self.columns(point) for point in self.allocations]
+        for point in sorted(self.deallocations):
+            count = self.columns(point).constant
+            if count is not None and not any(size.may_be(count) for size in sizes):
+                yield point, count
+
+    def growing(self) -> Iterator[Pair]:
+        """Yield allocations in turn of which the second is surely larger."""
+        for then in sorted(self.allocations):
+            smaller = frozenset(p for p in self.allocations if self.columns(p).high < self.columns(then).low)
+            found = self._path(smaller, frozenset({then}), frozenset())
+            if found is not None:
+                yield found
+
+    def after_relinquish(self) -> Iterator[Pair]:
+        """Yield allocations that a thread makes after it gave up the permit."""
+        given_up = self.points[Op.TCGEN05_RELINQUISH_ALLOC_PERMIT]
+        for allocation in sorted(self.allocations):
+            found = self._path(given_up, frozenset({allocation}), given_up)
+            if found is not None:
+                yield found
+
+    def oversubscribed(self) -> Iterator[Pair]:
+        """Yield allocations in turn that do not fit together, where nobody can free the first."""
+        for then in sorted(self.allocations):
+            if not all(self._comes_later(then, point) for point in self.deallocations):
+                continue
+            low = self.columns(then).low
+            many = frozenset(p for p in self.allocations if self.columns(p).low + low > COLUMNS)
+            found = self._path(many, frozenset({then}), self.deallocations)
+            if found is not None:
+                yield found
+
+    def _comes_later(self, allocation: int, deallocation: int) -> bool:
+        """Tell whether no thread gets to a deallocation without having passed the allocation."""
+        if not self.view.cfg.dominates(allocation, deallocation):
+            return False
+        guard = self.view.body.instructions[allocation].guard
+        other = self.view.body.instructions[deallocation].guard
+        if guard is None:
+            return True
+        if other is None or other.negated != guard.negated:
+            return False
+        return self.view.facts.same_definition(allocation, guard.register, deallocation, other.register)
+
+    def never_allocated(self) -> int | None:
+        """Return the first use of tensor memory in a kernel in which nobody allocates any."""
+        if not self.view.function.is_entry or self._unknown or self.view.cfg.calls:
+            return None
+        if any(i.operation.op is Op.TCGEN05_ALLOC for i in self.view.body.instructions):
+            return None
+        return min(self.of(_USES), default=None)
+
+    # ---- loads and stores
+
+    @cached_property
+    def early_uses(self) -> tuple[Touch, ...]:
+        """Accesses to the registers of a load that has not been waited for."""
+        started = {point: self._loaded(point) for op in LOADS for point in self.points[op]}
+        if not started:
+            return ()
+        waits = {p: 0 for p in self.points[Op.TCGEN05_WAIT] if self._has(p, Mod.WAIT_LD)}
+        return InFlight(self.view, Work(started, None, waits, chains=True)).touches
+
+    def _loaded(self, point: int) -> frozenset[Register]:
+        return frozenset(self.view.body.instructions[point].writes())
+
+    def _has(self, point: int, modifier: Mod) -> bool:
+        return self.view.body.instructions[point].operation.has(modifier)
+
+    @cached_property
+    def _store_waits(self) -> frozenset[int]:
+        return frozenset(p for p in self.points[Op.TCGEN05_WAIT] if self._has(p, Mod.WAIT_ST))
+
+    def unawaited_stores(self) -> Iterator[Pair]:
+        """Yield (store, end of the thread, deallocation, or load of the same place) with no wait between."""
+        stores = self.points[Op.TCGEN05_ST]
+        ends = frozenset(self.view.cfg.exits) | self.deallocations
+        for load in sorted(self.of(LOADS)):
+            found = self._stored_before(load)
+            if found is not None:
+                yield found
+        last = self._path(stores, ends, self._store_waits | stores)
+        if last is not None:
+            yield last
+
+    def _stored_before(self, load: int) -> Pair | None:
+        place = self._address(load)
+        if place is None:
+            return None
+        computed = (
+            frozenset(a.at for a, _ in place.linear.terms if a.at >= 0) if place.linear else frozenset()
+        )
+        same = frozenset(
+            p
+            for p in self.points[Op.TCGEN05_ST]
+            if (other := self._address(p)) is not None and other.linear == place.linear
+        )
+        return self._path(same, frozenset({load}), self._store_waits | computed | same)
+
+    def _address(self, point: int) -> Value | None:
+        """Return the address of an access, None when loops may change it between two points."""
+        value = self.view.facts.value(point, self.view.body.instructions[point].get("taddr"))
+        if value.linear is None or any(atom.kind is AtomKind.PHI for atom, _ in value.linear.terms):
+            return None
+        return value
+
+    # ---- work of one thread
+
+    def uncommitted(self) -> Pair | None:
+        """Return (asynchronous operation, end of its thread) with no commit between."""
+        issued = self.of(ASYNCHRONOUS)
+        if not self.view.function.is_entry:
+            return None
+        ends = frozenset(self.view.cfg.exits)
+        return self._path(issued, ends, self.points[Op.TCGEN05_COMMIT] | issued)
+
+    def operand_registers(self, point: int, operand: str) -> frozenset[Register]:
+        value: Operand | None = self.view.body.instructions[point].get(operand)
+        return frozenset() if value is None else frozenset(registers_of(value))
+
+
+__all__ = [
+    "ALLOCATION", "ASYNCHRONOUS", "COLUMNS", "ISSUED_ONCE", "LEGAL_COLUMNS", "LOADS", "TENSOR_MEMORY",
+    "WARP_WIDE", "Pair", "TensorMemory",
+]  # fmt: skip

@@ -1,0 +1,76 @@
+"""A `setmaxnreg.inc` to fewer registers than the thread has, or a `setmaxnreg.dec` to more.
+
+Checks: the count against that of the `setmaxnreg` before on a feasible path.
+Why: the instruction is undefined in the wrong direction.
+Source: PTX ISA 9.7.20.5.
+Not checked: the count at the start, which ptxas chooses so that the first ones fit; it rejects decreases
+from it to more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Severity
+from ..view import KernelView
+from .rule import Hit, Rule
+
+_BAD = """
+.version 8.6
+.target sm_90a
+.address_size 64
+
+.visible .entry kernel() .reqntid 384 .minnctapersm 1
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<4>;
+
+    setmaxnreg.dec.sync.aligned.u32 40;
+    bar.sync 0;
+    setmaxnreg.dec.sync.aligned.u32 80; // expect: WG009
+    ret;
+}
+"""
+
+_GOOD = """
+.version 8.6
+.target sm_90a
+.address_size 64
+
+.visible .entry kernel() .reqntid 384 .minnctapersm 1
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<4>;
+
+    setmaxnreg.dec.sync.aligned.u32 40;
+    bar.sync 0;
+    setmaxnreg.inc.sync.aligned.u32 80;
+    ret;
+}
+"""
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    counts = view.register_count.counts
+    for step in view.register_count.wrong_steps():
+        verb = "increases" if view.register_count.is_increase(step.point) else "decreases"
+        yield Hit(
+            step.point,
+            f"this {verb} the count to {counts[step.point]}, but it is {counts[step.before]}",
+            related=((step.before, "the count is set here"),),
+        )
+
+
+RULE = Rule(
+    id="WG009",
+    name="setmaxnreg-against-current",
+    severity=Severity.UNDEFINED,
+    since="0.1",
+    section="PTX ISA 9.7.20.5",
+    summary="setmaxnreg.inc asks for fewer registers than there are, or setmaxnreg.dec for more.",
+    consequence="Undefined: registers in use may be lost.",
+    advice="Use setmaxnreg.dec to give registers up and setmaxnreg.inc to get more.",
+    bad=_BAD,
+    good=_GOOD,
+    check=check,
+)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _WINDOW = "cluster:"
 _OWN = "cluster:%cluster_ctarank"
 _TELLING = frozenset({Trait.WAIT, Trait.ATOMIC, Trait.CALL, Trait.ANYTHING})
+_ACCESSING = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC, Trait.MBARRIER, Trait.ASYNC})
+_ELSEWHERE = frozenset({".global", ".local", ".const", ".param", ".param::entry", ".param::func"})
 _STRONG = (Mod.RELAXED, Mod.ACQUIRE, Mod.VOLATILE, Mod.MMIO)
 _WIDE = (Mod.CLUSTER, Mod.GPU, Mod.SYS, Mod.GL)
 
@@ -58,6 +60,9 @@ class ClusterMemory:
         )
 
     def _mapped(self, point: int, instruction: Instruction) -> Pointer | None:
+        operation = instruction.operation
+        if not operation.traits & _ACCESSING or operation.slots.get("space") in _ELSEWHERE:
+            return None
         for operand in instruction.operands:
             if isinstance(operand, Address) and operand.base is not None:
                 pointer = self.view.facts.address(point, operand)

@@ -11,14 +11,17 @@ from .launch import Launch
 
 if TYPE_CHECKING:
     from .cfg import Cfg, Facts
+    from .protocols.thread.async_bytes import AsyncBytes
     from .protocols.thread.barriers import Barriers
     from .protocols.thread.cluster_barrier import ClusterBarrier
     from .protocols.thread.cluster_memory import ClusterMemory
+    from .protocols.thread.copy_groups import CopyGroups, Slip
     from .protocols.thread.mbarrier_lifecycle import Lifecycle
     from .protocols.thread.named_barrier import NamedBarriers
     from .protocols.thread.paths import Paths
     from .protocols.thread.places import Places
     from .protocols.thread.register_count import RegisterCount
+    from .protocols.thread.proxies import Crossing
     from .protocols.thread.shared_access import SharedAccess
     from .protocols.thread.tensor_memory import TensorMemory
     from .protocols.thread.wgmma import Wgmma
@@ -127,3 +130,45 @@ class KernelView:
         from .protocols.thread.wgmma import Wgmma
 
         return Wgmma(self)
+
+    @cached_property
+    def async_bytes(self) -> AsyncBytes:
+        """Bytes that accesses and asynchronous copies touch."""
+        from .protocols.thread.async_bytes import AsyncBytes
+
+        return AsyncBytes(self)
+
+    @cached_property
+    def bulk_groups(self) -> CopyGroups:
+        """Groups of bulk copies."""
+        from .protocols.thread.copy_groups import bulk_groups
+
+        return bulk_groups(self)
+
+    @cached_property
+    def full_bulk_groups(self) -> CopyGroups:
+        """Groups of bulk copies with the waits for their writes alone."""
+        from .protocols.thread.copy_groups import full_bulk_groups
+
+        return full_bulk_groups(self)
+
+    @cached_property
+    def wrong_waits(self) -> tuple[Slip, ...]:
+        """Waits for the wrong kind of groups."""
+        from .protocols.thread.copy_groups import wrong_waits
+
+        return tuple(wrong_waits(self))
+
+    @cached_property
+    def small_groups(self) -> CopyGroups:
+        """Groups of `cp.async`."""
+        from .protocols.thread.copy_groups import small_groups
+
+        return small_groups(self)
+
+    @cached_property
+    def proxy_crossings(self) -> tuple[Crossing, ...]:
+        """Bytes written through the generic proxy and read through the async proxy with no fence between."""
+        from .protocols.thread.proxies import find_crossings
+
+        return find_crossings(self)

@@ -42,7 +42,8 @@ from .actions import (
 from .machine.symbol import Form, plus
 
 Clock = npt.NDArray[np.int32]
-"""For each strand, how many of its actions are known to have happened."""
+"""For each strand, how many of its actions are known to have happened; then, for each mbarrier, how many of its
+phases with asynchronous work are known to have completed."""
 
 _MAX_COUNT = (1 << 20) - 1
 
@@ -165,8 +166,11 @@ def simulate(protocol: Protocol) -> Outcome:
 class _Simulation:
     def __init__(self, protocol: Protocol) -> None:
         self._protocol = protocol
-        size = len(protocol.strands)
-        self._runners = [_Runner(i, clock=np.zeros(size, dtype=np.int32)) for i in range(size)]
+        strands = len(protocol.strands)
+        names = {a.barrier for s in protocol.strands for a in s.actions if isinstance(a, Init)}
+        self._place = {name: strands + index for index, name in enumerate(sorted(names))}
+        size = strands + len(names)
+        self._runners = [_Runner(i, clock=np.zeros(size, dtype=np.int32)) for i in range(strands)]
         self._barriers: dict[Barrier, _Mbarrier] = {}
         self._meetings: dict[tuple[object, ...], _Meeting] = {}
         self._problems: list[Problem] = []
@@ -183,6 +187,7 @@ class _Simulation:
             if not moved:
                 moved = self._give_up_polls()
         self._report_stuck()
+        self._report_unexpected_bytes()
         return Outcome(tuple(self._problems), tuple(self._equations.values()), tuple(self._steps))
 
     # -- scheduling
@@ -368,10 +373,7 @@ class _Simulation:
 
     def _check_expects(self, name: Barrier, barrier: _Mbarrier) -> None:
         for expect in barrier.now.expects:
-            if not any(
-                a.strand == expect.strand and a.point == expect.point or _before(expect.clock, a.clock)
-                for a in barrier.now.arrivals
-            ):
+            if not any(_before(expect.clock, arrival.clock) for arrival in barrier.now.arrivals):
                 self._problem_at(
                     Flaw.LATE_EXPECT, expect.strand, expect.point, name, barrier.phase,
                     "no arrival of this phase comes after these bytes are expected: the phase can complete "
@@ -384,6 +386,8 @@ class _Simulation:
         clock: Clock = np.maximum.reduce([barrier.born, *parts])
         if barrier.completions:
             clock = np.maximum(clock, barrier.completions[-1])
+        if phase.transfers:
+            clock[self._place[name]] = barrier.phase + 1
         self._check_missed(name, barrier, clock)
         barrier.completions.append(clock)
         barrier.phase += 1
@@ -524,6 +528,20 @@ class _Simulation:
             actions = self._actions(runner)
             if runner.at < len(actions):
                 self._problems.append(self._stuck(runner, actions[runner.at]))
+
+    def _report_unexpected_bytes(self) -> None:
+        """Bytes that nothing expects let the phase complete before they arrive, in another schedule."""
+        for name, barrier in sorted(self._barriers.items()):
+            if barrier.pending <= 0:
+                self._check_expects(name, barrier)
+            surplus = plus(barrier.now.completed, barrier.now.expected, -1)
+            if barrier.pending <= 0 and isinstance(surplus, int) and surplus > 0:
+                transfer = barrier.now.transfers[-1]
+                self._problem_at(
+                    Flaw.TX_MISMATCH, transfer.strand, transfer.point, name, barrier.phase,
+                    f"{barrier.now.completed} bytes complete in phase {barrier.phase}, "
+                    f"{barrier.now.expected} are expected",
+                )  # fmt: skip
 
     def _stuck(self, runner: _Runner, action: Action) -> Problem:
         if isinstance(action, Wait):

@@ -3,8 +3,8 @@
 Property: each `Step` lies on a path that a thread can take. `most` is the largest count that ptxas may start
 the kernel with, known where the directives say: `.maxnreg`, or the block and `.minnctapersm`, which share the
 65536 registers of a multiprocessor among whole warpgroups, in steps of 8. Without either, ptxas ignores
-setmaxnreg. It starts with fewer where no increase of the kernel goes up to that many, so that the count at the
-start is `most` exactly where some increase goes beyond.
+setmaxnreg. It starts with fewer where no increase of the kernel goes up to that many, so that the count at
+the start is `most` exactly where some increase goes beyond.
 """
 
 from __future__ import annotations

@@ -1,0 +1,120 @@
+"""Addresses of tensor memory: lane in the upper half, column in the lower.
+
+Property: `tensor_address` gives an address only where it is a number, or a constant away from what
+`tcgen05.alloc` wrote to a place in shared memory that nothing else writes. What an allocation writes is in
+lane 0, and its columns are `columns` at most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...cfg import AtomKind, Uniformity
+from ...cfg.linear import Atom
+from ...ir import Register
+from ...op import Op
+from ...spec import Trait
+from .places import Place
+
+if TYPE_CHECKING:
+    from ...view import KernelView
+
+ALL_COLUMNS = 512
+_WIDTHS = {".32x32b": 1, ".16x64b": 2, ".16x128b": 4, ".16x256b": 8, ".16x32bx2": 1}
+"""Columns of one repetition of each shape of a load or store."""
+_WRITING = frozenset({Trait.STORE, Trait.ATOMIC, Trait.ASYNC})
+_LANES = ("%laneid", "%tid.x")
+
+
+@dataclass(frozen=True, slots=True)
+class TensorAddress:
+    """`lane` and `column`, counted from the start of an allocation, or absolute."""
+
+    lane: int
+    column: int
+    columns: int
+    is_absolute: bool
+
+
+def tensor_address(view: KernelView, point: int) -> TensorAddress | None:
+    """Return the address that a point accesses, None when not known."""
+    value = view.facts.value(point, view.body.instructions[point].get("taddr"))
+    if value.constant is not None:
+        return _split(value.constant, ALL_COLUMNS, True)
+    if value.linear is None or len(value.linear.terms) != 1 or value.linear.constant < 0:
+        return None
+    atom, factor = value.linear.terms[0]
+    if factor != 1 or atom.kind is not AtomKind.DEFINITION or atom.at < 0:
+        return None
+    columns = _allocated(view, atom.at)
+    return None if columns is None else _split(value.linear.constant, columns, False)
+
+
+def _split(address: int, columns: int, is_absolute: bool) -> TensorAddress:
+    return TensorAddress(address >> 16 & 0xFFFF, address & 0xFFFF, columns, is_absolute)
+
+
+def _allocated(view: KernelView, load: int) -> int | None:
+    """Return the most columns behind an address that a point loads, None when it is no allocation's."""
+    instruction = view.body.instructions[load]
+    if instruction.operation.op is not Op.LD or instruction.guard is not None:
+        return None
+    place = view.places.of(load, instruction.get("a"))
+    if place is None or place.at is None:
+        return None
+    found: list[int] = []
+    for point in view.tensor_memory.allocations:
+        target = view.places.of(point, view.body.instructions[point].get("dst"), ".shared")
+        if target is not None and target.is_same(place):
+            found.append(view.tensor_memory.columns(point).high)
+    return None if not found or _is_written(view, place) else max(found)
+
+
+def _is_written(view: KernelView, place: Place) -> bool:
+    """Tell whether anything but an allocation may write to a place."""
+    for access in view.shared_accesses:
+        operation = view.body.instructions[access.point].operation
+        if not operation.traits & _WRITING:
+            continue
+        if access.place is not None and access.place.may_overlap(place, access.size, 4):
+            return True
+    return False
+
+
+def width(view: KernelView, point: int) -> int:
+    """Return how many columns a load or store touches at least."""
+    slots = view.body.instructions[point].operation.slots
+    repeated = slots.get("num", ".x1").removeprefix(".x")
+    return _WIDTHS.get(slots.get("shape", ""), 1) * int(repeated)
+
+
+def differs_in_warp(view: KernelView, point: int) -> bool:
+    """Tell whether the lanes of a warp surely access different addresses."""
+    value = view.facts.value(point, view.body.instructions[point].get("taddr"))
+    if value.linear is None or (view.launch.block is not None and view.launch.block[0] == 1):
+        return False
+    own = [(atom, factor) for atom, factor in value.linear.terms if _is_lane(atom)]
+    others = [atom for atom, _ in value.linear.terms if not _is_lane(atom)]
+    if len(own) != 1 or own[0][1] % (1 << value.width) == 0:
+        return False
+    return all(_is_uniform(view, atom) for atom in others)
+
+
+def _is_lane(atom: Atom) -> bool:
+    return atom.kind is AtomKind.SPECIAL and atom.name in _LANES
+
+
+def _is_uniform(view: KernelView, atom: Atom) -> bool:
+    if atom.kind in (AtomKind.PARAMETER, AtomKind.ADDRESS):
+        return True
+    if atom.kind is not AtomKind.DEFINITION or atom.at < 0:
+        return False
+    after = atom.at + 1
+    block_of = view.cfg.graph.block_of
+    if after >= len(block_of) or block_of[after] != block_of[atom.at]:
+        return False
+    return view.facts.uniform(after, Register(atom.name, atom.scope)) <= Uniformity.WARP
+
+
+__all__ = ["TensorAddress", "differs_in_warp", "tensor_address", "width"]

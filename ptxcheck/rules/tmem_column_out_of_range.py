@@ -1,0 +1,99 @@
+"""A `tcgen05.ld` or `.st` beyond the columns that are allocated, or beyond all 512.
+
+Checks: addresses that are constant, or a constant away from an allocation, with the columns that the shape
+touches at least.
+Why: the columns behind belong to another allocation, or do not exist.
+Source: PTX ISA 9.7.17.1 and 9.7.17.8.2.
+Not checked: addresses computed in other ways; operands of tcgen05.mma.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Severity
+from ..op import Op
+from ..protocols.thread.tensor_address import tensor_address, width
+from ..protocols.thread.tensor_memory import LOADS
+from ..view import KernelView
+from .rule import Hit, Rule
+
+_BAD = """
+.version 8.6
+.target sm_100a
+.address_size 64
+
+.visible .entry kernel(.param .u32 n) .reqntid 128
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<16>;
+    .reg .b64 %rd<4>;
+    .shared .align 4 .b32 slot;
+    .shared .align 8 .b64 bar;
+
+    mov.u32 %r1, %tid.x;
+    shr.u32 %r2, %r1, 5;
+    setp.eq.u32 %p1, %r2, 0;
+    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+    bar.sync 0;
+    ld.shared.b32 %r3, [slot];
+    tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r4, %r6}, [%r3 + 31]; // expect: TM015
+    tcgen05.wait::ld.sync.aligned;
+    bar.sync 0;
+    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
+    ret;
+}
+"""
+
+_GOOD = """
+.version 8.6
+.target sm_100a
+.address_size 64
+
+.visible .entry kernel(.param .u32 n) .reqntid 128
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<16>;
+    .reg .b64 %rd<4>;
+    .shared .align 4 .b32 slot;
+    .shared .align 8 .b64 bar;
+
+    mov.u32 %r1, %tid.x;
+    shr.u32 %r2, %r1, 5;
+    setp.eq.u32 %p1, %r2, 0;
+    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+    bar.sync 0;
+    ld.shared.b32 %r3, [slot];
+    tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r4, %r6}, [%r3 + 30];
+    tcgen05.wait::ld.sync.aligned;
+    bar.sync 0;
+    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
+    ret;
+}
+"""
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    for point in sorted(view.tensor_memory.of(LOADS | {Op.TCGEN05_ST})):
+        address = tensor_address(view, point)
+        if address is None:
+            continue
+        end = address.column + width(view, point)
+        if end > address.columns:
+            what = "tensor memory" if address.is_absolute else "the allocation"
+            yield Hit(point, f"this reaches column {end - 1}, but {what} has {address.columns}")
+
+
+RULE = Rule(
+    id="TM015",
+    name="tmem-column-out-of-range",
+    severity=Severity.UNDEFINED,
+    since="0.1",
+    section="PTX ISA 9.7.17.1",
+    summary="An access goes beyond the allocated columns of tensor memory.",
+    consequence="Undefined: a fault, or another block's data.",
+    advice="Allocate more columns, or load fewer at once.",
+    bad=_BAD,
+    good=_GOOD,
+    check=check,
+)

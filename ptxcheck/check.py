@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, TypeAlias
 
+from .collector import Pause, paused
 from .comments import Comment, comments
 from .config import Config
 from .evaluate import evaluate
@@ -25,6 +26,9 @@ from .view import KernelView
 
 if TYPE_CHECKING:
     from .rules import Rule
+
+_RELIEF = 20_000
+"""Instructions to check between two collections of garbage."""
 
 Target: TypeAlias = str | os.PathLike[str] | Source
 """A path, a folder, a glob, `-`, or PTX text."""
@@ -118,6 +122,11 @@ class _Part:
 
 
 def _check_input(loaded: Loaded, rules: Sequence[Rule], config: Config) -> _Part:
+    with paused(_RELIEF) as pause:
+        return _check_source(loaded, rules, config, pause)
+
+
+def _check_source(loaded: Loaded, rules: Sequence[Rule], config: Config, pause: Pause) -> _Part:
     """Check one input: parse it, run the rules on each function with a body, apply suppressions."""
     if loaded.source is None:
         return _Part(problems=loaded.problems)
@@ -135,6 +144,7 @@ def _check_input(loaded: Loaded, rules: Sequence[Rule], config: Config) -> _Part
     for function in module.functions:
         if function.body is not None:
             part = _joined(part, _check_function(module, function, rules, config, locator, hints))
+            pause.relieve(len(function.body.instructions))
     return _finished(part, [source.name for source in main], loaded.source, files, rules, config)
 
 

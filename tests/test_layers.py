@@ -19,7 +19,7 @@ LAYERS = (
     ("descriptors", "protocols"),
     ("rules",),
     ("repair", "report"),
-    ("positions", "comments", "launches", "fingerprint", "files", "frontends"),
+    ("positions", "comments", "launches", "fingerprint", "files", "frontends", "collector"),
     ("launch_comments", "suppress", "config", "evaluate"),
     ("check", "dump", "output"),
     ("progress",),

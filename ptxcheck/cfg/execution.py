@@ -15,6 +15,7 @@ device function do is not known: its threads are taken to enter together.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +24,7 @@ from .cfg import Cfg, ControlDependence
 from .claims import Claims
 from .definitions import Definitions
 from .graph import Edge
+from .sparse import Sparse
 from .synchronising import SYNCHRONISING
 from .threads import WARP, Lanes, ThreadSet
 from .uniform import Uniformity
@@ -55,6 +57,31 @@ class Execution:
         return len(self.threads) <= 1 or (self.elected and len(self.threads.warps) <= 1)
 
 
+class _Blocks:
+    """Least solution of: a block is as divergent as the branches that control it, and their blocks."""
+
+    def __init__(self, cfg: Cfg, level_of: Callable[[ControlDependence], Uniformity]) -> None:
+        self._cfg = cfg
+        self._level_of = level_of
+
+    def inputs(self, key: int) -> Sequence[int]:
+        return [dependence.branch for dependence in self._cfg.control[key]]
+
+    def evaluate(self, key: int, read: Callable[[int], Uniformity | None]) -> Uniformity | None:
+        level = Uniformity.GRID
+        for dependence in self._cfg.control[key]:
+            level = max(level, self._level_of(dependence), read(dependence.branch) or Uniformity.GRID)
+        return level
+
+    def closes_cycle(self, key: int) -> bool:
+        return True
+
+    def merge(
+        self, key: int, old: Uniformity, new: Uniformity, turn: int, cycle: Sequence[int]
+    ) -> Uniformity:
+        return max(old, new)
+
+
 class Executions:
     """Execution of all points of one function."""
 
@@ -66,10 +93,12 @@ class Executions:
         self._levels = levels
         self._lanes = lanes
         self._claims = claims
+        self._blocks: Sparse[int, Uniformity] = Sparse(_Blocks(cfg, self._of_dependence))
 
     def at(self, point: int) -> Execution:
         block = self._cfg.graph.block_of[point]
-        level, threads, exact = self._blocks[block], self._threads[block], block not in self._inexact
+        level = self._blocks.get(block) or Uniformity.GRID
+        threads, exact = self._threads[block], block not in self._inexact
         elected = self._elected[block]
         guard = self._cfg.instructions[point].guard
         if guard is not None:
@@ -99,22 +128,6 @@ class Executions:
         points = self._cfg.blocks[block].points
         quiet = not any(self._cfg.instructions[p].operation.traits & SYNCHRONISING for p in points)
         return quiet and self._cfg.successors[block] == (self._cfg.exit,)
-
-    @cached_property
-    def _blocks(self) -> tuple[Uniformity, ...]:
-        """Least solution of: a block is as divergent as the branches that control it, and their blocks."""
-        levels = [Uniformity.GRID] * len(self._cfg.successors)
-        controls = [[(d.branch, self._of_dependence(d)) for d in found] for found in self._cfg.control]
-        changed = True
-        while changed:
-            changed = False
-            for block in self._cfg.order:
-                for branch, own in controls[block]:
-                    level = max(own, levels[branch])
-                    if level > levels[block]:
-                        levels[block] = level
-                        changed = True
-        return tuple(levels)
 
     def _of_dependence(self, dependence: ControlDependence) -> Uniformity:
         level = self._levels.of_branch(dependence.branch)

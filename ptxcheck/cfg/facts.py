@@ -24,7 +24,7 @@ from .evaluate import WIDEST, Values
 from .execution import Execution, Executions
 from .guards import Fact
 from .literals import literal_value
-from .reachability import reachable_blocks
+from .reachability import Reachability
 from .slice import SyncSlice, sync_slice
 from .special import special_name, special_uniformity
 from .threads import Lanes, ThreadSet
@@ -157,7 +157,7 @@ class Facts:
 
     def reachable(self, point: int) -> bool:
         """Tell whether some run may get to a point, branches on constants considered."""
-        return self.cfg.graph.block_of[point] in self._reachable
+        return self._reachability.of(self.cfg.graph.block_of[point])
 
     def never_runs(self, point: int) -> bool:
         """Tell whether no thread executes the instruction: not reachable, or a guard that never holds."""
@@ -199,8 +199,8 @@ class Facts:
         return self._uses.of(point)
 
     @cached_property
-    def _reachable(self) -> frozenset[int]:
-        return reachable_blocks(self.cfg, self._values)
+    def _reachability(self) -> Reachability:
+        return Reachability(self.cfg, self._values)
 
     @cached_property
     def _uses(self) -> Uses:

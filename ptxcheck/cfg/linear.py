@@ -15,6 +15,8 @@ MAX_TERMS = 8
 
 
 class AtomKind(IntEnum):
+    __hash__ = int.__hash__
+
     SPECIAL = 0
     """Special register such as `%tid.x`."""
     PARAMETER = 1

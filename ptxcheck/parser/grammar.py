@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lark import Lark, Token, Transformer
+from lark import __version__ as lark_version
 from lark.exceptions import LarkError, UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
 
 from ..ir import (
@@ -108,7 +111,20 @@ class RawLoc(NamedTuple):
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
     grammar = (Path(__file__).parent / "ptx.lark").read_text(encoding="ascii")
-    return Lark(grammar, parser="lalr", start=_STARTS, maybe_placeholders=True)
+    return Lark(grammar, parser="lalr", start=_STARTS, maybe_placeholders=True, cache=_tables())
+
+
+def _tables() -> str | bool:
+    """Return the file that keeps the parse tables between runs, False when there is no place for it.
+
+    Lark checks that it fits the grammar, and builds the tables where it does not.
+    """
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ptxcheck"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        return False
+    return str(folder / f"grammar-{sys.version_info[0]}.{sys.version_info[1]}-{lark_version}.pickle")
 
 
 def parse(start: str, text: str, names: Names) -> Any:

@@ -63,6 +63,7 @@ class Conditions:
         self._cfg = cfg
         self._facts = facts
         self._memo: dict[tuple[Name, bool], Literal] = {}
+        self._known_homes: dict[Linear, frozenset[int]] = {}
 
     def of(self, point: int, guard: Guard) -> Literal:
         """Return what holds when the guard holds at the point."""
@@ -73,14 +74,16 @@ class Conditions:
         if literal.never:
             return None
         known = dict(assumed)
+        changed = False
         for one in literal.comparisons:
             before = known.get(one.key)
             numbers = constrain(before or top(one.width), one.relation, one.number, one.signed)
             if numbers is None:
                 return None
-            if before is not None or one.key in self._relevant:
+            if numbers != before and (before is not None or one.key in self._relevant):
                 known[one.key] = numbers
-        return tuple(sorted(known.items()))
+                changed = True
+        return tuple(sorted(known.items())) if changed else assumed
 
     def is_sure(self, assumed: Assumptions, literal: Literal) -> bool:
         """Tell whether a run can surely choose the literal, or refuse it.
@@ -97,9 +100,12 @@ class Conditions:
 
     def entering(self, block: int, source: int, assumed: Assumptions) -> Assumptions:
         """Return what is left on entry to a block by the edge from `source`."""
-        kept = {key: value for key, value in assumed if not self._is_defined_in(key, block)}
+        counters = self._counters.get(block, ())
+        if not counters and not any(block in self._homes(key) for key, _ in assumed):
+            return assumed
+        kept = {key: value for key, value in assumed if block not in self._homes(key)}
         known = dict(assumed)
-        for atom in self._counters.get(block, ()):
+        for atom in counters:
             numbers = self._carried(atom, block, source, known)
             if numbers is not None:
                 kept[atom_form(atom)] = numbers
@@ -120,17 +126,15 @@ class Conditions:
             return None
         return add(old, exactly(value.linear.constant, old.width)).with_linear(None)
 
-    def _is_defined_in(self, key: Linear, block: int) -> bool:
-        for atom, _ in key.terms:
-            if atom.kind is AtomKind.PHI and atom.at == block:
-                return True
-            if (
-                atom.kind is AtomKind.DEFINITION
-                and atom.at >= 0
-                and self._cfg.graph.block_of[atom.at] == block
-            ):
-                return True
-        return False
+    def _homes(self, key: Linear) -> frozenset[int]:
+        """Return the blocks that define an atom of a key anew."""
+        known = self._known_homes.get(key)
+        if known is None:
+            block_of = self._cfg.graph.block_of
+            defined = {atom.at for atom, _ in key.terms if atom.kind is AtomKind.PHI}
+            sites = (atom.at for atom, _ in key.terms if atom.kind is AtomKind.DEFINITION and atom.at >= 0)
+            known = self._known_homes[key] = frozenset(defined.union(block_of[site] for site in sites))
+        return known
 
     @cached_property
     def _relevant(self) -> frozenset[Linear]:

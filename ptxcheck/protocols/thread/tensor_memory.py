@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ...cfg import AtomKind, Uniformity, Value
-from ...ir import Operand, Register, registers_of
+from ...cfg import AtomKind, EdgeKind, Uniformity, Value
+from ...ir import Register
 from ...isa.modifier import Mod
 from ...op import Op
 from .in_flight import InFlight, Touch, Work
@@ -97,53 +97,46 @@ class TensorMemory:
         if not self.view.function.is_entry or self._unknown:
             return
         for allocation in sorted(self.allocations):
-            ends = self._ends_without_free(allocation)
-            found = self._path(frozenset({allocation}), ends, self.deallocations)
-            if found is not None:
-                yield found
+            for ends, barred in self._ways_without_free(allocation):
+                found = self._path(frozenset({allocation}), ends, barred)
+                if found is not None:
+                    yield found
+                    break
 
-    def _ends_without_free(self, allocation: int) -> frozenset[int]:
-        """Return ends of the kernel that no thread of the block comes to with the memory freed."""
+    def _ways_without_free(self, allocation: int) -> Iterator[tuple[frozenset[int], frozenset[int]]]:
+        """Yield ends of the kernel, and points to leave out, of ways on which no thread frees."""
         cfg = self.view.cfg
         if not self.deallocations:
-            return frozenset(cfg.exits)
-        found: set[int] = set()
+            yield frozenset(cfg.exits), frozenset()
+            return
         for block in cfg.blocks:
-            if block.start == block.end or len(cfg.successors[block.index]) < 2:
+            if len(cfg.successors[block.index]) < 2 or not self._is_taken_together(block.last):
                 continue
-            last = block.last
-            if not cfg.reaches(allocation, last) or any(cfg.reaches(d, last) for d in self.deallocations):
-                continue
-            if self._is_taken_together(last):
-                found |= self._early_ends(block.index)
-        return frozenset(found)
+            between = cfg.reaches(allocation, block.last) and not cfg.reaches(block.last, allocation)
+            if between and not any(cfg.reaches(d, block.last) for d in self.deallocations):
+                yield from self._early_ways(block.index)
 
     def _is_taken_together(self, branch: int) -> bool:
-        """Tell whether all threads of the block go the same way at a branch."""
+        """Tell whether all threads of the block come to a branch once, and go the same way there."""
         guard = self.view.body.instructions[branch].guard
-        if guard is None or self.view.facts.uniform(branch, guard.register) > Uniformity.CTA:
-            return False
         controls = self.view.cfg.control[self.view.cfg.graph.block_of[branch]]
-        return not controls and self.view.cfg.loop_of(branch) is None
+        if guard is None or controls or self.view.cfg.loop_of(branch) is not None:
+            return False
+        return self.view.facts.uniform(branch, guard.register) <= Uniformity.CTA
 
-    def _early_ends(self, branch: int) -> set[int]:
-        """Return the ends behind one way of a branch that leads to no deallocation."""
+    def _early_ways(self, branch: int) -> Iterator[tuple[frozenset[int], frozenset[int]]]:
+        """Yield the ends behind one way of a branch that leads to no deallocation, and the other ways."""
         cfg = self.view.cfg
-        found: set[int] = set()
-        for target in cfg.successors[branch]:
-            others = [t for t in cfg.successors[branch] if t != target]
+        ways = [edge.target for edge in cfg.edges_from(branch) if edge.kind is not EdgeKind.TRAP]
+        for target in ways:
+            others = [t for t in cfg.successors[branch] if t not in (target, cfg.exit)]
+            barred = frozenset(cfg.blocks[t].start for t in others)
             if target == cfg.exit:
-                found.add(cfg.blocks[branch].last)
+                yield frozenset({cfg.blocks[branch].last}), barred
                 continue
             start = cfg.blocks[target].start
-            if any(d == start or cfg.reaches(start, d) for d in self.deallocations):
-                continue
-            starts = [cfg.blocks[t].start for t in others if t != cfg.exit]
-            for end in cfg.exits:
-                behind = end == start or cfg.reaches(start, end)
-                if behind and not any(end == s or cfg.reaches(s, end) for s in starts):
-                    found.add(end)
-        return found
+            if not any(d == start or cfg.reaches(start, d) for d in self.deallocations):
+                yield frozenset(e for e in cfg.exits if e == start or cfg.reaches(start, e)) - barred, barred
 
     def wrong_sizes(self) -> Iterator[tuple[int, int]]:
         """Yield (deallocation, columns) where no allocation of the kernel has as many."""
@@ -184,15 +177,16 @@ class TensorMemory:
 
     def _comes_later(self, allocation: int, deallocation: int) -> bool:
         """Tell whether no thread gets to a deallocation without having passed the allocation."""
-        if not self.view.cfg.dominates(allocation, deallocation):
-            return False
+        cfg, facts = self.view.cfg, self.view.facts
         guard = self.view.body.instructions[allocation].guard
-        other = self.view.body.instructions[deallocation].guard
-        if guard is None:
+        if guard is None and cfg.dominates(allocation, deallocation):
             return True
-        if other is None or other.negated != guard.negated:
+        here, there = facts.execution(allocation), facts.execution(deallocation)
+        if here.threads is None or there.threads is None or not here.exact:
             return False
-        return self.view.facts.same_definition(allocation, guard.register, deallocation, other.register)
+        if cfg.reaches(deallocation, allocation) or not cfg.reaches(allocation, deallocation):
+            return False
+        return not len(there.threads - here.threads)
 
     def never_allocated(self) -> int | None:
         """Return the first use of tensor memory in a kernel in which nobody allocates any."""
@@ -265,10 +259,6 @@ class TensorMemory:
             return None
         ends = frozenset(self.view.cfg.exits)
         return self._path(issued, ends, self.points[Op.TCGEN05_COMMIT] | issued)
-
-    def operand_registers(self, point: int, operand: str) -> frozenset[Register]:
-        value: Operand | None = self.view.body.instructions[point].get(operand)
-        return frozenset() if value is None else frozenset(registers_of(value))
 
 
 __all__ = [

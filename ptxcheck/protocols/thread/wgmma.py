@@ -109,7 +109,9 @@ class Wgmma:
             block = self.view.cfg.graph.block_of[point]
             if block in seen:
                 continue
-            found = unwritten.get(point) or self._never_fenced(point)
+            found = unwritten.get(point)
+            if found is None or found.zero:
+                found = self._never_fenced(point) or found
             if found is not None:
                 seen.add(block)
                 yield found

@@ -13,31 +13,38 @@ _YOUNG = 1
 class Pause:
     """A time in which the collector does not run by itself. Views of kernels are cyclic: see `relieve`."""
 
-    def __init__(self, every: int) -> None:
+    def __init__(self, every: int, *, active: bool) -> None:
         self._every = every
+        self._active = active
         self._work = 0
+        self._settled = False
+
+    def settle(self) -> None:
+        """Say that what exists now stays to the end of the pause: it is not looked at till then."""
+        if self._active and not gc.get_freeze_count():
+            gc.freeze()
+            self._settled = True
 
     def relieve(self, work: int) -> None:
         """Say that so much work is done; frees what it left behind after each `every` of work."""
         self._work += work
-        if self._work >= self._every:
+        if self._active and self._work >= self._every:
             self._work = 0
             gc.collect(_YOUNG)
 
-
-class _NoPause(Pause):
-    def relieve(self, work: int) -> None:
-        return
+    def end(self) -> None:
+        if self._settled:
+            gc.unfreeze()
+        if self._active:
+            gc.enable()
 
 
 @contextmanager
 def paused(every: int) -> Iterator[Pause]:
     """Stop automatic collection inside the block; a caller who has stopped it already is left alone."""
-    if not gc.isenabled():
-        yield _NoPause(every)
-        return
+    pause = Pause(every, active=gc.isenabled())
     gc.disable()
     try:
-        yield Pause(every)
+        yield pause
     finally:
-        gc.enable()
+        pause.end()

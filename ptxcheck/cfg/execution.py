@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic, TypeVar
 
 from ..ir import Guard
 from .cfg import Cfg, ControlDependence
@@ -57,28 +58,30 @@ class Execution:
         return len(self.threads) <= 1 or (self.elected and len(self.threads.warps) <= 1)
 
 
-class _Blocks:
-    """Least solution of: a block is as divergent as the branches that control it, and their blocks."""
+_T = TypeVar("_T", bound=int)
 
-    def __init__(self, cfg: Cfg, level_of: Callable[[ControlDependence], Uniformity]) -> None:
+
+class _Controlled(Generic[_T]):
+    """Least solution of: a block has the greatest of what its control dependences and their blocks have."""
+
+    def __init__(self, cfg: Cfg, least: _T, of: Callable[[ControlDependence], _T]) -> None:
         self._cfg = cfg
-        self._level_of = level_of
+        self._least = least
+        self._of = of
 
     def inputs(self, key: int) -> Sequence[int]:
         return [dependence.branch for dependence in self._cfg.control[key]]
 
-    def evaluate(self, key: int, read: Callable[[int], Uniformity | None]) -> Uniformity | None:
-        level = Uniformity.GRID
+    def evaluate(self, key: int, read: Callable[[int], _T | None]) -> _T | None:
+        found = self._least
         for dependence in self._cfg.control[key]:
-            level = max(level, self._level_of(dependence), read(dependence.branch) or Uniformity.GRID)
-        return level
+            found = max(found, self._of(dependence), read(dependence.branch) or self._least)
+        return found
 
     def closes_cycle(self, key: int) -> bool:
         return True
 
-    def merge(
-        self, key: int, old: Uniformity, new: Uniformity, turn: int, cycle: Sequence[int]
-    ) -> Uniformity:
+    def merge(self, key: int, old: _T, new: _T, turn: int, cycle: Sequence[int]) -> _T:
         return max(old, new)
 
 
@@ -93,12 +96,15 @@ class Executions:
         self._levels = levels
         self._lanes = lanes
         self._claims = claims
-        self._blocks: Sparse[int, Uniformity] = Sparse(_Blocks(cfg, self._of_dependence))
+        self._blocks = Sparse(_Controlled(cfg, Uniformity.GRID, self._of_dependence))
+        self._inexact = Sparse(
+            _Controlled(cfg, False, lambda dependence: not self._is_exact(dependence.branch))
+        )
 
     def at(self, point: int) -> Execution:
         block = self._cfg.graph.block_of[point]
         level = self._blocks.get(block) or Uniformity.GRID
-        threads, exact = self._threads[block], block not in self._inexact
+        threads, exact = self._threads[block], not self._inexact.get(block)
         elected = self._elected[block]
         guard = self._cfg.instructions[point].guard
         if guard is not None:
@@ -168,21 +174,6 @@ class Executions:
         if passing is None or chosen is None:
             return passing if chosen is None else chosen
         return passing & chosen
-
-    @cached_property
-    def _inexact(self) -> frozenset[int]:
-        """Blocks under a branch that is neither uniform nor decided by the thread index."""
-        found: set[int] = set()
-        changed = True
-        while changed:
-            changed = False
-            for block in self._cfg.order:
-                if block in found:
-                    continue
-                if any(d.branch in found or not self._is_exact(d.branch) for d in self._cfg.control[block]):
-                    found.add(block)
-                    changed = True
-        return frozenset(found)
 
     def _is_exact(self, branch: int) -> bool:
         """Tell whether a branch goes by the thread index, or alike in the whole CTA."""

@@ -63,7 +63,6 @@ class Conditions:
         self._cfg = cfg
         self._facts = facts
         self._memo: dict[tuple[Name, bool], Literal] = {}
-        self._known_homes: dict[Linear, frozenset[int]] = {}
 
     def of(self, point: int, guard: Guard) -> Literal:
         """Return what holds when the guard holds at the point."""
@@ -101,9 +100,10 @@ class Conditions:
     def entering(self, block: int, source: int, assumed: Assumptions) -> Assumptions:
         """Return what is left on entry to a block by the edge from `source`."""
         counters = self._counters.get(block, ())
-        if not counters and not any(block in self._homes(key) for key, _ in assumed):
+        renewed = self._renewed.get(block, ())
+        if not counters and not renewed:
             return assumed
-        kept = {key: value for key, value in assumed if block not in self._homes(key)}
+        kept = {key: value for key, value in assumed if key not in renewed}
         known = dict(assumed)
         for atom in counters:
             numbers = self._carried(atom, block, source, known)
@@ -126,15 +126,19 @@ class Conditions:
             return None
         return add(old, exactly(value.linear.constant, old.width)).with_linear(None)
 
-    def _homes(self, key: Linear) -> frozenset[int]:
-        """Return the blocks that define an atom of a key anew."""
-        known = self._known_homes.get(key)
-        if known is None:
-            block_of = self._cfg.graph.block_of
-            defined = {atom.at for atom, _ in key.terms if atom.kind is AtomKind.PHI}
-            sites = (atom.at for atom, _ in key.terms if atom.kind is AtomKind.DEFINITION and atom.at >= 0)
-            known = self._known_homes[key] = frozenset(defined.union(block_of[site] for site in sites))
-        return known
+    @cached_property
+    def _renewed(self) -> dict[int, frozenset[Linear]]:
+        """Keys of assumptions that each block defines an atom of anew."""
+        block_of = self._cfg.graph.block_of
+        merges = (atom_form(atom) for atoms in self._counters.values() for atom in atoms)
+        found: dict[int, set[Linear]] = {}
+        for key in self._relevant.union(merges):
+            for atom, _ in key.terms:
+                if atom.kind is AtomKind.PHI:
+                    found.setdefault(atom.at, set()).add(key)
+                elif atom.kind is AtomKind.DEFINITION and atom.at >= 0:
+                    found.setdefault(block_of[atom.at], set()).add(key)
+        return {block: frozenset(keys) for block, keys in found.items()}
 
     @cached_property
     def _relevant(self) -> frozenset[Linear]:

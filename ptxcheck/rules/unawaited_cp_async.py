@@ -72,8 +72,9 @@ _GOOD = """
 
 def check(view: KernelView) -> Iterator[Hit]:
     elsewhere = {slip.copy for slip in view.wrong_waits}
+    empty = [slip.point for slip in view.small_groups.without_effect()]
     for slip in view.small_groups.never_awaited():
-        if slip.copy not in elsewhere:
+        if slip.copy not in elsewhere and not any(view.cfg.reaches(slip.copy, wait) for wait in empty):
             related = ((slip.point, "the thread ends here"),)
             yield Hit(slip.copy, "no wait of this thread can cover this copy", related=related)
 

@@ -192,7 +192,7 @@ class CopyGroups:
 
 def bulk_groups(view: KernelView) -> CopyGroups:
     """Return the bulk copies of a kernel that complete in groups."""
-    copies = tuple(p for p, i in _running(view) if i.operation.has(Mod.BULK_GROUP))
+    copies = tuple(p for p, i in _running(view) if i.operation.has(Mod.BULK_GROUP) and _reads(i))
     commits = _points(view, Op.CP_ASYNC_BULK_COMMIT_GROUP)
     return CopyGroups(view, copies, commits, _waits(view, Op.CP_ASYNC_BULK_WAIT_GROUP), frozenset())
 
@@ -231,6 +231,10 @@ def small_groups(view: KernelView) -> CopyGroups:
     commits = _points(view, Op.CP_ASYNC_COMMIT_GROUP) | waits_for_all
     ends = waits_for_all | _points(view, Op.CP_ASYNC_MBARRIER_ARRIVE)
     return CopyGroups(view, copies, commits, _waits(view, Op.CP_ASYNC_WAIT_GROUP), ends)
+
+
+def _reads(instruction: Instruction) -> bool:
+    return Trait.ASYNC_PROXY_READ in instruction.operation.traits
 
 
 def _releases(instruction: Instruction) -> bool:

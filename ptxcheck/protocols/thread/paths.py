@@ -24,7 +24,7 @@ from .conditions import Assumptions, Conditions
 if TYPE_CHECKING:
     from ...cfg import Cfg, Facts
 
-MAX_STATES = 4000
+MAX_STATES = 1500
 MAX_PER_BLOCK = 8
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .protocols.thread.named_barrier import NamedBarriers
     from .protocols.thread.paths import Paths
     from .protocols.thread.places import Places
-    from .protocols.thread.register_count import RegisterCount
     from .protocols.thread.proxies import Crossing
+    from .protocols.thread.register_count import RegisterCount
     from .protocols.thread.shared_access import SharedAccess
     from .protocols.thread.tensor_memory import TensorMemory
     from .protocols.thread.wgmma import Wgmma
@@ -111,27 +111,6 @@ class KernelView:
         return ClusterMemory(self)
 
     @cached_property
-    def register_count(self) -> RegisterCount:
-        """Steps of setmaxnreg and who takes them."""
-        from .protocols.thread.register_count import RegisterCount
-
-        return RegisterCount(self)
-
-    @cached_property
-    def tensor_memory(self) -> TensorMemory:
-        """Allocations, loads, stores and commits of tensor memory."""
-        from .protocols.thread.tensor_memory import TensorMemory
-
-        return TensorMemory(self)
-
-    @cached_property
-    def wgmma(self) -> Wgmma:
-        """Fences, groups and waits of wgmma, and the registers in flight."""
-        from .protocols.thread.wgmma import Wgmma
-
-        return Wgmma(self)
-
-    @cached_property
     def async_bytes(self) -> AsyncBytes:
         """Bytes that accesses and asynchronous copies touch."""
         from .protocols.thread.async_bytes import AsyncBytes
@@ -172,3 +151,24 @@ class KernelView:
         from .protocols.thread.proxies import find_crossings
 
         return find_crossings(self)
+
+    @cached_property
+    def wgmma(self) -> Wgmma:
+        """Fences, groups and waits of wgmma, and the registers in flight."""
+        from .protocols.thread.wgmma import Wgmma
+
+        return Wgmma(self)
+
+    @cached_property
+    def tensor_memory(self) -> TensorMemory:
+        """Allocations, loads, stores and commits of tensor memory."""
+        from .protocols.thread.tensor_memory import TensorMemory
+
+        return TensorMemory(self)
+
+    @cached_property
+    def register_count(self) -> RegisterCount:
+        """Steps of setmaxnreg and who takes them."""
+        from .protocols.thread.register_count import RegisterCount
+
+        return RegisterCount(self)

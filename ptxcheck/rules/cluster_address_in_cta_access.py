@@ -97,8 +97,7 @@ RULE = Rule(
     since="0.1",
     section="PTX ISA 6.4.1",
     summary=(
-        "An address of another CTA's shared memory is used with `.shared::cta`, which `.shared` means "
-        "too."
+        "An address of another CTA's shared memory is used with `.shared::cta`, which `.shared` means too."
     ),
     consequence="A fault, or an access of the own CTA's memory at the same offset.",
     advice="Spell the access `.shared::cluster`, or use a generic address.",

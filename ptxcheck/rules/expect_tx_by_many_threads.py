@@ -100,12 +100,10 @@ RULE = Rule(
     section="PTX ISA 9.7.14.16.16",
     summary="More threads arrive with expected bytes than the mbarrier was initialised for.",
     consequence=(
-        "The phase waits for bytes that never come, or the surplus arrivals complete later phases: a "
-        "hang."
+        "The phase waits for bytes that never come, or the surplus arrivals complete later phases: a hang."
     ),
     advice=(
-        "Let one thread arrive with the sum of the bytes, or initialise with the number of arriving "
-        "threads."
+        "Let one thread arrive with the sum of the bytes, or initialise with the number of arriving threads."
     ),
     bad=_BAD,
     good=_GOOD,

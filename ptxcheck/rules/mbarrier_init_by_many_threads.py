@@ -80,8 +80,7 @@ RULE = Rule(
         "on some days."
     ),
     advice=(
-        "Let one thread of the CTA initialise (thread 0, or the elected lane of one warp), then "
-        "synchronise."
+        "Let one thread of the CTA initialise (thread 0, or the elected lane of one warp), then synchronise."
     ),
     bad=_BAD,
     good=_GOOD,

@@ -81,8 +81,7 @@ RULE = Rule(
     summary="An mbarrier is used after it was invalidated.",
     consequence="Undefined; usually a hang, or a phase that seems complete at once.",
     advice=(
-        "Invalidate only behind a barrier that all users have passed; initialise again before the next "
-        "use."
+        "Invalidate only behind a barrier that all users have passed; initialise again before the next use."
     ),
     bad=_BAD,
     good=_GOOD,

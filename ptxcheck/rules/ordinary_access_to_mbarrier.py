@@ -84,8 +84,7 @@ RULE = Rule(
         "The phase and the counts are overwritten or undefined: a hang, or data that is used too early."
     ),
     advice=(
-        "Keep barriers apart from data; invalidate a barrier before its storage is used for something "
-        "else."
+        "Keep barriers apart from data; invalidate a barrier before its storage is used for something else."
     ),
     bad=_BAD,
     good=_GOOD,

@@ -314,9 +314,7 @@ _MULTIPLICATIONS = (
         "9.7.17.10.9.2",
         (*_plain_forms("tcgen05.mma.sp", _SP), *_scaled_forms("tcgen05.mma.sp", _SP)),
     ),
-    _multiplication(
-        "tcgen05.mma.ws", Op.TCGEN05_MMA_WS, "9.7.17.10.9.3", _ws_forms("tcgen05.mma.ws", "")
-    ),
+    _multiplication("tcgen05.mma.ws", Op.TCGEN05_MMA_WS, "9.7.17.10.9.3", _ws_forms("tcgen05.mma.ws", "")),
     _multiplication(
         "tcgen05.mma.ws.sp", Op.TCGEN05_MMA_WS_SP, "9.7.17.10.9.4", _ws_forms("tcgen05.mma.ws.sp", _SP)
     ),

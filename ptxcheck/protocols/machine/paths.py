@@ -81,7 +81,7 @@ def explore(cfg: Cfg, trips: int, budget: int, run: Callable[[Plan], bool], cove
             if alternative not in seen:
                 seen.add(alternative)
                 waiting.append(alternative)
-                coverage.left_out.add(plan.made[len(alternative) - 1][:1] + (alternative[-1],))
+                coverage.left_out.add((plan.made[len(alternative) - 1][0], alternative[-1]))
     coverage.left_out -= coverage.covered
     if waiting:
         coverage.left_out.add((-1, True))

@@ -257,8 +257,32 @@ class TensorMemory:
         issued = self.of(ASYNCHRONOUS)
         if not self.view.function.is_entry:
             return None
-        ends = frozenset(self.view.cfg.exits)
-        return self._path(issued, ends, self.points[Op.TCGEN05_COMMIT] | issued)
+        commits = self.points[Op.TCGEN05_COMMIT]
+        stops = frozenset(stop for point in commits for stop in self._elections(point))
+        return self._path(issued, frozenset(self.view.cfg.exits), commits | (stops - issued) | issued)
+
+    def _elections(self, commit: int) -> Iterator[int]:
+        """Yield points behind which an elected thread surely commits, in front of the branch that elects it.
+
+        What was issued before came from the elected thread, too. The search finds that out by itself, but later.
+        """
+        cfg, facts = self.view.cfg, self.view.facts
+        if not facts.execution(commit).elected:
+            return
+        block = cfg.block_at(commit)
+        found = (
+            [range(commit + 1, block.end)] if self.view.body.instructions[commit].guard is not None else []
+        )
+        for dependence in () if found else cfg.control[block.index]:
+            branch = cfg.blocks[dependence.branch]
+            if not facts.execution(branch.last).elected:
+                found.append(branch.points)
+        for points in found:
+            after = max((p for p in points if self._is_issue(p)), default=points.start - 1)
+            yield from (p for p in points if p > after and self.view.body.instructions[p].guard is None)
+
+    def _is_issue(self, point: int) -> bool:
+        return self.view.body.instructions[point].operation.op in ASYNCHRONOUS
 
 
 __all__ = [

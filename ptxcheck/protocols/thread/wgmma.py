@@ -80,14 +80,22 @@ class Wgmma:
         if not self.multiplications:
             return ()
         commits = self.commits
-        results = Work(
-            {p: self._registers(p, "d") for p in self.multiplications}, commits, self.waits, chains=True
-        )
-        inputs = {p: self._registers(p, "a") for p in self.multiplications}
-        fragments = Work({p: a for p, a in inputs.items() if a}, commits, self.waits, reads_count=False)
+        results = Work(self._results, commits, self.waits, chains=True)
+        inputs = {point: registers for point, registers in self._fragments.items() if registers}
+        fragments = Work(inputs, commits, self.waits, reads_count=False)
         found = {touch.point: touch for touch in InFlight(self.view, fragments).touches}
         found.update((touch.point, touch) for touch in InFlight(self.view, results).touches)
         return tuple(found[point] for point in sorted(found))
+
+    @cached_property
+    def _results(self) -> Mapping[int, frozenset[Register]]:
+        """Accumulators of each multiplication."""
+        return {point: self._registers(point, "d") for point in self.multiplications}
+
+    @cached_property
+    def _fragments(self) -> Mapping[int, frozenset[Register]]:
+        """Registers that hold A, of each multiplication; none where A is in shared memory."""
+        return {point: self._registers(point, "a") for point in self.multiplications}
 
     def _registers(self, point: int, operand: str) -> frozenset[Register]:
         value = self.view.body.instructions[point].get(operand)
@@ -136,7 +144,7 @@ class Wgmma:
 
     def _missing(self, point: int, state: State) -> Unfenced | None:
         tried: set[Mark] = set()
-        for register in in_order(self._registers(point, "d") | self._registers(point, "a")):
+        for register in in_order(self._results[point] | self._fragments[point]):
             marks = state.get(register)
             if marks is None or tried.issuperset(marks):
                 continue
@@ -185,7 +193,7 @@ class Wgmma:
         """Registers of multiplications, and those that moves copy to them."""
         found: set[Register] = set()
         for point in self.multiplications:
-            found |= self._registers(point, "d") | self._registers(point, "a")
+            found |= self._results[point] | self._fragments[point]
         sources: dict[Register, set[Register]] = {}
         for _, read, written in moves(self.view):
             for target in written:
@@ -201,8 +209,8 @@ class Wgmma:
     def _write_actions(self) -> Mapping[int, Action]:
         found: dict[int, Action] = {}
         for point, instruction in enumerate(self.view.body.instructions):
-            if instruction.operation.op in MULTIPLICATIONS:
-                found[point] = register_flow.cleared(self._registers(point, "d"))
+            if point in self._results:
+                found[point] = register_flow.cleared(self._results[point])
                 continue
             written = self._inputs.intersection(instruction.writes())
             if written:
@@ -220,29 +228,34 @@ class Wgmma:
 
     def reshaped(self) -> Iterator[tuple[int, int]]:
         """Yield (multiplication, the one before it): other shape, same accumulators, no fence between."""
+        if len(set(self._shapes.values())) < 2:
+            return
         users: dict[Register, list[int]] = {}
-        for point in self.multiplications:
-            for register in self._registers(point, "d"):
+        for point, registers in self._results.items():
+            for register in registers:
                 users.setdefault(register, []).append(point)
-        pairs = {tuple(points) for points in users.values() if len({self.shape(p) for p in points}) > 1}
         found: dict[int, int] = {}
-        for points in sorted(pairs):
-            for point in points:
+        for points in sorted({tuple(points) for points in users.values()}):
+            for point in points if len({self._shapes[p] for p in points}) > 1 else ():
                 before = self._other_shape_before(point, points)
                 if before is not None:
                     found.setdefault(point, before)
         yield from sorted(found.items())
 
     def _other_shape_before(self, point: int, users: tuple[int, ...]) -> int | None:
-        first = frozenset(p for p in users if self.shape(p) != self.shape(point))
+        first = frozenset(p for p in users if self._shapes[p] != self._shapes[point])
         barred = self._fences | (frozenset(users) - {point})
         witness = self.view.paths.find(Query(first, frozenset({point}), barred)) if first else None
         return None if witness is None else witness.first
 
-    def shape(self, point: int) -> tuple[int, str]:
-        """Return number and type of the accumulators."""
-        slots = self.view.body.instructions[point].operation.slots
-        return len(self._registers(point, "d")), slots.get("dtype", "")
+    @cached_property
+    def _shapes(self) -> Mapping[int, tuple[int, str]]:
+        """Number and type of the accumulators of each multiplication."""
+        instructions = self.view.body.instructions
+        return {
+            point: (len(registers), instructions[point].operation.slots.get("dtype", ""))
+            for point, registers in self._results.items()
+        }
 
     # ---- ends and calls
 

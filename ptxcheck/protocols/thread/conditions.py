@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ...cfg import Cfg, Facts
 
 _DEPTH = 4
+_MAX_KEPT = 200_000
+"""Assumptions to remember from search to search."""
 _INPUTS = frozenset({Trait.LOAD, Trait.ATOMIC, Trait.WAIT, Trait.VOLATILE, Trait.CALL, Trait.ANYTHING})
 """Results of such instructions are new each time."""
 
@@ -63,13 +65,28 @@ class Conditions:
         self._cfg = cfg
         self._facts = facts
         self._memo: dict[tuple[Name, bool], Literal] = {}
+        self._kept = 0
+        self._shared: dict[Assumptions, Assumptions] = {(): ()}
+        self._assumed: dict[tuple[int, int], tuple[Assumptions, Literal, Assumptions | None]] = {}
+        self._entered: dict[tuple[int, int, int], tuple[Assumptions, Assumptions]] = {}
 
     def of(self, point: int, guard: Guard) -> Literal:
         """Return what holds when the guard holds at the point."""
         return self._literal(self._facts.name(point, guard.register), not guard.negated)
 
     def assume(self, assumed: Assumptions, literal: Literal) -> Assumptions | None:
-        """Return the assumptions with what the literal says, None when they contradict."""
+        """Return the assumptions with what the literal says, None when they contradict.
+
+        Equal assumptions that this and `entering` return are one object. Searches ask the same again and again.
+        """
+        key = (id(assumed), id(literal))
+        known = self._assumed.get(key)
+        if known is None or known[0] is not assumed or known[1] is not literal:
+            result = self._with(assumed, literal)
+            known = self._assumed[key] = (assumed, literal, None if result is None else self._share(result))
+        return known[2]
+
+    def _with(self, assumed: Assumptions, literal: Literal) -> Assumptions | None:
         if literal.never:
             return None
         known = dict(assumed)
@@ -99,6 +116,28 @@ class Conditions:
 
     def entering(self, block: int, source: int, assumed: Assumptions) -> Assumptions:
         """Return what is left on entry to a block by the edge from `source`."""
+        key = (id(assumed), block, source)
+        known = self._entered.get(key)
+        if known is None or known[0] is not assumed:
+            result = self._left(block, source, assumed)
+            known = self._entered[key] = (assumed, self._share(result))
+        return known[1]
+
+    def _share(self, assumed: Assumptions) -> Assumptions:
+        shared = self._shared.setdefault(assumed, assumed)
+        if shared is assumed:
+            self._kept += len(assumed)
+        return shared
+
+    def begin(self) -> None:
+        """Say that a search begins: what earlier ones learnt is kept while it is small."""
+        if self._kept > _MAX_KEPT:
+            self._kept = 0
+            self._shared = {(): ()}
+            self._assumed.clear()
+            self._entered.clear()
+
+    def _left(self, block: int, source: int, assumed: Assumptions) -> Assumptions:
         counters = self._counters.get(block, ())
         renewed = self._renewed.get(block, ())
         if not counters and not renewed:

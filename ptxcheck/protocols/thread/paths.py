@@ -78,6 +78,7 @@ class Paths:
         reach = _Reach(self._cfg, query)
         if not reach.is_possible:
             return None
+        self._conditions.begin()
         return _Search(self._cfg, self._conditions, query, reach).run()
 
 
@@ -133,7 +134,8 @@ class _Search:
         self._conditions = conditions
         self._query = query
         self._reach = reach
-        self._visits: dict[tuple[int, int | None], set[_State]] = {}
+        self._visits: dict[tuple[int, int | None], set[tuple[int | None, int]]] = {}
+        """Threads and assumptions, which `Conditions` shares, that each block was entered with."""
         self._queue: deque[_State] = deque()
 
     @cached_property
@@ -162,8 +164,9 @@ class _Search:
         if state.block not in useful:
             return
         known = self._visits.setdefault((state.block, state.passed), set())
-        if state not in known and len(known) < MAX_PER_BLOCK:
-            known.add(state)
+        key = (state.threads, id(state.assumed))
+        if key not in known and len(known) < MAX_PER_BLOCK:
+            known.add(key)
             self._queue.append(state)
 
     def _walk(self, state: _State) -> Witness | None:

@@ -70,7 +70,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for access in view.shared_accesses:
+    for access in view.shared_accesses if view.small_groups.copies else ():
         instruction = view.cfg.instructions[access.point]
         if instruction.operation.op is not Op.CP_ASYNC:
             continue

@@ -82,10 +82,12 @@ def check(view: KernelView) -> Iterator[Hit]:
         yield Hit(
             slip.point, "these bytes may not be written yet: no full wait for their copy", related=related
         )
-    for slip in groups.released():
-        if any(view.cfg.reaches(slip.copy, wait) and view.cfg.reaches(wait, slip.point) for wait in waits):
-            message = "this may publish a copy of which only the source is known to have been read"
-            yield Hit(slip.point, message, ((slip.copy, "the copy"),), Confidence.POSSIBLE)
+    flag = groups.released()
+    if flag is not None and any(
+        view.cfg.reaches(flag.copy, wait) and view.cfg.reaches(wait, flag.point) for wait in waits
+    ):
+        message = "this may publish a copy of which only the source is known to have been read"
+        yield Hit(flag.point, message, ((flag.copy, "the copy"),), Confidence.POSSIBLE)
 
 
 RULE = Rule(

@@ -73,7 +73,7 @@ def check(view: KernelView) -> Iterator[Hit]:
         if slip.copy not in elsewhere:
             related = ((slip.point, "the thread ends here"),)
             yield Hit(slip.copy, "no wait of the thread that starts this copy can cover it", related=related)
-    uncommitted = {slip.copy for slip in view.bulk_groups.uncommitted()}
+    uncommitted = {slip.copy for slip in view.bulk_groups.uncommitted}
     for slip in view.bulk_groups.unawaited():
         if slip.copy not in sure and slip.copy not in uncommitted:
             message = "on some path the thread ends without having waited for this copy"

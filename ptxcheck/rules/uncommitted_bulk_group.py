@@ -65,7 +65,7 @@ DONE:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for slip in view.bulk_groups.uncommitted():
+    for slip in view.bulk_groups.uncommitted:
         related = ((slip.point, "the thread ends here"),)
         yield Hit(slip.copy, "the thread that starts this copy never commits it to a group", related=related)
 

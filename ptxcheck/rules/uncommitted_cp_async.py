@@ -72,7 +72,7 @@ _GOOD = """
 def check(view: KernelView) -> Iterator[Hit]:
     groups = view.small_groups
     cfg = view.cfg
-    for slip in groups.uncommitted():
+    for slip in groups.uncommitted:
         waits = [wait for wait in groups.waits if cfg.postdominates(wait, slip.copy)]
         waits = [wait for wait in waits if cfg.reaches(slip.copy, wait)]
         if waits:

@@ -8,7 +8,8 @@ open.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -72,13 +73,22 @@ class CopyGroups:
     def _coverings(self) -> dict[int, frozenset[int]]:
         return {}
 
-    def uncommitted(self) -> Iterator[Slip]:
-        """Yield the copies that a thread never commits before the kernel ends."""
+    @cached_property
+    def uncommitted(self) -> tuple[Slip, ...]:
+        """The copies, one of each row, that a thread never commits before the kernel ends."""
         closing = self.commits | self.ends | self.unknown
+        ends = ((self.path(copy, self.ways_out, closing), copy) for copy in self._rows)
+        return tuple(Slip(end, copy) for end, copy in ends if end is not None)
+
+    @cached_property
+    def _rows(self) -> tuple[int, ...]:
+        """The last of the copies that stand in one block under one guard with no commit between."""
+        cfg = self.view.cfg
+        commits = sorted(self.commits)
+        rows = {}
         for copy in self.copies:
-            found = self.path(copy, self.ways_out, closing)
-            if found is not None:
-                yield Slip(found, copy)
+            rows[cfg.graph.block_of[copy], cfg.instructions[copy].guard, bisect(commits, copy)] = copy
+        return tuple(rows.values())
 
     def never_awaited(self) -> Iterator[Slip]:
         """Yield the committed copies after which no wait, on any path, can cover them."""
@@ -92,8 +102,8 @@ class CopyGroups:
                 yield Slip(found, copy)
 
     def unawaited(self) -> Iterator[Slip]:
-        """Yield the copies that some path leads from to the end with no wait that may cover them."""
-        for copy in self.copies:
+        """Yield copies, one of each row, from which a path leads to the end with no wait that may cover it."""
+        for copy in self._rows:
             found = self.path(copy, self.ways_out, self.covering(copy))
             if found is not None:
                 yield Slip(found, copy)
@@ -128,16 +138,15 @@ class CopyGroups:
                     yield Slip(wait, copy)
                     break
 
-    def released(self) -> Iterator[Slip]:
-        """Yield releases at GPU scope or wider on a path from a copy with no wait that may cover it."""
-        instructions = self.view.cfg.instructions
-        points = (
-            frozenset(p for p, i in enumerate(instructions) if _releases(i)) if self.copies else frozenset()
-        )
-        for copy in self.copies if points else ():
-            found = self.path(copy, points, self.covering(copy))
-            if found is not None:
-                yield Slip(found, copy)
+    def released(self) -> Slip | None:
+        """Return a release at GPU scope or wider on a path from a copy with no wait that may cover any."""
+        instructions = enumerate(self.view.cfg.instructions)
+        points = frozenset(p for p, i in instructions if _releases(i)) if self.copies else frozenset()
+        if not points:
+            return None
+        covering = frozenset[int]().union(*(self.covering(copy) for copy in self._rows))
+        found = self.view.paths.find(Query(frozenset(self._rows), points, covering))
+        return None if found is None or found.first is None else Slip(found.then, found.first)
 
     def path(self, copy: int, then: frozenset[int], barred: frozenset[int]) -> int | None:
         """Return where a feasible path from a copy ends, None when there is none."""
@@ -192,14 +201,14 @@ class CopyGroups:
 
 def bulk_groups(view: KernelView) -> CopyGroups:
     """Return the bulk copies of a kernel that complete in groups."""
-    copies = tuple(p for p, i in _running(view) if i.operation.has(Mod.BULK_GROUP) and _reads(i))
+    copies = _running(view, lambda i: i.operation.has(Mod.BULK_GROUP) and _reads(i))
     commits = _points(view, Op.CP_ASYNC_BULK_COMMIT_GROUP)
     return CopyGroups(view, copies, commits, _waits(view, Op.CP_ASYNC_BULK_WAIT_GROUP), frozenset())
 
 
 def full_bulk_groups(view: KernelView) -> CopyGroups:
     """Return the same with those waits alone after which the written bytes may be read."""
-    groups = bulk_groups(view)
+    groups = view.bulk_groups
     instructions = view.cfg.instructions
     full = {p: n for p, n in groups.waits.items() if not instructions[p].operation.has(Mod.READ)}
     return CopyGroups(view, groups.copies, groups.commits, full, frozenset())
@@ -226,7 +235,7 @@ def wrong_waits(view: KernelView) -> Iterator[Slip]:
 
 def small_groups(view: KernelView) -> CopyGroups:
     """Return the `cp.async` copies of a kernel; an arrival that an mbarrier is to get ends them too."""
-    copies = tuple(p for p, i in _running(view) if i.operation.op is Op.CP_ASYNC)
+    copies = _running(view, lambda i: i.operation.op is Op.CP_ASYNC)
     waits_for_all = _points(view, Op.CP_ASYNC_WAIT_ALL)
     commits = _points(view, Op.CP_ASYNC_COMMIT_GROUP) | waits_for_all
     ends = waits_for_all | _points(view, Op.CP_ASYNC_MBARRIER_ARRIVE)
@@ -244,11 +253,10 @@ def _releases(instruction: Instruction) -> bool:
     return operation.slots.get("sem", "") in _RELEASING and operation.slots.get("scope", "") in _WIDE
 
 
-def _running(view: KernelView) -> Iterator[tuple[int, Instruction]]:
-    """Yield the asynchronous instructions that some thread executes."""
-    for point, instruction in enumerate(view.cfg.instructions):
-        if Trait.ASYNC in instruction.operation.traits and not view.facts.never_runs(point):
-            yield point, instruction
+def _running(view: KernelView, wanted: Callable[[Instruction], bool]) -> tuple[int, ...]:
+    """Return the points of wanted instructions that some thread executes."""
+    instructions = enumerate(view.cfg.instructions)
+    return tuple(p for p, i in instructions if wanted(i) and not view.facts.never_runs(p))
 
 
 def _points(view: KernelView, op: Op) -> frozenset[int]:

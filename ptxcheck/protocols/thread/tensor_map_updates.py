@@ -17,7 +17,7 @@ from ...isa.modifier import Mod
 from ...op import Op
 from ...spec import Trait
 from .paths import Query
-from .same_bytes import Bytes, bytes_at, meeting
+from .same_bytes import Bytes, Meeting, bytes_at, meeting
 
 if TYPE_CHECKING:
     from ...view import KernelView
@@ -45,19 +45,29 @@ class Update:
 def unfenced_updates(view: KernelView) -> Iterator[Update]:
     """Yield the first use of each changed map that lacks a fence."""
     uses = _uses(view)
-    for change in changes(view) if uses else ():
-        acquiring = _closing(view, lambda i: _fences(i, Mod.ACQUIRE))
-        releasing = _closing(
-            view, lambda i: _fences(i, Mod.RELEASE) or i.operation.op is Op.TENSORMAP_CP_FENCEPROXY
-        )
-        is_fused = view.cfg.instructions[change.point].operation.op is Op.TENSORMAP_CP_FENCEPROXY
-        for use in uses:
-            if _follows(view, change, use, acquiring):
-                yield Update(change.point, use.point, Missing.ACQUIRE)
-                break
-            if not is_fused and _follows(view, change, use, releasing):
-                yield Update(change.point, use.point, Missing.RELEASE)
-                break
+    made = _last_of_blocks(view, changes(view)) if uses else ()
+    if not made:
+        return
+    acquiring = _closing(view, lambda i: _fences(i, Mod.ACQUIRE))
+    releasing = _closing(view, lambda i: _fences(i, Mod.RELEASE) or _is_fused(i))
+    for change in made:
+        found = _use_after(view, change, uses, acquiring)
+        if found is not None:
+            yield Update(change.point, found, Missing.ACQUIRE)
+        elif not _is_fused(view.cfg.instructions[change.point]):
+            found = _use_after(view, change, uses, releasing)
+            if found is not None:
+                yield Update(change.point, found, Missing.RELEASE)
+
+
+def _is_fused(instruction: Instruction) -> bool:
+    return instruction.operation.op is Op.TENSORMAP_CP_FENCEPROXY
+
+
+def _last_of_blocks(view: KernelView, accesses: tuple[Bytes, ...]) -> tuple[Bytes, ...]:
+    """Keep the last of the accesses to one address in each block."""
+    block_of = view.cfg.graph.block_of
+    return tuple({(block_of[one.point], one.value.linear): one for one in accesses}.values())
 
 
 def in_flight(view: KernelView) -> Iterator[tuple[int, int]]:
@@ -89,16 +99,22 @@ def _uses(view: KernelView) -> tuple[Bytes, ...]:
     )
 
 
-def _follows(view: KernelView, change: Bytes, use: Bytes, closing: frozenset[int]) -> bool:
-    if not view.cfg.reaches(change.point, use.point):
-        return False
-    met = meeting(view, change, use)
-    if met is None:
-        return False
-    query = Query(
-        frozenset({change.point}), frozenset({use.point}), closing | met.barred, threads=met.threads
-    )
-    return view.paths.find(query) is not None
+def _use_after(
+    view: KernelView, change: Bytes, uses: tuple[Bytes, ...], closing: frozenset[int]
+) -> int | None:
+    """Return a use of a changed map that a path comes to with none of the closing points on it."""
+    together: dict[Meeting, set[int]] = {}
+    for use in uses:
+        met = meeting(view, change, use) if view.cfg.reaches(change.point, use.point) else None
+        if met is not None:
+            together.setdefault(met, set()).add(use.point)
+    for met, points in together.items():
+        barred = closing | met.barred
+        query = Query(frozenset({change.point}), frozenset(points), barred, threads=met.threads)
+        found = view.paths.find(query)
+        if found is not None:
+            return found.then
+    return None
 
 
 def _closing(view: KernelView, wanted: Callable[[Instruction], bool]) -> frozenset[int]:

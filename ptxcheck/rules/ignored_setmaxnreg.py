@@ -3,14 +3,15 @@
 Checks: kernels with neither `.maxnreg` nor a block size together with `.minnctapersm`.
 Why: ptxas then drops the instruction and says so in a note (C7508) only.
 Source: PTX ISA 9.7.20.5; notes of ptxas 13.0.
-Not checked: the ptxas option `--maxrregcount`, which fixes the count, too; device functions.
+Not checked: the ptxas option `--maxrregcount`, which fixes the count, too; device functions. Some kernels without
+these directives get no note (seen with blocks of 1024 threads), so the rule claims no more than "possible".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..finding import Severity
+from ..finding import Confidence, Severity
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -48,9 +49,8 @@ _GOOD = """
 def check(view: KernelView) -> Iterator[Hit]:
     counts = view.register_count.counts
     if counts and view.function.is_entry and view.register_count.most is None:
-        yield Hit(
-            min(counts), "no directive tells how many registers a thread starts with: ptxas ignores this"
-        )
+        message = "no directive tells how many registers a thread starts with: ptxas ignores this"
+        yield Hit(min(counts), message, confidence=Confidence.POSSIBLE)
 
 
 RULE = Rule(
@@ -65,4 +65,5 @@ RULE = Rule(
     bad=_BAD,
     good=_GOOD,
     check=check,
+    confidence=Confidence.POSSIBLE,
 )

@@ -1,10 +1,10 @@
 """A `setmaxnreg` in a kernel whose register count at the start ptxas does not know.
 
 Checks: kernels with neither `.maxnreg` nor a block size together with `.minnctapersm`.
-Why: ptxas then drops the instruction and says so in a note (C7508) only.
+Why: ptxas then drops the instruction and says so in a note (C7508) only, unless the kernel needs as many
+registers as its block can have. That makes the finding a possible one.
 Source: PTX ISA 9.7.20.5; notes of ptxas 13.0.
-Not checked: the ptxas option `--maxrregcount`, which fixes the count, too; device functions. Some kernels without
-these directives get no note (seen with blocks of 1024 threads), so the rule claims no more than "possible".
+Not checked: the ptxas option `--maxrregcount`, which fixes the count, too; device functions.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _GOOD = """
 def check(view: KernelView) -> Iterator[Hit]:
     counts = view.register_count.counts
     if counts and view.function.is_entry and view.register_count.most is None:
-        message = "no directive tells how many registers a thread starts with: ptxas ignores this"
-        yield Hit(min(counts), message, confidence=Confidence.POSSIBLE)
+        text = "no directive tells how many registers a thread starts with: ptxas may ignore this"
+        yield Hit(min(counts), text, confidence=Confidence.POSSIBLE)
 
 
 RULE = Rule(
@@ -59,7 +59,7 @@ RULE = Rule(
     severity=Severity.SLOW,
     since="0.1",
     section="PTX ISA 9.7.20.5",
-    summary="ptxas ignores setmaxnreg, as the register count at the start is not known.",
+    summary="ptxas may ignore setmaxnreg, as the register count at the start is not known.",
     consequence="The registers are not redistributed.",
     advice="Give __launch_bounds__(threads, blocks) with both numbers, or .maxnreg.",
     bad=_BAD,

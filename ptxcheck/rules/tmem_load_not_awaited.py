@@ -2,7 +2,8 @@
 
 Checks: registers read or written on a feasible path from the load with no wait between.
 Why: the load runs on after the instruction; its registers are settled by the wait. ptxas makes later uses
-of the registers wait by itself, and released kernels rely on that, so that the rule is pedantic.
+of the registers wait by itself, compilers move arithmetic in front of the wait, and released kernels do
+without it: the rule is pedantic.
 Source: PTX ISA 9.7.17.6 and 9.7.17.8.5.
 Not checked: plain moves, which compilers place freely and the assembler removes.
 """

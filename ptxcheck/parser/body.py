@@ -65,6 +65,7 @@ _ADDRESS = re.compile(
 _PAIR = re.compile(r"([%$]?[a-zA-Z]\w*)\|([%$]?[a-zA-Z]\w*)\Z")
 _TENSOR = re.compile(r"\[([%$]?[a-zA-Z]\w*), (\{[^}]*\})\]\Z")
 _VECTOR = re.compile(r"\{[ \t]*((?:[%$]?[a-zA-Z]\w*|_)(?:,[ \t]*(?:[%$]?[a-zA-Z]\w*|_))*)[ \t]*\}\Z")
+_LIST = re.compile(r"\(\s*[%$]?[a-zA-Z]\w*(?:\s*,\s*[%$]?[a-zA-Z]\w*)*\s*\)\Z")
 _LOC = re.compile(
     r"(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t]*"
     r"(?:,[ \t]*function_name[ \t]+([\w$]+)(?:\+(\d+))?[ \t]*"
@@ -174,7 +175,7 @@ class BodyReader:
         return self._composite(token) or parse_operand(token, self._names)
 
     def _composite(self, token: str) -> Operand | None:
-        """Read `p|q`, `[map, {x, y}]` and `_`; None leaves the rest to the grammar."""
+        """Read `p|q`, `[map, {x, y}]`, `(a, b)` and `_`; None leaves the rest to the grammar."""
         if token == "_":
             return Sink()
         pair = _PAIR.match(token)
@@ -183,6 +184,8 @@ class BodyReader:
             return (
                 Pair(first, second) if isinstance(first, Register) and isinstance(second, Register) else None
             )
+        if token[0] == "(" and _LIST.match(token) and "WARP_SZ" not in token:
+            return Arguments(tuple(self._names.resolve(name.strip()) for name in token[1:-1].split(",")))
         tensor = _TENSOR.match(token)
         if tensor is None:
             return None

@@ -8,16 +8,22 @@ from ..ir import Variable
 from ..source import Span
 from .grammar import Declaration, Declarator, GrammarError, Word, parse
 from .scope import Names
+from .text import single_spaced
 
 _REGISTERS = re.compile(r"\.reg[ \t]+(\.[a-z]\w*)[ \t]+([%$]?[a-zA-Z][\w$]*)(?:<(\d+)>)?[ \t]*;\Z")
 _REGISTER_LIST = re.compile(
     r"\.reg[ \t]+(\.[a-z]\w*)[ \t]+([%$]?[a-zA-Z][\w$]*(?:,[ \t]*[%$]?[a-zA-Z][\w$]*)+)[ \t]*;\Z"
 )
+_NUMBER = r"(0|[1-9]\d*)"
+_PLAIN = re.compile(
+    rf"(\.param|\.shared|\.local|\.global|\.const)[ \t]+(?:\.align[ \t]+{_NUMBER}[ \t]+)?"
+    rf"(\.[bsuf]\d+)[ \t]+([a-zA-Z][\w$]*|[_$%][\w$]+)(?:\[{_NUMBER}\])?[ \t]*;\Z"
+)
 _SPACES = frozenset({".reg", ".sreg", ".shared", ".local", ".param", ".global", ".const", ".tex"})
 _LINKAGE = frozenset({".visible", ".extern", ".weak", ".common"})
 _NUMBER_LIST = re.compile(r"\{[\s\w,+-]*\}\Z")
 _LITERALS = re.compile(
-    r"\{\s*(?:-?(?:0[xX][0-9a-fA-F]+|0|[1-9]\d*)U?\s*(?:,\s*-?(?:0[xX][0-9a-fA-F]+|0|[1-9]\d*)U?\s*)*)?\}\Z"
+    r"\{\s*(?:-?(?:0[xX][0-9a-fA-F]+|0|[1-9]\d*)U?\s*(?:,\s*-?(?:0[xX][0-9a-fA-F]+|0|[1-9]\d*)U?\s*)*+)?\}\Z"
 )
 
 
@@ -33,6 +39,15 @@ def variables_of(text: str, span: Span, names: Names) -> tuple[Variable, ...]:
             Variable(".reg", several[1], name.strip(), scope=names.scope, span=span)
             for name in several[2].split(",")
         )
+    plain = _PLAIN.match(text)
+    if plain is not None:
+        space, align, type_, name, extent = plain.groups()
+        return (
+            Variable(
+                space, type_, name, align=None if align is None else int(align),
+                dims=() if extent is None else (int(extent),), scope=names.scope, span=span,
+            ),
+        )  # fmt: skip
     declared, initializer = _split_initializer(text, names)
     declaration: Declaration = parse("declaration", declared, names)
     if initializer is not None and len(declaration.declarators) != 1:
@@ -54,7 +69,7 @@ def _split_initializer(text: str, names: Names) -> tuple[str, str | None]:
             parse("initializer", value, names)
         except GrammarError as error:
             raise GrammarError(error.message, len(declared) + 1 + error.offset) from None
-    return declared + ";", " ".join(value.split())
+    return declared + ";", single_spaced(value)
 
 
 def variable(

@@ -21,7 +21,7 @@ from .body import BodyReader
 from .declarations import variable, variables_of
 from .grammar import Declaration, GrammarError, Header, HeaderDirective, parse
 from .scope import Names
-from .text import blank_comments, closing_brace, statement_end
+from .text import blank_comments, closing_brace, statement_end, trimmed_lines
 
 _SKIP = re.compile(r"(?:[ \t\r\n\f\v]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _GAP = r"(?:[ \t\r\n]|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)"
@@ -161,8 +161,8 @@ class _ModuleReader:
             self._at = len(self._text)
             return
         self._at = end + 1
-        lines = (line.strip() for line in blank_comments(self._text[found.end() : end]).splitlines())
-        self._items.append(Section(found[1], "\n".join(filter(None, lines)), Span(found.start(), end + 1)))
+        text = trimmed_lines(blank_comments(self._text[found.end() : end]))
+        self._items.append(Section(found[1], text, Span(found.start(), end + 1)))
 
     # -- declarations and functions
 

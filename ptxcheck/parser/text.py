@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _STOP = re.compile(r'[;{}"]|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_PIECE = 1 << 16
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"?')
 
 
@@ -14,6 +16,26 @@ def blank_comments(text: str) -> str:
     if "/" not in text:
         return text
     return _COMMENT.sub(lambda m: m[0] if m[0][0] == '"' else re.sub(r"[^\n]", " ", m[0]), text)
+
+
+def trimmed_lines(text: str) -> str:
+    """Return the text without empty lines and without space around lines."""
+    lines = ("\n".join(filter(None, map(str.strip, piece.splitlines()))) for piece in _pieces(text, "\n"))
+    return "\n".join(filter(None, lines))
+
+
+def single_spaced(text: str) -> str:
+    """Return the text with one space for each run of white space, none around it."""
+    return " ".join(filter(None, (" ".join(piece.split()) for piece in _pieces(text, " "))))
+
+
+def _pieces(text: str, separator: str) -> Iterator[str]:
+    """Cut behind separators: a million words of a table at once would take 50 times its memory."""
+    at = 0
+    while at < len(text):
+        end = text.find(separator, at + _PIECE) + 1 or len(text)
+        yield text[at:end]
+        at = end
 
 
 def statement_end(text: str, start: int, end: int) -> int:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .protocols.thread.places import Places
     from .protocols.thread.proxies import Crossing
     from .protocols.thread.register_count import RegisterCount
+    from .protocols.thread.same_bytes import ThreadOffsets
     from .protocols.thread.shared_access import SharedAccess
     from .protocols.thread.tensor_memory import TensorMemory
     from .protocols.thread.wgmma import Wgmma
@@ -116,6 +117,13 @@ class KernelView:
         from .protocols.thread.async_bytes import AsyncBytes
 
         return AsyncBytes(self)
+
+    @cached_property
+    def thread_offsets(self) -> ThreadOffsets:
+        """Offsets in shared variables, thread by thread."""
+        from .protocols.thread.same_bytes import ThreadOffsets
+
+        return ThreadOffsets(self)
 
     @cached_property
     def bulk_groups(self) -> CopyGroups:

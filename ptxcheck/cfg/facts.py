@@ -19,6 +19,7 @@ from .call import fitted
 from .calls import CallSummary, summarise
 from .cfg import Cfg
 from .claims import Claims
+from .concrete import Words
 from .definitions import Definitions, Name
 from .evaluate import WIDEST, Values
 from .execution import Execution, Executions
@@ -139,6 +140,10 @@ class Facts:
     def threads_where(self, point: int, predicate: Register, holds: bool = True) -> ThreadSet | None:
         """Return the threads in which a predicate read at the point holds, None when not known."""
         return self._lanes.holds(self._definitions.before(point, predicate), holds)
+
+    def by_thread(self, name: Name) -> Words | None:
+        """Return what a definition leaves in each thread of the block, None when not known (see `Lanes`)."""
+        return self._lanes.of(name)
 
     @cached_property
     def _lanes(self) -> Lanes:

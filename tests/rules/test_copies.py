@@ -232,6 +232,13 @@ CASES = {
         f"{MINE}add.u32 %r3, %r3, 256;\nst.shared.u32 [%r3], 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra $e;\n"
         f"cp.async.bulk.global.shared::cta.bulk_group [%rd1], [data], 128;\n{COMMIT}{WAIT}$e:",
     ),
+    "PX001 swizzled offset": (
+        "PX001",
+        "shl.b32 %r2, %r1, 4;\nshr.u32 %r3, %r1, 3;\nand.b32 %r3, %r3, 7;\nshl.b32 %r3, %r3, 4;\n"
+        "xor.b32 %r2, %r2, %r3;\nmov.u32 %r3, data;\nadd.u32 %r3, %r3, %r2;\nsetp.ge.u32 %p1, %r1, 32;\n"
+        f"@%p1 bra $e;\nst.shared.u32 [%r3], 1;\nbar.warp.sync -1;\nelect.sync _|%p2, -1;\n"
+        f"@%p2 {STORE} // expect: PX001\n$e:",
+    ),
     "PX001 matrix store": (
         "PX001",
         "stmatrix.sync.aligned.m8n8.x4.shared.b16 [data], {%r1, %r1, %r1, %r1};\n"

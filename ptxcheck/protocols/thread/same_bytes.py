@@ -8,23 +8,23 @@ take it. None: they may well be apart. Sizes are lower bounds, so that more can 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ...cfg import Atom, AtomKind, Linear, Value
+from ...cfg import Atom, AtomKind, Linear, Name, Value
 from ...cfg.linear import plus
-from ...ir import Operand
+from ...cfg.special import MAX_THREADS
+from ...ir import Operand, Register
 from .places import Owner, Place
 
 if TYPE_CHECKING:
     from ...view import KernelView
 
 _STABLE = frozenset({AtomKind.SPECIAL, AtomKind.PARAMETER, AtomKind.ADDRESS})
-_INDEX = frozenset({"%tid.x", "%tid.y", "%tid.z", "%laneid"})
 _WARP = 32
+Offsets = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,40 +126,61 @@ def _computed_anew(view: KernelView, atom: Atom, first: int, then: int) -> froze
 
 def _by_thread(view: KernelView, first: Bytes, a: Place, then: Bytes, b: Place) -> Meeting | None:
     """Compare offsets in one variable for each thread that gets to both."""
-    if not (_goes_by_thread(a) and _goes_by_thread(b)):
-        return None
     threads = view.facts.execution(then.point).threads
-    if threads is None:
+    mine = None if threads is None else view.thread_offsets.of(a)
+    its = None if mine is None else view.thread_offsets.of(b)
+    if threads is None or mine is None or its is None:
         return None
     most = threads.size if view.launch.block_is_exact else _WARP
-    x, y = view.launch.block[:2] if view.launch.block is not None else (threads.size, 1)
-    apart = _offsets(b, x, y, most) - _offsets(a, x, y, most)
+    apart = its[:most] - mine[:most]
     met = (apart > -then.size) & (apart < first.size)
     bits = threads.bits & sum(1 << int(thread) for thread in np.flatnonzero(met))
     return Meeting(threads=bits) if bits else None
 
 
-def _goes_by_thread(place: Place) -> bool:
-    form = place.offset.linear
-    return form is not None and all(atom.name in _INDEX for atom, _ in form.terms)
+class ThreadOffsets:
+    """Offsets of places that depend on the thread index and literals alone, for each thread of the block."""
+
+    def __init__(self, view: KernelView) -> None:
+        self._view = view
+        self._known: dict[Linear, Offsets | None] = {}
+
+    def of(self, place: Place) -> Offsets | None:
+        form = place.offset.linear
+        if form is None:
+            return None
+        if form not in self._known:
+            self._known[form] = self._sum(form)
+        return self._known[form]
+
+    def _sum(self, form: Linear) -> Offsets | None:
+        launch = self._view.launch
+        x, y, z = launch.block or (launch.max_threads or MAX_THREADS, 1, 1)
+        count = x * y * z
+        total = np.full(count, form.constant, dtype=np.int64)
+        for atom, factor in form.terms:
+            numbers = self._of(atom, count)
+            if numbers is None or len(numbers) != count:
+                return None
+            total = total + factor * numbers
+        return total
+
+    def _of(self, atom: Atom, count: int) -> Offsets | None:
+        threads = np.arange(count, dtype=np.int64)
+        x, y = self._view.launch.block[:2] if self._view.launch.block is not None else (count, 1)
+        match atom.name:
+            case "%tid.x":
+                return threads % x
+            case "%tid.y":
+                return threads // x % y
+            case "%tid.z":
+                return threads // (x * y)
+            case "%laneid":
+                return threads % _WARP
+        if atom.kind is not AtomKind.DEFINITION or atom.at < 0:
+            return None
+        words = self._view.facts.by_thread(Name(Register(atom.name, atom.scope), atom.at))
+        return None if words is None else words.astype(np.int64)
 
 
-@lru_cache(maxsize=4096)
-def _offsets(place: Place, x: int, y: int, count: int) -> npt.NDArray[np.int64]:
-    """Return the offset of each thread of a block."""
-    threads = np.arange(count, dtype=np.int64)
-    numbers = {
-        "%tid.x": threads % x,
-        "%tid.y": threads // x % y,
-        "%tid.z": threads // (x * y),
-        "%laneid": threads % _WARP,
-    }
-    form = place.offset.linear
-    assert form is not None
-    total = np.full(count, form.constant, dtype=np.int64)
-    for atom, factor in form.terms:
-        total = total + factor * numbers[atom.name]
-    return total
-
-
-__all__ = ["Bytes", "Meeting", "bytes_at", "meeting"]
+__all__ = ["Bytes", "Meeting", "ThreadOffsets", "bytes_at", "meeting"]

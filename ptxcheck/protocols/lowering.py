@@ -13,7 +13,7 @@ import numpy as np
 
 from ..cfg.cfg import Cfg
 from ..op import Op
-from ..spec import Operation
+from ..spec import Operation, Trait
 from .actions import Action, Barrier, Protocol, Strand
 from .machine.registers import lanes_of, set_of
 from .machine.symbol import Form, Value
@@ -152,6 +152,10 @@ def _actions(cfg: Cfg, trace: Trace, threads: ThreadSet, meanings: Mapping[Op, L
         lower = meanings.get(operation.op)
         if lower is not None:
             yield from lower(Occurrence(event, operation, trace.rank, trace.shape, threads))
+        elif Trait.MBARRIER in operation.traits or "mbar" in operation.operand_index:
+            raise NotFollowedError(
+                f"'{operation.text}' touches an mbarrier and has no meaning yet", event.point
+            )
 
 
 __all__ = ["Lower", "Occurrence", "Value", "build_protocol", "set_of"]

@@ -112,10 +112,16 @@ def verify(
     block = launch.block or _block(function)
     if block is None:
         return Verification(None, reasons=[Reason("the block size is not known: give it with --launch", -1)])
+    if not (launch.block_is_exact or ".reqntid" in function.attributes):
+        text = f"the block is taken to have all {block[0] * block[1] * block[2]} threads that it may have"
+        taken = {("block", -1): Assumption("block", text, -1)}
+    else:
+        taken = {}
     known = launch.cluster or _cluster(function)
     best: Verification | None = None
     for cluster in [known] if known else _CLUSTERS:
         result = _Verifier(cfg, function, module, Shape(block, cluster), started + seconds).run()
+        result.assumptions.update(taken)
         result.inferred = known is None and cluster != (1, 1, 1)
         if not result.failures and not result.reasons:
             best = result

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
+import multiprocessing
 import resource
 import statistics
 import sys
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.corpora.store import default_root
+
 _MEGABYTE = 1e6
-_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ptxcheck" / "corpora"
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--cache", type=Path, default=_CACHE)
+    parser.add_argument("--cache", type=Path, default=default_root())
     parser.add_argument("--group", action="append")
     parser.add_argument("--match", default="")
     parser.add_argument("--table", type=Path)
@@ -60,10 +60,9 @@ def main() -> int:
     ]
     timings = _timings(arguments.cache)
     rows: list[Row] = []
-    with ProcessPoolExecutor(arguments.jobs, max_tasks_per_child=1) as pool:
-        for row in pool.map(
-            _check, files, [timings.get(str(p.relative_to(arguments.cache / "ptx"))) for p in files]
-        ):
+    tasks = [(path, timings.get(str(path.relative_to(arguments.cache / "ptx")))) for path in files]
+    with multiprocessing.get_context("spawn").Pool(arguments.jobs, maxtasksperchild=1) as pool:
+        for row in pool.imap(_check, tasks):
             rows.append(row)
             _say(row)
     _summary(rows)
@@ -83,7 +82,8 @@ def _timings(cache: Path) -> dict[str, float]:
     return found
 
 
-def _check(path: Path, ptxas_seconds: float | None) -> Row:
+def _check(task: tuple[Path, float | None]) -> Row:
+    path, ptxas_seconds = task
     from ptxcheck.check import check
     from ptxcheck.parser import parse_module
     from ptxcheck.source import Source

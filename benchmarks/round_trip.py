@@ -16,11 +16,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.corpora.store import default_root
 from ptxcheck.ir import Module
 from ptxcheck.parser import parse_module, show
 from ptxcheck.source import Source
 
-_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ptxcheck" / "corpora"
 _NEWER = re.compile(r"\.isa95\.ptx\Z")
 
 
@@ -43,7 +43,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--cache", type=Path, default=_CACHE)
+    parser.add_argument("--cache", type=Path, default=default_root())
     parser.add_argument("--ptxas", action="store_true")
     parser.add_argument("--match", default="")
     parser.add_argument("--most-megabytes", type=float, default=100.0)

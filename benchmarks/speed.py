@@ -20,7 +20,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ptxcheck" / "corpora"
+from benchmarks.corpora.store import default_root
+
 _TARGET = re.compile(r"^\.target\s+(\w+)", re.MULTILINE)
 _CHECK = "import sys; from ptxcheck.check import check; check(sys.argv[1])"
 _PARSE = """
@@ -56,7 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--cache", type=Path, default=_CACHE)
+    parser.add_argument("--cache", type=Path, default=default_root())
     parser.add_argument("--group", action="append")
     parser.add_argument("--match", default="")
     parser.add_argument("--largest", type=float, default=6, help="megabytes of the largest file to measure")

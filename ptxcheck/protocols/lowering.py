@@ -15,8 +15,8 @@ from ..cfg.cfg import Cfg
 from ..op import Op
 from ..spec import Operation, Trait
 from .actions import Action, Barrier, Protocol, Strand
-from .machine.registers import lanes_of, set_of
-from .machine.symbol import Form, Value
+from .machine.registers import lanes_of
+from .machine.symbol import Form
 from .machine.trace import (
     OFFSET_MASK,
     RANK_SHIFT,
@@ -156,6 +156,3 @@ def _actions(cfg: Cfg, trace: Trace, threads: ThreadSet, meanings: Mapping[Op, L
             raise NotFollowedError(
                 f"'{operation.text}' touches an mbarrier and has no meaning yet", event.point
             )
-
-
-__all__ = ["Lower", "Occurrence", "Value", "build_protocol", "set_of"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..isa.modifier import Mod
 from ..op import Op
 from .actions import Action, Arrive, Expect, Init, Inval, Transfer, Wait
 from .lowering import Lower, Occurrence
@@ -75,5 +74,3 @@ MEANINGS: Mapping[Op, Lower] = {
     Op.MBARRIER_TEST_WAIT: _wait,
     Op.MBARRIER_TRY_WAIT: _wait,
 }
-
-__all__ = ["MEANINGS", "Mod"]

@@ -155,7 +155,6 @@ class _Runner:
     joined: dict[tuple[object, ...], int] = field(default_factory=dict)
     waiting: bool = False
     """True inside a rendezvous that it has arrived at."""
-    polled: bool = False
 
 
 def simulate(protocol: Protocol) -> Outcome:
@@ -205,7 +204,6 @@ class _Simulation:
         if phase is None:
             return False
         runner.at += 1
-        runner.polled = False
         runner.clock = runner.clock.copy()
         runner.clock[runner.index] = runner.at
         self._steps.append(Step(runner.index, runner.at - 1, phase if phase >= -1 else None))

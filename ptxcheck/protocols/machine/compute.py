@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ...cfg.optypes import Typing, type_width
+from ...cfg.optypes import Typing
 from ...op import Op
 from . import lanes
 from .symbol import Form, Value
@@ -236,5 +236,3 @@ COMPUTE: Mapping[Op, Compute] = {
     ),
 }
 """Instructions that compute a register from registers; whatever is not here gives an opaque symbol."""
-
-__all__ = ["COMPUTE", "Compute", "negate_predicate", "sign_extend", "type_width"]

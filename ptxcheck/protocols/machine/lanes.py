@@ -88,7 +88,7 @@ def _linear(a: Value, b: Value, factor: int, width: int) -> Value:
     return total if isinstance(total, Form) else total & mask_of(width)
 
 
-def multiply(a: Value, b: Value, width: int, *, signed_operands: bool = False) -> Value:
+def multiply(a: Value, b: Value, width: int) -> Value:
     """The low `width` bits of a × b."""
     if isinstance(a, Form) and isinstance(b, int):
         product = times(a, signed(b & mask_of(width), width))
@@ -159,12 +159,6 @@ def _symbolic_bitwise(op: Op, a: Value, b: Value) -> Value:
             return 0 if op is Op.AND else other
     first, second = sorted((a, b), key=lambda value: repr(_key(value)))
     return _opaque(op.name.lower(), first, second)
-
-
-_PURE: dict[Op, Callable[..., int]] = {
-    Op.POPC: lambda a: a.bit_count(),
-    Op.CLZ: lambda a, width: width - a.bit_length(),
-}
 
 
 def pure(op: Op, function: Callable[..., int], arguments: Sequence[Value]) -> Value:

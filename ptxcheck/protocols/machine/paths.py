@@ -71,7 +71,7 @@ def explore(cfg: Cfg, trips: int, budget: int, run: Callable[[Plan], bool], cove
     waiting: deque[Flips] = deque([()])
     seen: set[Flips] = {()}
     while waiting and coverage.runs < budget:
-        flips = _next(waiting, coverage)
+        flips = waiting.popleft()
         plan = Plan(cfg, trips, flips)
         coverage.runs += 1
         possible = run(plan)
@@ -85,10 +85,6 @@ def explore(cfg: Cfg, trips: int, budget: int, run: Callable[[Plan], bool], cove
     coverage.left_out -= coverage.covered
     if waiting:
         coverage.left_out.add((-1, True))
-
-
-def _next(waiting: deque[Flips], coverage: Coverage) -> Flips:
-    return waiting.popleft()
 
 
 def _alternatives(plan: Plan, decided: int) -> Iterator[Flips]:

@@ -10,7 +10,7 @@ decides on one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import gcd
 from typing import Protocol, TypeAlias
@@ -185,8 +185,3 @@ def _primitive(form: Form) -> tuple[tuple[tuple[Atom, int], ...], int, int]:
     if form.terms[0][1] < 0:
         factor = -factor
     return tuple((name, k // factor) for name, k in form.terms), factor, form.constant
-
-
-def describe(conditions: Mapping[str, object]) -> str:
-    """Return assumptions as one line."""
-    return ", ".join(f"{name} = {value}" for name, value in conditions.items())

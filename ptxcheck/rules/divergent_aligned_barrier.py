@@ -73,7 +73,7 @@ def check(view: KernelView) -> Iterator[Hit]:
         if part is not None:
             yield Hit(
                 site.point,
-                f"only {part} executes this aligned barrier",
+                f"this aligned barrier is executed by {part} only",
                 related=((part.branch, "the other lanes leave here"),),
                 confidence=Confidence.PROVED if part.sure else Confidence.POSSIBLE,
             )

@@ -65,7 +65,7 @@ def check(view: KernelView) -> Iterator[Hit]:
         if part is not None:
             yield Hit(
                 point,
-                f"only {part} executes this instruction of the whole warpgroup",
+                f"this instruction of the whole warpgroup is executed by {part} only",
                 related=((part.branch, "the other lanes leave here"),),
                 confidence=Confidence.PROVED if part.sure else Confidence.POSSIBLE,
             )

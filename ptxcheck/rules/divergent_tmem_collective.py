@@ -74,7 +74,7 @@ def check(view: KernelView) -> Iterator[Hit]:
         if part is not None:
             yield Hit(
                 point,
-                f"only {part} executes this instruction of the whole warp",
+                f"this instruction of the whole warp is executed by {part} only",
                 related=((part.branch, "the other lanes leave here"),),
                 confidence=Confidence.PROVED if part.sure else Confidence.POSSIBLE,
             )

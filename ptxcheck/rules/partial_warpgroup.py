@@ -63,7 +63,7 @@ def check(view: KernelView) -> Iterator[Hit]:
         for point in view.wgmma.points[op]:
             part = part_of_warpgroup(view, point)
             if part is not None:
-                yield Hit(point, f"only {part} executes this instruction of the whole warpgroup")
+                yield Hit(point, f"this instruction of the whole warpgroup is executed by {part} only")
 
 
 RULE = Rule(

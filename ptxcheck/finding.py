@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Generic, TypeVar
 
 from .source import Position, Span
+
+P = TypeVar("P")
+Q = TypeVar("Q")
 
 
 class Severity(Enum):
@@ -60,6 +65,53 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
+class Step(Generic[P]):
+    """One step of a role: what it does, where, and its place in the order of the whole run (from 1)."""
+
+    text: str
+    place: P
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class Role(Generic[P]):
+    """Threads that act together, named by what they do, and the steps of theirs that matter."""
+
+    name: str
+    steps: tuple[Step[P], ...]
+    earlier: int = 0
+    """Steps before those, which are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample(Generic[P]):
+    """One run in which a property fails. Places are program points, or a `Location` each."""
+
+    launch: str
+    """The launch, and how often the loops go round."""
+    roles: tuple[Role[P], ...]
+    """The role that goes wrong first."""
+    bad: int
+    """Order of the step that must not happen, or never does."""
+    state: tuple[str, ...]
+    """The barriers concerned, as they are before that step."""
+    needed: str
+    """What would have had to happen."""
+
+    def placed(self, locate: Callable[[P], Q]) -> Counterexample[Q]:
+        """Return the same with other places."""
+        roles = tuple(
+            Role(
+                role.name,
+                tuple(Step(step.text, locate(step.place), step.order) for step in role.steps),
+                role.earlier,
+            )
+            for role in self.roles
+        )
+        return Counterexample(self.launch, roles, self.bad, self.state, self.needed)
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One report of one rule at one place."""
 
@@ -72,6 +124,7 @@ class Finding:
     kernel: str | None = None
     help: str = ""
     related: tuple[Related, ...] = ()
+    counterexample: Counterexample[Location] | None = None
     fingerprint: str = ""
     suppressed: str | None = None
     """Reason given in the source when the finding is suppressed there."""

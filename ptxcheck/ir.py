@@ -470,6 +470,19 @@ class Function:
     def is_entry(self) -> bool:
         return self.kind is FunctionKind.ENTRY
 
+    @property
+    def parameter_places(self) -> tuple[tuple[int, int, Variable], ...]:
+        """Return the offset in parameter space and the size in bytes of each parameter, in order."""
+        found: list[tuple[int, int, Variable]] = []
+        offset = 0
+        for parameter in self.parameters:
+            size = parameter.size or 8
+            align = parameter.align or min(size, 8)
+            offset = -(-offset // align) * align
+            found.append((offset, size, parameter))
+            offset += size
+        return tuple(found)
+
 
 @dataclass(frozen=True, slots=True)
 class Section:

@@ -8,6 +8,19 @@ Dim = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class GivenValue:
+    """A number that the host passes: bytes of parameter space, or a named quantity of the contract."""
+
+    name: str
+    """As the user wrote it: `param+640`, `n`, `box_bytes(param+128)`."""
+    value: int
+    offset: int | None = None
+    """Offset in parameter space; None for a quantity of the contract, which `name` then is."""
+    size: int = 4
+    """Bytes of parameter space."""
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """Block and cluster shape; None where nothing says. `*_is_exact` is False for upper bounds."""
 
@@ -16,6 +29,8 @@ class Launch:
     cluster: Dim | None = None
     max_threads: int | None = None
     """Upper bound of threads per block (`.maxntid`, or the exact block)."""
+    given: tuple[GivenValue, ...] = ()
+    """Values of kernel parameters, and of what they stand for, that the user gives."""
 
     @property
     def threads(self) -> int | None:

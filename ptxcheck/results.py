@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from .finding import Confidence, Finding, Severity
-from .launch import Launch
+from .finding import Confidence, Finding, Location, Severity
+from .launch import Dim, Launch
 from .source import Position
+from .verdict import SEVERITY, Property, VerdictKind
 
 
 class ProblemKind(Enum):
@@ -60,6 +61,47 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """A reason of a verdict or something taken for granted, and where; None for nowhere in particular."""
+
+    text: str
+    location: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyVerdict:
+    """The answer to one question about one kernel."""
+
+    property: Property
+    kind: VerdictKind
+    reasons: tuple[Remark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KernelVerdicts:
+    """What whole-kernel verification showed of one kernel, for one launch."""
+
+    block: Dim | None
+    cluster: Dim | None
+    inferred: bool
+    """True when nothing states the cluster shape, and the first that its counts admit was taken."""
+    verdicts: tuple[PropertyVerdict, ...]
+    trips: tuple[int, ...] = ()
+    """How often the loops with open trip counts went round in the runs."""
+    runs: int = 0
+    equations: tuple[str, ...] = ()
+    """What the host must make true, in terms of parameters and boxes of tensor maps."""
+    assumptions: tuple[Remark, ...] = ()
+    given: tuple[str, ...] = ()
+    """Values of parameters that the user gave, such as `param+640=8192`."""
+
+    @property
+    def kind(self) -> VerdictKind:
+        """Return the worst of the verdicts."""
+        return min((verdict.kind for verdict in self.verdicts), key=SEVERITY.index)
+
+
+@dataclass(frozen=True, slots=True)
 class KernelResult:
     """One function that was checked. `complete` is False when something in it was not decided."""
 
@@ -69,6 +111,8 @@ class KernelResult:
     instructions: int
     complete: bool = True
     entry: bool = True
+    verification: KernelVerdicts | None = None
+    """None when it was turned off, or the kernel has nothing that it is about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,12 @@ class VerdictKind(Enum):
     UNKNOWN = "unknown"
 
 
+SEVERITY: tuple[VerdictKind, ...] = (
+    VerdictKind.VIOLATED, VerdictKind.UNKNOWN, VerdictKind.ASSUMES, VerdictKind.PROVED_BOUNDED, VerdictKind.PROVED,
+)  # fmt: skip
+"""From bad to good: a kernel's answer is the first that any of its properties has."""
+
+
 class Property(Enum):
     """What is decided of a kernel."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from ...ir import Function, Module, Symbol, Variable
+from ...launch import GivenValue
 from . import lanes
 from .symbol import Form, Value
 from .trace import PARAM_WINDOW, RANK_SHIFT
@@ -23,6 +24,8 @@ class Layout:
     parameters: tuple[tuple[int, int, str], ...]
     """Start, size and name of each parameter."""
     starts: dict[str, int]
+    given: dict[int, int] = field(default_factory=dict)
+    """Bytes of parameter space that the user gave values for."""
 
     def address(self, symbol: Symbol, rank: int) -> Value:
         """Return the address that a symbol stands for in the CTA of a rank."""
@@ -34,15 +37,17 @@ class Layout:
             return PARAM_WINDOW + start
         return lanes.opaque("symbol", symbol.name)
 
-    def parameter(self, offset: int, size: int) -> Form:
-        """Return the symbol of a parameter word at an offset of parameter space."""
+    def parameter(self, offset: int, size: int) -> Form | int:
+        """Return the given number or the symbol of a parameter word at an offset of parameter space."""
+        if all(at in self.given for at in range(offset, offset + size)):
+            return sum(self.given[offset + index] << 8 * index for index in range(size))
         for start, length, name in self.parameters:
             if start <= offset < start + length:
                 return Form(((("param", name, offset - start, size), 1),))
         return Form(((("param", "", offset, size), 1),))
 
 
-def layout_of(function: Function, module: Module) -> Layout:
+def layout_of(function: Function, module: Module, given: Sequence[GivenValue] = ()) -> Layout:
     """Lay out shared variables after the reserved bytes, dynamic shared memory last."""
     shared: dict[tuple[str, int], int] = {}
     at = _RESERVED
@@ -58,17 +63,20 @@ def layout_of(function: Function, module: Module) -> Layout:
     at = -(-at // _DYNAMIC_ALIGNMENT) * _DYNAMIC_ALIGNMENT
     for variable in dynamic:
         shared[(variable.name, variable.scope)] = at
-    starts: dict[str, int] = {}
-    parameters: list[tuple[int, int, str]] = []
-    offset = 0
-    for parameter in function.parameters:
-        size = parameter.size or 8
-        align = parameter.align or min(size, 8)
-        offset = -(-offset // align) * align
-        starts[parameter.name] = offset
-        parameters.append((offset, size, parameter.name))
-        offset += size
-    return Layout(shared, tuple(parameters), starts)
+    places = function.parameter_places
+    starts = {parameter.name: offset for offset, _, parameter in places}
+    parameters = tuple((offset, size, parameter.name) for offset, size, parameter in places)
+    return Layout(shared, parameters, starts, _bytes(given))
+
+
+def _bytes(given: Sequence[GivenValue]) -> dict[int, int]:
+    """Return each byte of parameter space that has a given value."""
+    return {
+        value.offset + index: value.value >> 8 * index & 0xFF
+        for value in given
+        if value.offset is not None
+        for index in range(value.size)
+    }
 
 
 def _shared_variables(function: Function, module: Module) -> Iterator[Variable]:

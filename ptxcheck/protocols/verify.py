@@ -15,6 +15,7 @@ from ..verdict import Property, Reason, Verdict, VerdictKind
 from . import bulk_copy, mbarrier, named_barrier, tcgen05
 from .actions import Protocol
 from .lowering import Lower, build_protocol
+from .machine.accesses import access_kinds
 from .machine.execute import Machine
 from .machine.layout import Layout, layout_of
 from .machine.paths import Coverage, Plan, explore
@@ -105,9 +106,18 @@ def uses_barriers(cfg: Cfg) -> bool:
 
 
 def verify(
-    cfg: Cfg, function: Function, module: Module, launch: Launch, *, seconds: float = 20.0
+    cfg: Cfg,
+    function: Function,
+    module: Module,
+    launch: Launch,
+    *,
+    seconds: float = 20.0,
+    accesses: bool = False,
 ) -> Verification:
-    """Verify one kernel for its launch, or for the first cluster shape that its counts admit."""
+    """Verify one kernel for its launch, or for the first cluster shape that its counts admit.
+
+    With `accesses`, ordinary accesses of shared memory are recorded too (see `machine.trace`).
+    """
     started = time.monotonic()
     block = launch.block or _block(function)
     if block is None:
@@ -120,7 +130,7 @@ def verify(
     known = launch.cluster or _cluster(function)
     best: Verification | None = None
     for cluster in [known] if known else _CLUSTERS:
-        result = _Verifier(cfg, function, module, Shape(block, cluster), started + seconds).run()
+        result = _Verifier(cfg, function, module, Shape(block, cluster), started + seconds, accesses).run()
         result.assumptions.update(taken)
         result.inferred = known is None and cluster != (1, 1, 1)
         if not result.failures and not result.reasons:
@@ -153,11 +163,14 @@ def _dim(numbers: tuple[int, ...]) -> Dim:
 
 
 class _Verifier:
-    def __init__(self, cfg: Cfg, function: Function, module: Module, shape: Shape, deadline: float) -> None:
+    def __init__(
+        self, cfg: Cfg, function: Function, module: Module, shape: Shape, deadline: float, accesses: bool
+    ) -> None:
         self._cfg = cfg
         self._shape = shape
         self._deadline = deadline
-        self._relevant = relevant_points(cfg)
+        self._accesses = access_kinds(cfg) if accesses else {}
+        self._relevant = relevant_points(cfg, self._accesses)
         self._layout: Layout = layout_of(function, module)
         self._result = Verification(shape)
         self._seen: dict[Protocol, Outcome] = {}
@@ -180,7 +193,16 @@ class _Verifier:
             raise NotFollowedError("out of time", -1)
         decisions = Decisions(SolverOracle())
         traces = tuple(
-            Machine(self._cfg, self._relevant, self._layout, self._shape, rank, decisions, plan.choose).run()
+            Machine(
+                self._cfg,
+                self._relevant,
+                self._layout,
+                self._shape,
+                rank,
+                decisions,
+                plan.choose,
+                accesses=self._accesses,
+            ).run()
             for rank in range(self._shape.ctas)
         )
         self._result.runs += 1

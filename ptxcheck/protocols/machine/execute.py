@@ -13,7 +13,8 @@ synchronising effect, which is none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,6 +39,7 @@ from ...ir import (
 from ...op import Op
 from ...spec import Trait
 from . import lanes
+from .accesses import AccessKind
 from .compute import COMPUTE, negate_predicate
 from .layout import Layout
 from .registers import RegisterFile, lanes_of, set_of
@@ -48,6 +50,7 @@ from .trace import (
     PARAM_WINDOW,
     RANK_SHIFT,
     SHARED_WINDOW,
+    Access,
     Assumption,
     Event,
     NotFollowedError,
@@ -81,6 +84,7 @@ class Machine:
         decisions: Decisions,
         choose: Choose,
         budget: int = 200_000,
+        accesses: Mapping[int, AccessKind] | None = None,
     ) -> None:
         self._cfg = cfg
         self._relevant = relevant
@@ -90,6 +94,7 @@ class Machine:
         self._decisions = decisions
         self._choose = choose
         self._budget = budget
+        self._accesses = accesses or {}
         self._threads = shape.threads
         self._all: ThreadSet = (1 << shape.threads) - 1
         self._registers = RegisterFile(shape.threads)
@@ -129,6 +134,7 @@ class Machine:
             join = self._cfg.exit
         last = self._cfg.blocks[block].last
         if last not in self._relevant:
+            self._record_skipped(block, join, threads)
             return join, threads
         sides = [(edge, taken) for edge, taken in self._split(edges, threads, last) if taken]
         if len(sides) == 1:
@@ -205,6 +211,8 @@ class Machine:
         instruction = self._cfg.instructions[point]
         operation = instruction.operation
         traits = operation.traits
+        if point in self._accesses:
+            self._record_access(point, instruction, threads)
         if point not in self._relevant:
             return
         self._budget -= 1
@@ -237,6 +245,42 @@ class Machine:
         event = Event(len(self._events), point, threads, operands, guard)
         self._events.append(Event(event.index, point, guard, operands, threads))
         self._define_results(instruction, guard, event.index)
+
+    def _record_access(self, point: int, instruction: Instruction, threads: ThreadSet) -> None:
+        """Record an access of shared memory; its predicate is not decided for its sake."""
+        guard, certain = threads, True
+        if instruction.guard is not None:
+            holds = self._guard_value(instruction.guard, threads)
+            if isinstance(holds, Form):
+                certain = False
+            else:
+                guard = self._truth(holds, threads, point)
+        if not guard:
+            return
+        kind = self._accesses[point]
+        access = kind.at(self._value(kind.operand, guard))
+        if access is not None:
+            self._add_access(point, guard, threads, replace(access, certain=certain))
+
+    def _add_access(self, point: int, guard: ThreadSet, threads: ThreadSet, access: Access) -> None:
+        self._events.append(Event(len(self._events), point, guard, {}, threads, access))
+
+    def _record_skipped(self, block: int, join: int, threads: ThreadSet) -> None:
+        """Record the accesses between a branch that is not followed and its join, each as one that may happen."""
+        if not self._accesses:
+            return
+        waiting, seen = list(self._cfg.successors[block]), {block, join, self._cfg.exit}
+        while waiting:
+            each = waiting.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            waiting.extend(self._cfg.successors[each])
+            for point in self._cfg.blocks[each].points:
+                kind = self._accesses.get(point)
+                if kind is not None:
+                    access = Access(kind.reads, kind.writes, None, kind.size, kind.lanes, certain=False)
+                    self._add_access(point, threads, threads, access)
 
     def _define_results(self, instruction: Instruction, guard: ThreadSet, index: int) -> None:
         if instruction.operation.op is Op.ELECT_SYNC:

@@ -6,9 +6,12 @@ superset of the exact slice; it costs steps, never truth.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...cfg.cfg import Cfg
-from ...ir import Register
+from ...ir import Register, registers_of
 from ...spec import Trait
+from .accesses import AccessKind
 
 SYNCHRONISING = frozenset(
     {
@@ -18,14 +21,17 @@ SYNCHRONISING = frozenset(
 )  # fmt: skip
 
 
-def relevant_points(cfg: Cfg) -> frozenset[int]:
-    """Return the points of the sync slice."""
+def relevant_points(cfg: Cfg, accesses: Mapping[int, AccessKind] | None = None) -> frozenset[int]:
+    """Return the points of the sync slice, with what the addresses of `accesses` depend on."""
     writers: dict[Register, list[int]] = {}
     for point, instruction in enumerate(cfg.instructions):
         for register in instruction.writes():
             writers.setdefault(register, []).append(point)
     found: set[int] = set()
     waiting = [p for p, i in enumerate(cfg.instructions) if i.operation.traits & SYNCHRONISING]
+    for access in (accesses or {}).values():
+        for register in registers_of(access.operand):
+            waiting.extend(writers.get(register, ()))
     while waiting:
         point = waiting.pop()
         if point in found:

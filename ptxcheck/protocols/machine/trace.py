@@ -1,4 +1,18 @@
-"""What the SIMT machine records: synchronising instructions with their operands, in program order per thread."""
+"""What the SIMT machine records, in program order per thread.
+
+Two kinds of events share one list, so that their order is program order for each thread:
+
+- synchronising instructions (`event.access is None`): `operands` holds the value of each operand by its name in
+  the instruction table;
+- ordinary accesses of shared memory (`event.access` is an `Access`; `operands` is empty): `ld`, `st`, `atom`,
+  `red`, `ldmatrix` and `stmatrix` on shared addresses, or on generic ones that may be shared. They are recorded
+  when asked to: `verify(accesses=True)`. `cp.async`, bulk copies,
+  `st.async`, `wgmma` and `tcgen05` are synchronising instructions: their addresses are operands.
+
+A value is a number, an array with a number for each thread of the CTA (index: flat thread number; only the
+entries of `event.threads` mean anything), or a symbol. Shared addresses, generic or not, are
+`rank << RANK_SHIFT | offset` after `& ~SHARED_WINDOW`.
+"""
 
 from __future__ import annotations
 
@@ -43,15 +57,34 @@ class Shape:
         return self.cluster[0] * self.cluster[1] * self.cluster[2]
 
 
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What an ordinary access does to shared memory."""
+
+    reads: bool
+    writes: bool
+    """Both for atomics that return a value; `red` and `atom` count as reads and writes."""
+    address: Value | None
+    """Shared address of the first byte for each thread; None when not known: anywhere in shared memory."""
+    size: int
+    """Bytes at the address of each thread; for matrix accesses one row."""
+    lanes: int = 32
+    """Only the first `lanes` lanes of each warp give an address that counts (fewer for small `ldmatrix`)."""
+    certain: bool = True
+    """False in code that some or all of the threads may skip: the access may happen, or not."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Event:
-    """One synchronising instruction, executed together by `threads`."""
+    """One synchronising instruction or access, executed together by `threads`."""
 
     index: int
     point: int
     threads: ThreadSet
     operands: Mapping[str, Value]
     guard: ThreadSet
+    """The threads that came to the instruction, its own predicate not considered."""
+    access: Access | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +112,7 @@ __all__ = [
     "PARAM_WINDOW",
     "RANK_SHIFT",
     "SHARED_WINDOW",
+    "Access",
     "Assumption",
     "Event",
     "Form",

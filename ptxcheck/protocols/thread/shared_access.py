@@ -76,14 +76,14 @@ def find_shared_accesses(view: KernelView) -> tuple[SharedAccess, ...]:
                     view.facts.value(point, address),
                     view.places.of(point, address, space),
                     is_async=Trait.ASYNC in traits,
-                    lanes=_lanes(instruction),
+                    lanes=address_lanes(instruction),
                     is_matrix=instruction.operation.op in _MATRIX,
                 )
             )
     return tuple(found)
 
 
-def _lanes(instruction: Instruction) -> int:
+def address_lanes(instruction: Instruction) -> int:
     """Return how many lanes give an address: one a row for matrix accesses."""
     slots = instruction.operation.slots
     length = _NUMBER.search(slots.get("num", ""))
@@ -165,5 +165,6 @@ def thread_offsets(view: KernelView, access: SharedAccess) -> ThreadOffsets | No
 
 
 __all__ = [
-    "ROW_BYTES", "SharedAccess", "ThreadOffsets", "access_bytes", "find_shared_accesses", "thread_offsets",
+    "ROW_BYTES", "SharedAccess", "ThreadOffsets", "access_bytes", "address_lanes", "find_shared_accesses",
+    "thread_offsets",
 ]  # fmt: skip

@@ -1,0 +1,96 @@
+"""Which instructions access shared memory as ordinary loads, stores and atomics, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...cfg.cfg import Cfg
+from ...ir import Address, Instruction, Register, Symbol
+from ...op import Op
+from ...spec import OperandKind, Trait
+from ..thread.shared_access import ROW_BYTES, access_bytes, address_lanes
+from .symbol import Form, Value
+from .trace import PARAM_WINDOW, SHARED_WINDOW, Access
+
+_ACCESSING = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC})
+_LEFT_OUT = frozenset({Trait.ASYNC, Trait.MBARRIER, Trait.TENSOR_MEMORY})
+_MATRIX = frozenset({Op.LDMATRIX, Op.STMATRIX})
+_POINTER_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class AccessKind:
+    """The part of an access that its text gives."""
+
+    operand: Address
+    space: str
+    reads: bool
+    writes: bool
+    size: int
+    lanes: int
+
+    def at(self, address: Value) -> Access | None:
+        """Return the access at an address, None when it is not of shared memory."""
+        if self.space:
+            known = None if isinstance(address, Form) else address
+        elif isinstance(address, Form):
+            if _is_pointer(address):
+                return None
+            known = None
+        elif isinstance(address, int):
+            if not address & SHARED_WINDOW or address & PARAM_WINDOW:
+                return None
+            known = address & ~SHARED_WINDOW
+        else:
+            if not bool((address & SHARED_WINDOW).any()):
+                return None
+            known = address & ~SHARED_WINDOW
+        return Access(self.reads, self.writes, known, self.size, self.lanes)
+
+
+def _is_pointer(address: Form) -> bool:
+    """Tell whether a symbol is a 64-bit parameter, or a global variable, and an offset: never shared memory."""
+    return any(
+        factor == 1 and ((name[0] == "param" and name[3] == _POINTER_BYTES) or name[0] == "symbol")
+        for name, factor in address.terms
+    )
+
+
+def access_kinds(cfg: Cfg) -> dict[int, AccessKind]:
+    """Return every instruction that may be an ordinary access of shared memory, by point."""
+    found: dict[int, AccessKind] = {}
+    for point, instruction in enumerate(cfg.instructions):
+        traits = instruction.operation.traits
+        if traits & _ACCESSING and not traits & _LEFT_OUT:
+            kind = _kind(instruction)
+            if kind is not None:
+                found[point] = kind
+    return found
+
+
+def _kind(instruction: Instruction) -> AccessKind | None:
+    operation = instruction.operation
+    space = operation.slots.get("space", "")
+    if space and not space.startswith(".shared"):
+        return None
+    address = next(
+        (
+            operand
+            for spec, operand in zip(operation.operand_specs, instruction.operands, strict=True)
+            if spec.kind is OperandKind.ADDRESS and isinstance(operand, Address)
+        ),
+        None,
+    )
+    if address is None or not isinstance(address.base, Register | Symbol | None):
+        return None
+    traits = operation.traits
+    both = Trait.ATOMIC in traits
+    size = ROW_BYTES if operation.op in _MATRIX else access_bytes(instruction)
+    return AccessKind(
+        address,
+        space,
+        both or Trait.LOAD in traits,
+        both or Trait.STORE in traits,
+        size,
+        address_lanes(instruction),
+    )

@@ -1,0 +1,1 @@
+"""Descriptors that matrix instructions read: operands in shared memory, shapes and types."""

@@ -1,0 +1,110 @@
+"""Which bytes of shared memory one matrix instruction reads through a descriptor.
+
+A tile is made of core matrices: 8 rows of 16 bytes. Along the dimension that is contiguous in memory they come
+in rows of the swizzle's span; `leading` and `stride` say how far apart the repeats are:
+
+                        contiguous dimension (beyond one span)    other dimension (every 8 rows)
+    K-major, swizzled   not used                                  stride
+    K-major, none       leading                                   stride
+    MN-major, swizzled  leading                                   stride
+    MN-major, none      stride                                    leading
+
+Sources: PTX ISA 9.7.16.5.1 and 9.7.17.5 (canonical layouts); CUTLASS, comments of `make_gmma_desc` and
+`make_umma_desc`.
+
+Not modelled: swizzles of atoms larger than 16 bytes, and an absolute leading address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .swizzle_mode import SwizzleMode
+
+CORE_ROWS = 8
+CORE_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One operand of one instruction: `contiguous` bytes times `others` rows of them.
+
+    K-major: `contiguous` is K in bytes and `others` M or N. MN-major: M or N in bytes, and K in elements.
+    """
+
+    mode: SwizzleMode
+    k_major: bool
+    contiguous: int
+    others: int
+
+    @property
+    def is_modelled(self) -> bool:
+        """Tell whether `rows` speaks of this layout."""
+        return self.mode in (
+            SwizzleMode.NONE, SwizzleMode.BYTES_32, SwizzleMode.BYTES_64, SwizzleMode.BYTES_128,
+        )  # fmt: skip
+
+    @property
+    def repeats(self) -> int:
+        """Return how many spans the contiguous dimension has; a K-major swizzled tile stays within one."""
+        if self.k_major and self.mode is not SwizzleMode.NONE:
+            return 1
+        return -(-self.contiguous // self.mode.span)
+
+    @property
+    def groups(self) -> int:
+        """Return how many groups of 8 rows there are."""
+        return -(-self.others // CORE_ROWS)
+
+    def steps(self, leading: int, stride: int) -> tuple[int, int]:
+        """Return the bytes between repeats of the contiguous dimension, and between groups of 8 rows."""
+        if not self.k_major and self.mode is SwizzleMode.NONE:
+            return stride, leading
+        return leading, stride
+
+    @property
+    def uses_leading(self) -> bool:
+        """Tell whether the leading offset is read at all."""
+        if not self.k_major and self.mode is SwizzleMode.NONE:
+            return self.groups > 1
+        return self.repeats > 1
+
+    @property
+    def uses_stride(self) -> bool:
+        """Tell whether the stride offset is read at all."""
+        if not self.k_major and self.mode is SwizzleMode.NONE:
+            return self.repeats > 1
+        return self.groups > 1
+
+    @property
+    def row_bytes(self) -> int:
+        """Return the bytes of one row that are read within one span."""
+        return min(self.contiguous, self.mode.span)
+
+    def offsets(self, leading: int, stride: int) -> Iterator[int]:
+        """Yield where each block of 8 rows by one span starts, in bytes from the tile's own start."""
+        by_repeat, by_group = self.steps(leading, stride)
+        for group in range(self.groups):
+            for repeat in range(self.repeats):
+                yield group * by_group + repeat * by_repeat
+
+    def overlap(self, leading: int, stride: int) -> tuple[int, int] | None:
+        """Return the starts of two blocks that share bytes, None when there are none.
+
+        Blocks are compared as if they filled their span where the whole span is read; a K-major swizzled
+        block reads 32 bytes of each row, so that another may lie beside it, and only equal starts count.
+        """
+        starts = sorted(self.offsets(leading, stride))
+        filled = self.row_bytes == self.mode.span
+        needed = CORE_ROWS * self.mode.span if filled else 1
+        for before, after in pairwise(starts):
+            if after - before < needed:
+                return before, after
+        return None
+
+    def end(self, leading: int, stride: int) -> int:
+        """Return a byte count that the tile surely reaches to, from the start of its first row's span."""
+        last = max(self.offsets(leading, stride))
+        return last + (CORE_ROWS - 1) * self.mode.span + min(self.row_bytes, self.mode.span)

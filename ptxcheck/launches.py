@@ -9,9 +9,14 @@ from fnmatch import fnmatchcase
 from math import prod
 
 from .ir import Function
-from .launch import Dim, Launch
+from .launch import Dim, GivenValue, Launch
 
-_ITEM = re.compile(r"(\w+)\s*=\s*(\(?[\d\s,x]*\)?)(?:\s+|;|\Z)")
+_ITEM = re.compile(
+    r"(block|cluster|param\+\d+(?:\.[usb]\d+)?|box_bytes\([^()]*\))\s*=\s*(0x[\da-fA-F]+|-?\(?[\d\s,x]*\)?)"
+    r"(?:\s+|;|\Z)"
+)
+_QUANTITY = re.compile(r"[a-z_]+\([^()]*\)\Z")
+_PLACE = re.compile(r"([\w$.%]+?)(?:\+(\d+))?(?:\.[usb](8|16|32|64))?\Z")
 MAX_THREADS = 1024
 MAX_CLUSTER = 16
 
@@ -28,39 +33,77 @@ class LaunchHint:
     block: Dim | None = None
     cluster: Dim | None = None
     origin: str = "--launch"
+    values: tuple[tuple[str, int], ...] = ()
+    """Numbers that the host passes, by what they are called: `param+640`, `n`, `box_bytes(param+128)`."""
 
     def applies(self, name: str) -> bool:
         return fnmatchcase(name, self.kernel)
 
 
 def parse_hint(text: str, origin: str, kernel: str = "*") -> LaunchHint:
-    """Parse `block=384 cluster=2`, `block=32x4`, `gemm*: block=(128,2,1)`. Raises LaunchError."""
+    """Parse `block=384 cluster=2`, `block=32x4 param+640=8192`, `gemm*: block=(128,2,1)`. Raises LaunchError."""
     head, colon, rest = text.rpartition(":")
     if colon:
         kernel, text = head.strip(), rest
-    values: dict[str, Dim] = {}
+    shapes: dict[str, Dim] = {}
+    values: list[tuple[str, int]] = []
     covered = 0
     text = text.strip()
     for match in _ITEM.finditer(text):
-        if text[covered : match.start()].strip() or match[1] not in ("block", "cluster"):
+        if text[covered : match.start()].strip():
             break
-        values[match[1]] = _dim(match[2], match[1])
+        if match[1] in ("block", "cluster"):
+            shapes[match[1]] = _dim(match[2], match[1])
+        else:
+            values.append((match[1], _number(match[2], match[1])))
         covered = match.end()
-    if not values or text[covered:].strip():
+    if not (shapes or values) or text[covered:].strip():
         raise LaunchError(
             f"{origin}: {text!r} is not a launch: write `block=384 cluster=2` or `block=32x4x1`"
         )
-    return LaunchHint(kernel, values.get("block"), values.get("cluster"), origin)
+    return LaunchHint(kernel, shapes.get("block"), shapes.get("cluster"), origin, tuple(values))
+
+
+def parse_assumption(text: str, origin: str = "--assume") -> LaunchHint:
+    """Parse `param+640=8192`, `n=4096`, `gemm*: box_bytes(param+128)=16384`. Raises LaunchError."""
+    kernel, colon, rest = text.rpartition(":")
+    name, equals, number = (rest if colon else text).partition("=")
+    name = name.strip()
+    if not equals or not (_QUANTITY.match(name) or _PLACE.match(name)):
+        raise LaunchError(
+            f"{origin}: {text!r} gives no value: write `param+640=8192`, `n=4096` or `box_bytes(param+128)=16384`"
+        )
+    return LaunchHint(
+        kernel.strip() if colon else "*", origin=origin, values=((name, _number(number, name)),)
+    )
+
+
+def _number(text: str, what: str) -> int:
+    try:
+        value = int(text.strip(), 0)
+    except ValueError:
+        raise LaunchError(f"{what}={text.strip()} is not a whole number") from None
+    if not -(1 << 63) <= value < 1 << 64:
+        raise LaunchError(f"{what}={value} does not fit in 64 bits")
+    return value
 
 
 def hint_from_table(kernel: str, table: object, origin: str) -> LaunchHint:
-    """Build a hint from a configuration value: a string, or a table of `block` and `cluster`."""
+    """Build a hint from a configuration value: a string, or a table of `block`, `cluster` and `assume`."""
     if isinstance(table, str):
         return parse_hint(table, origin, kernel)
-    if not isinstance(table, Mapping) or not table or set(table) - {"block", "cluster"}:
-        raise LaunchError(f"{origin}: needs `block` or `cluster`, or both, and nothing else")
-    values = {name: _dim(_as_text(value), name) for name, value in table.items()}
-    return LaunchHint(kernel, values.get("block"), values.get("cluster"), origin)
+    if not isinstance(table, Mapping) or not table or set(table) - {"block", "cluster", "assume"}:
+        raise LaunchError(f"{origin}: needs `block`, `cluster` or `assume`, and nothing else")
+    shapes = {name: _dim(_as_text(table[name]), name) for name in ("block", "cluster") if name in table}
+    values = _values(table.get("assume", {}), origin)
+    return LaunchHint(kernel, shapes.get("block"), shapes.get("cluster"), origin, values)
+
+
+def _values(table: object, origin: str) -> tuple[tuple[str, int], ...]:
+    if not isinstance(table, Mapping) or not all(type(value) is int for value in table.values()):
+        raise LaunchError(f'{origin}: `assume` is a table of whole numbers, such as {{ "param+640" = 8192 }}')
+    parsed = (parse_assumption(f"{name}={value}", origin) for name, value in table.items())
+    return tuple(value for hint in parsed for value in hint.values)
 
 
 def _as_text(value: object) -> str:
@@ -117,7 +160,44 @@ def launch_of(function: Function, hints: Sequence[LaunchHint]) -> tuple[Launch, 
     cluster = next((hint.cluster for hint in fitting if hint.cluster is not None), None)
     if launch.cluster is None and cluster is not None:
         launch = replace(launch, cluster=cluster)
-    return launch, tuple(complaints)
+    given: dict[str, GivenValue] = {}
+    for hint in fitting:
+        for name, number in hint.values:
+            value = given_value(function, name, number)
+            if value is not None:
+                given.setdefault(name, value)
+            elif hint.kernel == function.name:
+                complaints.append(f"{hint.origin}: the kernel has no parameter {name}")
+    return replace(launch, given=tuple(given.values())), tuple(complaints)
+
+
+def given_value(function: Function, name: str, number: int) -> GivenValue | None:
+    """Return where in parameter space a named number lies; None when the kernel has no such parameter.
+
+    A place is `param+OFFSET` or the name of a parameter (`param_2` stands for nvcc's `…_param_2`), which may be
+    followed by an offset into it. Without a type suffix (`n.u64`) a parameter of up to 8 bytes is given whole, and
+    4 bytes at any other place, or 8 when the number needs them.
+    """
+    if _QUANTITY.match(name):
+        return GivenValue(name, number)
+    match = _PLACE.match(name)
+    if match is None:
+        return None
+    shift, width = int(match[2] or 0), int(match[3] or 0) // 8
+    for at, size, parameter in function.parameter_places:
+        by_offset = match[1] == "param" and match[2] is not None
+        if not by_offset and not _is_called(parameter.name, match[1]):
+            continue
+        offset = shift if by_offset else at + shift
+        if at <= offset < at + size:
+            usual = size if offset == at and size <= 8 else 4 if -(1 << 31) <= number < 1 << 32 else 8
+            taken = min(width or usual, at + size - offset)
+            return GivenValue(name, number & ((1 << 8 * taken) - 1), offset, taken)
+    return None
+
+
+def _is_called(parameter: str, name: str) -> bool:
+    return parameter == name or (name.startswith("param_") and parameter.endswith(f"_{name}"))
 
 
 def _contradiction(launch: Launch, hint: LaunchHint) -> str | None:

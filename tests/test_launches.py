@@ -3,7 +3,16 @@ from __future__ import annotations
 import pytest
 
 from ptxcheck.ir import Function
-from ptxcheck.launches import LaunchError, LaunchHint, hint_from_table, launch_of, parse_hint
+from ptxcheck.launch import GivenValue
+from ptxcheck.launches import (
+    LaunchError,
+    LaunchHint,
+    given_value,
+    hint_from_table,
+    launch_of,
+    parse_assumption,
+    parse_hint,
+)
 from ptxcheck.parser import parse_module
 from ptxcheck.source import Source
 
@@ -73,3 +82,64 @@ def test_patterns_give_way_to_directives_and_names_must_agree() -> None:
     assert (launch.threads, complaints) == (128, ("--launch: block 64×1×1 contradicts .reqntid 128×1×1",))
     _, complaints = launch_of(function(".maxntid 32"), (parse_hint("k: block=64", "--launch"),))
     assert complaints == ("--launch: block 64×1×1 exceeds .maxntid, 32 threads",)
+
+
+PARAMETERS = ".param .u64 in, .param .u32 k_param_1, .param .align 64 .b8 map[128], .param .u32 n"
+"""At 0, 8, 64 and 192."""
+
+
+def with_parameters() -> Function:
+    text = f"{HEADER}.visible .entry k({PARAMETERS})\n{{\n  ret;\n}}\n"
+    (found,) = parse_module(Source("k.ptx", text)).functions
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "offset", "size"),
+    [
+        ("param+0", 5, 0, 8),
+        ("param+8", 5, 8, 4),
+        ("param_1", 5, 8, 4),
+        ("in", 1 << 40, 0, 8),
+        ("n", 5, 192, 4),
+        ("map+4", 5, 68, 4),
+        ("param+68.u64", 5, 68, 8),
+        ("map", 1 << 33, 64, 8),
+    ],
+)
+def test_places_of_given_values(name: str, number: int, offset: int, size: int) -> None:
+    assert given_value(with_parameters(), name, number) == GivenValue(name, number, offset, size)
+
+
+def test_given_values_of_the_contract_and_of_nothing() -> None:
+    kernel = with_parameters()
+    assert given_value(kernel, "box_bytes(param+64)", 4096) == GivenValue("box_bytes(param+64)", 4096)
+    for name in ("m", "param+196", "n+4", "param+12", "1"):
+        assert given_value(kernel, name, 1) is None
+    negative = given_value(kernel, "n", -1)
+    assert negative is not None
+    assert negative.value == 0xFFFFFFFF
+
+
+def test_assumptions() -> None:
+    assert parse_assumption("gemm*: n = 0x10").values == (("n", 16),)
+    assert parse_hint("block=32 param+8=4 box_bytes(param+64)=1024", "c").values == (
+        ("param+8", 4),
+        ("box_bytes(param+64)", 1024),
+    )
+    table = hint_from_table("k", {"block": 32, "assume": {"param+8": 4}}, "c")
+    assert (table.block, table.values) == ((32, 1, 1), (("param+8", 4),))
+    for wrong in ("n", "n=x", "=4", "n=1.5", "n=0x10000000000000000"):
+        with pytest.raises(LaunchError):
+            parse_assumption(wrong)
+    for tables in ({"assume": {"n": "4"}}, {"assume": 4}):
+        with pytest.raises(LaunchError):
+            hint_from_table("k", tables, "c")
+
+
+def test_given_values_reach_the_launch() -> None:
+    hints = (parse_assumption("n=8"), parse_assumption("n=9"), parse_assumption("absent=1"))
+    launch, complaints = launch_of(with_parameters(), hints)
+    assert ([value.value for value in launch.given], complaints) == ([8], ())
+    _, complaints = launch_of(with_parameters(), (parse_assumption("k: absent=1"),))
+    assert complaints == ("--assume: the kernel has no parameter absent",)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..cfg.cfg import Cfg
 from ..ir import Function, Module
-from ..launch import Dim, Launch
+from ..launch import Dim, GivenValue, Launch
 from ..op import Op
 from ..spec import Trait
 from ..verdict import Property, Reason, Verdict, VerdictKind
 from . import bulk_copy, mbarrier, named_barrier, tcgen05
 from .actions import Protocol
+from .cluster_use import uses_cluster
+from .given import with_given
 from .lowering import Lower, build_protocol
 from .machine.accesses import access_kinds
 from .machine.execute import Machine
@@ -71,7 +73,11 @@ class Verification:
     shape: Shape | None
     inferred: bool = False
     runs: int = 0
+    trips: list[int] = field(default_factory=list)
+    """Trip counts of open loops that runs were made for."""
     seconds: float = 0.0
+    sample: Run | None = None
+    """The run with the most actions, to show; without its traces."""
     failures: list[Run] = field(default_factory=list)
     equations: dict[tuple[str, str], Equation] = field(default_factory=dict)
     assumptions: dict[tuple[str, int], Assumption] = field(default_factory=dict)
@@ -129,8 +135,12 @@ def verify(
         taken = {}
     known = launch.cluster or _cluster(function)
     best: Verification | None = None
+    if known is None and not uses_cluster(cfg):
+        known = (1, 1, 1)
     for cluster in [known] if known else _CLUSTERS:
-        result = _Verifier(cfg, function, module, Shape(block, cluster), started + seconds, accesses).run()
+        layout = layout_of(function, module, launch.given)
+        shape = Shape(block, cluster)
+        result = _Verifier(cfg, layout, launch.given, shape, started + seconds, accesses).run()
         result.assumptions.update(taken)
         result.inferred = known is None and cluster != (1, 1, 1)
         if not result.failures and not result.reasons:
@@ -164,19 +174,27 @@ def _dim(numbers: tuple[int, ...]) -> Dim:
 
 class _Verifier:
     def __init__(
-        self, cfg: Cfg, function: Function, module: Module, shape: Shape, deadline: float, accesses: bool
+        self,
+        cfg: Cfg,
+        layout: Layout,
+        given: Sequence[GivenValue],
+        shape: Shape,
+        deadline: float,
+        accesses: bool,
     ) -> None:
         self._cfg = cfg
         self._shape = shape
         self._deadline = deadline
         self._accesses = access_kinds(cfg) if accesses else {}
         self._relevant = relevant_points(cfg, self._accesses)
-        self._layout: Layout = layout_of(function, module)
+        self._layout = layout
+        self._given = given
         self._result = Verification(shape)
         self._seen: dict[Protocol, Outcome] = {}
 
     def run(self) -> Verification:
         for trips in _TRIPS:
+            self._result.trips.append(trips)
             coverage = Coverage()
             try:
                 explore(self._cfg, trips, _RUNS_PER_TRIP_COUNT, self._run, coverage)
@@ -206,7 +224,8 @@ class _Verifier:
             for rank in range(self._shape.ctas)
         )
         self._result.runs += 1
-        protocol = build_protocol(self._cfg, traces, MEANINGS)
+        protocol = with_given(build_protocol(self._cfg, traces, MEANINGS), self._given)
+        self._keep_sample(plan, protocol)
         outcome = self._seen.get(protocol)
         if outcome is None:
             outcome = self._seen[protocol] = simulate(protocol)
@@ -219,6 +238,11 @@ class _Verifier:
                 self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         return True
 
+    def _keep_sample(self, plan: Plan, protocol: Protocol) -> None:
+        kept = self._result.sample
+        if kept is None or _actions(protocol) > _actions(kept.protocol):
+            self._result.sample = Run(plan.trips, protocol, (), ())
+
     def _note_left_out(self, coverage: Coverage) -> None:
         for point, _ in sorted(coverage.left_out):
             self._reason(
@@ -230,6 +254,10 @@ class _Verifier:
         reason = Reason(text, point)
         if reason not in self._result.reasons:
             self._result.reasons.append(reason)
+
+
+def _actions(protocol: Protocol) -> int:
+    return sum(len(strand.actions) for strand in protocol.strands)
 
 
 def show_equations(result: Verification) -> Iterator[str]:

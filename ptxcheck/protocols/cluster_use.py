@@ -1,0 +1,36 @@
+"""Whether a kernel can tell which cluster shape it runs with, or reach another CTA of its cluster."""
+
+from __future__ import annotations
+
+from ..cfg.cfg import Cfg
+from ..ir import Component, Instruction, Operand, Register
+from ..isa.modifier import Mod
+from ..op import Op
+
+_OPS = frozenset({Op.MAPA, Op.GETCTARANK, Op.BARRIER_CLUSTER_ARRIVE, Op.BARRIER_CLUSTER_WAIT})
+_REGISTERS = ("%cluster", "%nclusterid", "%is_explicit_cluster")
+
+
+def uses_cluster(cfg: Cfg) -> bool:
+    """Tell whether the cluster shape matters.
+
+    When it does not, what is shown for one CTA alone holds for every shape: an address of shared memory in another
+    CTA comes from `mapa`, a CTA mask or a pair of CTAs (PTX ISA 5.1.1, "cluster"), and the shape is read from special
+    registers.
+    """
+    return any(_concerned(instruction) for instruction in cfg.instructions)
+
+
+def _concerned(instruction: Instruction) -> bool:
+    operation = instruction.operation
+    return (
+        operation.op in _OPS
+        or operation.has(Mod.CTA_GROUP_2)
+        or "mask" in operation.operand_index
+        or any(_reads_shape(operand) for operand in instruction.operands)
+    )
+
+
+def _reads_shape(operand: Operand) -> bool:
+    register = operand.base if isinstance(operand, Component) else operand
+    return isinstance(register, Register) and register.name.startswith(_REGISTERS)

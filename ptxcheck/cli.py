@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,8 +19,11 @@ from .launches import LaunchError, parse_hint
 from .output import OutputError, write_atomically
 from .report import Format, render
 from .results import Report, exit_code
+from .tma_commands import tma_group
 
 if TYPE_CHECKING:
+    from .cache import Cache
+    from .executors import Executor
     from .rules import Rule
 
 BAD_INPUT = 2
@@ -97,10 +101,32 @@ def _words(_context: click.Context, _option: click.Parameter, values: tuple[str,
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 also when there are findings.")
+@click.option(
+    "--jobs", "-j", type=click.IntRange(min=0), default=1, help="Check in N processes; 0: one a processor."
+)
+@click.option("--no-cache", is_flag=True, help="Neither use nor keep results of earlier runs.")
+@click.option("--clear-cache", is_flag=True, help="Forget the results of all earlier runs first.")
+@click.option("--profile", is_flag=True, help="Say on standard error where the time went.")
+@click.option("--watch", is_flag=True, help="Check again after each change, until interrupted.")
 def check_command(paths: tuple[str, ...], **options: Any) -> None:
     """Check .ptx and .cu files, folders, globs, or PTX on standard input (-)."""
+    status = _check_once(paths, options)
+    if options["watch"]:
+        from .watch import WatchError, changes
+
+        try:
+            for _ in changes(paths):
+                with suppress(SystemExit):  # a configuration that is wrong for now
+                    status = _check_once(paths, options)
+        except WatchError as error:
+            _fail(str(error))
+    sys.exit(status)
+
+
+def _check_once(paths: tuple[str, ...], options: dict[str, Any]) -> int:
+    """Check, write the report, and return the exit code."""
     config = _config(paths, options)
-    report = _checked(paths, config)
+    report = _checked(paths, config, options)
     form = Format(options["form"])
     output = options["output"]
     if options["statistics"]:
@@ -111,7 +137,7 @@ def check_command(paths: tuple[str, ...], **options: Any) -> None:
         text = render(report, form, color=output is None and _has_color(sys.stdout))
     _write(text, output)
     status = exit_code(report, config.fail_on, strict=config.strict)
-    sys.exit(0 if options["exit_zero"] and status == 1 else status)
+    return 0 if options["exit_zero"] and status == 1 else status
 
 
 def _config(paths: tuple[str, ...], options: dict[str, Any]) -> Config:
@@ -151,22 +177,51 @@ def _configured(paths: tuple[str, ...], config_file: str | None, isolated: bool)
     return Config() if found is None else load_config(found)
 
 
-def _checked(paths: tuple[str, ...], config: Config) -> Report:
+def _checked(paths: tuple[str, ...], config: Config, options: dict[str, Any]) -> Report:
+    from .profile import Profile, profile_table
     from .rules import UnknownSelectorError
 
-    try:
-        if not _has_progress():
-            return check(paths, config=config)
+    profile = Profile() if options["profile"] else None
+    progress: AbstractContextManager[Progress | None] = nullcontext()
+    if _has_progress():
         from .progress import progress_bar
 
-        with progress_bar() as progress:
-            return _check_with(paths, config, progress)
+        progress = progress_bar()
+    try:
+        with progress as shown:
+            report = check(
+                paths,
+                config=config,
+                progress=shown,
+                cache=_cache(options),
+                executor=_executor(options["jobs"]),
+                profile=profile,
+            )
     except UnknownSelectorError as error:
         _fail(str(error))
+    if profile is not None:
+        click.echo(profile_table(profile), err=True, nl=False)
+    return report
 
 
-def _check_with(paths: tuple[str, ...], config: Config, progress: Progress) -> Report:
-    return check(paths, config=config, progress=progress)
+def _cache(options: dict[str, Any]) -> Cache | None:
+    from .cache import Cache, default_folder
+
+    folder = default_folder()
+    if folder is None:
+        return None
+    if options["clear_cache"]:
+        try:
+            Cache(folder).clear()
+        except OSError as error:
+            _fail(f"cannot clear the cache {folder}: {error.strerror}")
+    return None if options["no_cache"] else Cache(folder)
+
+
+def _executor(jobs: int) -> Executor | None:
+    from .executors import Processes, processors
+
+    return None if jobs == 1 else Processes(jobs or processors())
 
 
 @main.command("explain")
@@ -262,6 +317,8 @@ def _has_color(stream: Any) -> bool:
 def _has_progress() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
+
+main.add_command(tma_group(_write, _fail))
 
 if __name__ == "__main__":
     main()

@@ -19,10 +19,10 @@ LAYERS = (
     ("descriptors", "protocols"),
     ("rules",),
     ("repair", "report"),
-    ("positions", "comments", "launches", "fingerprint", "files", "frontends", "collector"),
-    ("launch_comments", "suppress", "config", "evaluate"),
+    ("positions", "comments", "launches", "fingerprint", "files", "frontends", "collector", "cache", "executors"),
+    ("launch_comments", "suppress", "config", "evaluate", "profile", "watch"),
     ("check", "dump", "output"),
-    ("progress",),
+    ("progress", "tma_commands"),
     ("cli",),
 )
 ONLY_IN = {"sarif_om": "report/sarif.py", "rich": "progress.py", "pysmt": "smt.py", "z3": "smt.py"}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any, assert_never
 
 from ptxcheck.descriptors.constraints import Constraint, Each, Evidence, Layer, Platform, applicable, load
 from ptxcheck.descriptors.expression import Scope, value
-from ptxcheck.descriptors.fields import CONSTANTS
+from ptxcheck.descriptors.fields import CONSTANTS, DataType, Interleave, Swizzle
 from ptxcheck.descriptors.tensor_map import Im2colMap, Im2colWideMap, TensorMap, TiledMap
 
 
@@ -29,8 +30,17 @@ class Violation:
     @property
     def message(self) -> str:
         """Return one line: what is wrong, with which values."""
-        values = ", ".join(f"{name} = {number}" for name, number in self.values)
+        values = ", ".join(f"{name} = {shown(name, number)}" for name, number in self.values)
         return f"{self.place}: {self.constraint.text}" + (f" ({values})" if values else "")
+
+
+ENUMERATIONS: dict[str, type[IntEnum]] = {"data_type": DataType, "swizzle": Swizzle, "interleave": Interleave}
+
+
+def shown(name: str, number: int) -> str:
+    """Return a field's value as the header calls it."""
+    names = {int(member): member.name for member in ENUMERATIONS.get(name, ())}
+    return names.get(number, str(number))
 
 
 def violations(tensor_map: TensorMap, platform: Platform | None = None) -> tuple[Violation, ...]:

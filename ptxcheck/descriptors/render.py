@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, assert_never
 
+from ptxcheck.descriptors.constraints import Layer
 from ptxcheck.descriptors.facts import element_bits, element_bits_in_shared, facts
 from ptxcheck.descriptors.fields import DataType, Interleave, L2Promotion, OobFill, Swizzle
 from ptxcheck.descriptors.legality import Violation
@@ -31,32 +32,59 @@ SPAN_BYTES = {
 }
 
 
-def text_of_check(tensor_map: TensorMap, found: Sequence[Violation]) -> str:
-    """Return what `ptxcheck tma check` prints: every violation, or the derived facts."""
-    if found:
-        lines = [
-            f"{v.constraint.layer.value}: {v.message} [{v.constraint.id}]\n    {v.constraint.source}"
-            for v in found
-        ]
-        return "\n".join(lines)
-    derived = facts(tensor_map)
-    return "\n".join(
-        f"{name}: {figure}"
-        for name, figure in _fact_rows(
-            derived.expect_tx_bytes, derived.shared_bytes, derived.shared_alignment
-        )
-    )
+def text_of_check(tensor_map: TensorMap, found: Sequence[Violation], better: Solution | None = None) -> str:
+    """Return what `ptxcheck tma check` prints: every violation and a legal encode, or the derived facts."""
+    if not found:
+        return _table(_fact_rows(tensor_map))
+    lines = [_paragraph(violation) for violation in found]
+    if better is not None:
+        lines += ["nearest legal encode:", *(f"  {line}" for line in _change_lines(tensor_map, better))]
+    return "\n".join(lines)
 
 
-def _fact_rows(expected: int | None, shared: int | None, aligned: int) -> list[tuple[str, str]]:
-    return [
-        ("bytes for expect_tx", "not known from the map alone" if expected is None else str(expected)),
-        ("shared memory", "not known from the map alone" if shared is None else f"{shared} bytes"),
-        ("alignment", f"{aligned} bytes"),
+def _paragraph(violation: Violation) -> str:
+    refused = violation.constraint.layer is Layer.DRIVER
+    who = "refused by the driver" if refused else "accepted by the driver, forbidden by the documents"
+    source = f"{violation.constraint.source} ({violation.evidence.value})"
+    return f"{violation.message}\n    {who} [{violation.constraint.id}]; {source}"
+
+
+def _change_lines(tensor_map: TensorMap, better: Solution) -> list[str]:
+    """Return the arguments of a legal encode that differ from those of the map."""
+    assert isinstance(tensor_map, TiledMap)
+    before, after = dict(_map_rows(tensor_map)), dict(_map_rows(better.tensor_map))
+    rows: list[tuple[str, Any]] = [
+        (name, f"{_plain(after[name])} (was {_plain(before[name])})")
+        for name in after
+        if before[name] != after[name]
     ]
+    rows += [("copies", better.copies)] if better.copies > 1 else []
+    rows += [("padding", f"{better.global_padding} bytes of the tensor")] if better.global_padding else []
+    return _table(rows).splitlines()
 
 
-def json_of_check(tensor_map: TensorMap, found: Sequence[Violation]) -> str:
+def _table(rows: Sequence[tuple[str, Any]]) -> str:
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"{name:{width}}  {_plain(figure)}" for name, figure in rows)
+
+
+def _fact_rows(tensor_map: TensorMap) -> list[tuple[str, str]]:
+    derived = facts(tensor_map)
+    unknown = "not known from the map alone"
+    expected, shared, mode = derived.expect_tx_bytes, derived.shared_bytes, derived.swizzle
+    rows = [
+        ("bytes for expect_tx", unknown if expected is None else str(expected)),
+        ("shared memory", unknown if shared is None else f"{shared} bytes"),
+        ("alignment", f"{derived.shared_alignment} bytes"),
+    ]
+    if mode is not None and mode.bits:
+        rows.append(
+            ("swizzle", f"{mode.atom}-byte chunks within {mode.span}, again after {mode.repeat} bytes")
+        )
+    return rows
+
+
+def json_of_check(tensor_map: TensorMap, found: Sequence[Violation], better: Solution | None = None) -> str:
     """Return the same as JSON."""
     derived = facts(tensor_map)
     rows = [
@@ -72,6 +100,7 @@ def json_of_check(tensor_map: TensorMap, found: Sequence[Violation]) -> str:
     ]
     document = {
         "violations": rows,
+        "nearest": None if better is None else dict(_solution_rows(better)),
         "expect_tx_bytes": derived.expect_tx_bytes,
         "shared_bytes": derived.shared_bytes,
         "shared_alignment": derived.shared_alignment,
@@ -87,10 +116,7 @@ def text_of_answer(answer: Answer) -> str:
             lines = [f"  {c.id}: {c.text}\n      {c.source}" for c in answer.clash]
             return "\n".join([head, *lines])
         case Solution():
-            rows = [(name, _plain(figure)) for name, figure in _solution_rows(answer)]
-            width = max(len(name) for name, _ in rows)
-            notes = [f"note: {note}" for note in answer.notes]
-            return "\n".join([f"{name:{width}}  {figure}" for name, figure in rows] + notes)
+            return "\n".join([_table(_solution_rows(answer)), *(f"note: {note}" for note in answer.notes)])
         case _:
             assert_never(answer)
 
@@ -99,15 +125,22 @@ def _plain(figure: Any) -> str:
     return ", ".join(map(str, figure)) if isinstance(figure, (tuple, list)) else str(figure)
 
 
-def _solution_rows(answer: Solution) -> list[tuple[str, Any]]:
-    tensor_map = answer.tensor_map
+def _map_rows(tensor_map: TiledMap) -> list[tuple[str, Any]]:
+    modes: dict[int, str] = {int(mode): mode.name for mode in Swizzle}
+    types: dict[int, str] = {int(one): one.name for one in DataType}
     return [
-        ("tensorDataType", DataType(tensor_map.data_type).name),
+        ("tensorDataType", types.get(tensor_map.data_type, tensor_map.data_type)),
         ("globalDim", tensor_map.global_dim),
         ("globalStrides", tensor_map.global_strides),
         ("boxDim", tensor_map.box_dim),
         ("elementStrides", tensor_map.steps),
-        ("swizzle", Swizzle(tensor_map.swizzle).name),
+        ("swizzle", modes.get(tensor_map.swizzle, tensor_map.swizzle)),
+    ]
+
+
+def _solution_rows(answer: Solution) -> list[tuple[str, Any]]:
+    return [
+        *_map_rows(answer.tensor_map),
         ("global_padding", answer.global_padding),
         ("shared_padding", answer.shared_padding),
         ("copies", answer.copies),

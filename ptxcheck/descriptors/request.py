@@ -13,6 +13,10 @@ from ptxcheck.descriptors.facts import Facts, element_bits, facts
 from ptxcheck.descriptors.fields import Swizzle
 from ptxcheck.descriptors.tensor_map import TiledMap
 
+LARGEST_EXTENT = 1 << 24
+MOST_DIMENSIONS = 8
+"""Far beyond what shared memory holds and what a map can describe; they bound the search."""
+
 
 class Use(IntEnum):
     """Who reads the tile in shared memory."""
@@ -49,6 +53,10 @@ class Request:
             )
         if min(self.tile) < 1:
             raise ValueError("an extent of the tile is below 1")
+        if max(self.tile) > LARGEST_EXTENT or len(self.tile) > MOST_DIMENSIONS:
+            raise ValueError(
+                f"a tile has at most {MOST_DIMENSIONS} dimensions of at most {LARGEST_EXTENT} elements"
+            )
 
     @property
     def given_strides(self) -> tuple[int, ...]:

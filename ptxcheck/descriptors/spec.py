@@ -52,7 +52,7 @@ class SpecError(ValueError):
 
 def read(source: str) -> Table:
     """Return the fields of a description: a .toml or .json path, its text, or `name=value` words."""
-    text = Path(source).read_text(encoding="utf-8") if source.endswith((".toml", ".json")) else source
+    text = _text(source) if source.endswith((".toml", ".json")) else source
     try:
         if text.lstrip().startswith("{"):
             table: Table = json.loads(text)
@@ -66,6 +66,14 @@ def read(source: str) -> Table:
     if unknown:
         raise SpecError(f"unknown field {unknown[0]!r}; known: {', '.join(sorted(KNOWN))}")
     return table
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is not text"
+        raise SpecError(f"{path} cannot be read: {reason}") from error
 
 
 def _word(word: str) -> tuple[str, Any]:
@@ -85,7 +93,7 @@ def _scalar(text: str) -> Any:
 
 def tensor_map_of(table: Table) -> TensorMap:
     """Return the map that a description means."""
-    kind = Kind(table.get("kind", "tiled"))
+    kind = _kind(table)
     shape = _integers(table, "shape" if "shape" in table else "dims")
     data_type = _data_type(table)
     common: Table = {
@@ -159,6 +167,13 @@ def _built(build: Callable[..., Built], arguments: Table) -> Built:
         return build(**arguments)
     except ValueError as error:
         raise SpecError(str(error)) from error
+
+
+def _kind(table: Table) -> Kind:
+    given = table.get("kind", "tiled")
+    if given not in [kind.value for kind in Kind]:
+        raise SpecError(f"kind: {given!r} is not one of {', '.join(kind.value for kind in Kind)}")
+    return Kind(given)
 
 
 def _data_type(table: Table) -> int:

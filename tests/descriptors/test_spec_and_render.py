@@ -93,7 +93,7 @@ def test_check_report() -> None:
     report = render.text_of_check(bad, violations(bad))
     assert "globalStrides[0]" in report
     assert "[stride-aligned]" in report
-    assert "bytes for expect_tx: 16384" in render.text_of_check(legal(), ())
+    assert "bytes for expect_tx  16384" in render.text_of_check(legal(), ())
     assert json.loads(render.json_of_check(bad, violations(bad)))["violations"][0]["layer"] == "driver"
 
 

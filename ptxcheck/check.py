@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatch
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+from .cache import Cache, digest, file_digest
 from .collector import Pause, paused
 from .comments import Comment, comments
 from .config import Config
 from .evaluate import evaluate
+from .executors import Executor, Serial
 from .files import Files
 from .finding import Finding, Severity
-from .frontends import Input, InputKind, Loaded, discover, load
+from .frontends import Input, InputKind, Loaded, compiler_state, discover, load
 from .ir import Function, Module
 from .launch_comments import comment_hints
 from .launches import LaunchHint, launch_of
 from .positions import Library, Locator
+from .profile import Profile
 from .results import KernelResult, Note, NoteKind, Problem, ProblemKind, Report, RuleInfo
 from .source import Position, Source
 from .suppress import names_rule, suppress
@@ -34,7 +40,7 @@ Target: TypeAlias = str | os.PathLike[str] | Source
 """A path, a folder, a glob, `-`, or PTX text."""
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""Told how many inputs are done, how many there are, and which one is next."""
+"""Told how many inputs are done, how many there are, and the first that is not done."""
 
 
 def check(
@@ -43,11 +49,16 @@ def check(
     config: Config | None = None,
     rules: Sequence[Rule] | None = None,
     progress: Progress | None = None,
+    cache: Cache | None = None,
+    executor: Executor | None = None,
+    profile: Profile | None = None,
 ) -> Report:
     """Check kernels and return what was found.
 
     `target` is one or several of: a path to a `.ptx` or `.cu` file, a folder, a glob, `-` for PTX on
-    standard input, or a `Source` with PTX text. `rules` replaces the rules of the package. Nothing is
+    standard input, or a `Source` with PTX text. `rules` replaces the rules of the package; they run in this
+    process. `cache` keeps results between calls; `executor` says where inputs are worked on; neither changes
+    the report. `profile` is told where the time goes; neither cache nor executor is used then. Nothing is
     raised for bad input: see `Report.problems`. Raises `rules.UnknownSelectorError` when the configuration
     selects a rule that does not exist.
 
@@ -56,13 +67,16 @@ def check(
     """
     config = config or Config()
     chosen = _chosen_rules(rules, config)
-    loaders, problems = _inputs(target, config)
-    parts = [_Part(problems=problems)]
-    for done, (name, loader) in enumerate(loaders):
-        if progress is not None:
-            progress(done, len(loaders), name)
-        parts.append(_check_input(loader(), chosen, config))
-    return _merged(parts, tuple(name for name, _ in loaders), _infos(chosen))
+    units, problems = _units(target, config)
+    infos = _infos(chosen)
+    identity = digest(repr(config), repr(infos), os.getcwd())
+    if profile is not None:
+        cache, executor = None, None
+    work = _Work(config, None if rules is None else tuple(rules), cache, identity, profile)
+    parts = _parts(work, units, Serial() if executor is None or rules is not None else executor, progress)
+    if cache is not None:
+        cache.prune()
+    return _merged([_Part(problems=problems), *parts], tuple(unit.name for unit in units), infos)
 
 
 def _infos(rules: Sequence[Rule]) -> tuple[RuleInfo, ...]:
@@ -83,31 +97,24 @@ def _chosen_rules(rules: Sequence[Rule] | None, config: Config) -> tuple[Rule, .
     )
 
 
-_Loader: TypeAlias = Callable[[], Loaded]
+_Unit: TypeAlias = Input | Source
+"""What one job is about."""
 
 
-def _inputs(
+def _units(
     target: Target | Sequence[Target], config: Config
-) -> tuple[list[tuple[str, _Loader]], tuple[Problem, ...]]:
-    """Return a name and a way to load each input, and what could not be found."""
+) -> tuple[tuple[_Unit, ...], tuple[Problem, ...]]:
+    """Return what is to be checked, texts first, and what could not be found."""
     targets: Iterable[Target] = [target] if isinstance(target, str | os.PathLike | Source) else target
-    texts: list[tuple[str, _Loader]] = []
+    texts: list[_Unit] = []
     paths: list[str] = []
     for one in targets:
         if isinstance(one, Source):
-            texts.append((one.name, _given(one)))
+            texts.append(one)
         else:
             paths.append(os.fspath(one))
     found, problems = discover(paths, config.exclude)
-    return texts + [(item.name, _from_file(item, config)) for item in found], problems
-
-
-def _given(source: Source) -> _Loader:
-    return lambda: Loaded(Input(source.name, InputKind.PTX), source)
-
-
-def _from_file(item: Input, config: Config) -> _Loader:
-    return lambda: load(item, config.nvcc)
+    return (*texts, *found), problems
 
 
 @dataclass(frozen=True)
@@ -119,21 +126,114 @@ class _Part:
     notes: tuple[Note, ...] = ()
     kernels: tuple[KernelResult, ...] = ()
     lines: tuple[tuple[tuple[str, int], str], ...] = ()
+    reads: tuple[str, ...] = ()
+    """Absolute paths of the other files that this rests on."""
 
 
-def _check_input(loaded: Loaded, rules: Sequence[Rule], config: Config) -> _Part:
-    with paused(_RELIEF) as pause:
-        return _check_source(loaded, rules, config, pause)
+@dataclass(frozen=True)
+class _Work:
+    """Everything that checking one input takes besides the input; sent to other processes as it is."""
+
+    config: Config
+    own_rules: tuple[Rule, ...] | None
+    cache: Cache | None
+    identity: str
+    """Digest of what every result depends on."""
+    profile: Profile | None = None
+
+    @cached_property
+    def _rules(self) -> tuple[Rule, ...]:
+        rules = _chosen_rules(self.own_rules, self.config)
+        return rules if self.profile is None else self.profile.rules(rules)
+
+    def __call__(self, unit: _Unit) -> _Part:
+        """Check an input, and keep the result when it is sure to be the same next time."""
+        since = time.time()
+        key = self._key(unit)
+        with _activity(self.profile, "read"):
+            loaded = _loaded(unit, self.config)
+        part = _check_input(loaded, self._rules, self.config, self.profile)
+        result = replace(part, reads=())
+        if self.cache is not None and key is not None and _lasting(part) and self._key(unit) == key:
+            self.cache.put(key, result, part.reads, since)
+        return result
+
+    def kept(self, unit: _Unit) -> _Part | None:
+        """Return the result of an earlier run, if there is one."""
+        key = self._key(unit)
+        found = None if self.cache is None or key is None else self.cache.get(key)
+        return found if isinstance(found, _Part) else None
+
+    def _key(self, unit: _Unit) -> str | None:
+        """Return the name of the result in the cache; None when it cannot be kept."""
+        if self.cache is None:
+            return None
+        if isinstance(unit, Source):
+            return self.cache.key(self.identity, "text", unit.name, unit.text)
+        content = file_digest(unit.path)
+        state = compiler_state(unit, self.config.nvcc)
+        if content is None or state is None:
+            return None
+        return self.cache.key(self.identity, unit.kind.value, unit.path, content, *state)
 
 
-def _check_source(loaded: Loaded, rules: Sequence[Rule], config: Config, pause: Pause) -> _Part:
+def _lasting(part: _Part) -> bool:
+    """Tell whether a result depends on nothing but files: not on a compiler or on luck."""
+    return all(problem.kind not in (ProblemKind.TOOL, ProblemKind.COMPILER) for problem in part.problems)
+
+
+def _loaded(unit: _Unit, config: Config) -> Loaded:
+    if isinstance(unit, Source):
+        return Loaded(Input(unit.name, InputKind.PTX), unit)
+    return load(unit, config.nvcc)
+
+
+def _parts(work: _Work, units: Sequence[_Unit], executor: Executor, progress: Progress | None) -> list[_Part]:
+    """Return the result of each input, in order: from the cache, or worked out."""
+    parts = [work.kept(unit) for unit in units]
+    missing = [index for index, part in enumerate(parts) if part is None]
+    results = executor.run(work, [units[index] for index in missing], _lost)
+    pending = dict.fromkeys(missing)
+    _tell(progress, units, pending)
+    for place, part in results:
+        parts[missing[place]] = part
+        del pending[missing[place]]
+        _tell(progress, units, pending)
+    return [part for part in parts if part is not None]
+
+
+def _tell(progress: Progress | None, units: Sequence[_Unit], pending: dict[int, None]) -> None:
+    if progress is not None and pending:
+        progress(len(units) - len(pending), len(units), units[next(iter(pending))].name)
+
+
+def _lost(unit: _Unit, why: str) -> _Part:
+    message = f"the process that checked this file failed: {why}"
+    return _Part(problems=(Problem(ProblemKind.TOOL, message, Position(unit.name, 0)),))
+
+
+def _activity(profile: Profile | None, name: str) -> AbstractContextManager[None]:
+    return nullcontext() if profile is None else profile.activity(name)
+
+
+def _check_input(
+    loaded: Loaded, rules: Sequence[Rule], config: Config, profile: Profile | None = None
+) -> _Part:
+    with paused(_RELIEF) as pause, _activity(profile, "locate and suppress"):
+        return _check_source(loaded, rules, config, pause, profile)
+
+
+def _check_source(
+    loaded: Loaded, rules: Sequence[Rule], config: Config, pause: Pause, profile: Profile | None
+) -> _Part:
     """Check one input: parse it, run the rules on each function with a body, apply suppressions."""
     if loaded.source is None:
         return _Part(problems=loaded.problems)
     try:
         from .parser import parse_module
 
-        module = parse_module(loaded.source)
+        with _activity(profile, "parse"):
+            module = parse_module(loaded.source)
     except Exception as error:
         return _Part(problems=(*loaded.problems, _parser_failure(loaded.source, error)))
     pause.settle()
@@ -141,10 +241,11 @@ def _check_source(loaded: Loaded, rules: Sequence[Rule], config: Config, pause: 
     locator = Locator(module, Library(config.library_prefixes), files.shown)
     main = [loaded.source, *filter(None, (files.source(files.shown(path)) for path in loaded.origins[:1]))]
     hints = (*config.launch, *comment_hints(module, locator, main))
-    part = _Part(problems=(*loaded.problems, *_syntax_problems(module)))
+    part = _Part(problems=(*loaded.problems, *_syntax_problems(module)), reads=loaded.reads)
     for function in module.functions:
         if function.body is not None:
-            part = _joined(part, _check_function(module, function, rules, config, locator, hints))
+            view = KernelView if profile is None else profile.view
+            part = _joined(part, _check_function(module, function, rules, config, locator, hints, view))
             pause.relieve(len(function.body.instructions))
     return _finished(part, [source.name for source in main], loaded.source, files, rules, config)
 
@@ -176,9 +277,10 @@ def _check_function(
     config: Config,
     locator: Locator,
     hints: Sequence[LaunchHint],
+    view_class: type[KernelView],
 ) -> _Part:
     launch, complaints = launch_of(function, hints)
-    view = KernelView(module, function, launch)
+    view = view_class(module, function, launch)
     severities = _severities(rules, config)
     result = evaluate(view, rules, locator, severities, possible=config.possible)
     position = module.source.position(function.span.start)
@@ -219,7 +321,8 @@ def _finished(
         for place in positions
         if place.file in texts and place.line > 0
     )
-    return replace(part, findings=suppressed.findings, notes=notes, lines=lines)
+    reads = part.reads + files.opened
+    return replace(part, findings=suppressed.findings, notes=notes, lines=lines, reads=reads)
 
 
 def _positions(finding: Finding) -> list[Position]:

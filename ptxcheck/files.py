@@ -57,9 +57,20 @@ class Files:
             self._texts[shown] = self._read(shown)
         return self._texts[shown]
 
+    @property
+    def opened(self) -> tuple[str, ...]:
+        """Return the absolute paths of the files that were opened, or would have been if they were there."""
+        return tuple(path for path in map(self._path, self._texts) if self._allowed(path))
+
+    def _path(self, shown: str) -> str:
+        return os.path.normpath(os.path.join(self.folder, shown))
+
+    def _allowed(self, path: str) -> bool:
+        return path in self.names or self._below_root(path)
+
     def _read(self, shown: str) -> Source | None:
-        path = os.path.normpath(os.path.join(self.folder, shown))
-        if path not in self.names and not self._below_root(path):
+        path = self._path(shown)
+        if not self._allowed(path):
             return None
         try:
             if not os.path.isfile(path) or os.path.getsize(path) > MAX_SOURCE_BYTES:

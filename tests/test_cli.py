@@ -169,3 +169,19 @@ def test_reader_that_goes_away() -> None:
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait() == 0
+
+
+def test_profile_goes_to_standard_error() -> None:
+    result = run("check", "k.ptx", "--profile")
+    assert result.stderr.splitlines()[-1].endswith(" s  total")
+    assert result.stdout == run("check", "k.ptx").stdout
+
+
+def test_cache_options() -> None:
+    folder = Path(os.environ["PTXCHECK_CACHE_DIR"])
+    run("check", "k.ptx", "--no-cache")
+    assert not list(folder.glob("*/*"))
+    run("check", "k.ptx")
+    (entry,) = folder.glob("*/*")
+    run("check", "k.ptx", "--clear-cache", "--no-cache")
+    assert not entry.exists()

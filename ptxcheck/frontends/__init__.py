@@ -2,6 +2,6 @@
 
 from .cuda import NvccOptions
 from .discover import Input, InputKind, discover
-from .load import Loaded, load
+from .load import Loaded, compiler_state, load
 
-__all__ = ["Input", "InputKind", "Loaded", "NvccOptions", "discover", "load"]
+__all__ = ["Input", "InputKind", "Loaded", "NvccOptions", "compiler_state", "discover", "load"]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from ..results import Problem, ProblemKind
 from ..source import Position, Source
 from .compile_commands import flags_for
-from .cuda import DEFAULT_ARCH, CompileError, NvccOptions, compile_cuda, names_architecture
-from .discover import Input, InputKind
+from .cuda import DEFAULT_ARCH, CompileError, NvccOptions, compile_cuda, find_nvcc, names_architecture
+from .discover import STANDARD_INPUT, Input, InputKind
 from .text import UnreadableError, decode, read_bytes, read_ptx
 
 _ARCH_COMMENT = re.compile(rb"//\s*ptxcheck:\s*arch\s+((?:sm|compute)_\d+[af]?)\b")
@@ -26,6 +26,11 @@ class Loaded:
     problems: tuple[Problem, ...] = ()
     origins: tuple[str, ...] = ()
     """Source files that the compiler read to make this PTX; only these may be read again to show lines."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Absolute paths of the files that went into the PTX."""
+        return tuple(os.path.abspath(path) for path in self.origins)
 
 
 def load(item: Input, options: NvccOptions) -> Loaded:
@@ -44,12 +49,35 @@ def load(item: Input, options: NvccOptions) -> Loaded:
 
 def _load_cuda(item: Input, options: NvccOptions) -> Loaded:
     text = read_bytes(item.path)
-    flags = [] if options.compile_commands is None else flags_for(options.compile_commands, item.path)
-    flags = _with_architecture(flags, text, options)
-    compiled = compile_cuda(item.path, flags, options)
+    compiled = compile_cuda(item.path, _flags(item, text, options), options)
     source, problems = decode(compiled.data, item.name + ".ptx")
     origins = (item.path, *_others(compiled.dependencies, item.path))
     return Loaded(item, source, problems, origins)
+
+
+def _flags(item: Input, text: bytes, options: NvccOptions) -> list[str]:
+    flags = [] if options.compile_commands is None else flags_for(options.compile_commands, item.path)
+    return _with_architecture(flags, text, options)
+
+
+def compiler_state(item: Input, options: NvccOptions) -> tuple[str, ...] | None:
+    """Return what the PTX of an input depends on besides files that are read; None when it has none to keep.
+
+    Nothing for PTX itself. For a CUDA source: the compiler, its flags, and the environment that it reads.
+    """
+    if item.path == STANDARD_INPUT:
+        return None
+    if item.kind is not InputKind.CUDA:
+        return ()
+    try:
+        nvcc = find_nvcc()
+        state = os.stat(nvcc)
+        flags = _flags(item, read_bytes(item.path), options)
+    except (CompileError, UnreadableError, OSError):
+        return None
+    heads = ("NVCC_", "CPATH", "C_INCLUDE", "CPLUS_INCLUDE", "PATH", "CUDA_")
+    environment = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(heads)]
+    return (nvcc, str(state.st_size), str(state.st_mtime_ns), "\0".join(flags), *environment)
 
 
 def _others(paths: Sequence[str], main: str) -> list[str]:

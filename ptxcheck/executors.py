@@ -1,0 +1,166 @@
+"""Doing one thing to many items: here, in processes of this machine, or on a cluster.
+
+Every executor yields each item's index with its result, in any order, and survives the loss of a process: the
+item that was being worked on gets a result made by `lost`, the others are worked on elsewhere.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerContext
+from multiprocessing.process import BaseProcess
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_PRELOADED = ["ptxcheck.check", "ptxcheck.rules"]
+_GRACE = 5.0
+"""Seconds that a process may take to end after its connection has closed."""
+
+
+class Executor(Protocol):
+    """Something that works on items."""
+
+    def run(
+        self, task: Callable[[T], R], items: Sequence[T], lost: Callable[[T, str], R]
+    ) -> Iterator[tuple[int, R]]:
+        """Yield `(index, task(item))` for each item; `lost(item, why)` stands in where a process died."""
+        ...
+
+
+class Serial:
+    """Works in this process, in order."""
+
+    def run(
+        self, task: Callable[[T], R], items: Sequence[T], lost: Callable[[T, str], R]
+    ) -> Iterator[tuple[int, R]]:
+        """Yield results in order. Nothing can be lost."""
+        for index, item in enumerate(items):
+            yield index, task(item)
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """Works in `jobs` processes of this machine. Tasks, items and results must be picklable."""
+
+    jobs: int
+
+    def run(
+        self, task: Callable[[T], R], items: Sequence[T], lost: Callable[[T, str], R]
+    ) -> Iterator[tuple[int, R]]:
+        """Yield results as they come. Processes are stopped when the iterator is closed."""
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(_PRELOADED)
+        waiting = deque(range(len(items)))
+        busy: dict[Connection, tuple[_Worker, int]] = {}
+        try:
+            while waiting or busy:
+                while waiting and len(busy) < self.jobs:
+                    _give(_Worker(context, task), waiting, items, busy)
+                for connection in wait(list(busy)):
+                    assert isinstance(connection, Connection)
+                    worker, index = busy.pop(connection)
+                    try:
+                        yield index, worker.answer()
+                    except _LostError as error:
+                        yield index, lost(items[index], str(error))
+                    else:
+                        _give(worker, waiting, items, busy)
+        finally:
+            for worker, _ in busy.values():
+                worker.kill()
+
+
+class _LostError(Exception):
+    """A process that ended, or failed, before it gave its result."""
+
+
+class _Worker:
+    """A process with the connection to it."""
+
+    def __init__(self, context: ForkServerContext, task: Callable[[T], R]) -> None:
+        self.connection, far = context.Pipe()
+        self.process: BaseProcess = context.Process(target=_serve, args=(far, task), daemon=True)
+        self.process.start()
+        far.close()
+
+    def answer(self) -> Any:
+        """Return the result of the item given last. Raises _LostError."""
+        try:
+            answer = self.connection.recv()
+        except (EOFError, OSError):
+            raise _LostError(self._end()) from None
+        if isinstance(answer, _Failure):
+            self.kill()
+            raise _LostError(answer.text)
+        return answer
+
+    def _end(self) -> str:
+        self.process.join(_GRACE)
+        status = self.process.exitcode
+        self.kill()
+        if status is None:
+            return "it closed its connection"
+        if status >= 0:
+            return f"it ended with exit code {status}"
+        name = signal.Signals(-status).name if -status in signal.valid_signals() else f"signal {-status}"
+        return f"it was ended by {name}" + (": out of memory?" if name == "SIGKILL" else "")
+
+    def kill(self) -> None:
+        self.connection.close()
+        self.process.kill()
+        self.process.join()
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """What a process sends in place of a result."""
+
+    text: str
+
+
+def _give(
+    worker: _Worker,
+    waiting: deque[int],
+    items: Sequence[T],
+    busy: dict[Connection, tuple[_Worker, int]],
+) -> None:
+    """Send the next item to a process, or end the process when there is none."""
+    if not waiting:
+        worker.kill()
+        return
+    index = waiting.popleft()
+    with suppress(BrokenPipeError):  # a process that is gone is found out when its answer is awaited
+        worker.connection.send(items[index])
+    busy[worker.connection] = (worker, index)
+
+
+def _serve(connection: Connection, task: Callable[[T], R]) -> None:
+    """Work on items until the connection closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(EOFError, OSError):
+        while True:
+            item = connection.recv()
+            connection.send(_done(task, item))
+
+
+def _done(task: Callable[[T], R], item: T) -> R | _Failure:
+    try:
+        return task(item)
+    except MemoryError:
+        return _Failure("out of memory")
+    except Exception as error:
+        return _Failure(f"{type(error).__name__}: {error}")

@@ -1,0 +1,1 @@
+"""Ground truth from a GPU: the runnable kernels of the corpus and their mutants, run under delays."""

@@ -1,0 +1,64 @@
+"""What is run: an image of a kernel or of a mutant, its perturbed forms, and the checker's verdict on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One kernel or mutant. Paths are relative to the folder of the manifest."""
+
+    name: str
+    """`ring`, or `ring/17` for a mutant."""
+    harness: str
+    operator: str
+    """"" for the correct kernel."""
+    description: str
+    verdict: str
+    """The worst verdict over all properties: violated, unknown, assumes, proved-bounded, proved."""
+    findings: tuple[str, ...]
+    image: str
+    perturbed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the GPU said of one entry."""
+
+    name: str
+    outcome: str
+    detail: str
+    runs: int
+    perturbed: bool
+    """True when only a delayed form showed it."""
+
+
+def write_manifest(folder: Path, entries: list[Entry]) -> None:
+    """Write `manifest.json`."""
+    text = json.dumps([asdict(entry) for entry in entries], indent=1)
+    (folder / "manifest.json").write_text(text + "\n", encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> list[Entry]:
+    """Read `manifest.json`."""
+    rows = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    return [
+        Entry(**{**row, "findings": tuple(row["findings"]), "perturbed": tuple(row["perturbed"])})
+        for row in rows
+    ]
+
+
+def read_results(*paths: Path) -> Iterator[Result]:
+    """Yield the results of JSON-lines files that exist; a half-written last line is left out."""
+    for path in paths:
+        if not path.exists():
+            continue
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                yield Result(**json.loads(line))
+            except (json.JSONDecodeError, TypeError):
+                continue

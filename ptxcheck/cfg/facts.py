@@ -23,6 +23,7 @@ from .concrete import Words
 from .definitions import Definitions, Name
 from .evaluate import WIDEST, Values
 from .execution import Execution, Executions
+from .graph import Edge
 from .guards import Fact
 from .literals import literal_value
 from .reachability import Reachability
@@ -186,6 +187,10 @@ class Facts:
     def leaving(self, block: int, register: Register) -> Name:
         """Return the definition that a register has at the end of a block."""
         return self._definitions.leaving(block, register)
+
+    def merged(self, name: Name) -> tuple[tuple[Edge, Name], ...]:
+        """Return the definitions that a merge brings together, with the edges they come in by."""
+        return self._definitions.merged(name)
 
     def value_of(self, name: Name) -> Value | None:
         """Return the value of a definition; None when it never runs."""

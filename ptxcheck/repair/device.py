@@ -40,7 +40,11 @@ class Device:
 
     def __enter__(self) -> Device:
         """Start the worker. Raises NoDeviceError."""
-        self._start()
+        try:
+            self._start()
+        except BaseException:
+            self._folder.cleanup()
+            raise
         return self
 
     def __exit__(
@@ -83,10 +87,10 @@ class Device:
             start_new_session=True,
         )  # fmt: skip
         line = self._line(_START_SECONDS)
-        if line is None:
-            detail = self._errors()
+        if not line:
+            detail = "it did not start in time" if line is None else self._errors()
             self._kill()
-            raise NoDeviceError(detail or "the worker did not start")
+            raise NoDeviceError(detail or "the worker ended at once")
         table = json.loads(line)
         if "error" in table:
             self._kill()
@@ -108,11 +112,11 @@ class Device:
             return RunResult(Outcome.BROKEN, "the worker ended before it was asked")
         line = self._line(limit)
         if line is None:
-            running = self._worker.poll() is None
-            errors = "" if running else self._errors()
             self._kill()
-            if running:
-                return RunResult(Outcome.HANG, f"no end within {limit:.0f} s")
+            return RunResult(Outcome.HANG, f"no end within {limit:.0f} s")
+        if not line:
+            errors = self._errors()
+            self._kill()
             return RunResult(Outcome.BROKEN, f"the worker died: {errors}")
         answer: Mapping[str, Any] = json.loads(line)
         if answer.get("outcome") == Outcome.FAULT.value:
@@ -120,7 +124,7 @@ class Device:
         return answer
 
     def _line(self, limit: float) -> str | None:
-        """Return the next line, None when none comes in time or the process ends."""
+        """Return the next line, "" at the end of the process, None when nothing comes in time."""
         assert self._worker is not None
         assert self._worker.stdout is not None
         deadline = time.monotonic() + limit
@@ -128,7 +132,7 @@ class Device:
             selector.register(self._worker.stdout, selectors.EVENT_READ)
             if not selector.select(max(0.0, deadline - time.monotonic())):
                 return None
-        return self._worker.stdout.readline() or None
+        return self._worker.stdout.readline()
 
     def _errors(self) -> str:
         assert self._worker is not None

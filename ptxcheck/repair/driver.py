@@ -58,7 +58,7 @@ class Context:
         _call("cuCtxSetCurrent", cu.cuCtxSetCurrent(context))
         self.stream = _call("cuStreamCreate", cu.cuStreamCreate(0))
         self.facts = DeviceFacts(
-            _call("cuDeviceGetName", cu.cuDeviceGetName(256, self._device)).decode().rstrip("\0"),
+            _call("cuDeviceGetName", cu.cuDeviceGetName(256, self._device)).split(b"\0")[0].decode(),
             (
                 self._attribute(cu.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
                 self._attribute(cu.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
@@ -110,15 +110,13 @@ class Kernel:
     """A kernel of a loaded PTX text or cubin. Raises DriverError with the assembler's log."""
 
     def __init__(self, image: bytes, name: str) -> None:
-        log = ctypes.create_string_buffer(_LOG_BYTES)
+        log = bytes(_LOG_BYTES)  # the driver writes into it
         options = [
             cu.CUjit_option.CU_JIT_ERROR_LOG_BUFFER,
             cu.CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         ]
-        error, module = cu.cuModuleLoadDataEx(
-            image + b"\0", len(options), options, [ctypes.addressof(log), _LOG_BYTES]
-        )
-        _check("cuModuleLoadDataEx", error, log.value.decode(errors="replace").strip())
+        error, module = cu.cuModuleLoadDataEx(image + b"\0", len(options), options, [log, _LOG_BYTES])
+        _check("cuModuleLoadDataEx", error, log.split(b"\0")[0].decode(errors="replace").strip())
         self._module = module
         self.function = _call("cuModuleGetFunction", cu.cuModuleGetFunction(module, name.encode()))
 

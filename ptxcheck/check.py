@@ -236,7 +236,7 @@ def _check_source(
             module = parse_module(loaded.source)
     except Exception as error:
         return _Part(problems=(*loaded.problems, _parser_failure(loaded.source, error)))
-    pause.settle()
+    pause.settle(len(loaded.source.text))
     files = Files.of(loaded.origins, config.source_roots)
     locator = Locator(module, Library(config.library_prefixes), files.shown)
     main = [loaded.source, *filter(None, (files.source(files.shown(path)) for path in loaded.origins[:1]))]

@@ -15,6 +15,7 @@ from . import __version__
 from .check import Progress, check
 from .config import Config, ConfigError, find_config, load_config, parse_severity
 from .finding import Severity
+from .hardware_commands import run_command
 from .launches import LaunchError, parse_hint
 from .output import OutputError, write_atomically
 from .report import Format, render
@@ -319,6 +320,7 @@ def _has_progress() -> bool:
 
 
 main.add_command(tma_group(_write, _fail))
+main.add_command(run_command(_write, _fail))
 
 if __name__ == "__main__":
     main()

@@ -9,6 +9,9 @@ from contextlib import contextmanager
 _YOUNG = 1
 """Generations that `Pause.relieve` looks at: what is older has been looked at once and stays."""
 
+_WORTH_FREEZING = 1_000_000
+"""Characters of PTX."""
+
 
 class Pause:
     """A time in which the collector does not run by itself. Views of kernels are cyclic: see `relieve`."""
@@ -19,9 +22,13 @@ class Pause:
         self._work = 0
         self._settled = False
 
-    def settle(self) -> None:
-        """Say that what exists now stays to the end of the pause: it is not looked at till then."""
-        if self._active and not gc.get_freeze_count():
+    def settle(self, size: int) -> None:
+        """Say that what exists now, made of so many characters, stays to the end of the pause.
+
+        It is not looked at till then. What was frozen once is never collected without a full collection, so a
+        small input, where there is little to gain, is left to the collector's usual course.
+        """
+        if self._active and size >= _WORTH_FREEZING and not gc.get_freeze_count():
             gc.freeze()
             self._settled = True
 
@@ -35,6 +42,7 @@ class Pause:
     def end(self) -> None:
         if self._settled:
             gc.unfreeze()
+            gc.collect()
         if self._active:
             gc.enable()
 

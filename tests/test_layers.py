@@ -22,7 +22,7 @@ LAYERS = (
     ("positions", "comments", "launches", "fingerprint", "files", "frontends", "collector", "cache", "executors"),
     ("launch_comments", "suppress", "config", "evaluate", "profile", "watch"),
     ("check", "dump", "output"),
-    ("progress", "tma_commands"),
+    ("progress", "hardware_commands", "tma_commands"),
     ("cli",),
 )
 ONLY_IN = {"sarif_om": "report/sarif.py", "rich": "progress.py", "pysmt": "smt.py", "z3": "smt.py"}

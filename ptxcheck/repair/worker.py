@@ -16,9 +16,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .driver import Context, DriverError, Kernel, Prepared, Stopwatch
-from .harness import Harness, HarnessError, load_harness
+from .harness import Harness, load_harness
 from .outcome import Outcome, RunResult
+
+try:
+    from .driver import Context, DriverError, Kernel, Prepared, Stopwatch
+except ImportError:
+    sys.stderr.write("cuda-python is not installed: pip install 'ptxcheck[hardware]'\n")
+    raise SystemExit(2) from None
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -26,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         harness = load_harness(Path(arguments[0]))
         context = Context()
-    except (HarnessError, DriverError) as error:
+    except Exception as error:  # the library has errors of its own for a missing driver
         _answer({"error": str(error)})
         return 2
     facts = context.facts
@@ -46,7 +51,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _answer(table: Mapping[str, Any]) -> None:
-    print(json.dumps(table), flush=True)
+    sys.stdout.write(json.dumps(table) + "\n")
+    sys.stdout.flush()
 
 
 def _run(harness: Harness, context: Context, request: Mapping[str, Any]) -> Mapping[str, Any]:

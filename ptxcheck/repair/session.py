@@ -1,0 +1,116 @@
+"""One use of the device: does a kernel give the right results, also under delays, and how long does it take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from .device import Device
+from .harness import load_harness
+from .outcome import Environment, Outcome, RunResult
+from .timing import Comparison, compare
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run: the kernel, delayed forms of it, and perhaps another kernel to compare its time with."""
+
+    image: str
+    delayed: Sequence[str] = ()
+    against: str | None = None
+    repeat: int = 3
+    rounds: int = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What was seen. `delayed` has one result a delayed form, none when the kernel itself is not right."""
+
+    kernel: str
+    environment: Environment
+    result: RunResult
+    delayed: tuple[RunResult, ...]
+    timing: Comparison | RunResult | None
+    """Median times; of the kernel with itself when there was nothing to compare with. None: not timed."""
+
+    @property
+    def is_right(self) -> bool:
+        """Tell whether every run of every form was right."""
+        return all(r.outcome is Outcome.RIGHT for r in (self.result, *self.delayed))
+
+
+def run_session(
+    harness: Path, plan: Plan, *, limit_seconds: float = 10.0, command: Sequence[str] | None = None
+) -> Session:
+    """Run a plan. Raises NoDeviceError when there is no GPU, and HarnessError."""
+    loaded = load_harness(harness)
+    cases = list(range(len(loaded.cases)))
+    with Device(harness, limit_seconds=limit_seconds, command=command) as device:
+        assert device.environment is not None
+        environment = device.environment
+        result = device.run(plan.image, cases, plan.repeat)
+        delayed: tuple[RunResult, ...] = ()
+        timing: Comparison | RunResult | None = None
+        if result.outcome is Outcome.RIGHT:
+            delayed = tuple(device.run(text, cases, plan.repeat) for text in plan.delayed)
+            if plan.rounds:
+                timing = _timed(device, plan)
+    return Session(loaded.kernel, environment, result, delayed, timing)
+
+
+def _timed(device: Device, plan: Plan) -> Comparison | RunResult:
+    other = plan.image if plan.against is None else plan.against
+    times = device.time([other, plan.image], 0, plan.rounds)
+    return times if isinstance(times, RunResult) else compare(times[0], times[1])
+
+
+def session_json(session: Session) -> str:
+    """Return a session as JSON."""
+    timing: Any = session.timing
+    if isinstance(timing, RunResult):
+        timing = timing.to_json()
+    elif timing is not None:
+        timing = asdict(timing)
+    table = {
+        "kernel": session.kernel,
+        "environment": asdict(session.environment),
+        "result": session.result.to_json(),
+        "delayed": [result.to_json() for result in session.delayed],
+        "timing": timing,
+        "right": session.is_right,
+    }
+    return json.dumps(table, indent=2) + "\n"
+
+
+def session_text(session: Session, *, compared: bool) -> str:
+    """Return a session for people."""
+    place = session.environment
+    major, minor = divmod(place.driver, 1000)
+    lines = [
+        f"{session.kernel} on {place.gpu}, driver for CUDA {major}.{minor // 10}"
+        + (f", {place.clocks}" if place.clocks else ""),
+        f"  as it is       {_shown(session.result)}",
+    ]
+    lines += [f"  with delays {n}  {_shown(result)}" for n, result in enumerate(session.delayed, 1)]
+    timing = session.timing
+    if isinstance(timing, RunResult):
+        lines.append(f"  time           {_shown(timing)}")
+    elif timing is not None:
+        lines.append(
+            f"  time           {timing.second_median * 1e3:.1f} µs, half of {timing.rounds} rounds within "
+            f"{timing.second_spread * 1e3:.1f} µs; L2 flushed"
+        )
+        if compared:
+            lines.append(f"  the other      {timing.first_median * 1e3:.1f} µs")
+            lines.append(f"  ratio          {timing.ratio:.3f} (95 %: {timing.low:.3f} to {timing.high:.3f})")
+    return "\n".join(lines) + "\n"
+
+
+def _shown(result: RunResult) -> str:
+    where = f" in case {result.case}" if result.case >= 0 else ""
+    runs = "run" if result.runs == 1 else "runs"
+    detail = f": {result.detail}" if result.detail else ""
+    return f"{result.outcome.value}{where} ({result.runs} {runs}){detail}"

@@ -52,15 +52,18 @@ def check(
     cache: Cache | None = None,
     executor: Executor | None = None,
     profile: Profile | None = None,
+    choose: Callable[[Input], bool] | None = None,
 ) -> Report:
     """Check kernels and return what was found.
 
     `target` is one or several of: a path to a `.ptx` or `.cu` file, a folder, a glob, `-` for PTX on
     standard input, or a `Source` with PTX text. `rules` replaces the rules of the package; they run in this
     process. `cache` keeps results between calls; `executor` says where inputs are worked on; neither changes
-    the report. `profile` is told where the time goes; neither cache nor executor is used then. Nothing is
-    raised for bad input: see `Report.problems`. Raises `rules.UnknownSelectorError` when the configuration
-    selects a rule that does not exist.
+    the report. `profile` is told where the time goes; neither cache nor executor is used then. Of the
+    files found, those that `choose` refuses are left out.
+
+    Nothing is raised for bad input: see `Report.problems`. Raises `rules.UnknownSelectorError` when the
+    configuration selects a rule that does not exist.
 
     >>> report = check(Source("k.ptx", text))
     >>> [(f.rule, f.location.primary.line) for f in report.findings]
@@ -68,6 +71,8 @@ def check(
     config = config or Config()
     chosen = _chosen_rules(rules, config)
     units, problems = _units(target, config)
+    if choose is not None:
+        units = tuple(unit for unit in units if isinstance(unit, Source) or choose(unit))
     infos = _infos(chosen)
     identity = digest(repr(config), repr(infos), os.getcwd())
     if profile is not None:

@@ -18,7 +18,7 @@ from .finding import Severity
 from .hardware_commands import run_command
 from .launches import LaunchError, parse_hint
 from .output import OutputError, write_atomically
-from .report import Format, render
+from .report import REVIEWED, Format, render
 from .results import Report, exit_code
 from .tma_commands import tma_group
 
@@ -108,6 +108,8 @@ def _words(_context: click.Context, _option: click.Parameter, values: tuple[str,
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep results of earlier runs.")
 @click.option("--clear-cache", is_flag=True, help="Forget the results of all earlier runs first.")
 @click.option("--profile", is_flag=True, help="Say on standard error where the time went.")
+@click.option("--baseline", metavar="FILE", help="Do not report the findings that FILE lists.")
+@click.option("--since", metavar="REV", help="Only files that changed since the branch left REV, by Git.")
 @click.option("--watch", is_flag=True, help="Check again after each change, until interrupted.")
 def check_command(paths: tuple[str, ...], **options: Any) -> None:
     """Check .ptx and .cu files, folders, globs, or PTX on standard input (-)."""
@@ -127,8 +129,10 @@ def check_command(paths: tuple[str, ...], **options: Any) -> None:
 def _check_once(paths: tuple[str, ...], options: dict[str, Any]) -> int:
     """Check, write the report, and return the exit code."""
     config = _config(paths, options)
-    report = _checked(paths, config, options)
+    report = _without_known(_checked(paths, config, options), options["baseline"])
     form = Format(options["form"])
+    if form in REVIEWED:
+        report = _from_root(report)
     output = options["output"]
     if options["statistics"]:
         from .report.plain import statistics
@@ -180,6 +184,7 @@ def _configured(paths: tuple[str, ...], config_file: str | None, isolated: bool)
 
 def _checked(paths: tuple[str, ...], config: Config, options: dict[str, Any]) -> Report:
     from .profile import Profile, profile_table
+    from .repository import RepositoryError, changes_since
     from .rules import UnknownSelectorError
 
     profile = Profile() if options["profile"] else None
@@ -197,12 +202,33 @@ def _checked(paths: tuple[str, ...], config: Config, options: dict[str, Any]) ->
                 cache=_cache(options),
                 executor=_executor(options["jobs"]),
                 profile=profile,
+                choose=None if options["since"] is None else changes_since(options["since"], ".").touch,
             )
-    except UnknownSelectorError as error:
+    except (UnknownSelectorError, RepositoryError) as error:
         _fail(str(error))
     if profile is not None:
         click.echo(profile_table(profile), err=True, nl=False)
     return report
+
+
+def _without_known(report: Report, path: str | None) -> Report:
+    if path is None:
+        return report
+    from .baseline import BaselineError, read_baseline, without_known
+
+    try:
+        return without_known(report, read_baseline(path), path)
+    except BaselineError as error:
+        _fail(str(error))
+
+
+def _from_root(report: Report) -> Report:
+    """Return the report with paths from the root of the repository around the current folder."""
+    from .report.relative import Root, renamed
+    from .repository import find_root
+
+    root = find_root(".")
+    return report if root is None else renamed(report, Root(root, os.getcwd()))
 
 
 def _cache(options: dict[str, Any]) -> Cache | None:
@@ -223,6 +249,29 @@ def _executor(jobs: int) -> Executor | None:
     from .executors import Processes, processors
 
     return None if jobs == 1 else Processes(jobs or processors())
+
+
+@main.group("baseline")
+def baseline_group() -> None:
+    """Baselines: findings that are known and not to be reported again."""
+
+
+@baseline_group.command("write")
+@click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
+@click.option("--output", "-o", default="ptxcheck-baseline.json", metavar="FILE", help="The file to write.")
+@click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
+@click.pass_context
+def baseline_write_command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -> None:
+    """List all findings in a file for `ptxcheck check --baseline`."""
+    from .baseline import baseline_text
+
+    chosen = {name: value for name, value in options.items() if value is not None}
+    settings = {**check_command.make_context("check", ["--", *paths], parent=context).params, **chosen}
+    report = _checked(paths, _config(paths, settings), settings)
+    if report.problems:
+        _write(render(replace(report, findings=(), notes=()), Format.TEXT), None)
+        sys.exit(BAD_INPUT)
+    _write(baseline_text(report, options["output"]), options["output"])
 
 
 @main.command("explain")

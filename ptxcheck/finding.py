@@ -128,3 +128,5 @@ class Finding:
     fingerprint: str = ""
     suppressed: str | None = None
     """Reason given in the source when the finding is suppressed there."""
+    baselined: bool = False
+    """True when the finding is in the baseline of the run: known, and not to be reported again."""

@@ -48,6 +48,8 @@ class NoteKind(Enum):
     LINE_INFO = "no-line-information"
     SUPPRESSION = "suppression"
     """A suppression that does nothing, or lacks its reason."""
+    BASELINE = "baseline"
+    """The baseline lists findings that are gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +152,15 @@ class Report:
 
     @property
     def active(self) -> tuple[Finding, ...]:
-        """Return the findings that no comment in the source suppresses."""
-        return tuple(finding for finding in self.findings if finding.suppressed is None)
+        """Return the findings that no comment in the source suppresses and no baseline lists."""
+        return tuple(
+            finding for finding in self.findings if finding.suppressed is None and not finding.baselined
+        )
+
+    @property
+    def baselined(self) -> tuple[Finding, ...]:
+        """Return the findings that the baseline lists."""
+        return tuple(finding for finding in self.findings if finding.baselined)
 
     @property
     def suppressed(self) -> tuple[Finding, ...]:

@@ -20,7 +20,7 @@ LAYERS = (
     ("rules",),
     ("repair", "report"),
     ("positions", "comments", "launches", "fingerprint", "files", "frontends", "collector", "cache", "executors"),
-    ("launch_comments", "suppress", "config", "evaluate", "profile", "watch"),
+    ("launch_comments", "suppress", "config", "evaluate", "profile", "watch", "repository", "baseline"),
     ("check", "dump", "output"),
     ("progress", "hardware_commands", "tma_commands"),
     ("cli",),

@@ -15,6 +15,12 @@ class Format(Enum):
     JSON = "json"
     SARIF = "sarif"
     GITHUB = "github"
+    GITLAB = "gitlab"
+    JUNIT = "junit"
+
+
+REVIEWED = frozenset((Format.SARIF, Format.GITHUB, Format.GITLAB))
+"""Formats whose readers know files by their paths from the root of the repository."""
 
 
 def render(report: Report, form: Format, *, color: bool = False) -> str:
@@ -40,6 +46,14 @@ def render(report: Report, form: Format, *, color: bool = False) -> str:
             from .github import render_github
 
             return render_github(report)
+        case Format.GITLAB:
+            from .gitlab import render_gitlab
+
+            return render_gitlab(report)
+        case Format.JUNIT:
+            from .junit import render_junit
+
+            return render_junit(report)
 
 
-__all__ = ["Format", "render"]
+__all__ = ["REVIEWED", "Format", "render"]

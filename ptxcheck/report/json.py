@@ -23,6 +23,7 @@ def render_json(report: Report) -> str:
         "summary": {
             "findings": len(report.active),
             "suppressed": len(report.suppressed),
+            "baselined": len(report.baselined),
             "problems": len(report.problems),
             "kernels": len(report.kernels),
             "incomplete": len(report.incomplete),
@@ -73,6 +74,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         ],
         "fingerprint": finding.fingerprint,
         "suppressed": finding.suppressed,
+        "baselined": finding.baselined,
     }
 
 

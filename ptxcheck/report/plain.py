@@ -51,6 +51,8 @@ def summary(report: Report) -> str:
     parts.append(plural(len(report.active), "finding") + (f" ({detail})" if detail else ""))
     if report.suppressed:
         parts.append(f"{len(report.suppressed)} suppressed")
+    if report.baselined:
+        parts.append(f"{len(report.baselined)} in the baseline")
     if report.problems:
         parts.append(plural(len(report.problems), "problem"))
     if report.incomplete:

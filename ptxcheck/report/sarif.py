@@ -21,6 +21,7 @@ from .rule_page import markdown_page
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "ptxcheck/v1"
 _ROOT = "%SRCROOT%"
+_ROOT_IS = "The root of the repository, or without one the folder that ptxcheck was run in."
 
 
 def render_sarif(report: Report) -> str:
@@ -38,6 +39,7 @@ def render_sarif(report: Report) -> str:
     run = sarif.Run(
         tool=sarif.Tool(driver=driver),
         column_kind="unicodeCodePoints",
+        original_uri_base_ids={_ROOT: sarif.ArtifactLocation(description=sarif.Message(text=_ROOT_IS))},
         results=[_result(finding, indices) for finding in report.findings],
         invocations=[
             sarif.Invocation(
@@ -109,11 +111,17 @@ def _result(finding: Finding, indices: dict[str, int]) -> Any:
             [*_frames(finding.location), *(_related(related) for related in finding.related)]
         ),
         partial_fingerprints={FINGERPRINT: finding.fingerprint} if finding.fingerprint else None,
-        suppressions=[sarif.Suppression(kind="inSource", justification=finding.suppressed)]
-        if finding.suppressed is not None
-        else [],
+        suppressions=_suppressions(finding),
         properties={"confidence": finding.confidence.value, "severity": finding.severity.value},
     )
+
+
+def _suppressions(finding: Finding) -> list[Any]:
+    if finding.suppressed is not None:
+        return [sarif.Suppression(kind="inSource", justification=finding.suppressed)]
+    if finding.baselined:
+        return [sarif.Suppression(kind="external", justification="in the baseline")]
+    return []
 
 
 def _message(text: str) -> Any:

@@ -144,7 +144,7 @@ def test_json(report: Report) -> None:
     value = json.loads(render(report, Format.JSON))
     assert value["schema"] == 1
     assert value["summary"] == {
-        "findings": 3, "suppressed": 1, "problems": 2, "kernels": 1, "incomplete": 1,
+        "findings": 3, "suppressed": 1, "baselined": 0, "problems": 2, "kernels": 1, "incomplete": 1,
     }  # fmt: skip
     assert [finding["rule"] for finding in value["findings"] if finding["suppressed"]] == ["XX003"]
     assert value["kernels"][0]["complete"] is False

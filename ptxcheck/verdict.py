@@ -32,6 +32,8 @@ class Property(Enum):
     PHASE_SAFETY = "phase-safety"
     TX_BALANCE = "tx-balance"
     LIFECYCLE = "lifecycle"
+    SLOT_SAFETY = "slot-safety"
+    EXIT_SAFETY = "exit-safety"
 
 
 @dataclass(frozen=True, slots=True)

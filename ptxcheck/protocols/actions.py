@@ -1,19 +1,34 @@
-"""Protocols: what the threads of a CTA or cluster do to barriers, groups and each other.
+"""Protocols: what the threads of a CTA or cluster do to barriers, groups, shared memory and each other.
 
 A *strand* is a set of threads of one warp that execute the same synchronising instructions; its actions are in
 program order. Semantics files (`mbarrier`, `bulk_copy`, …) lower recorded events to these actions; the simulation
 and the explicit-state search know nothing else.
+
+An action is atomic, except that asynchronous work (`Transfer`, `AsyncArrive`) completes at any moment after its
+issue, and that a `Rendezvous` that waits first arrives and later passes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TypeAlias
 
 from .machine.symbol import Form
 
 Amount: TypeAlias = int | Form
 """Bytes: a number, or a linear form over boxes of tensor maps and parameters."""
+
+TEAM_PIPELINES = frozenset({"wgmma"})
+"""Pipelines whose operations belong to all warps of a warpgroup together."""
+WARPS_OF_A_TEAM = 4
+
+
+class Proxy(Enum):
+    """Through which path memory is accessed (PTX ISA, "Proxies")."""
+
+    GENERIC = "generic"
+    ASYNC = "async"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -22,6 +37,24 @@ class Barrier:
 
     cta: int
     offset: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Bytes of shared memory: rank of the CTA, offset of the first one, how many.
+
+    `exact` is False when more bytes may follow those that are certain, up to the end of the slot they lie in.
+    A negative offset stands for a place that is not known.
+    """
+
+    cta: int
+    start: int
+    size: int
+    exact: bool = True
+
+    @property
+    def end(self) -> int:
+        return self.start + self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +74,7 @@ class Inval:
 
 @dataclass(frozen=True, slots=True)
 class Arrive:
-    """`times` arrive-ons of `count` each, after expecting `expect` bytes; `drop` lowers later phases too."""
+    """Arrive-ons of `count` together, after expecting `expect` bytes; `drop` lowers later phases too."""
 
     point: int
     barrier: Barrier
@@ -50,11 +83,15 @@ class Arrive:
     drop: bool = False
     token: int = -1
     """Number of the event whose state result names this phase."""
+    releases: bool = True
+    """False for `.relaxed`: no memory access is published."""
+    completes: bool = True
+    """False for `.noComplete`: the arrival must not end the phase."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """`mbarrier.expect_tx` alone."""
+    """`mbarrier.expect_tx` alone; a negative amount for `mbarrier.complete_tx`."""
 
     point: int
     barrier: Barrier
@@ -63,23 +100,29 @@ class Expect:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """An asynchronous copy that completes bytes on mbarriers, at any moment after its issue."""
+    """Asynchronous work: reads and writes shared memory, completes bytes on mbarriers, or joins a pipeline."""
 
     point: int
     completes: tuple[tuple[Barrier, Amount], ...]
-    group: str = ""
-    """Group kind it joins (`bulk`, `cp.async`, `wgmma`), or "" for none."""
+    pipeline: str = ""
+    """Pipeline it joins (`bulk`, `cp.async`, `wgmma`, `tcgen05`), or "" for none."""
+    reads: tuple[Span, ...] = ()
+    writes: tuple[Span, ...] = ()
+    proxy: Proxy = Proxy.ASYNC
+    combines: bool = False
+    """True for reductions: two of them may meet."""
 
 
 @dataclass(frozen=True, slots=True)
 class AsyncArrive:
-    """An arrive-on that asynchronous work of this strand performs when all its earlier work is done."""
+    """An arrive-on that happens when all earlier work of this strand in a pipeline is done."""
 
     point: int
     barrier: Barrier
     count: int
     increments: bool = False
     """True for `cp.async.mbarrier.arrive` without `.noinc`: the pending count is raised at issue."""
+    pipeline: str = "tcgen05"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +133,16 @@ class Wait:
     barrier: Barrier
     parity: int | None
     token: int = -1
-    polls: bool = False
-    """True when the instruction may be left with `false` (a test, or a try outside a loop)."""
+    acquires: bool = True
+    """False for `.relaxed`: nothing that others published is seen without a fence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
+    """Close a group of the work of a pipeline."""
+
     point: int
-    group: str
+    pipeline: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +150,14 @@ class WaitGroup:
     """Wait until at most `pending` of the newest groups are open; `read` waits for source reads only."""
 
     point: int
-    group: str
+    pipeline: str
     pending: int
     read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Rendezvous:
-    """Arrive at a counted barrier, and wait for it when `waits`: named barriers and the cluster barrier."""
+    """Arrive at a counted barrier, and wait for it when `waits`: named, warp and cluster barriers."""
 
     point: int
     name: tuple[object, ...]
@@ -120,11 +165,52 @@ class Rendezvous:
     needed: int
     waits: bool
     arrives: bool = True
+    orders: bool = True
+    """False for relaxed arrivals and for collectives that order execution and no memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Ordinary accesses of shared memory. Not `certain`: code that may be skipped."""
+
+    point: int
+    reads: tuple[Span, ...] = ()
+    writes: tuple[Span, ...] = ()
+    certain: bool = True
+
+    @property
+    def combines(self) -> bool:
+        """Tell whether it is atomic: reads and writes the same bytes in one instruction."""
+        return bool(self.reads) and self.reads == self.writes
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """What a fence orders: earlier accesses for later releases, acquired ones, proxies, initialisations."""
+
+    point: int
+    releases: bool = False
+    acquires: bool = False
+    proxy: bool = False
+    """Generic accesses of shared memory against later ones through the async proxy."""
+    inits: bool = False
+    """`fence.mbarrier_init`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """`setmaxnreg` by `warps` warps: registers of a thread from now on."""
+
+    point: int
+    count: int
+    increases: bool
+    warps: int = 1
 
 
 Action: TypeAlias = (
-    Init | Inval | Arrive | Expect | Transfer | AsyncArrive | Wait | Commit | WaitGroup | Rendezvous
-)
+    Init | Inval | Arrive | Expect | Transfer | AsyncArrive | Wait | Commit | WaitGroup | Rendezvous | Access
+    | Fence | Registers
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +223,8 @@ class Strand:
     """Lanes of the warp as bits."""
     name: str
     actions: tuple[Action, ...] = field(repr=False)
+    events: tuple[int, ...] = field(default=(), repr=False, compare=False)
+    """For each action, the number of its event in the trace of its CTA."""
 
     @property
     def threads(self) -> int:
@@ -150,3 +238,14 @@ class Protocol:
     strands: tuple[Strand, ...]
     cluster_threads: int
     """Threads of all CTAs together: what the cluster barrier waits for."""
+    registers: int | None = None
+    """Registers of a thread when the kernel starts; None when not known: then no increase blocks."""
+
+    def team(self, strand: int) -> tuple[int, ...]:
+        """Return the strands of the warpgroup of a strand."""
+        own = self.strands[strand]
+        return tuple(
+            index
+            for index, each in enumerate(self.strands)
+            if each.cta == own.cta and each.warp // WARPS_OF_A_TEAM == own.warp // WARPS_OF_A_TEAM
+        )

@@ -6,17 +6,18 @@ event to the right one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ..cfg.cfg import Cfg
 from ..op import Op
 from ..spec import Operation, Trait
-from .actions import Action, Barrier, Protocol, Strand
+from .actions import Access, Action, Barrier, Protocol, Span, Strand
 from .machine.registers import lanes_of
-from .machine.symbol import Form
+from .machine.symbol import Form, Value
 from .machine.trace import (
     OFFSET_MASK,
     RANK_SHIFT,
@@ -76,6 +77,63 @@ class Occurrence:
             )
         return next(iter(values))
 
+    def rows(self, *names: str) -> Iterator[tuple[tuple[int, ...], int]]:
+        """Yield each combination of numbers that operands have in a thread, with how many threads have it.
+
+        Raises NotFollowedError when one is a symbol.
+        """
+        columns = []
+        for name in names:
+            value = self.event.operands[name]
+            if isinstance(value, Form):
+                self.values(name)
+            columns.append(self._per_thread(value))
+        counted: dict[tuple[int, ...], int] = {}
+        for row in zip(*columns, strict=True):
+            counted[row] = counted.get(row, 0) + 1
+        yield from counted.items()
+
+    def _per_thread(self, value: Value) -> list[int]:
+        assert not isinstance(value, Form)
+        if isinstance(value, int):
+            return [value] * self.count
+        return [int(each) for each in value[lanes_of(self.threads, self.shape.threads)].tolist()]
+
+    def addressing(self, lanes: int) -> npt.NDArray[np.bool_]:
+        """Return the threads among the first `lanes` lanes of each warp, as one boolean for each thread."""
+        chosen = lanes_of(self.threads, self.shape.threads)
+        return chosen & (np.arange(self.shape.threads) % _WARP < lanes)
+
+    def span_at(self, address: int, size: int, *, exact: bool = True) -> Span:
+        """Return the bytes at a shared or generic address."""
+        barrier = self.barrier_at(address)
+        return Span(barrier.cta, barrier.offset, size, exact)
+
+    def spans(self, name: str, size: int) -> tuple[Span, ...]:
+        """Return the bytes at an address operand, for all threads together; a place not known when it is a symbol."""
+        value = self.event.operands[name]
+        if isinstance(value, Form):
+            return (Span(self.rank, -1, size, exact=False),)
+        return tuple(merged(self.span_at(address, size) for address in set(self._per_thread(value))))
+
+    def ranks(self, mask: int) -> Iterator[int]:
+        """Yield the CTAs of the cluster that a mask names. Raises NotFollowedError."""
+        for rank in range(mask.bit_length()):
+            if mask >> rank & 1:
+                if rank >= self.shape.ctas:
+                    raise NotFollowedError(
+                        f"mask names CTA {rank} of a cluster of {self.shape.ctas}", self.point
+                    )
+                yield rank
+
+    @property
+    def leads(self) -> bool:
+        """Tell whether the strand has the lowest thread of its warp among those that came together."""
+        first = (self.threads & -self.threads).bit_length() - 1
+        start = first // _WARP * _WARP
+        together = self.event.threads >> start & _WARP_MASK
+        return together & -together == 1 << first - start
+
     def amount(self, name: str) -> int | Form:
         """Return a number or symbol of bytes. Raises NotFollowedError when it differs between lanes."""
         value = self.event.operands[name]
@@ -100,20 +158,46 @@ class Occurrence:
 Lower = Callable[[Occurrence], Iterator[Action]]
 
 
-def build_protocol(cfg: Cfg, traces: Sequence[Trace], meanings: Mapping[Op, Lower]) -> Protocol:
-    """Return the protocol of the CTAs of a cluster. Raises NotFollowedError."""
+def nothing(_: Occurrence) -> Iterator[Action]:
+    """Mean nothing to barriers, groups and shared memory."""
+    yield from ()
+
+
+def merged(spans: Iterable[Span]) -> Iterator[Span]:
+    """Yield exact spans with those that touch or overlap joined, in order."""
+    joined: Span | None = None
+    for span in sorted(spans):
+        if joined is not None and span.cta == joined.cta and span.start <= joined.end:
+            joined = Span(joined.cta, joined.start, max(joined.end, span.end) - joined.start)
+            continue
+        if joined is not None:
+            yield joined
+        joined = span
+    if joined is not None:
+        yield joined
+
+
+def build_protocol(
+    cfg: Cfg, traces: Sequence[Trace], meanings: Mapping[Op, Lower], registers: int | None = None
+) -> Protocol:
+    """Return the protocol of the CTAs of a cluster; `registers` of a thread at the start, when known.
+
+    Raises NotFollowedError.
+    """
     strands = [strand for trace in traces for strand in _strands(cfg, trace, meanings)]
     threads = sum(trace.shape.threads for trace in traces)
-    return Protocol(tuple(strands), threads)
+    return Protocol(tuple(strands), threads, registers)
 
 
 def _strands(cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower]) -> Iterator[Strand]:
     for threads in _classes(cfg, trace, meanings):
-        actions = tuple(_actions(cfg, trace, threads, meanings))
+        numbered = tuple(_actions(cfg, trace, threads, meanings))
+        actions = tuple(action for _, action in numbered)
         first = (threads & -threads).bit_length() - 1
         warp = first // _WARP
         lanes = threads >> warp * _WARP & _WARP_MASK
-        yield Strand(trace.rank, warp, lanes, _name(trace, warp, lanes), actions)
+        events = tuple(event for event, _ in numbered)
+        yield Strand(trace.rank, warp, lanes, _name(trace, warp, lanes), actions, events)
 
 
 def _name(trace: Trace, warp: int, lanes: int) -> str:
@@ -126,14 +210,19 @@ def _name(trace: Trace, warp: int, lanes: int) -> str:
 
 
 def _classes(cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower]) -> list[ThreadSet]:
-    """Split each warp into threads that take part in the same events."""
+    """Split each warp into threads that take part in the same synchronising events.
+
+    Ordinary accesses do not split: threads of a strand that take no part in one have no bytes in it.
+    """
     found: list[ThreadSet] = [
         mask
         for warp in range(0, trace.shape.threads, _WARP)
         if (mask := (_WARP_MASK << warp) & ((1 << trace.shape.threads) - 1))
     ]
     distinct = dict.fromkeys(
-        event.threads for event in trace.events if cfg.instructions[event.point].operation.op in meanings
+        event.threads
+        for event in trace.events
+        if event.access is None and cfg.instructions[event.point].operation.op in meanings
     )
     for threads in distinct:
         parts: list[ThreadSet] = []
@@ -144,15 +233,38 @@ def _classes(cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower]) -> list[Threa
     return found
 
 
-def _actions(cfg: Cfg, trace: Trace, threads: ThreadSet, meanings: Mapping[Op, Lower]) -> Iterator[Action]:
+def _actions(
+    cfg: Cfg, trace: Trace, threads: ThreadSet, meanings: Mapping[Op, Lower]
+) -> Iterator[tuple[int, Action]]:
+    """Yield the actions of a strand, each with the number of its event."""
     for event in trace.events:
         if not event.threads & threads:
             continue
         operation = cfg.instructions[event.point].operation
-        lower = meanings.get(operation.op)
+        occurrence = Occurrence(event, operation, trace.rank, trace.shape, threads & event.threads)
+        lower = _access if event.access is not None else meanings.get(operation.op)
         if lower is not None:
-            yield from lower(Occurrence(event, operation, trace.rank, trace.shape, threads))
+            for action in lower(occurrence):
+                yield event.index, action
         elif Trait.MBARRIER in operation.traits or "mbar" in operation.operand_index:
             raise NotFollowedError(
                 f"'{operation.text}' touches an mbarrier and has no meaning yet", event.point
             )
+
+
+def _access(occurrence: Occurrence) -> Iterator[Action]:
+    """An ordinary access: the bytes of all threads of the strand that take part."""
+    access = occurrence.event.access
+    assert access is not None
+    spans: tuple[Span, ...]
+    if access.address is None or isinstance(access.address, Form):
+        spans = (Span(occurrence.rank, -1, access.size, exact=False),)
+    else:
+        address = access.address
+        numbers = (
+            [address] if isinstance(address, int) else address[occurrence.addressing(access.lanes)].tolist()
+        )
+        spans = tuple(merged(occurrence.span_at(int(number), access.size) for number in set(numbers)))
+    if spans:
+        reads, writes = (spans if does else () for does in (access.reads, access.writes))
+        yield Access(occurrence.point, reads, writes, access.certain)

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ..isa.modifier import Mod
 from ..op import Op
-from .actions import Action, Arrive, Expect, Init, Inval, Transfer, Wait
-from .lowering import Lower, Occurrence
+from .actions import Action, Amount, Arrive, Barrier, Expect, Init, Inval, Wait
+from .lowering import Lower, Occurrence, nothing
 from .machine.symbol import Form, times
-from .machine.trace import NotFollowedError
+
+_STATE_TAG = 1 << 62
+"""The machine marks states that arrivals return with this bit; the rest is the number of the event."""
+
+
+def scaled(amount: Amount, factor: int) -> Amount:
+    """Return factor × amount."""
+    return times(amount, factor) if isinstance(amount, Form) else amount * factor
 
 
 def _init(occurrence: Occurrence) -> Iterator[Action]:
@@ -23,45 +31,54 @@ def _inval(occurrence: Occurrence) -> Iterator[Action]:
         yield Inval(occurrence.point, barrier)
 
 
-def _arrive(occurrence: Occurrence) -> Iterator[Action]:
-    if occurrence.has("mask"):
-        raise NotFollowedError("arrival with a CTA mask", occurrence.point)
-    each = occurrence.number("count") if occurrence.has("count") else 1
-    drop = occurrence.operation.op is Op.MBARRIER_ARRIVE_DROP
+def _targets(occurrence: Occurrence) -> Iterator[tuple[Barrier, int]]:
+    """Yield each mbarrier that is operated on: the one at the address, or at its offset in each CTA of a mask."""
     for barrier, threads in occurrence.barriers("addr"):
-        expect: int | Form = 0
-        if occurrence.has("tx_count"):
-            amount = occurrence.amount("tx_count")
-            expect = times(amount, threads) if isinstance(amount, Form) else amount * threads
-        yield Arrive(occurrence.point, barrier, each * threads, expect, drop, occurrence.event.index)
+        if not occurrence.has("mask"):
+            yield barrier, threads
+            continue
+        for rank in occurrence.ranks(occurrence.number("mask")):
+            yield Barrier(rank, barrier.offset), threads
+
+
+def _arrive(occurrence: Occurrence) -> Iterator[Action]:
+    operation = occurrence.operation
+    each = occurrence.number("count") if occurrence.has("count") else 1
+    expect: Amount = occurrence.amount("tx_count") if occurrence.has("tx_count") else 0
+    for barrier, threads in _targets(occurrence):
+        yield Arrive(
+            occurrence.point,
+            barrier,
+            each * threads,
+            scaled(expect, threads),
+            drop=operation.op is Op.MBARRIER_ARRIVE_DROP,
+            token=occurrence.event.index,
+            releases=not operation.has(Mod.RELAXED),
+            completes=not operation.has(Mod.NO_COMPLETE),
+        )
 
 
 def _expect(occurrence: Occurrence) -> Iterator[Action]:
     amount = occurrence.amount("tx_count")
-    for barrier, threads in occurrence.barriers("addr"):
-        yield Expect(
-            occurrence.point,
-            barrier,
-            times(amount, threads) if isinstance(amount, Form) else amount * threads,
-        )
+    for barrier, threads in _targets(occurrence):
+        yield Expect(occurrence.point, barrier, scaled(amount, threads))
 
 
 def _complete(occurrence: Occurrence) -> Iterator[Action]:
-    amount = occurrence.number("tx_count")
-    yield Transfer(
-        occurrence.point, tuple((b, amount * threads) for b, threads in occurrence.barriers("addr"))
-    )
+    amount = occurrence.amount("tx_count")
+    for barrier, threads in _targets(occurrence):
+        yield Expect(occurrence.point, barrier, scaled(amount, -threads))
 
 
 def _wait(occurrence: Occurrence) -> Iterator[Action]:
-    (barrier, _), *others = occurrence.barriers("addr")
-    if others:
-        raise NotFollowedError("lanes of a warp wait on different mbarriers", occurrence.point)
-    if occurrence.has("parity"):
-        yield Wait(occurrence.point, barrier, occurrence.number("parity") & 1)
-        return
-    token = occurrence.number("state")
-    yield Wait(occurrence.point, barrier, None, token & ~(1 << 62))
+    """Lanes that wait on different mbarriers go on together, when all of them are done."""
+    acquires = not occurrence.operation.has(Mod.RELAXED)
+    for barrier, _ in occurrence.barriers("addr"):
+        if occurrence.has("parity"):
+            yield Wait(occurrence.point, barrier, occurrence.number("parity") & 1, acquires=acquires)
+        else:
+            token = occurrence.number("state") & ~_STATE_TAG
+            yield Wait(occurrence.point, barrier, None, token, acquires)
 
 
 MEANINGS: Mapping[Op, Lower] = {
@@ -73,4 +90,6 @@ MEANINGS: Mapping[Op, Lower] = {
     Op.MBARRIER_COMPLETE_TX: _complete,
     Op.MBARRIER_TEST_WAIT: _wait,
     Op.MBARRIER_TRY_WAIT: _wait,
+    Op.MBARRIER_CHECK_LAYOUT: nothing,
+    Op.MBARRIER_PENDING_COUNT: nothing,
 }

@@ -1,4 +1,4 @@
-"""What named barriers and the cluster barrier do (PTX ISA, "barrier", "barrier.cluster")."""
+"""What named barriers do (PTX ISA, "barrier")."""
 
 from __future__ import annotations
 
@@ -20,12 +20,17 @@ def _arrive(occurrence: Occurrence) -> Iterator[Action]:
 
 
 def _named(occurrence: Occurrence, *, waits: bool) -> Rendezvous:
-    """Barriers count whole warps; without a count every thread of the CTA takes part."""
-    needed = occurrence.shape.threads
-    if occurrence.has("threads"):
-        needed = occurrence.number("threads")
+    """Without a count, or with a count of zero, every thread of the CTA takes part."""
+    needed = occurrence.number("threads") if occurrence.has("threads") else 0
     name = ("bar", occurrence.rank, occurrence.number("barrier"))
-    return Rendezvous(occurrence.point, name, _counted(occurrence), needed, waits)
+    return Rendezvous(
+        occurrence.point, name, _counted(occurrence), needed or _whole(occurrence.shape.threads), waits
+    )
+
+
+def _whole(threads: int) -> int:
+    """Return the threads of whole warps: a last warp that is not full counts like a full one."""
+    return -(-threads // _WARP) * _WARP
 
 
 def _counted(occurrence: Occurrence) -> int:
@@ -33,28 +38,7 @@ def _counted(occurrence: Occurrence) -> int:
     first = (occurrence.threads & -occurrence.threads).bit_length() - 1
     start = first // _WARP * _WARP
     together = occurrence.event.threads >> start & ((1 << _WARP) - 1)
-    size = min(_WARP, occurrence.shape.threads - start)
-    leads = together & -together == 1 << first - start
-    return occurrence.count + (size - together.bit_count() if leads else 0)
+    return occurrence.count + (_WARP - together.bit_count() if occurrence.leads else 0)
 
 
-def _cluster_arrive(occurrence: Occurrence) -> Iterator[Action]:
-    yield _cluster(occurrence, waits=False, arrives=True)
-
-
-def _cluster_wait(occurrence: Occurrence) -> Iterator[Action]:
-    yield _cluster(occurrence, waits=True, arrives=False)
-
-
-def _cluster(occurrence: Occurrence, *, waits: bool, arrives: bool) -> Rendezvous:
-    needed = occurrence.shape.threads * occurrence.shape.ctas
-    return Rendezvous(occurrence.point, ("cluster",), occurrence.count, needed, waits, arrives)
-
-
-MEANINGS: Mapping[Op, Lower] = {
-    Op.BAR_SYNC: _sync,
-    Op.BAR_ARRIVE: _arrive,
-    Op.BAR_RED: _sync,
-    Op.BARRIER_CLUSTER_ARRIVE: _cluster_arrive,
-    Op.BARRIER_CLUSTER_WAIT: _cluster_wait,
-}
+MEANINGS: Mapping[Op, Lower] = {Op.BAR_SYNC: _sync, Op.BAR_ARRIVE: _arrive, Op.BAR_RED: _sync}

@@ -1,0 +1,88 @@
+"""Clocks: what a strand knows to have happened, in five senses at once.
+
+A clock is a matrix. Its columns are *components*: one for each strand, which counts its actions, and one for each
+source of asynchronous work, which counts completed phases of an mbarrier or completed operations of a pipeline of a
+strand. Its rows are senses of "known", each weaker than the first:
+
+- `EXECUTED`: it happened earlier, in every schedule.
+- `VISIBLE`: its accesses of memory are visible (release, acquire and completion, as the PTX memory model has it).
+- `FENCED`: its generic writes are visible to the async proxy, by a proxy fence of the strand that wrote.
+- `CROSSED`: the same, by a proxy fence of any strand on the way.
+- `INITIALISED`: its mbarrier initialisations are visible.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .actions import AsyncArrive, Barrier, Protocol, Transfer
+
+Clock: TypeAlias = npt.NDArray[np.int32]
+Component: TypeAlias = int
+
+
+class Row(IntEnum):
+    """Senses of "known"."""
+
+    EXECUTED = 0
+    VISIBLE = 1
+    FENCED = 2
+    CROSSED = 3
+    INITIALISED = 4
+
+
+OWN_ROWS = (Row.EXECUTED, Row.VISIBLE, Row.INITIALISED)
+"""Rows in which a strand knows its own actions at once."""
+MEMORY_ROWS = slice(Row.VISIBLE, None)
+READS = ".read"
+"""Suffix of the component that counts operations whose source has been read."""
+
+
+class Components:
+    """Numbers of the components of a protocol."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        self._strands = len(protocol.strands)
+        names: set[tuple[object, ...]] = set()
+        for index, strand in enumerate(protocol.strands):
+            for action in strand.actions:
+                if isinstance(action, Transfer):
+                    names.update(("bytes", barrier.cta, barrier.offset) for barrier, _ in action.completes)
+                    if action.pipeline:
+                        names.add(("work", action.pipeline, index))
+                        names.add(("work", action.pipeline + READS, index))
+                elif isinstance(action, AsyncArrive):
+                    names.add(("work", action.pipeline, index))
+        ordered = sorted(names, key=repr)
+        self._place = {name: self._strands + position for position, name in enumerate(ordered)}
+
+    @property
+    def size(self) -> int:
+        return self._strands + len(self._place)
+
+    def zero(self) -> Clock:
+        return np.zeros((len(Row), self.size), dtype=np.int32)
+
+    def bytes_of(self, barrier: Barrier) -> Component | None:
+        """Return the component that counts the phases of a barrier that carry bytes."""
+        return self._place.get(("bytes", barrier.cta, barrier.offset))
+
+    def work_of(self, pipeline: str, strand: int) -> Component | None:
+        """Return the component that counts the completed operations of a strand in a pipeline."""
+        return self._place.get(("work", pipeline, strand))
+
+
+def executed_before(earlier: Clock, later: Clock) -> bool:
+    """Tell whether everything that one clock knows to have happened is known to another."""
+    return bool((earlier[Row.EXECUTED] <= later[Row.EXECUTED]).all())
+
+
+def execution_only(clock: Clock, published: Clock) -> Clock:
+    """Return a clock that orders what happened as `clock`, and memory only as `published`."""
+    result = published.copy()
+    result[Row.EXECUTED] = clock[Row.EXECUTED]
+    return result

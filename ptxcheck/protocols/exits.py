@@ -1,0 +1,66 @@
+"""Exit of a CTA: nothing may reach into its shared memory when its last thread has ended.
+
+A remote access is safe when some thread of its target knows, before that thread ends, that the access is over: the
+CTA lives at least as long as that thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .actions import Action, Protocol
+from .clock import Clock, Component, Row
+from .memory import Touch
+from .outcome import Flaw
+from .phases import Actor
+from .record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class _Remote:
+    strand: int
+    point: int
+    target: int
+    component: Component
+    over: int
+
+
+class Exits:
+    """Remote accesses of a schedule."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        self._strands = protocol.strands
+        self._targets = frozenset(strand.cta for strand in protocol.strands)
+        self._remote: dict[tuple[int, int], _Remote] = {}
+
+    def note(self, actor: Actor, action: Action, target: int) -> None:
+        """Note an operation on an mbarrier of another CTA."""
+        over = int(actor.stamp[Row.EXECUTED, actor.strand])
+        self._add(_Remote(actor.strand, action.point, target, actor.strand, over))
+
+    def touch(self, touch: Touch) -> None:
+        """Note an access of shared memory of another CTA."""
+        if touch.certain:
+            self._add(_Remote(touch.strand, touch.point, touch.span.cta, touch.component, touch.over))
+
+    def _add(self, remote: _Remote) -> None:
+        if remote.target != self._strands[remote.strand].cta and remote.target in self._targets:
+            key = (remote.target, remote.component)
+            if key not in self._remote or self._remote[key].over < remote.over:
+                self._remote[key] = remote
+
+    def check(self, ends: Sequence[Clock], record: Record) -> None:
+        """Check all remote accesses against what each strand knows at its end."""
+        for remote in self._remote.values():
+            known = max(
+                int(clock[Row.EXECUTED, remote.component])
+                for clock, strand in zip(ends, self._strands, strict=True)
+                if strand.cta == remote.target
+            )
+            if known < remote.over:
+                record.add(
+                    Flaw.EXIT_WITH_REMOTE_ACCESS, remote.strand, remote.point, ("cta", remote.target), -1,
+                    f"CTA {remote.target} may have ended when this reaches into its shared memory",
+                    happened=True,
+                )  # fmt: skip

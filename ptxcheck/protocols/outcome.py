@@ -1,0 +1,105 @@
+"""What a simulation or a search says of a protocol: flaws, schedules, equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from .actions import Amount, Barrier
+
+MAX_COUNT = (1 << 20) - 1
+"""Largest expected count and largest byte count (PTX ISA, "mbarrier contents")."""
+
+
+class Flaw(Enum):
+    """What can be wrong with a protocol."""
+
+    DEADLOCK = "deadlock"
+    EARLY_ARRIVAL = "early-arrival"
+    EARLY_TRANSFER = "early-transfer"
+    LATE_EXPECT = "late-expect"
+    MISSED_PHASE = "missed-phase"
+    EARLY_WAIT = "early-wait"
+    TX_MISMATCH = "tx-mismatch"
+    TX_RANGE = "tx-range"
+    OVER_ARRIVAL = "over-arrival"
+    UNINITIALISED = "uninitialised"
+    DOUBLE_INIT = "double-init"
+    UNORDERED_INIT = "unordered-init"
+    COUNT_MISMATCH = "count-mismatch"
+    READ_TOO_EARLY = "read-too-early"
+    """A read that nothing orders after a write of the same bytes."""
+    OVERWRITE = "overwrite"
+    """A write that nothing orders after an earlier read of the same bytes."""
+    WRITES_COLLIDE = "writes-collide"
+    """Two writes of the same bytes that nothing orders."""
+    MISSING_PROXY_FENCE = "missing-proxy-fence"
+    """Generic writes reach an access through the async proxy without a proxy fence on the way."""
+    EXIT_WITH_REMOTE_ACCESS = "exit-with-remote-access"
+    """A CTA may have ended when another one reaches into its shared memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a schedule: an action of a strand, or the completion of work that it issued."""
+
+    strand: int
+    index: int
+    phase: int | None
+    """Phase that it observed or took part in."""
+    completes: bool = False
+    """True when the asynchronous work that the action issued completes now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One flaw: where, at which barrier and phase, and the points that matter.
+
+    `barrier` is an mbarrier, the name of a counted barrier (`("bar", cta, number)`, `("cluster",)`, `("warp", …)`),
+    bytes of shared memory `("shared", cta, offset)`, a whole CTA `("cta", rank)`, or None.
+    """
+
+    flaw: Flaw
+    strand: int
+    point: int
+    barrier: Barrier | tuple[object, ...] | None
+    phase: int
+    detail: str
+    related: tuple[tuple[int, int], ...] = ()
+    """Strand and point of other actions."""
+    demonstrated: bool = False
+    """True when `schedule` is a run that goes wrong; False when only the argument for all schedules fails."""
+    schedule: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """Bytes expected in a phase must equal the bytes that complete."""
+
+    barrier: Barrier
+    expected: Amount
+    completed: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why something can be neither proved nor refuted, and at which point."""
+
+    text: str
+    point: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is known of all schedules. `problems` is empty when the protocol keeps its contract."""
+
+    problems: tuple[Problem, ...]
+    equations: tuple[Equation, ...]
+    steps: tuple[Step, ...]
+    """The schedule that was run."""
+    strict: tuple[Problem, ...] = ()
+    """What the PTX ISA forbids and released libraries rely on: for `--pedantic`."""
+    memory_doubts: tuple[Doubt, ...] = ()
+    """Why the absence of problems with bytes of shared memory proves nothing; empty when it does."""
+    provisos: tuple[str, ...] = ()
+    """Facts about extents that a proof of slot safety rests on, and a problem does not."""

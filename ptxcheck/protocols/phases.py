@@ -1,0 +1,410 @@
+"""Phases of mbarriers in one schedule, with the checks that make it speak for all others.
+
+The argument is by induction over the phases of each barrier. What counts in phase k happens after phase k-1
+completed (`early arrival`, `early transfer`); expected bytes that are not announced before an arrival of their phase
+cannot be left out by any order of the rest (`late expect`), so the phase does not complete without them; and the
+phase after the one that a wait names completes only after that wait (`missed phase`), which itself comes after the
+phase before (`early wait`), so a parity means one phase. Then what completes a phase is the same set of arrivals and
+bytes in every schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from .actions import Amount, Arrive, AsyncArrive, Barrier, Expect, Init, Transfer, Wait
+from .clock import MEMORY_ROWS, Clock, Components, Row, executed_before, execution_only
+from .machine.symbol import Form, plus
+from .outcome import MAX_COUNT, Equation, Flaw
+from .record import Record
+
+_MOST_PARTS = 12
+"""So many late expects and transfers of one phase are tried in all combinations."""
+
+
+@dataclass(slots=True)
+class Contribution:
+    """Something that counts in a phase: who, where, what it knows to have happened, and its bytes."""
+
+    strand: int
+    point: int
+    clock: Clock
+    amount: Amount = 0
+
+
+@dataclass(slots=True)
+class _Phase:
+    arrivals: list[Contribution] = field(default_factory=list)
+    expects: list[Contribution] = field(default_factory=list)
+    raises: list[Contribution] = field(default_factory=list)
+    """Increments of the pending count."""
+    transfers: list[Contribution] = field(default_factory=list)
+    expected: Amount = 0
+    completed: Amount = 0
+
+
+@dataclass(slots=True)
+class Mbarrier:
+    """One live mbarrier."""
+
+    count: int
+    pending: int
+    born: Clock
+    maker: int
+    made: int
+    """Strand that initialised it, and the number of its action, counted from one."""
+    phase: int = 0
+    now: _Phase = field(default_factory=_Phase)
+    completions: list[Clock] = field(default_factory=list)
+    tokens: dict[tuple[int, int], int] = field(default_factory=dict)
+    waits: dict[int, list[Contribution]] = field(default_factory=dict)
+    seen: dict[int, int] = field(default_factory=dict)
+    """For each strand, the last phase that a wait of it observed."""
+
+
+@dataclass(slots=True)
+class Actor:
+    """Who acts on a barrier now: a strand, its clock before and after the action, what relaxed arrivals publish."""
+
+    strand: int
+    clock: Clock
+    stamp: Clock
+    released: Clock
+
+
+class Phases:
+    """All mbarriers of a schedule."""
+
+    def __init__(self, components: Components, record: Record) -> None:
+        self._components = components
+        self._record = record
+        self.live: dict[Barrier, Mbarrier] = {}
+        self.equations: dict[tuple[Barrier, str, str], Equation] = {}
+        self._balanced_by_host: frozenset[Barrier] = frozenset()
+
+    # -- actions
+
+    def init(self, actor: Actor, action: Init) -> None:
+        if action.barrier in self.live:
+            self._problem(
+                Flaw.DOUBLE_INIT, actor, action.point, action.barrier, "initialised while it is live", happened=True
+            )  # fmt: skip
+        if not 1 <= action.count <= MAX_COUNT:
+            text = f"an expected count of {action.count} is outside 1 to {MAX_COUNT}"
+            self._problem(Flaw.TX_RANGE, actor, action.point, action.barrier, text, happened=True)
+        made = int(actor.stamp[Row.EXECUTED, actor.strand])
+        self.live[action.barrier] = Mbarrier(action.count, action.count, actor.stamp, actor.strand, made)
+
+    def invalidate(self, actor: Actor, name: Barrier, point: int) -> None:
+        barrier = self._find(actor, name, point)
+        if barrier is not None:
+            self._check_left_open(actor, name, barrier, point)
+            del self.live[name]
+
+    def arrive(self, actor: Actor, action: Arrive) -> int | None:
+        """Count an arrival; return its phase, None when the barrier is not live."""
+        barrier = self._find(actor, action.barrier, action.point)
+        if barrier is None:
+            return None
+        self._after_previous(actor, action.barrier, barrier, action.point, Flaw.EARLY_ARRIVAL)
+        phase = barrier.phase
+        published = actor.stamp if action.releases else execution_only(actor.stamp, actor.released)
+        if action.expect != 0:
+            self._announce(actor, action.barrier, barrier, action.expect, action.point)
+        if action.token >= 0:
+            barrier.tokens[(actor.strand, action.token)] = phase
+        if not action.completes and action.count >= barrier.pending:
+            text = "an arrival that must not complete the phase is the last one"
+            self._problem(
+                Flaw.OVER_ARRIVAL, actor, action.point, action.barrier, text, barrier, happened=True
+            )
+        self._count_arrival(actor, action.barrier, barrier, action.point, action.count, published)
+        if action.drop:
+            barrier.count -= action.count
+        self._complete_if_done(action.barrier, barrier)
+        return phase
+
+    def arrive_later(self, actor: Actor, action: AsyncArrive, done: Clock) -> int | None:
+        """Count an arrival of asynchronous work that publishes `done` alone; return its phase."""
+        barrier = self._find(actor, action.barrier, action.point)
+        if barrier is None:
+            return None
+        self._after_previous(actor, action.barrier, barrier, action.point, Flaw.EARLY_ARRIVAL)
+        phase = barrier.phase
+        if action.increments:
+            barrier.pending += action.count
+            barrier.now.raises.append(Contribution(actor.strand, action.point, actor.stamp))
+        published = done.copy()
+        published[Row.EXECUTED] = np.maximum(published[Row.EXECUTED], actor.stamp[Row.EXECUTED])
+        self._count_arrival(actor, action.barrier, barrier, action.point, action.count, published)
+        self._complete_if_done(action.barrier, barrier)
+        return phase
+
+    def expect(self, actor: Actor, action: Expect) -> int | None:
+        barrier = self._find(actor, action.barrier, action.point)
+        if barrier is None:
+            return None
+        self._after_previous(actor, action.barrier, barrier, action.point, Flaw.EARLY_ARRIVAL)
+        phase = barrier.phase
+        self._announce(actor, action.barrier, barrier, action.amount, action.point)
+        self._complete_if_done(action.barrier, barrier)
+        return phase
+
+    def transfer(self, actor: Actor, action: Transfer, name: Barrier, amount: Amount) -> int | None:
+        """Complete bytes; return the phase in which they count."""
+        barrier = self._find(actor, name, action.point)
+        if barrier is None:
+            return None
+        self._after_previous(actor, name, barrier, action.point, Flaw.EARLY_TRANSFER)
+        phase = barrier.phase
+        barrier.now.completed = plus(barrier.now.completed, amount)
+        published = actor.stamp.copy()
+        published[MEMORY_ROWS] = 0
+        barrier.now.transfers.append(Contribution(actor.strand, action.point, published, amount))
+        self._complete_if_done(name, barrier)
+        return phase
+
+    def wait(self, actor: Actor, action: Wait) -> tuple[int, Clock | None] | None:
+        """Return the phase that a wait observes and what its completion publishes; None while it has to wait."""
+        barrier = self._find(actor, action.barrier, action.point)
+        if barrier is None:
+            return -1, None
+        named = self._named_phase(actor, action, barrier)
+        if named is None:
+            return None
+        if (
+            action.parity is not None
+            and named >= 1
+            and not executed_before(barrier.completions[named - 1], actor.clock)
+        ):
+            text = f"nothing orders this wait after the completion of phase {named - 1}: it can pass one phase early"
+            self._problem(Flaw.EARLY_WAIT, actor, action.point, action.barrier, text, barrier)
+        barrier.seen[actor.strand] = named
+        waits = barrier.waits.setdefault(named, [])
+        waits.append(Contribution(actor.strand, action.point, actor.stamp))
+        return named, barrier.completions[named] if named >= 0 else None
+
+    # -- the ends of phases
+
+    def settle(self) -> bool:
+        """Nothing moves any more: end the phases whose symbolic bytes balance if the host says so."""
+        symbolic = frozenset(
+            name for name, b in self.live.items()
+            if b.pending <= 0 and b.now.transfers
+            and isinstance(plus(b.now.expected, b.now.completed, -1), Form)
+        )  # fmt: skip
+        self._balanced_by_host = symbolic
+        for name in sorted(symbolic):
+            self._complete_if_done(name, self.live[name])
+        self._balanced_by_host = frozenset()
+        return bool(symbolic)
+
+    def check_rest(self) -> None:
+        """Bytes that nothing expects let a phase complete before they arrive, in another schedule."""
+        for name, barrier in sorted(self.live.items()):
+            if barrier.pending > 0:
+                continue
+            self._check_expects(name, barrier)
+            surplus = plus(barrier.now.completed, barrier.now.expected, -1)
+            if isinstance(surplus, int) and surplus > 0 and barrier.now.transfers:
+                transfer = barrier.now.transfers[-1]
+                self._record.add(
+                    Flaw.TX_MISMATCH, transfer.strand, transfer.point, name, barrier.phase,
+                    f"{barrier.now.completed} bytes complete in phase {barrier.phase}, "
+                    f"{barrier.now.expected} are expected", happened=True,
+                )  # fmt: skip
+
+    def missing(self, name: Barrier) -> Iterator[str]:
+        """Say what the present phase of a barrier lacks."""
+        barrier = self.live[name]
+        if barrier.pending > 0:
+            yield f"{barrier.pending} of {barrier.count} arrivals are missing"
+        if plus(barrier.now.expected, barrier.now.completed, -1) != 0:
+            yield f"{barrier.now.expected} bytes expected, {barrier.now.completed} complete"
+
+    # -- inside
+
+    def _find(self, actor: Actor, name: Barrier, point: int) -> Mbarrier | None:
+        barrier = self.live.get(name)
+        if barrier is None:
+            text = "used before it is initialised"
+            self._problem(Flaw.UNINITIALISED, actor, point, name, text, happened=True)
+            return None
+        if actor.clock[Row.INITIALISED, barrier.maker] < barrier.made:
+            known = actor.clock[Row.EXECUTED, barrier.maker] >= barrier.made
+            text = (
+                "nothing makes the initialisation visible to this use" if known
+                else "nothing orders this use after the initialisation"
+            )  # fmt: skip
+            self._problem(
+                Flaw.UNORDERED_INIT, actor, point, name, text, happened=True,
+                related=((barrier.maker, point),),
+            )  # fmt: skip
+        return barrier
+
+    def _count_arrival(
+        self, actor: Actor, name: Barrier, barrier: Mbarrier, point: int, count: int, published: Clock
+    ) -> None:
+        barrier.now.arrivals.append(Contribution(actor.strand, point, published))
+        barrier.pending -= count
+        if barrier.pending < 0:
+            text = f"arrivals of the phase exceed the expected count {barrier.count}"
+            self._problem(Flaw.OVER_ARRIVAL, actor, point, name, text, barrier, happened=True)
+
+    def _announce(self, actor: Actor, name: Barrier, barrier: Mbarrier, amount: Amount, point: int) -> None:
+        barrier.now.expected = plus(barrier.now.expected, amount)
+        published = execution_only(actor.stamp, actor.released)
+        barrier.now.expects.append(Contribution(actor.strand, point, published, amount))
+        if isinstance(barrier.now.expected, int) and not -MAX_COUNT <= barrier.now.expected <= MAX_COUNT:
+            text = f"{barrier.now.expected} bytes expected in one phase"
+            self._problem(Flaw.TX_RANGE, actor, point, name, text, barrier, happened=True)
+
+    def _after_previous(self, actor: Actor, name: Barrier, barrier: Mbarrier, point: int, flaw: Flaw) -> None:
+        """Check that what counts in phase k happens after phase k-1 completed."""
+        if barrier.phase and not executed_before(barrier.completions[-1], actor.clock):
+            what = "arrival" if flaw is Flaw.EARLY_ARRIVAL else "transfer"
+            text = (
+                f"nothing orders this {what} after the completion of phase {barrier.phase - 1}: in another "
+                f"schedule it counts in that phase"
+            )
+            self._problem(flaw, actor, point, name, text, barrier)
+
+    def _complete_if_done(self, name: Barrier, barrier: Mbarrier) -> None:
+        """Complete the phase when no arrival is pending and the bytes balance.
+
+        Symbolic bytes balance when a transfer has been issued for what is expected and nothing else can move
+        (`settle`): the equation goes into the contract.
+        """
+        if barrier.pending > 0:
+            return
+        phase = barrier.now
+        difference = plus(phase.expected, phase.completed, -1)
+        if isinstance(difference, Form):
+            if name not in self._balanced_by_host:
+                return
+            equation = Equation(name, phase.expected, phase.completed)
+            self.equations.setdefault((name, str(phase.expected), str(phase.completed)), equation)
+        elif difference != 0:
+            return
+        self._check_expects(name, barrier)
+        self._finish(name, barrier)
+
+    def _finish(self, name: Barrier, barrier: Mbarrier) -> None:
+        phase = barrier.now
+        parts = [c.clock for c in (*phase.arrivals, *phase.transfers, *phase.expects)]
+        clock: Clock = np.maximum.reduce([execution_only(barrier.born, self._components.zero()), *parts])
+        if barrier.completions:
+            before = barrier.completions[-1]
+            clock[Row.EXECUTED] = np.maximum(clock[Row.EXECUTED], before[Row.EXECUTED])
+        place = self._components.bytes_of(name)
+        if phase.transfers and place is not None:
+            clock[:, place] = barrier.phase + 1
+        self._check_missed(name, barrier, clock)
+        barrier.completions.append(clock)
+        barrier.phase += 1
+        barrier.pending = barrier.count
+        barrier.now = _Phase()
+
+    def _check_missed(self, name: Barrier, barrier: Mbarrier, clock: Clock) -> None:
+        """The phase after the one that a wait named must complete only after that wait."""
+        for wait in barrier.waits.pop(barrier.phase - 1, ()):
+            if not executed_before(wait.clock, clock):
+                self._record.add(
+                    Flaw.MISSED_PHASE, wait.strand, wait.point, name, barrier.phase - 1,
+                    f"phase {barrier.phase} can complete before this wait has seen phase {barrier.phase - 1}",
+                )  # fmt: skip
+
+    def _named_phase(self, actor: Actor, action: Wait, barrier: Mbarrier) -> int | None:
+        """Return the completed phase that a wait observes now, or None while it has to wait."""
+        if action.parity is not None:
+            return None if barrier.phase & 1 == action.parity else barrier.phase - 1
+        phase = barrier.tokens.get((actor.strand, action.token))
+        if phase is None:
+            text = "waits for the state of no arrival at this barrier"
+            self._problem(
+                Flaw.UNINITIALISED, actor, action.point, action.barrier, text, barrier, happened=True
+            )
+            return -1
+        return phase if phase < barrier.phase else None
+
+    # -- expected bytes that come late
+
+    def _check_expects(self, name: Barrier, barrier: Mbarrier) -> None:
+        now = barrier.now
+        late = [e for e in now.expects if not _before_any(e, now.arrivals)]
+        for each in now.raises:
+            if not _before_any(each, now.arrivals):
+                self._report_late(name, barrier, each, "this arrival is announced")
+        if not late or not self._can_leave_out(barrier, late):
+            return
+        for each in late:
+            self._report_late(name, barrier, each, "these bytes are expected")
+
+    def _report_late(self, name: Barrier, barrier: Mbarrier, late: Contribution, what: str) -> None:
+        self._record.add(
+            Flaw.LATE_EXPECT, late.strand, late.point, name, barrier.phase,
+            f"no arrival of this phase comes after {what}: the phase can complete without them",
+        )  # fmt: skip
+
+    def _can_leave_out(self, barrier: Mbarrier, late: Sequence[Contribution]) -> bool:
+        """Tell whether the bytes balance at some moment at which not all late expects have been executed.
+
+        All arrivals have happened by then, and what they know of. Any set of the rest that contains what its
+        members know of may have happened.
+        """
+        parts = [*late, *barrier.now.transfers]
+        if len(parts) > _MOST_PARTS:
+            return True
+        total = plus(barrier.now.expected, barrier.now.completed, -1)
+        if isinstance(total, Form):  # balanced by the host
+            total = 0
+        expects = len(late)
+        for size in range(1, len(parts) + 1):
+            for left in combinations(range(len(parts)), size):
+                if left[0] >= expects or not _is_closed(parts, left, expects):
+                    continue
+                rest = total
+                for each in left:
+                    rest = plus(rest, parts[each].amount, -1 if each < expects else 1)
+                if isinstance(rest, Form) or rest == 0:
+                    return True
+        return False
+
+    def _check_left_open(self, actor: Actor, name: Barrier, barrier: Mbarrier, point: int) -> None:
+        if barrier.completions and not executed_before(barrier.completions[-1], actor.clock):
+            text = "nothing orders the invalidation after the last phase"
+            self._problem(Flaw.EARLY_ARRIVAL, actor, point, name, text, barrier)
+
+    def _problem(
+        self,
+        flaw: Flaw,
+        actor: Actor,
+        point: int,
+        name: Barrier,
+        detail: str,
+        barrier: Mbarrier | None = None,
+        *,
+        happened: bool = False,
+        related: tuple[tuple[int, int], ...] = (),
+    ) -> None:
+        phase = -1 if barrier is None else barrier.phase
+        self._record.add(flaw, actor.strand, point, name, phase, detail, happened=happened, related=related)
+
+
+def _before_any(one: Contribution, others: Sequence[Contribution]) -> bool:
+    return any(executed_before(one.clock, other.clock) for other in others)
+
+
+def _is_closed(parts: Sequence[Contribution], left: tuple[int, ...], expects: int) -> bool:
+    """Tell whether nothing that has happened knows of an expect that has not."""
+    happened = [part for index, part in enumerate(parts) if index not in left]
+    return not any(
+        executed_before(parts[each].clock, other.clock)
+        for each in left
+        if each < expects
+        for other in happened
+    )

@@ -1,0 +1,40 @@
+"""The record of one schedule: its steps, and the problems met on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .actions import Barrier
+from .outcome import Flaw, Problem, Step
+
+
+@dataclass(slots=True)
+class Record:
+    """Steps done so far and problems found so far."""
+
+    steps: list[Step] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    strict: list[Problem] = field(default_factory=list)
+
+    def add(
+        self,
+        flaw: Flaw,
+        strand: int,
+        point: int,
+        name: Barrier | tuple[object, ...] | None,
+        phase: int,
+        detail: str,
+        *,
+        happened: bool = False,
+        related: tuple[tuple[int, int], ...] = (),
+        strict: bool = False,
+    ) -> None:
+        """Note a problem, once for each point and name.
+
+        `happened`: this very schedule goes wrong. Otherwise only the argument for all schedules fails here.
+        """
+        found = self.strict if strict else self.problems
+        if any(p.flaw is flaw and p.point == point and p.barrier == name for p in found):
+            return
+        schedule = tuple(self.steps) if happened else ()
+        found.append(Problem(flaw, strand, point, name, phase, detail, related, happened, schedule))

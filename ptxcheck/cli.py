@@ -25,6 +25,7 @@ from .tma_commands import tma_group
 if TYPE_CHECKING:
     from .cache import Cache
     from .executors import Executor
+    from .frontends import Input
     from .rules import Rule
 
 BAD_INPUT = 2
@@ -265,13 +266,56 @@ def baseline_write_command(context: click.Context, /, paths: tuple[str, ...], **
     """List all findings in a file for `ptxcheck check --baseline`."""
     from .baseline import baseline_text
 
-    chosen = {name: value for name, value in options.items() if value is not None}
-    settings = {**check_command.make_context("check", ["--", *paths], parent=context).params, **chosen}
+    settings = _check_options(context, paths, options)
     report = _checked(paths, _config(paths, settings), settings)
     if report.problems:
         _write(render(replace(report, findings=(), notes=()), Format.TEXT), None)
         sys.exit(BAD_INPUT)
     _write(baseline_text(report, options["output"]), options["output"])
+
+
+def _check_options(context: click.Context, paths: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of `check` with those given here over their defaults."""
+    defaults = check_command.make_context("check", ["--", *paths], parent=context).params
+    return {**defaults, **{name: value for name, value in options.items() if value is not None}}
+
+
+@main.command("diff")
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+@click.option("--output", "-o", metavar="FILE", help="Write the differences to FILE, whole or not at all.")
+@click.option("--old-nvcc", metavar="FILE", help="The nvcc that compiles OLD.")
+@click.option("--new-nvcc", metavar="FILE", help="The nvcc that compiles NEW.")
+@click.option("--nvcc-args", multiple=True, callback=_words, metavar="ARGS", help="Further flags for both.")
+@click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
+@click.pass_context
+def diff_command(context: click.Context, /, old: str, new: str, **options: Any) -> None:
+    """Say what changed from OLD to NEW, each a .ptx or .cu file: findings, verdicts, contracts, resources.
+
+    Exit codes: 0 nothing got worse, 1 a finding is new or a verdict says less, 2 bad input or usage.
+    """
+    from .differences import compare, differences_json, differences_text
+
+    config = _config((new,), _check_options(context, (new,), options))
+    old_nvcc = replace(config.nvcc, compiler=options["old_nvcc"])
+    new_nvcc = replace(config.nvcc, compiler=options["new_nvcc"])
+    differences = compare(_one_input(old), _one_input(new), config, old_nvcc, new_nvcc)
+    _write(
+        (differences_json if options["form"] == "json" else differences_text)(differences), options["output"]
+    )
+    sys.exit(BAD_INPUT if differences.problems else int(differences.worse))
+
+
+def _one_input(path: str) -> Input:
+    from .frontends import discover
+
+    found, problems = discover([path])
+    if problems:
+        _fail(f"{path}: {problems[0].message}")
+    if len(found) != 1:
+        _fail(f"{path}: is a folder or pattern; name one file")
+    return found[0]
 
 
 @main.command("explain")

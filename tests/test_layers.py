@@ -21,7 +21,7 @@ LAYERS = (
     ("repair", "report"),
     ("positions", "comments", "launches", "fingerprint", "files", "frontends", "collector", "cache", "executors"),
     ("launch_comments", "suppress", "config", "evaluate", "profile", "watch", "repository", "baseline"),
-    ("check", "dump", "output"),
+    ("check", "dump", "output", "differences"),
     ("progress", "hardware_commands", "tma_commands"),
     ("cli",),
 )

@@ -31,6 +31,8 @@ class NvccOptions:
     arch: str | None = None
     compile_commands: str | None = None
     """A `compile_commands.json`, or the folder that holds one."""
+    compiler: str | None = None
+    """The nvcc to use in place of the one that is found."""
     timeout: float = DEFAULT_TIMEOUT
     """Seconds that one compilation may take."""
 
@@ -51,8 +53,13 @@ class CompileError(Exception):
         self.output = output
 
 
-def find_nvcc() -> str:
-    """Return the path of nvcc. Raises CompileError when there is none."""
+def find_nvcc(chosen: str | None = None) -> str:
+    """Return the path of nvcc, or of the one that was chosen. Raises CompileError when there is none."""
+    if chosen is not None:
+        found = shutil.which(chosen)
+        if found is None:
+            raise CompileError(f"{chosen} is no program that can be run")
+        return found
     on_path = shutil.which("nvcc")
     if on_path is not None:
         return on_path
@@ -71,7 +78,7 @@ def _wheel_folders() -> list[Path]:
 
 def compile_cuda(path: str, flags: Sequence[str], options: NvccOptions) -> Compiled:
     """Compile one CUDA source to PTX with line information. Raises CompileError."""
-    nvcc = find_nvcc()
+    nvcc = find_nvcc(options.compiler)
     with tempfile.TemporaryDirectory(prefix="ptxcheck-") as folder:
         ptx = os.path.join(folder, "out.ptx")
         dependencies = os.path.join(folder, "out.d")

@@ -70,7 +70,7 @@ def compiler_state(item: Input, options: NvccOptions) -> tuple[str, ...] | None:
     if item.kind is not InputKind.CUDA:
         return ()
     try:
-        nvcc = find_nvcc()
+        nvcc = find_nvcc(options.compiler)
         state = os.stat(nvcc)
         flags = _flags(item, read_bytes(item.path), options)
     except (CompileError, UnreadableError, OSError):

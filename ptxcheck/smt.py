@@ -1,7 +1,7 @@
 """The solver, behind a small door: nothing else imports z3 or pysmt. Imported only where a question needs it.
 
 Terms are integers: variables, sums with integer coefficients, floor division and remainder by a positive number.
-Every solver has a context of its own and a time limit; `None` means that it could not tell in that time.
+Every solver has a context of its own and a limit of effort; `None` means that it could not tell within it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-_MILLISECONDS = 250
+_EFFORT = 400_000
+"""Resource units of z3 for one question: a limit that, unlike time, is the same on every machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Claim:
 
 
 class PathSolver:
-    """Claims assumed one after the other; asks which further claims they leave possible."""
+    """Asks whether claims can hold together. What was learned for one question serves the next."""
 
     def __init__(self) -> None:
         import z3
@@ -75,25 +76,32 @@ class PathSolver:
         self._z3: Any = z3
         self._context: Any = z3.Context()
         self._solver: Any = z3.SolverFor("QF_LIA", ctx=self._context)
-        self._solver.set("timeout", _MILLISECONDS)
         self._solver.set("random_seed", 1)
+        self._solver.set("rlimit", _EFFORT)
         self._variables: dict[Variable, Any] = {}
         self._terms: dict[Term, Any] = {}
+        self._literals: dict[Claim, Any] = {}
 
     def assume(self, claim: Claim) -> None:
         """Add a claim for good."""
         self._solver.add(self._claim(claim))
 
     def possible(self, claims: Sequence[Claim]) -> bool | None:
-        """Tell whether the claims can hold together with what is assumed; None when that was not decided."""
-        formulas = [self._claim(claim) for claim in claims]
-        self._solver.push()
-        self._solver.add(*formulas)
-        answer = self._solver.check()
-        self._solver.pop()
+        """Tell whether the claims can hold together; None when that was not decided within the effort."""
+        answer = self._solver.check(*[self._literal(claim) for claim in claims])
         if answer == self._z3.unknown:
             return None
         return bool(answer == self._z3.sat)
+
+    def _literal(self, claim: Claim) -> Any:
+        """Return a boolean that implies the claim."""
+        literal = self._literals.get(claim)
+        if literal is None:
+            formula = self._claim(claim)
+            literal = self._z3.Bool(f"claim!{len(self._literals)}", ctx=self._context)
+            self._literals[claim] = literal
+            self._solver.add(self._z3.Implies(literal, formula, ctx=self._context))
+        return literal
 
     def _claim(self, claim: Claim) -> Any:
         term = self._term(claim.term)

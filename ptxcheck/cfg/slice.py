@@ -7,7 +7,7 @@ operands. Memory is a border: loads in the slice are listed, not what was stored
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ..ir import Address, Register, Symbol, Vector
@@ -47,22 +47,34 @@ def sync_slice(cfg: Cfg, definitions: Definitions, addresses: Addresses) -> Sync
             or Trait.CALL in instruction.operation.traits
         )
     )
-    points = _closure(cfg, definitions, roots)
+    points = closure(cfg, definitions, roots, lambda point: _needed(cfg, definitions, point))
     loads = tuple(p for p in sorted(points) if _loads_memory(cfg, p))
     return SyncSlice(roots, points, loads, _parameters(cfg, addresses, points))
 
 
-def _closure(cfg: Cfg, definitions: Definitions, roots: tuple[int, ...]) -> frozenset[int]:
+def closure(
+    cfg: Cfg,
+    definitions: Definitions,
+    roots: Iterable[int],
+    needed: Callable[[int], Iterable[Name]],
+    more: Iterable[Name] = (),
+) -> frozenset[int]:
+    """Return the roots and what they depend on, through data and control.
+
+    `needed` names the registers of a point that matter; `more` are names that matter beside those of the roots.
+    """
     points: set[int] = set()
     names: set[Name] = set()
     blocks: set[int] = set()
     work = list(roots)
+    for name in more:
+        work.extend(_behind(definitions, name, names, cfg))
     while work:
         point = work.pop()
         if point in points:
             continue
         points.add(point)
-        for name in _needed(cfg, definitions, point):
+        for name in needed(point):
             work.extend(_behind(definitions, name, names, cfg))
         block = cfg.graph.block_of[point]
         if block not in blocks:

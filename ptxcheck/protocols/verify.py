@@ -3,57 +3,34 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..cfg.cfg import Cfg
 from ..ir import Function, Module
 from ..launch import Dim, GivenValue, Launch
-from ..op import Op
 from ..spec import Trait
 from ..verdict import Property, Reason, Verdict, VerdictKind
-from . import bulk_copy, mbarrier, named_barrier, tcgen05
 from .actions import Protocol
 from .cluster_use import uses_cluster
 from .given import with_given
-from .lowering import Lower, build_protocol
-from .machine.accesses import access_kinds
+from .lowering import build_protocol
 from .machine.execute import Machine
 from .machine.layout import Layout, layout_of
 from .machine.paths import Coverage, Plan, explore
-from .machine.relevant import relevant_points
+from .machine.program import Program
 from .machine.solver import SolverOracle
-from .machine.symbol import Decisions
+from .machine.symbol import Condition, Decisions
 from .machine.trace import Assumption, NotFollowedError, Shape, Trace
-from .simulate import Equation, Flaw, Outcome, Problem, simulate
+from .meanings import MEANINGS, PROPERTY_OF
+from .outcome import Equation, Outcome, Problem
+from .registers import registers_at_entry
+from .simulate import simulate
 
-MEANINGS: Mapping[Op, Lower] = {
-    **mbarrier.MEANINGS,
-    **bulk_copy.MEANINGS,
-    **named_barrier.MEANINGS,
-    **tcgen05.MEANINGS,
-}
-"""Every instruction that the protocol of a kernel is made of."""
-
-_TRIPS = (0, 1, 2, 3, 5)
-_RUNS_PER_TRIP_COUNT = 24
+_TRIPS = (3, 1, 0, 2, 5)
+_NESTED_TRIPS = ((2, 3), (1, 1), (3, 1), (2, 0), (0, 0), (1, 2), (2, 2), (1, 5), (3, 5))
+_MOST_RUNS = 96
 _CLUSTERS: tuple[Dim, ...] = ((1, 1, 1), (2, 1, 1), (1, 2, 1), (2, 2, 1), (4, 1, 1), (8, 1, 1))
-
-PROPERTY_OF: Mapping[Flaw, Property] = {
-    Flaw.DEADLOCK: Property.DEADLOCK_FREEDOM,
-    Flaw.OVER_ARRIVAL: Property.PHASE_SAFETY,
-    Flaw.EARLY_ARRIVAL: Property.PHASE_SAFETY,
-    Flaw.MISSED_PHASE: Property.PHASE_SAFETY,
-    Flaw.EARLY_WAIT: Property.PHASE_SAFETY,
-    Flaw.COUNT_MISMATCH: Property.PHASE_SAFETY,
-    Flaw.EARLY_TRANSFER: Property.TX_BALANCE,
-    Flaw.LATE_EXPECT: Property.TX_BALANCE,
-    Flaw.TX_MISMATCH: Property.TX_BALANCE,
-    Flaw.TX_RANGE: Property.TX_BALANCE,
-    Flaw.UNINITIALISED: Property.LIFECYCLE,
-    Flaw.DOUBLE_INIT: Property.LIFECYCLE,
-    Flaw.UNORDERED_INIT: Property.LIFECYCLE,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +59,13 @@ class Verification:
     equations: dict[tuple[str, str], Equation] = field(default_factory=dict)
     assumptions: dict[tuple[str, int], Assumption] = field(default_factory=dict)
     reasons: list[Reason] = field(default_factory=list)
+    """Why something was not decided: bars every good verdict."""
+    bounds: list[Reason] = field(default_factory=list)
+    """What the runs do not cover, beyond trip counts: bars `proved`."""
+    memory_doubts: list[Reason] = field(default_factory=list)
+    """Why the absence of races on shared memory is not proved."""
+    provisos: set[str] = field(default_factory=set)
+    """Facts about extents that a proof of slot safety rests on."""
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return a verdict for each property."""
@@ -89,20 +73,29 @@ class Verification:
 
     def _verdict(self, which: Property) -> Verdict:
         broken = [p for run in self.failures for p in run.problems if PROPERTY_OF[p.flaw] is which]
-        if broken and not self.assumptions and not self.inferred:
-            return Verdict(which, VerdictKind.VIOLATED, (Reason(broken[0].detail, broken[0].point),))
+        shown = [p for p in broken if p.demonstrated]
+        if shown and not self.assumptions and not self.inferred:
+            return Verdict(which, VerdictKind.VIOLATED, (Reason(shown[0].detail, shown[0].point),))
+        if broken and not shown:
+            detail = f"{broken[0].detail}; no schedule was found that goes wrong"
+            return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
         if broken:
             detail = f"{broken[0].detail}; not certain, because of the assumptions listed"
             return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
         if self.reasons or self.failures:
             first = self.reasons[0] if self.reasons else Reason("another property does not hold", -1)
             return Verdict(which, VerdictKind.UNKNOWN, (first,))
-        kind = VerdictKind.ASSUMES if self.equations or self.assumptions or self.inferred else None
-        return Verdict(which, kind or VerdictKind.PROVED_BOUNDED, ())
+        if which is Property.SLOT_SAFETY and self.memory_doubts:
+            return Verdict(which, VerdictKind.UNKNOWN, (self.memory_doubts[0],))
+        provisos = which is Property.SLOT_SAFETY and self.provisos
+        taken = self.equations or self.assumptions or self.inferred or provisos
+        kind = VerdictKind.ASSUMES if taken else None
+        return Verdict(which, kind or VerdictKind.PROVED_BOUNDED, tuple(self.bounds))
 
 
 PROPERTIES = (
     Property.DEADLOCK_FREEDOM, Property.PHASE_SAFETY, Property.TX_BALANCE, Property.LIFECYCLE,
+    Property.SLOT_SAFETY, Property.EXIT_SAFETY,
 )  # fmt: skip
 
 
@@ -134,13 +127,17 @@ def verify(
     else:
         taken = {}
     known = launch.cluster or _cluster(function)
+    program = Program(cfg, module, accesses=accesses)
+    registers = registers_at_entry(function.attributes, block[0] * block[1] * block[2])
     best: Verification | None = None
     if known is None and not uses_cluster(cfg):
         known = (1, 1, 1)
     for cluster in [known] if known else _CLUSTERS:
         layout = layout_of(function, module, launch.given)
         shape = Shape(block, cluster)
-        result = _Verifier(cfg, layout, launch.given, shape, started + seconds, accesses).run()
+        result = _Verifier(program, layout, launch.given, shape, started + seconds, registers).run()
+        if not accesses:
+            result.memory_doubts.append(Reason("ordinary accesses of shared memory were not followed", -1))
         result.assumptions.update(taken)
         result.inferred = known is None and cluster != (1, 1, 1)
         if not result.failures and not result.reasons:
@@ -175,85 +172,102 @@ def _dim(numbers: tuple[int, ...]) -> Dim:
 class _Verifier:
     def __init__(
         self,
-        cfg: Cfg,
+        program: Program,
         layout: Layout,
         given: Sequence[GivenValue],
         shape: Shape,
         deadline: float,
-        accesses: bool,
+        registers: int | None,
     ) -> None:
-        self._cfg = cfg
+        self._registers = registers
+        self._program = program
+        self._cfg = program.cfg
         self._shape = shape
         self._deadline = deadline
-        self._accesses = access_kinds(cfg) if accesses else {}
-        self._relevant = relevant_points(cfg, self._accesses)
         self._layout = layout
         self._given = given
+        self._oracle = SolverOracle()
         self._result = Verification(shape)
         self._seen: dict[Protocol, Outcome] = {}
+        self._paths: set[tuple[tuple[Condition, bool], ...]] = set()
 
     def run(self) -> Verification:
-        for trips in _TRIPS:
-            self._result.trips.append(trips)
-            coverage = Coverage()
-            try:
-                explore(self._cfg, trips, _RUNS_PER_TRIP_COUNT, self._run, coverage)
-            except NotFollowedError as error:
-                self._reason(error.reason, error.point)
-                break
-            self._note_left_out(coverage)
-            if self._result.failures:
-                break
+        coverage = Coverage()
+        try:
+            explore(self._grid(), _MOST_RUNS, self._run, coverage)
+        except _EnoughError:
+            pass
+        except NotFollowedError as error:
+            self._reason(error.reason, error.point)
+        self._note_left_out(coverage)
         return self._result
 
+    def _grid(self) -> list[tuple[int, ...]]:
+        """Return the trip counts of runs: pairs where an acting loop has another one inside."""
+        depths = [len(self._program.acting_loops(loop.header)) for loop in self._cfg.loops]
+        if max(depths, default=0) > 1:
+            return list(_NESTED_TRIPS)
+        return [(trips,) for trips in _TRIPS]
+
     def _run(self, plan: Plan) -> bool:
+        """Run a plan; False when its decisions are those of an earlier run."""
         if time.monotonic() > self._deadline:
             raise NotFollowedError("out of time", -1)
-        decisions = Decisions(SolverOracle())
+        self._oracle.restart()
+        decisions = Decisions(self._oracle)
         traces = tuple(
-            Machine(
-                self._cfg,
-                self._relevant,
-                self._layout,
-                self._shape,
-                rank,
-                decisions,
-                plan.choose,
-                accesses=self._accesses,
-            ).run()
+            Machine(self._program, self._layout, self._shape, rank, decisions, plan.choose).run()
             for rank in range(self._shape.ctas)
         )
+        path = tuple(decisions.taken)
+        if path in self._paths:
+            return False
+        self._paths.add(path)
         self._result.runs += 1
-        protocol = with_given(build_protocol(self._cfg, traces, MEANINGS), self._given)
+        if plan.trips[-1] not in self._result.trips:
+            self._result.trips.append(plan.trips[-1])
+        protocol = with_given(build_protocol(self._cfg, traces, MEANINGS, self._registers), self._given)
         self._keep_sample(plan, protocol)
         outcome = self._seen.get(protocol)
         if outcome is None:
             outcome = self._seen[protocol] = simulate(protocol)
         for equation in outcome.equations:
             self._result.equations.setdefault((str(equation.expected), str(equation.completed)), equation)
-        if outcome.problems:
-            self._result.failures.append(Run(plan.trips, protocol, traces, outcome.problems))
+        for doubt in outcome.memory_doubts:
+            reason = Reason(doubt.text, doubt.point)
+            if reason not in self._result.memory_doubts:
+                self._result.memory_doubts.append(reason)
+        self._result.provisos.update(outcome.provisos)
         for trace in traces:
             for assumption in trace.assumptions:
                 self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
+        if outcome.problems:
+            self._result.failures.append(Run(plan.trips[-1], protocol, traces, outcome.problems))
+            raise _EnoughError
         return True
 
     def _keep_sample(self, plan: Plan, protocol: Protocol) -> None:
         kept = self._result.sample
         if kept is None or _actions(protocol) > _actions(kept.protocol):
-            self._result.sample = Run(plan.trips, protocol, (), ())
+            self._result.sample = Run(plan.trips[-1], protocol, (), ())
 
     def _note_left_out(self, coverage: Coverage) -> None:
         for point, _ in sorted(coverage.left_out):
-            self._reason(
-                "not every combination of branches was run" if point < 0 else "a branch side was not run",
-                point,
-            )
+            self._reason("a side of this branch was not run", point)
+        for point in sorted(coverage.combinations):
+            bound = Reason("not run in all combinations with other branches", point)
+            self._result.bounds.append(bound)
+        if self._oracle.undecided:
+            self._reason("the solver could not tell which branches are possible together", -1)
 
     def _reason(self, text: str, point: int) -> None:
         reason = Reason(text, point)
         if reason not in self._result.reasons:
             self._result.reasons.append(reason)
+
+
+class _EnoughError(Exception):
+    """A run failed: further runs would tell nothing new."""
 
 
 def _actions(protocol: Protocol) -> int:

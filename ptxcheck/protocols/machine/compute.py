@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
 from ...cfg.optypes import Typing
 from ...op import Op
 from . import lanes
@@ -70,8 +68,6 @@ def _cvt(types: Typing, sources: Sequence[Value], _: int) -> Value:
 def _shift_right(types: Typing, sources: Sequence[Value], _: int) -> Value:
     a, n = sources
     width = types.width
-    if isinstance(a, Form) and isinstance(n, int) and types.signed:
-        return lanes.opaque("sar", a, n)
     return lanes.shift_right(a, n, width, arithmetic=types.signed)
 
 
@@ -179,28 +175,9 @@ def _bitwise(op: Op) -> Compute:
 
 def _not(types: Typing, sources: Sequence[Value], _: int) -> Value:
     if types.width == 1:
-        return negate_predicate(sources[0])
-    return lanes.pure(Op.NOT, lambda a: a ^ lanes.mask_of(types.width), sources)
+        return lanes.negate(sources[0])
+    return lanes.subtract(lanes.mask_of(types.width), sources[0], types.width)
 
-
-def negate_predicate(value: Value) -> Value:
-    """Return the truth of `!p`."""
-    if isinstance(value, int):
-        return 1 - (value & 1)
-    if isinstance(value, np.ndarray):
-        return np.asarray(value == 0, dtype=np.uint64)
-    ((name, coefficient),) = value.terms if len(value.terms) == 1 else ((("sum",), 0),)
-    if coefficient == 1 and value.constant == 0 and name[0] == "cmp":
-        return Form(((("cmp", _OPPOSITE[str(name[1])], *name[2:]), 1),))
-    if coefficient == 1 and value.constant == 0 and name[0] == "not" and isinstance(name[1], tuple):
-        return Form(((name[1], 1),))
-    return lanes.opaque("not", value)
-
-
-_OPPOSITE = {
-    ".eq": ".ne", ".ne": ".eq", ".lt": ".ge", ".ge": ".lt", ".le": ".gt", ".gt": ".le",
-    ".lo": ".hs", ".hs": ".lo", ".ls": ".hi", ".hi": ".ls",
-}  # fmt: skip
 
 COMPUTE: Mapping[Op, Compute] = {
     Op.MOV: _mov,

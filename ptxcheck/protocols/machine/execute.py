@@ -7,68 +7,62 @@ Waits do not block here: what a thread executes depends on data and never on tim
 are taken to succeed. Blocking, phases and order are the business of the protocol that is built from the trace.
 
 Threads run together while they are at the same point; at a divergent branch the sides run one after the other
-and meet at the immediate post-dominator. A branch outside the slice is skipped: its sides have the same
-synchronising effect, which is none.
+and meet at the immediate post-dominator. A branch on an open predicate is decided only where a side records an
+event or ends threads. Elsewhere both sides run and their values are joined (`selp` of the predicate), or, in a
+loop, replaced by symbols of their own. A side that aborts the grid before it synchronises is never taken: a grid
+that is aborted does not hang.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...cfg.cfg import Cfg
 from ...cfg.graph import Edge, EdgeKind
-from ...cfg.optypes import typing_of
-from ...ir import (
-    Address,
-    Component,
-    FloatImmediate,
-    Guard,
-    Immediate,
-    Instruction,
-    Negated,
-    Operand,
-    Pair,
-    Register,
-    Symbol,
-    SymbolOffset,
-    Vector,
-)
+from ...ir import Component, FloatImmediate, Immediate, Instruction, Negated, Operand, Register, Symbol
+from ...ir import Address as AddressOperand
+from ...ir import SymbolOffset
 from ...op import Op
 from ...spec import Trait
-from . import lanes
-from .accesses import AccessKind
-from .compute import COMPUTE, negate_predicate
+from . import lanes, steps
 from .layout import Layout
-from .registers import RegisterFile, lanes_of, set_of
+from .lanes import condition_of
+from .program import POLLS, Program, Region, followed
+from .registers import RegisterFile, SplitError, lanes_of, set_of
+from .resolve import has_choice, rebuild
 from .special import special_register
-from .symbol import Condition, Decisions, Form, Value
-from .trace import (
-    OFFSET_MASK,
-    PARAM_WINDOW,
-    RANK_SHIFT,
-    SHARED_WINDOW,
-    Access,
-    Assumption,
-    Event,
-    NotFollowedError,
-    Shape,
-    ThreadSet,
-    Trace,
-)
+from .symbol import LANE, WARP, Condition, Decisions, Form, Value
+from .trace import Access, Assumption, Event, NotFollowedError, Shape, ThreadSet, Trace
 
-Choose = Callable[[int, int], bool]
-"""Decides an open predicate: (point, how often this point was decided before) → does its guard hold."""
+_MASK64 = (1 << 64) - 1
+_STATES = frozenset({Op.MBARRIER_ARRIVE, Op.MBARRIER_ARRIVE_DROP})
+STATE_TOKEN = 1 << 62
+"""Bit of a number that stands for the state which the arrive with the event index in the low bits returned."""
+_MOST_PARTS = 32
+_AMOUNTS = frozenset({"size", "tx_count", "tensor_map", "src", "tensormap"})
+"""Operands that may stay symbols."""
 
-_EVENT_TRAITS = frozenset(
-    {
-        Trait.MBARRIER, Trait.BARRIER, Trait.WAIT, Trait.COMMIT, Trait.ASYNC, Trait.FENCE, Trait.TENSOR_MEMORY,
-        Trait.WARPGROUP,
-    }
-)  # fmt: skip
-_POLLS = frozenset({Op.MBARRIER_TEST_WAIT, Op.MBARRIER_TRY_WAIT})
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An open predicate that a run has to decide."""
+
+    point: int
+    condition: Condition
+    positive: bool
+    """The predicate is the condition (True) or its negation."""
+    stays: bool | None
+    """The truth of the guard for which a branch stays in its loop; None when it leaves no loop."""
+    turns: tuple[int, ...]
+    """How often each acting loop around the branch has started, outermost first, this time not counted."""
+    at_top: bool
+    """The branch stands in the header of its loop, before the body."""
+
+
+Choose = Callable[[Question], bool]
+"""Decides whether the guard of an open predicate holds."""
 
 
 class Machine:
@@ -76,38 +70,36 @@ class Machine:
 
     def __init__(
         self,
-        cfg: Cfg,
-        relevant: frozenset[int],
+        program: Program,
         layout: Layout,
         shape: Shape,
         rank: int,
         decisions: Decisions,
         choose: Choose,
-        budget: int = 200_000,
-        accesses: Mapping[int, AccessKind] | None = None,
+        budget: int = 400_000,
     ) -> None:
-        self._cfg = cfg
-        self._relevant = relevant
-        self._layout = layout
-        self._shape = shape
-        self._rank = rank
+        self.program = program
+        self.cfg = program.cfg
+        self.layout = layout
+        self.shape = shape
+        self.rank = rank
+        self.threads = shape.threads
+        self.registers = RegisterFile(shape.threads)
         self._decisions = decisions
         self._choose = choose
         self._budget = budget
-        self._accesses = accesses or {}
-        self._threads = shape.threads
-        self._all: ThreadSet = (1 << shape.threads) - 1
-        self._registers = RegisterFile(shape.threads)
         self._events: list[Event] = []
         self._assumptions: dict[tuple[str, int], Assumption] = {}
-        self._decided: dict[int, int] = {}
-        self._loads: dict[object, int] = {}
+        self._turns: dict[int, int] = {}
+        self._speculative = 0
+        self._visits: dict[object, int] = {}
+        self._specials: dict[tuple[str, str], Value] = {}
 
     def run(self) -> Trace:
         """Run every thread to its exit. Raises NotFollowedError."""
-        self._execute(0, self._all, self._cfg.exit)
+        self._execute(0, (1 << self.threads) - 1, self.cfg.exit)
         return Trace(
-            self._rank, self._shape, tuple(self._events), tuple(self._decisions.taken),
+            self.rank, self.shape, tuple(self._events), tuple(self._decisions.taken),
             tuple(self._assumptions.values()),
         )  # fmt: skip
 
@@ -115,457 +107,512 @@ class Machine:
 
     def _execute(self, block: int, threads: ThreadSet, stop: int) -> ThreadSet:
         """Run `threads` from a block until `stop`; return those that reach it."""
-        exits = self._cfg.exit
+        exits = self.cfg.exit
+        steps_of = self.program.steps
+        headers = self.program.headers
+        came_from = -1
         while block != stop and threads:
             if block == exits:
                 return 0 if stop != exits else threads
-            for point in self._cfg.blocks[block].points:
+            inside = headers.get(block)
+            if inside is not None:
+                self._turns[block] = self._turns.get(block, -1) + 1 if came_from in inside else 0
+            for point in steps_of[block]:
                 self._step(point, threads)
+            came_from = block
             block, threads = self._leave(block, threads, stop)
         return threads
 
     def _leave(self, block: int, threads: ThreadSet, stop: int) -> tuple[int, ThreadSet]:
         """Return the next block and the threads that go there together."""
-        edges = self._cfg.graph.outgoing[block]
+        edges = self.cfg.graph.outgoing[block]
         if len(edges) == 1:
             return edges[0].target, threads
-        join = self._cfg.postdominators.parent[block]
-        if join is None:
-            join = self._cfg.exit
-        last = self._cfg.blocks[block].last
-        if last not in self._relevant:
-            self._record_skipped(block, join, threads)
+        join = self.program.join(block)
+        last = self.cfg.blocks[block].last
+        if last not in self.program.points:
+            self._record_skipped(self.program.region(block), threads)
             return join, threads
-        sides = [(edge, taken) for edge, taken in self._split(edges, threads, last) if taken]
+        sides = self._sides(block, edges, threads, last)
+        if sides is None:
+            return join, threads
         if len(sides) == 1:
             return sides[0][0].target, sides[0][1]
         arrived: ThreadSet = 0
         for edge, taken in sides:
             if edge.kind in (EdgeKind.EXIT, EdgeKind.TRAP):
                 continue
-            arrived |= taken if edge.target == join else self._execute(edge.target, taken, join)
-        if join == self._cfg.exit and stop != join:
+            arrived |= taken if edge.target == join else self._enter(block, edge.target, taken, join)
+        if join == self.cfg.exit and stop != join:
             return join, 0
         return join, arrived
 
-    def _split(
-        self, edges: tuple[Edge, ...], threads: ThreadSet, point: int
-    ) -> Iterator[tuple[Edge, ThreadSet]]:
-        """Yield the threads that take each edge out of a block."""
+    def _enter(self, source: int, block: int, threads: ThreadSet, stop: int) -> ThreadSet:
+        inside = self.program.headers.get(block)
+        if inside is not None and source in inside:
+            self._turns[block] = self._turns.get(block, -1)
+        elif inside is not None:
+            self._turns[block] = -1
+        return self._execute(block, threads, stop)
+
+    def _sides(
+        self, block: int, edges: tuple[Edge, ...], threads: ThreadSet, point: int
+    ) -> list[tuple[Edge, ThreadSet]] | None:
+        """Return the threads that take each edge out of a block; None when both sides were run and joined."""
         if any(edge.cases for edge in edges):
-            yield from self._split_table(edges, threads, point)
-            return
-        left = threads
+            return self._table_sides(edges, threads, point)
         guarded = [edge for edge in edges if edge.guard is not None]
         if not guarded or any(edge.kind is EdgeKind.UNKNOWN for edge in edges):
             raise NotFollowedError("jump whose targets are not known", point)
-        first, *others = guarded
+        first = guarded[0]
+        other = next(edge for edge in edges if edge is not first)
         assert first.guard is not None
-        taken = self._truth(self._guard_value(first.guard, threads), threads, point)
-        yield first, taken
-        left &= ~taken
-        rest = others or [edge for edge in edges if edge is not first]
-        yield rest[0], left
+        taken: ThreadSet = 0
+        opened: list[tuple[ThreadSet, Form]] = []
+        for held, value in self._guard_pieces(first.guard.register, threads):
+            truth = lanes.negate(value) if first.guard.negated else value
+            known = self._known(truth, held)
+            if known is None:
+                assert isinstance(truth, Form)
+                opened.append((held, truth))
+            else:
+                taken |= known
+        for held, truth in opened:
+            if len(opened) == 1 and held == threads and not self.program.region(block).acts:
+                self._join(block, first, other, threads, truth)
+                return None
+            if self.program.is_doomed(other.target) or self.program.is_doomed(first.target):
+                if not self.program.is_doomed(first.target):
+                    taken |= held
+                continue
+            taken |= self._decide(truth, held, point, self._loop_side(block, first, other))
+        return [(e, t) for e, t in ((first, taken), (other, threads & ~taken)) if t]
 
-    def _split_table(
-        self, edges: tuple[Edge, ...], threads: ThreadSet, point: int
-    ) -> Iterator[tuple[Edge, ThreadSet]]:
-        instruction = self._cfg.instructions[point]
-        index = self._value(instruction.operands[0], threads)
-        if isinstance(index, Form):
-            raise NotFollowedError("jump table with an index that is not known", point)
-        for edge in edges:
-            yield edge, self._where(index, edge.cases, threads)
+    def _guard_pieces(self, register: Register, threads: ThreadSet) -> list[tuple[ThreadSet, Value]]:
+        try:
+            return [(threads, self.read(register, threads))]
+        except SplitError as split:
+            return [(part, self.read(register, part)) for part in split.parts]
 
-    def _where(self, index: Value, cases: tuple[int, ...], threads: ThreadSet) -> ThreadSet:
-        if isinstance(index, int):
-            return threads if index in cases else 0
-        assert isinstance(index, np.ndarray)
-        return set_of(np.isin(index, cases)) & threads
-
-    def _guard_value(self, guard: Guard, threads: ThreadSet) -> Value:
-        value = self._read(guard.register, threads)
-        return negate_predicate(value) if guard.negated else value
-
-    def _truth(self, value: Value, threads: ThreadSet, point: int) -> ThreadSet:
-        """Return the threads for which a predicate holds, deciding what is open."""
+    def _known(self, value: Value, threads: ThreadSet) -> ThreadSet | None:
+        """Return the threads for which a predicate holds, None when it is open."""
         if isinstance(value, int):
             return threads if value & 1 else 0
         if isinstance(value, np.ndarray):
             return set_of(value != 0) & threads
-        return threads if self._decide(value, point) else 0
+        narrow = self.narrow(value, threads)
+        if narrow is None:
+            return None
+        condition, positive = condition_of(narrow)
+        truth = self._decisions.implied(condition)
+        if truth is None:
+            return None
+        return threads if truth == positive else 0
 
-    def _decide(self, value: Form, point: int) -> bool:
+    def _loop_side(self, block: int, first: Edge, other: Edge) -> bool | None:
+        """Return the truth of the guard for which a branch stays in the innermost loop, None for other branches."""
+        loops = self.cfg.loops_around(block)
+        if not loops:
+            return None
+        inside, outside = first.target in loops[0].blocks, other.target in loops[0].blocks
+        return inside if inside != outside else None
+
+    def _table_sides(
+        self, edges: tuple[Edge, ...], threads: ThreadSet, point: int
+    ) -> list[tuple[Edge, ThreadSet]]:
+        index = self.concrete(self.value(self.cfg.instructions[point].operands[0], threads), threads, point)
+        if isinstance(index, Form):
+            raise NotFollowedError(f"jump table with an index that is not known: {index}", point)
+        found: list[tuple[Edge, ThreadSet]] = []
+        for edge in edges:
+            if isinstance(index, int):
+                taken = threads if index in edge.cases else 0
+            else:
+                taken = set_of(np.isin(index, edge.cases)) & threads
+            if taken:
+                found.append((edge, taken))
+        return found
+
+    # -- branches that are not decided
+
+    def _join(self, block: int, first: Edge, other: Edge, threads: ThreadSet, truth: Form) -> None:
+        """Leave both sides of a branch behind, none of which records an event."""
+        region = self.program.region(block)
+        self._record_skipped(region, threads)
+        if not region.written:
+            return
+        if region.cyclic or truth.differs:
+            self._forget(block, region, threads, truth)
+            return
+        join = self.program.join(block)
+        before = [self.registers.snapshot(register) for register in region.written]
+        sides = []
+        self._speculative += 1
+        for edge in (first, other):
+            if edge.target != join:
+                self._enter(block, edge.target, threads, join)
+            sides.append([self.registers.snapshot(register) for register in region.written])
+            for register, pieces in zip(region.written, before, strict=True):
+                self.registers.restore(register, pieces)
+        self._speculative -= 1
+        for register, one, two in zip(region.written, *sides, strict=True):
+            if one is not two:
+                self._merge_sides(register, one, two, threads, truth)
+
+    def _merge_sides(
+        self,
+        register: Register,
+        one: list[tuple[ThreadSet, Value]] | None,
+        two: list[tuple[ThreadSet, Value]] | None,
+        threads: ThreadSet,
+        truth: Form,
+    ) -> None:
+        for held, a in [(held, v) for mask, v in one or [] if (held := mask & threads)]:
+            for both, b in [(both, v) for mask, v in two or [] if (both := mask & held)]:
+                if a is not b:
+                    self.registers.write(register, both, lanes.choose(truth, a, b, self.threads))
+                else:
+                    self.registers.write(register, both, a)
+
+    def _forget(self, block: int, region: Region, threads: ThreadSet, truth: Form) -> None:
+        """Give what a region may write symbols of their own: the same for all threads if all that it reads is."""
+        differs = truth.differs | self._differs_into(region, threads)
+        visit = self.count(("region", block, threads))
+        for register in region.written:
+            symbol = lanes.opaque("loop", block, register.name, visit, differs=differs)
+            self.registers.write(register, threads, symbol)
+
+    def _differs_into(self, region: Region, threads: ThreadSet) -> int:
+        found = 0
+        for block in region.blocks:
+            for point in self.program.steps[block]:
+                if point not in self.program.points:
+                    continue
+                instruction = self.cfg.instructions[point]
+                if Trait.ATOMIC in instruction.operation.traits:
+                    return LANE | WARP
+                for operand in instruction.operands:
+                    if isinstance(operand, Component):
+                        found |= lanes.differs_of(self.value(operand, threads))
+                for register in instruction.reads():
+                    for _, value in self._guard_pieces(register, threads):
+                        found |= lanes.differs_of(value)
+                if found == LANE | WARP:
+                    return found
+        return found
+
+    # -- decisions
+
+    def narrow(self, value: Form, threads: ThreadSet) -> Form | None:
+        """Return a symbol that is one number in these threads, None when they may hold different ones."""
+        differs = value.differs
+        if not differs:
+            return value
+        warps = {bit // 32 for bit in _bits_of_warps(threads, self.threads)}
+        if differs & WARP and len(warps) != 1:
+            return None
+        tags: list[int] = []
+        if differs & LANE:
+            lanes_used = {(threads >> 32 * warp & 0xFFFFFFFF) for warp in warps}
+            if len(lanes_used) != 1 or next(iter(lanes_used)).bit_count() != 1:
+                return None
+            tags.append(next(iter(lanes_used)).bit_length())
+        if differs & WARP:
+            tags.append(-1 - next(iter(warps)))
+        return lanes.opaque("of", *tags, value, differs=0)
+
+    def _decide(self, value: Form, threads: ThreadSet, point: int, stays: bool | None = None) -> ThreadSet:
+        """Return the threads for which an open predicate holds, deciding what is not known."""
+        narrow = self.narrow(value, threads)
+        if narrow is None:
+            built = self.concrete(value, threads, point)
+            known = self._known(built, threads)
+            if known is None:
+                raise NotFollowedError(f"a condition differs between threads: {_shown(value)}", point)
+            return known
+        return threads if self.decide_uniform(narrow, point, stays) else 0
+
+    def decide_uniform(self, value: Form, point: int, stays: bool | None = None) -> bool:
+        """Decide a predicate that is the same for all threads concerned."""
         condition, positive = condition_of(value)
         truth = self._decisions.implied(condition)
         if truth is None:
-            count = self._decided.get(point, 0)
-            self._decided[point] = count + 1
-            truth = self._choose(point, count) == positive
+            if self._speculative:
+                raise NotFollowedError("a decision inside code that may not run", point)
+            self._note_source(condition, point)
+            block = self.cfg.graph.block_of[point]
+            loops = self.program.acting_loops(block)
+            question = Question(
+                point, condition, positive, stays, tuple(self._turns.get(loop.header, 0) for loop in loops),
+                bool(loops) and loops[-1].header == block,
+            )  # fmt: skip
+            truth = self._choose(question) == positive
             self._decisions.assume(condition, truth)
         return truth == positive
 
-    # -- instructions
+    def _note_source(self, condition: Condition, point: int) -> None:
+        texts = [name.text for name, _ in condition.form.terms]
+        if any("'shared'" in text for text in texts):
+            note = "all roles read the same values from shared memory, in the same order"
+            self.assume("shared-load", note, point)
+        if any("'load'" in text for text in texts):
+            note = "numbers in global memory that decide branches do not change while the kernel runs"
+            self.assume("global-load", note, point)
 
-    def _step(self, point: int, threads: ThreadSet) -> None:
-        instruction = self._cfg.instructions[point]
-        operation = instruction.operation
-        traits = operation.traits
-        if point in self._accesses:
-            self._record_access(point, instruction, threads)
-        if point not in self._relevant:
-            return
-        self._budget -= 1
-        if self._budget < 0:
-            raise NotFollowedError("more steps than the budget allows", point)
-        if Trait.BRANCH in traits or Trait.TERMINATOR in traits:
-            return
-        guard = threads
-        if instruction.guard is not None:
-            guard = self._truth(self._guard_value(instruction.guard, threads), threads, point)
-            if not guard:
-                return
-        if Trait.ANYTHING in traits:
-            raise NotFollowedError(operation.problem or f"unknown instruction '{operation.text}'", point)
-        if Trait.CALL in traits:
-            raise NotFollowedError("call of a function that synchronises", point)
-        if traits & _EVENT_TRAITS:
-            self._record(point, instruction, threads, guard)
-            return
-        self._compute(point, instruction, guard)
-
-    def _record(self, point: int, instruction: Instruction, threads: ThreadSet, guard: ThreadSet) -> None:
-        operands: dict[str, Value] = {}
-        for spec, operand in zip(instruction.operation.operand_specs, instruction.operands, strict=True):
-            if isinstance(operand, Register | Immediate | Address | Component | SymbolOffset | Symbol):
-                operands[spec.name] = self._value(operand, guard)
-                if isinstance(operand, Address) and operand.extra and spec.second is not None:
-                    extra = operand.extra[0]
-                    operands[spec.second.name] = 0 if isinstance(extra, Vector) else self._value(extra, guard)
-        event = Event(len(self._events), point, threads, operands, guard)
-        self._events.append(Event(event.index, point, guard, operands, threads))
-        self._define_results(instruction, guard, event.index)
-
-    def _record_access(self, point: int, instruction: Instruction, threads: ThreadSet) -> None:
-        """Record an access of shared memory; its predicate is not decided for its sake."""
-        guard, certain = threads, True
-        if instruction.guard is not None:
-            holds = self._guard_value(instruction.guard, threads)
-            if isinstance(holds, Form):
-                certain = False
-            else:
-                guard = self._truth(holds, threads, point)
-        if not guard:
-            return
-        kind = self._accesses[point]
-        access = kind.at(self._value(kind.operand, guard))
-        if access is not None:
-            self._add_access(point, guard, threads, replace(access, certain=certain))
-
-    def _add_access(self, point: int, guard: ThreadSet, threads: ThreadSet, access: Access) -> None:
-        self._events.append(Event(len(self._events), point, guard, {}, threads, access))
-
-    def _record_skipped(self, block: int, join: int, threads: ThreadSet) -> None:
-        """Record the accesses between a branch that is not followed and its join, each as one that may happen."""
-        if not self._accesses:
-            return
-        waiting, seen = list(self._cfg.successors[block]), {block, join, self._cfg.exit}
-        while waiting:
-            each = waiting.pop()
-            if each in seen:
-                continue
-            seen.add(each)
-            waiting.extend(self._cfg.successors[each])
-            for point in self._cfg.blocks[each].points:
-                kind = self._accesses.get(point)
-                if kind is not None:
-                    access = Access(kind.reads, kind.writes, None, kind.size, kind.lanes, certain=False)
-                    self._add_access(point, threads, threads, access)
-
-    def _define_results(self, instruction: Instruction, guard: ThreadSet, index: int) -> None:
-        if instruction.operation.op is Op.ELECT_SYNC:
-            self._elect(instruction, guard)
-            return
-        result: Value = 1 if instruction.operation.op in _POLLS else (1 << 62) | index
-        for register in instruction.writes():
-            self._registers.write(register, guard, result)
-
-    def _compute(self, point: int, instruction: Instruction, guard: ThreadSet) -> None:
-        op = instruction.operation.op
-        special = _SPECIAL.get(op)
-        if special is not None:
-            special(self, point, instruction, guard)
-            return
-        function = COMPUTE.get(op)
-        if function is None or not instruction.operands:
-            self._opaque_results(instruction, guard)
-            return
-        target, *sources = instruction.operands
-        if not isinstance(target, Register) or any(isinstance(s, Vector) for s in sources):
-            self._move_vector(instruction, guard)
-            return
-        types = typing_of(instruction.operation)
-        if not types.is_integer and op is not Op.MOV and op is not Op.SELP and op is not Op.CVT:
-            self._opaque_results(instruction, guard)
-            return
-        values = [self._value(source, guard) for source in sources]
-        if op in (Op.AND, Op.OR, Op.XOR) and types.width == 1:
-            values = self._same_kind(values, point)
-        self._registers.write(target, guard, lanes.settle(function(types, values, self._threads)))
-
-    def _move_vector(self, instruction: Instruction, guard: ThreadSet) -> None:
-        """`mov` that packs or unpacks a vector."""
-        if instruction.operation.op is not Op.MOV or len(instruction.operands) != 2:
-            self._opaque_results(instruction, guard)
-            return
-        target, source = instruction.operands
-        width = typing_of(instruction.operation).width
-        if isinstance(source, Vector):
-            part = width // len(source.elements)
-            total: Value = 0
-            for position, element in enumerate(source.elements):
-                total = lanes.add(
-                    total, lanes.multiply(self._value(element, guard), 1 << position * part, width), width
-                )
-            if isinstance(target, Register):
-                self._registers.write(target, guard, total)
-        elif isinstance(target, Vector):
-            value = self._value(source, guard)
-            part = width // len(target.elements)
-            for position, element in enumerate(target.elements):
-                if isinstance(element, Register):
-                    self._registers.write(element, guard, _slice(value, position, part))
-
-    def _opaque_results(self, instruction: Instruction, guard: ThreadSet) -> None:
-        written = list(instruction.writes())
-        sources = [self._value(r, guard) for r in dict.fromkeys(instruction.reads()) if r not in written]
-        for number, register in enumerate(written):
-            self._registers.write(register, guard, lanes.opaque(instruction.operation.text, number, *sources))
-
-    # -- operands
-
-    def _read(self, register: Register, threads: ThreadSet) -> Value:
-        value = self._registers.read(register, threads)
-        if value is not None:
+    def concrete(self, value: Value, threads: ThreadSet, point: int) -> Value:
+        """Return a value with the predicates that it depends on decided."""
+        if not isinstance(value, Form) or not has_choice(value):
             return value
-        known = special_register(register.name, "", self._shape, self._rank)
-        return known if known is not None else lanes.opaque("undefined", register.name)
+        return rebuild(value, lambda truth: self.decide_uniform(truth, point), self.threads)
 
-    def _value(self, operand: Operand, threads: ThreadSet) -> Value:
-        match operand:
-            case Register():
-                return self._read(operand, threads)
-            case Immediate(value=value):
-                return value & ((1 << 64) - 1)
-            case FloatImmediate(bits=bits):
-                return bits
-            case Component(base=base, field=name):
-                known = special_register(base.name, name, self._shape, self._rank)
-                return known if known is not None else lanes.opaque("undefined", base.name + name)
-            case Negated(operand=inner):
-                return negate_predicate(self._read(inner, threads))
-            case Symbol():
-                return self._layout.address(operand, self._rank)
-            case SymbolOffset(symbol=symbol, offset=offset):
-                return lanes.add(self._layout.address(symbol, self._rank), offset & ((1 << 64) - 1), 64)
-            case Address(base=base, offset=offset):
-                if base is None:
-                    return offset
-                start = self._value(base, threads)
-                return lanes.add(start, offset & ((1 << 64) - 1), 64) if offset else start
-            case _:
-                return lanes.opaque("operand")
+    def count(self, key: object) -> int:
+        """Return how often this was asked with the same key before."""
+        seen = self._visits.get(key, 0)
+        self._visits[key] = seen + 1
+        return seen
 
     def assume(self, kind: str, text: str, point: int) -> None:
         """Note an approximation that a verdict rests on."""
         self._assumptions.setdefault((kind, point), Assumption(kind, text, point))
 
-    # -- instructions that look at lanes, memory or addresses
+    # -- instructions
 
-    def _elect(self, instruction: Instruction, guard: ThreadSet) -> None:
-        """`elect.sync`: the lowest active lane of each warp leads (the ISA only fixes that it is always the same)."""
-        leaders: ThreadSet = 0
-        for warp in range(0, self._threads, 32):
-            active = guard >> warp & 0xFFFFFFFF
-            if active:
-                leaders |= (active & -active) << warp
-        (result, *_) = instruction.operands
-        lane: Value = lanes.opaque("leader")
-        chosen = lanes_of(leaders, self._threads).astype(np.uint64)
-        targets = (result.first, result.second) if isinstance(result, Pair) else (result,)
-        if isinstance(targets[-1], Register):
-            self._registers.write(targets[-1], guard, chosen)
-        if len(targets) == 2 and isinstance(targets[0], Register):
-            self._registers.write(targets[0], guard, lane)
+    def _step(self, point: int, threads: ThreadSet) -> None:
+        instruction = self.cfg.instructions[point]
+        if point in self.program.accesses:
+            self._record_access(point, instruction, threads)
+            if point not in self.program.points:
+                return
+        self._budget -= 1
+        if self._budget < 0:
+            raise NotFollowedError("more steps than the budget allows", point)
+        traits = instruction.operation.traits
+        if Trait.BRANCH in traits or Trait.TERMINATOR in traits:
+            return
+        guard = threads
+        if instruction.guard is not None:
+            guard = self._holding(instruction, threads, point)
+            if not guard:
+                return
+        try:
+            self._perform(point, instruction, guard, threads)
+        except SplitError as split:
+            self._perform_parts(point, instruction, guard, threads, split.parts)
 
-    def _shuffle(self, point: int, instruction: Instruction, guard: ThreadSet) -> None:
-        target, source, lane, *_ = instruction.operands
-        value = self._value(source, guard)
-        index = self._value(lane, guard)
-        result: Value
-        if isinstance(value, int):
-            result = value
-        elif (
-            isinstance(value, np.ndarray)
-            and isinstance(index, int)
-            and ".idx" in instruction.operation.modifiers
+    def _perform_parts(
+        self,
+        point: int,
+        instruction: Instruction,
+        guard: ThreadSet,
+        threads: ThreadSet,
+        parts: tuple[ThreadSet, ...],
+    ) -> None:
+        """Run an instruction for each set of threads that reads one symbol."""
+        crossing = Trait.CROSS_LANE in instruction.operation.traits
+        if len(parts) > _MOST_PARTS or (
+            crossing and not all(_whole_warps(p, guard, self.threads) for p in parts)
         ):
-            first = np.arange(self._threads) // 32 * 32 + (index & 31)
-            result = value[np.minimum(first, self._threads - 1)]
-        elif isinstance(value, Form) and ".idx" in instruction.operation.modifiers:
-            result = value
-            self.assume("shuffled-symbol", "a shuffled value is taken to be the same in all lanes", point)
-        else:
-            result = lanes.opaque("shfl", value, index)
-        targets = (target.first, target.second) if isinstance(target, Pair) else (target,)
-        for each, held in zip(targets, (lanes.settle(result), 1), strict=False):
-            if isinstance(each, Register):
-                self._registers.write(each, guard, held)
+            if point in self.program.events:
+                raise NotFollowedError("operands differ between too many threads", point)
+            self.write_opaque(
+                instruction, guard, "merged", point, self.count(("merged", point)), differs=LANE | WARP
+            )
+            return
+        rest = guard
+        for part in parts:
+            rest &= ~part
+        for part in (*parts, rest):
+            if part & guard:
+                try:
+                    self._perform(point, instruction, part & guard, threads)
+                except SplitError as split:
+                    self._perform_parts(point, instruction, part & guard, threads, split.parts)
 
-    def _load(self, point: int, instruction: Instruction, guard: ThreadSet) -> None:
-        """A load gives a symbol named by its address, and for shared memory by how often it was read."""
-        address = next(
-            (self._value(o, guard) for o in instruction.operands if isinstance(o, Address)),
-            lanes.opaque("nowhere"),
-        )
-        targets = list(instruction.writes())
-        for number, register in enumerate(targets):
-            self._registers.write(register, guard, self._loaded(point, instruction, address, number, guard))
+    def _holding(self, instruction: Instruction, threads: ThreadSet, point: int) -> ThreadSet:
+        """Return the threads for which the guard of an instruction holds."""
+        guard = instruction.guard
+        assert guard is not None
+        holds: ThreadSet = 0
+        for held, value in self._guard_pieces(guard.register, threads):
+            truth = lanes.negate(value) if guard.negated else value
+            known = self._known(truth, held)
+            if known is None:
+                assert isinstance(truth, Form)
+                if point not in self.program.events:
+                    self._guarded_write(point, instruction, held, truth)
+                    continue
+                known = self._decide(truth, held, point)
+            holds |= known
+        return holds
 
-    def _loaded(
-        self, point: int, instruction: Instruction, address: Value, number: int, guard: ThreadSet
-    ) -> Value:
-        types = typing_of(instruction.operation)
-        at = lanes.add(address, number * types.width // 8, 64)
-        if isinstance(at, int) and at & PARAM_WINDOW:
-            return self._layout.parameter(at - PARAM_WINDOW, types.width // 8)
-        space = instruction.operation.slots.get("space", "")
-        if space.startswith(".shared"):
-            key = lanes.opaque("address", at)
-            count = self._loads.get((key, guard), 0)
-            self._loads[(key, guard)] = count + 1
-            self.assume("shared-load", "roles are taken to read the same values from shared memory", point)
-            return lanes.opaque("shared", at, count)
-        return lanes.opaque("load", at)
+    def _guarded_write(self, point: int, instruction: Instruction, threads: ThreadSet, truth: Form) -> None:
+        """Run an instruction whose guard is open: each result is the new value or the old one."""
+        registers = [r for r in dict.fromkeys(instruction.writes()) if r in self.program.wanted]
+        before = [self.registers.snapshot(register) for register in registers]
+        self._speculative += 1
+        try:
+            self._perform(point, instruction, threads, threads)
+        except SplitError as split:
+            self._perform_parts(point, instruction, threads, threads, split.parts)
+        self._speculative -= 1
+        for register, old in zip(registers, before, strict=True):
+            new = self.registers.snapshot(register)
+            self.registers.restore(register, old)
+            self._merge_sides(register, new, old, threads, truth)
+            left = threads
+            for mask, _ in old or []:
+                left &= ~mask
+            if left:
+                for held, value in [(mask & left, v) for mask, v in new or [] if mask & left]:
+                    self.registers.write(register, held, value)
 
-    def _address_conversion(self, _: int, instruction: Instruction, guard: ThreadSet) -> None:
-        target, source = instruction.operands
-        value = self._value(source, guard)
-        modifiers = instruction.operation.modifiers
-        if any(m.startswith(".shared") for m in modifiers):
-            if ".to" in modifiers:
-                value = lanes.bitwise(Op.AND, value, 0xFFFFFFFF) if not isinstance(value, Form) else value
-            else:
-                value = lanes.add(value, SHARED_WINDOW, 64)
-        if isinstance(target, Register):
-            self._registers.write(target, guard, value)
-
-    def _map_address(self, point: int, instruction: Instruction, guard: ThreadSet) -> None:
-        target, source, rank = (self._value(o, guard) if i else o for i, o in enumerate(instruction.operands))
-        if isinstance(source, Form) or isinstance(rank, Form):
-            raise NotFollowedError("mapa with an address or rank that is not known", point)
-        offset = lanes.bitwise(Op.AND, source, OFFSET_MASK)  # type: ignore[arg-type]
-        high = lanes.shift_left(rank, RANK_SHIFT, 64)  # type: ignore[arg-type]
-        if isinstance(target, Register):
-            self._registers.write(target, guard, lanes.settle(lanes.add(offset, high, 64)))
-
-    def _same_kind(self, values: list[Value], point: int) -> list[Value]:
-        """Decide open predicates that are combined with one that differs between lanes."""
-        if not any(isinstance(value, np.ndarray) for value in values):
-            return values
-        return [int(self._decide(value, point)) if isinstance(value, Form) else value for value in values]
-
-    def _set_predicate(self, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    def _perform(self, point: int, instruction: Instruction, guard: ThreadSet, threads: ThreadSet) -> None:
         operation = instruction.operation
-        types = typing_of(operation)
-        target, a, b, *rest = instruction.operands
-        relation = next(m for m in operation.modifiers if m in _ALL_RELATIONS)
-        left, right = self._value(a, guard), self._value(b, guard)
-        if types.is_integer:
-            truth = lanes.compare(
-                relation, _masked(left, types.width), _masked(right, types.width), types.width,
-                signed_operands=types.signed,
-            )  # fmt: skip
+        if point in self.program.events:
+            if Trait.ANYTHING in operation.traits:
+                raise NotFollowedError(operation.problem or f"unknown instruction '{operation.text}'", point)
+            if Trait.CALL in operation.traits:
+                raise NotFollowedError("call of a function that may synchronise", point)
+            self._record(point, instruction, threads, guard)
+            return
+        steps.perform(self, point, instruction, guard)
+
+    def write_opaque(
+        self, instruction: Instruction, guard: ThreadSet, *parts: Value | str, differs: int
+    ) -> None:
+        """Give everything that an instruction writes a symbol of its own."""
+        for number, register in enumerate(dict.fromkeys(instruction.writes())):
+            if register in self.program.wanted:
+                name, *rest = parts
+                assert isinstance(name, str)
+                self.registers.write(register, guard, lanes.opaque(name, number, *rest, differs=differs))
+
+    # -- events
+
+    def _record(self, point: int, instruction: Instruction, threads: ThreadSet, guard: ThreadSet) -> None:
+        operands: dict[str, Value] = {}
+        for spec, operand in followed(instruction):
+            value = self.value(operand, guard)
+            if isinstance(value, Form):
+                value = self.concrete(value, guard, point)
+            operands[spec.name] = value
+            if isinstance(operand, AddressOperand) and spec.second is not None:
+                written = instruction[spec.name]
+                assert isinstance(written, AddressOperand)
+                if written.extra:
+                    extra = operand.extra[0] if operand.extra else None
+                    operands[spec.second.name] = 0 if extra is None else self.value(extra, guard)
+        index = len(self._events)
+        self._events.append(Event(index, point, guard, operands, threads))
+        op = instruction.operation.op
+        if op in POLLS:
+            self._write_all(instruction, guard, 1)
+        elif op in _STATES:
+            self._write_all(instruction, guard, STATE_TOKEN | index)
         else:
-            truth = lanes.opaque("setp", relation, left, right)
-        combine = next((m for m in operation.modifiers if m in _COMBINE), None)
-        values = [truth, negate_predicate(truth)]
-        if combine is not None and rest:
-            third = self._value(rest[0], guard)
-            truth, third = self._same_kind([truth, third], point)
-            values = [_logical(_COMBINE[combine], v, third) for v in (truth, negate_predicate(truth))]
-        targets = (target.first, target.second) if isinstance(target, Pair) else (target,)
-        for each, value in zip(targets, values, strict=False):
-            if isinstance(each, Register):
-                self._registers.write(each, guard, lanes.settle(value))
+            differs = 0 if Trait.BARRIER in instruction.operation.traits else LANE | WARP
+            visit = self.count(("result", point))
+            self.write_opaque(instruction, guard, "result", point, visit, differs=differs)
 
-    def _elect_step(self, _: int, instruction: Instruction, guard: ThreadSet) -> None:
-        self._elect(instruction, guard)
+    def _write_all(self, instruction: Instruction, guard: ThreadSet, value: Value) -> None:
+        for register in instruction.writes():
+            self.registers.write(register, guard, value)
+
+    def _record_access(self, point: int, instruction: Instruction, threads: ThreadSet) -> None:
+        """Record an access of shared memory; its predicate is not decided for its sake."""
+        guard, certain = threads, not self._speculative
+        if instruction.guard is not None:
+            guard = 0
+            for held, value in self._guard_pieces(instruction.guard.register, threads):
+                known = self._known(lanes.negate(value) if instruction.guard.negated else value, held)
+                certain = certain and known is not None
+                guard |= held if known is None else known
+        if not guard:
+            return
+        kind = self.program.accesses[point]
+        try:
+            addresses = [(guard, self.value(kind.operand, guard))]
+        except SplitError as split:
+            addresses = [(part, self.value(kind.operand, part)) for part in split.parts]
+        for held, address in addresses:
+            access = kind.at(address)
+            if access is not None:
+                self._add_access(point, held, threads, replace(access, certain=certain))
+
+    def _add_access(self, point: int, guard: ThreadSet, threads: ThreadSet, access: Access) -> None:
+        self._events.append(Event(len(self._events), point, guard, {}, threads, access))
+
+    def _record_skipped(self, region: Region, threads: ThreadSet) -> None:
+        """Record the accesses of a region that is not followed, each as one that may happen."""
+        if not self.program.accesses:
+            return
+        for block in sorted(region.blocks):
+            for point in self.program.steps[block]:
+                kind = self.program.accesses.get(point)
+                if kind is not None:
+                    access = Access(kind.reads, kind.writes, None, kind.size, kind.lanes, certain=False)
+                    self._add_access(point, threads, threads, access)
+
+    # -- operands
+
+    def read(self, register: Register, threads: ThreadSet) -> Value:
+        """Return the value of a register. Raises SplitError."""
+        value = self.registers.read(register, threads)
+        return value if value is not None else self._special(register.name, "")
+
+    def _special(self, name: str, axis: str) -> Value:
+        known = self._specials.get((name, axis))
+        if known is None:
+            found = special_register(name, axis, self.shape, self.rank)
+            known = (
+                found if found is not None else lanes.opaque("undefined", name + axis, differs=LANE | WARP)
+            )
+            self._specials[(name, axis)] = known
+        return known
+
+    def value(self, operand: Operand, threads: ThreadSet) -> Value:
+        """Return the value of an operand; for an address the number in the brackets. Raises SplitError."""
+        match operand:
+            case Register():
+                return self.read(operand, threads)
+            case Immediate(value=value):
+                return value & _MASK64
+            case FloatImmediate(bits=bits):
+                return bits
+            case Component(base=base, field=name):
+                return self._special(base.name, name)
+            case Negated(operand=inner):
+                return lanes.negate(self.read(inner, threads))
+            case Symbol():
+                return self.layout.address(operand, self.rank)
+            case SymbolOffset(symbol=symbol, offset=offset):
+                return lanes.add(self.layout.address(symbol, self.rank), offset & _MASK64, 64)
+            case AddressOperand(base=base, offset=offset):
+                if base is None:
+                    return offset
+                start = self.value(base, threads)
+                return lanes.add(start, offset & _MASK64, 64) if offset else start
+            case _:
+                return lanes.opaque("operand", differs=LANE | WARP)
 
 
-_ALL_RELATIONS = frozenset(
-    {
-        ".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".lo", ".ls", ".hi", ".hs", ".equ", ".neu", ".ltu", ".leu", ".gtu",
-        ".geu", ".num", ".nan",
-    }
-)  # fmt: skip
-_COMBINE = {".and": Op.AND, ".or": Op.OR, ".xor": Op.XOR}
-
-_SPECIAL: dict[Op, Callable[[Machine, int, Instruction, ThreadSet], None]] = {
-    Op.SETP: Machine._set_predicate,
-    Op.ELECT_SYNC: Machine._elect_step,
-    Op.SHFL_SYNC: Machine._shuffle,
-    Op.LD: Machine._load,
-    Op.LD_NC: Machine._load,
-    Op.CVTA: Machine._address_conversion,
-    Op.MAPA: Machine._map_address,
-}
+def _bits_of_warps(threads: ThreadSet, count: int) -> Iterator[int]:
+    for first in range(0, count, 32):
+        if threads >> first & 0xFFFFFFFF:
+            yield first
 
 
-def _masked(value: Value, width: int) -> Value:
-    return value if isinstance(value, Form) else lanes.unsigned(value, width)
+def _whole_warps(part: ThreadSet, guard: ThreadSet, count: int) -> bool:
+    """Tell whether a part of the active threads holds all active threads of each warp that it touches."""
+    for first in _bits_of_warps(part, count):
+        if (part ^ guard) >> first & 0xFFFFFFFF & guard >> first:
+            return False
+    return True
 
 
-def _logical(op: Op, a: Value, b: Value) -> Value:
-    for one, other in ((a, b), (b, a)):
-        if isinstance(one, int):
-            if op is Op.AND:
-                return other if one & 1 else 0
-            if op is Op.OR:
-                return 1 if one & 1 else other
-    return lanes.bitwise(op, a, b)
+def _shown(value: Form) -> str:
+    text = str(value)
+    return text if len(text) < 120 else text[:117] + "..."
 
 
-def _slice(value: Value, position: int, width: int) -> Value:
-    if isinstance(value, Form):
-        return value if position == 0 else lanes.opaque("part", value, position)
-    shifted = lanes.shift_right(value, position * width, 64, arithmetic=False)
-    return lanes.unsigned(shifted, width) if not isinstance(shifted, Form) else shifted
-
-
-def condition_of(value: Form) -> tuple[Condition, bool]:
-    """Return a condition, and whether the predicate is it (True) or its negation (False)."""
-    if len(value.terms) == 1 and value.terms[0][1] == 1 and not value.constant:
-        name = value.terms[0][0]
-        if name[0] == "cmp":
-            _, relation, terms, constant = name
-            form = Form(terms, constant)  # type: ignore[arg-type]
-            return _NORMAL[str(relation)](form)
-        if name[0] == "not" and isinstance(name[1], tuple):
-            condition, positive = condition_of(Form(((name[1], 1),)))
-            return condition, not positive
-    return Condition("ne", value, 0), True
-
-
-_NORMAL: dict[str, Callable[[Form], tuple[Condition, bool]]] = {
-    ".eq": lambda f: (Condition("eq", f, 0), True),
-    ".ne": lambda f: (Condition("eq", f, 0), False),
-    ".lt": lambda f: (Condition("lt", f, 0), True),
-    ".lo": lambda f: (Condition("lt", f, 0), True),
-    ".ge": lambda f: (Condition("lt", f, 0), False),
-    ".hs": lambda f: (Condition("lt", f, 0), False),
-    ".le": lambda f: (Condition("lt", f, 1), True),
-    ".ls": lambda f: (Condition("lt", f, 1), True),
-    ".gt": lambda f: (Condition("lt", f, 1), False),
-    ".hi": lambda f: (Condition("lt", f, 1), False),
-}
+__all__ = ["STATE_TOKEN", "Choose", "Machine", "Question", "lanes_of"]

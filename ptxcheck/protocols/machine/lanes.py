@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...op import Op
-from .symbol import Form, Lanes, Value, atom, plus, times
+from .symbol import LANE, WARP, Atom, Condition, Form, Lanes, Value, atom, plus, times
 
 _ALL64 = (1 << 64) - 1
 
@@ -81,7 +81,7 @@ def subtract(a: Value, b: Value, width: int) -> Value:
 
 def _linear(a: Value, b: Value, factor: int, width: int) -> Value:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return _opaque("add" if factor == 1 else "sub", a, b)
+        return _opaque("add" if factor == 1 else "sub", a, b, width)
     left = a if isinstance(a, Form) else signed(a & mask_of(width), width)
     right = b if isinstance(b, Form) else signed(b & mask_of(width), width)
     total = plus(left, right, factor)
@@ -103,40 +103,54 @@ def multiply(a: Value, b: Value, width: int) -> Value:
 
 
 def _opaque(name: str, *arguments: Value | str) -> Form:
-    return atom(name, *(_key(argument) for argument in arguments))
+    return atom(name, *(key_of(argument) for argument in arguments))
 
 
-def _key(argument: Value | str) -> object:
+def key_of(argument: Value | str) -> object:
     """Return something hashable and printable that stands for a value in an atom."""
     if isinstance(argument, np.ndarray):
-        return ("lanes", argument.tobytes())
+        return Atom(("lanes", argument.tobytes()), differs_of(argument))
     if isinstance(argument, Form):
-        return (
-            argument.terms[0][0]
-            if len(argument.terms) == 1 and argument.terms[0][1] == 1 and not (argument.constant)
-            else ("sum", argument.terms, argument.constant)
-        )
+        if len(argument.terms) == 1 and argument.terms[0][1] == 1 and not argument.constant:
+            return argument.terms[0][0]
+        return Atom(("sum", argument.terms, argument.constant))
     return argument
 
 
-def opaque(name: str, *arguments: Value | str) -> Form:
+def differs_of(value: Value) -> int:
+    """Return between which threads a value may differ: bits `LANE` and `WARP`."""
+    if isinstance(value, int):
+        return 0
+    if isinstance(value, Form):
+        return value.differs
+    whole = len(value) // 32 * 32
+    rows = value[:whole].reshape(-1, 32)
+    rest = value[whole:]
+    lane = bool((rows != rows[:, :1]).any()) or bool(len(rest) and (rest != rest[0]).any())
+    warp = bool(len(rows) and ((rows != rows[0]).any() or (rest != rows[0][: len(rest)]).any()))
+    return LANE * lane | WARP * warp
+
+
+def opaque(name: str, *arguments: Value | str, differs: int | None = None) -> Form:
     """Return the symbol of a computation that the machine does not follow."""
-    return _opaque(name, *arguments)
+    return atom(name, *(key_of(argument) for argument in arguments), differs=differs)
 
 
 def shift_left(a: Value, n: Value, width: int) -> Value:
     """a << n, zero when n reaches the width."""
     if isinstance(a, Form):
-        return multiply(a, 1 << n, width) if isinstance(n, int) and n < width else _opaque("shl", a, n)
+        return multiply(a, 1 << n, width) if isinstance(n, int) and n < width else _opaque("shl", a, n, width)
     if isinstance(n, Form):
-        return _opaque("shl", a, n)
+        return _opaque("shl", a, n, width)
     return _each(lambda x, k: (x << k) & mask_of(width) if k < width else 0, a, n)
 
 
 def shift_right(a: Value, n: Value, width: int, *, arithmetic: bool) -> Value:
     """a >> n."""
     if isinstance(a, Form) or isinstance(n, Form):
-        return _opaque("sar" if arithmetic else "shr", a, n)
+        if isinstance(n, int) and n == 0:
+            return a
+        return _opaque("sar" if arithmetic else "shr", a, n, width)
     if arithmetic:
         return _each(lambda x, k: (signed(x, width) >> min(k, width)) & mask_of(width), a, n)
     return _each(lambda x, k: x >> k if k < width else 0, a, n)
@@ -157,8 +171,14 @@ def _symbolic_bitwise(op: Op, a: Value, b: Value) -> Value:
     for one, other in ((a, b), (b, a)):
         if isinstance(one, int) and one == 0:
             return 0 if op is Op.AND else other
-    first, second = sorted((a, b), key=lambda value: repr(_key(value)))
+    if isinstance(a, Form) and isinstance(b, Form) and a == b:
+        return 0 if op is Op.XOR else a
+    first, second = sorted((a, b), key=lambda value: _text(key_of(value)))
     return _opaque(op.name.lower(), first, second)
+
+
+def _text(key: object) -> str:
+    return key.text if isinstance(key, Atom) else repr(key)
 
 
 def pure(op: Op, function: Callable[..., int], arguments: Sequence[Value]) -> Value:
@@ -194,19 +214,93 @@ _RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def compare(relation: str, a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
-    """Return 1 or 0, for each thread, or the symbol `("cmp", relation, a - b)`."""
+    """Return 1 or 0, for each thread, or a symbol: `cmp` of a difference, `below`, or `compare`."""
     if isinstance(a, Form) or isinstance(b, Form):
-        return symbolic_comparison(relation, a, b, width)
+        return symbolic_comparison(relation, a, b, width, signed_operands=signed_operands)
     left, right = (signed(a, width), signed(b, width)) if signed_operands else (a, b)
     result = _RELATIONS[relation](left, right)
     return result.astype(np.uint64) if isinstance(result, np.ndarray) else int(result)
 
 
-def symbolic_comparison(relation: str, a: Value, b: Value, width: int) -> Value:
-    """Return the truth of `a relation b` as a symbol, or a number when both sides cancel."""
+_EQUALITIES = frozenset({".eq", ".ne"})
+_ORDERS = {
+    ".lt": (False, True), ".lo": (False, True), ".ge": (False, False), ".hs": (False, False),
+    ".gt": (True, True), ".hi": (True, True), ".le": (True, False), ".ls": (True, False),
+}  # fmt: skip
+"""Each order as `<`: whether the sides change places, and whether it is `<` itself (True) or its negation."""
+
+
+def symbolic_comparison(relation: str, a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
+    """Return the truth of `a relation b` as a symbol, or a number when both sides cancel.
+
+    A symbol is compared with a number as the type says; two symbols are compared as signed numbers.
+    """
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return _opaque("compare", relation, a, b, width, int(signed_operands))
+    if not signed_operands and relation not in _EQUALITIES and (isinstance(a, int) or isinstance(b, int)):
+        return _below(relation, a, b, width)
     difference = _linear(a, b, -1, width)
-    if isinstance(difference, Form) and any(name[0] in ("add", "sub") for name, _ in difference.terms):
-        return _opaque("compare", relation, a, b)
     if not isinstance(difference, Form):
         return compare(relation, difference, 0, width, signed_operands=True)
-    return Form(((("cmp", relation, difference.terms, difference.constant), 1),))
+    return atom("cmp", relation, difference.terms, difference.constant)
+
+
+def _below(relation: str, a: Value, b: Value, width: int) -> Value:
+    """Unsigned order of a symbol and a number: `symbol < bound` or its negation."""
+    swapped, positive = _ORDERS[relation]
+    left, right = (b, a) if swapped else (a, b)
+    if isinstance(left, Form):
+        assert isinstance(right, int)
+        form, bound = left, right & mask_of(width)
+    else:
+        assert isinstance(right, Form) and isinstance(left, int)
+        form, bound, positive = right, (left & mask_of(width)) + 1, not positive
+    if bound == 0 or bound > mask_of(width):
+        return int(positive) if bound else int(not positive)
+    truth = atom("below", form.terms, form.constant, bound)
+    return truth if positive else negate(truth)
+
+
+_OPPOSITE = {
+    ".eq": ".ne", ".ne": ".eq", ".lt": ".ge", ".ge": ".lt", ".le": ".gt", ".gt": ".le",
+    ".lo": ".hs", ".hs": ".lo", ".ls": ".hi", ".hi": ".ls",
+}  # fmt: skip
+
+
+def negate(value: Value) -> Value:
+    """Return the truth of `!p`."""
+    if isinstance(value, int):
+        return 1 - (value & 1)
+    if isinstance(value, np.ndarray):
+        return np.asarray(value == 0, dtype=np.uint64)
+    if len(value.terms) == 1 and value.terms[0][1] == 1 and value.constant == 0:
+        name = value.terms[0][0]
+        if name[0] == "cmp":
+            return atom("cmp", _OPPOSITE[str(name[1])], *name[2:])
+        if name[0] == "not" and isinstance(name[1], Atom):
+            return Form(((name[1], 1),))
+    return opaque("not", value)
+
+
+def condition_of(value: Form) -> tuple[Condition, bool]:
+    """Return a condition, and whether the predicate is it (True) or its negation (False)."""
+    if len(value.terms) == 1 and value.terms[0][1] == 1 and not value.constant:
+        name = value.terms[0][0]
+        if name[0] == "cmp":
+            _, relation, terms, constant = name
+            form = Form(terms, constant)  # type: ignore[arg-type]
+            return _compared(str(relation), form)
+        if name[0] == "below":
+            _, terms, constant, bound = name
+            return Condition("below", Form(terms, constant), bound), True  # type: ignore[arg-type]
+        if name[0] == "not" and isinstance(name[1], Atom):
+            condition, positive = condition_of(Form(((name[1], 1),)))
+            return condition, not positive
+    return Condition("ne", value, 0), True
+
+
+def _compared(relation: str, form: Form) -> tuple[Condition, bool]:
+    if relation in _EQUALITIES:
+        return Condition("eq", form, 0), relation == ".eq"
+    swapped, positive = _ORDERS[relation]
+    return (Condition("lt", form, 1), not positive) if swapped else (Condition("lt", form, 0), positive)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ...ir import Function, Module, Symbol, Variable
 from ...launch import GivenValue
 from . import lanes
-from .symbol import Form, Value
+from .symbol import Form, Value, atom
 from .trace import PARAM_WINDOW, RANK_SHIFT
 
 _RESERVED = 1024
@@ -43,8 +43,8 @@ class Layout:
             return sum(self.given[offset + index] << 8 * index for index in range(size))
         for start, length, name in self.parameters:
             if start <= offset < start + length:
-                return Form(((("param", name, offset - start, size), 1),))
-        return Form(((("param", "", offset, size), 1),))
+                return atom("param", name, offset - start, size)
+        return atom("param", "", offset, size)
 
 
 def layout_of(function: Function, module: Module, given: Sequence[GivenValue] = ()) -> Layout:

@@ -1,93 +1,158 @@
-"""Which runs of the machine to make: trip counts by grid, other open branches by coverage.
+"""Which runs of the machine to make: how often loops turn, by a small grid; other open branches, by coverage.
 
-A branch that leaves its loop is decided by the trip count of the run; every other open predicate is taken both
-ways, first each side once, then combinations, within a budget. What was not taken is reported, and bars `proved`.
+A branch that leaves an acting loop is decided by the plan's counts, one for each depth of nesting. Every other
+open predicate is taken both ways where the solver leaves both possible: first sides that no run has taken, then
+combinations, within a budget. What was not taken is reported.
 """
 
 from __future__ import annotations
 
-from collections import deque
+import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from ...cfg.cfg import Cfg
-from ...spec import Trait
+from .execute import Question
+from .symbol import Condition
 
 Flips = tuple[bool, ...]
+Side = tuple[int, bool]
+"""Point of a branch or guarded instruction, and the truth of its guard."""
 
 
 @dataclass(slots=True)
 class Plan:
-    """Decisions of one run: how often each open loop goes round, and the truth of the other open predicates."""
+    """Decisions of one run: how often open loops go round, and the first answers to the other open predicates."""
 
-    cfg: Cfg
-    trips: int
+    trips: tuple[int, ...]
+    """Rounds of a loop by its depth of nesting, outermost first; deeper loops take the last."""
     flips: Flips = ()
-    made: list[tuple[int, bool]] = field(default_factory=list)
+    made: list[tuple[Side, bool]] = field(default_factory=list)
+    """Each decision, with whether the counts made it: then the other side belongs to other counts."""
 
-    def choose(self, point: int, count: int) -> bool:
+    def choose(self, question: Question) -> bool:
         """Decide an open predicate (see `execute.Choose`)."""
-        stays = _staying_side(self.cfg, point)
-        if stays is not None:
-            return (count % (self.trips + 1) < self.trips) == stays
         position = len(self.made)
-        truth = self.flips[position] if position < len(self.flips) else False
-        self.made.append((point, truth))
+        over = bool(question.turns) and question.turns[-1] >= self._wanted(question)
+        counted = over or (question.stays is not None and bool(question.turns))
+        if position < len(self.flips):
+            truth = self.flips[position]
+        elif question.stays is not None and question.turns:
+            truth = self._stays(question) == question.stays
+        else:
+            truth = _default(question.condition, self._is_large(question)) == question.positive
+        self.made.append(((question.point, truth), counted))
         return truth
 
+    def _stays(self, question: Question) -> bool:
+        done = question.turns[-1] + (not question.at_top)
+        return done < self._wanted(question)
 
-def _staying_side(cfg: Cfg, point: int) -> bool | None:
-    """Return the truth of the guard for which a loop-leaving branch stays in its loop, None for other branches."""
-    if Trait.BRANCH not in cfg.instructions[point].operation.traits:
-        return None
-    block = cfg.graph.block_of[point]
-    edges = cfg.graph.outgoing[block]
-    loop = cfg.loop_of(point)
-    if loop is None or len(edges) != 2:
-        return None
-    guarded = next((e for e in edges if e.guard is not None), None)
-    if guarded is None:
-        return None
-    other = edges[1] if guarded is edges[0] else edges[0]
-    inside, outside = guarded.target in loop.blocks, other.target in loop.blocks
-    return inside if inside != outside else None
+    def _wanted(self, question: Question) -> int:
+        return self.trips[min(len(question.turns), len(self.trips)) - 1]
+
+    def _is_large(self, question: Question) -> bool:
+        """Tell whether to take symbols for large: not when the rounds of the loop are over."""
+        if not question.turns:
+            return any(self.trips)
+        return question.turns[-1] < self._wanted(question)
+
+
+def _default(condition: Condition, large: bool) -> bool:
+    """Return the side of a condition on which its symbols are large, or small."""
+    if condition.relation == "eq":
+        return not large
+    if condition.relation == "ne":
+        return large
+    return (condition.form.terms[0][1] > 0) != large
 
 
 @dataclass(slots=True)
 class Coverage:
-    """What the runs of one trip count have decided."""
+    """What the runs have decided."""
 
     runs: int = 0
-    covered: set[tuple[int, bool]] = field(default_factory=set)
-    left_out: set[tuple[int, bool]] = field(default_factory=set)
-    """Sides of open branches that no run took, or combinations beyond the budget (with point -1)."""
+    covered: set[Side] = field(default_factory=set)
+    left_out: set[Side] = field(default_factory=set)
+    """Sides of open branches that no run took, though they may be possible."""
+    counted: set[Side] = field(default_factory=set)
+    """Other sides of decisions that the counts made."""
+    combinations: set[int] = field(default_factory=set)
+    """Points whose sides were taken, but not in all combinations with the others."""
 
 
-def explore(cfg: Cfg, trips: int, budget: int, run: Callable[[Plan], bool], coverage: Coverage) -> None:
-    """Make runs until every side of every open predicate was taken, and combinations while the budget lasts.
+Run = Callable[[Plan], bool]
+"""Executes a plan; False when its path turned out to be one that was seen before."""
 
-    `run` executes one plan and tells whether its path is possible.
-    """
-    waiting: deque[Flips] = deque([()])
-    seen: set[Flips] = {()}
-    while waiting and coverage.runs < budget:
-        flips = waiting.popleft()
-        plan = Plan(cfg, trips, flips)
+
+def explore(grid: list[tuple[int, ...]], budget: int, run: Run, coverage: Coverage) -> None:
+    """Run every element of the grid, and the open sides that come up, until the budget of runs is spent."""
+    explorer = _Explorer(budget, run, coverage)
+    for trips in grid:
+        explorer.start(Plan(trips))
+        explorer.drain(0)
+    explorer.drain(1)
+    explorer.finish()
+
+
+class _Explorer:
+    def __init__(self, budget: int, run: Run, coverage: Coverage) -> None:
+        self._budget = budget
+        self._run = run
+        self._coverage = coverage
+        self._waiting: list[tuple[int, int, tuple[int, ...], Flips, Side]] = []
+        self._seen: set[tuple[tuple[int, ...], Flips]] = set()
+        self._closed: set[Flips] = set()
+        """First answers after which the counts decided nothing: other counts lead to the same run."""
+
+    def start(self, plan: Plan) -> None:
+        """Make one run, and note the other sides of its decisions."""
+        if plan.flips in self._closed:
+            return
+        coverage = self._coverage
         coverage.runs += 1
-        possible = run(plan)
-        if possible:
-            coverage.covered.update(plan.made)
-        for alternative in _alternatives(plan, len(flips)):
-            if alternative not in seen:
-                seen.add(alternative)
-                waiting.append(alternative)
-                coverage.left_out.add((plan.made[len(alternative) - 1][0], alternative[-1]))
-    coverage.left_out -= coverage.covered
-    if waiting:
-        coverage.left_out.add((-1, True))
+        fresh = self._run(plan)
+        coverage.covered.update(side for side, _ in plan.made)
+        coverage.counted.update((point, not truth) for (point, truth), counted in plan.made if counted)
+        if not any(counted for _, counted in plan.made[len(plan.flips) :]):
+            self._closed.add(plan.flips)
+        if not fresh:
+            return
+        for flips, side in _alternatives(plan):
+            if (plan.trips, flips) not in self._seen and flips not in self._closed:
+                self._seen.add((plan.trips, flips))
+                entry = (int(side in coverage.covered), len(self._seen), plan.trips, flips, side)
+                heapq.heappush(self._waiting, entry)
+
+    def drain(self, most: int) -> None:
+        """Run what waits: with `most` 0 only sides that no run has taken."""
+        waiting, coverage = self._waiting, self._coverage
+        while waiting and coverage.runs < self._budget:
+            rank, number, trips, flips, side = heapq.heappop(waiting)
+            if rank == 0 and side in coverage.covered:
+                heapq.heappush(waiting, (1, number, trips, flips, side))
+                continue
+            if rank > most:
+                heapq.heappush(waiting, (rank, number, trips, flips, side))
+                return
+            self.start(Plan(trips, flips))
+
+    def finish(self) -> None:
+        """Note what was not run."""
+        coverage = self._coverage
+        for *_, flips, side in self._waiting:
+            if flips in self._closed:
+                continue
+            if side in coverage.covered:
+                coverage.combinations.add(side[0])
+            else:
+                coverage.left_out.add(side)
+        coverage.left_out |= coverage.counted - coverage.covered
 
 
-def _alternatives(plan: Plan, decided: int) -> Iterator[Flips]:
-    for position in range(decided, len(plan.made)):
-        prefix = tuple(truth for _, truth in plan.made[:position])
-        yield (*prefix, not plan.made[position][1])
+def _alternatives(plan: Plan) -> Iterator[tuple[Flips, Side]]:
+    """Yield the first answers that lead to the other side of each decision which the counts did not make."""
+    truths = [truth for (_, truth), _ in plan.made]
+    for position in range(len(plan.flips), len(plan.made)):
+        (point, truth), counted = plan.made[position]
+        if not counted:
+            yield (*truths[:position], not truth), (point, not truth)

@@ -6,9 +6,10 @@ not linear, a shift or a mask by a constant are variables of their own.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .symbol import Atom, Condition, Form, show_atom
+from .symbol import Atom, Condition, Form
 
 if TYPE_CHECKING:
     from ...smt import Claim, PathSolver, Term
@@ -17,51 +18,63 @@ _LOW, _HIGH = -(1 << 31), (1 << 31) - 1
 
 
 class SolverOracle:
-    """Knows what the decisions of one run imply (see `symbol.Oracle`). The solver starts at the first question."""
+    """Knows what the decisions of a run imply (see `symbol.Oracle`), for all runs of a kernel.
+
+    Runs share one solver; answers are kept by what was decided before. The solver starts at the first question.
+    """
 
     def __init__(self) -> None:
         self._solver: PathSolver | None = None
-        self._waiting: list[tuple[Condition, bool]] = []
-        self._answers: dict[Condition, bool] = {}
+        self._path: list[Claim] = []
+        self._root = _Node()
+        self._at = self._root
         self.undecided = 0
-        """Questions that the solver did not answer in time."""
+        """Questions that the solver did not answer."""
+
+    def restart(self) -> None:
+        """Forget the decisions: another run begins."""
+        self._path.clear()
+        self._at = self._root
 
     def assume(self, condition: Condition, truth: bool) -> None:
-        self._waiting.append((condition, truth))
+        self._path.append(_claim(condition, truth))
+        self._at = self._at.next.setdefault((condition, truth), _Node())
 
     def implied(self, condition: Condition) -> bool | None:
         """Return the side that is the only possible one, or None."""
-        known = self._answers.get(condition)
-        if known is not None:
-            return known
-        solver = self._ready()
-        can_hold = solver.possible([_claim(condition, True)])
-        if can_hold is False:
-            return self._remember(condition, False)
-        can_fail = solver.possible([_claim(condition, False)])
-        if can_fail is False:
-            return self._remember(condition, True)
-        self.undecided += can_hold is None or can_fail is None
-        return None
+        answers = self._at.answers
+        if condition not in answers:
+            answers[condition] = self._ask(condition)
+        return answers[condition]
 
-    def _remember(self, condition: Condition, truth: bool) -> bool:
-        self._answers[condition] = truth
-        return truth
-
-    def _ready(self) -> PathSolver:
+    def _ask(self, condition: Condition) -> bool | None:
         from ...smt import PathSolver
 
         if self._solver is None:
             self._solver = PathSolver()
-        for condition, truth in self._waiting:
-            self._solver.assume(_claim(condition, truth))
-        self._waiting.clear()
-        return self._solver
+        can_hold = self._solver.possible([*self._path, _claim(condition, True)])
+        if can_hold is False:
+            return False
+        can_fail = self._solver.possible([*self._path, _claim(condition, False)])
+        if can_fail is False:
+            return True
+        self.undecided += can_hold is None or can_fail is None
+        return None
+
+
+@dataclass(slots=True)
+class _Node:
+    """What is known after a sequence of decisions."""
+
+    answers: dict[Condition, bool | None] = field(default_factory=dict)
+    next: dict[tuple[Condition, bool], _Node] = field(default_factory=dict)
 
 
 def _claim(condition: Condition, truth: bool) -> Claim:
-    from ...smt import Claim
+    from ...smt import Claim, Unsigned
 
+    if condition.relation == "below":
+        return Claim("lt", Unsigned(term_of(condition.form)), condition.bound, truth)
     if condition.relation == "ne":
         return Claim("eq", term_of(condition.form), condition.bound, not truth)
     return Claim(condition.relation, term_of(condition.form), condition.bound, truth)
@@ -74,10 +87,16 @@ def term_of(form: Form) -> Term:
     return Sum(tuple((factor, _atom(name)) for name, factor in form.terms), form.constant)
 
 
+_SHIFTS = frozenset({"shl", "shr", "sar"})
+"""Their atoms end with the width."""
+
+
 def _atom(name: Atom) -> Term:
     from ...smt import Quotient, Remainder, Sum, Unsigned, Variable
 
     kind, *arguments = name
+    if kind in _SHIFTS:
+        arguments = arguments[:2]
     if len(arguments) == 2:
         for value, amount in (arguments, arguments[::-1]):
             if not isinstance(amount, int) or not isinstance(value, tuple):
@@ -92,9 +111,7 @@ def _atom(name: Atom) -> Term:
             cleared = (1 << 32) - (amount & 0xFFFFFFFF)
             if kind == "and" and cleared & (cleared - 1) == 0:
                 return Sum(((1, inner), (-1, Remainder(inner, cleared))), 0)
-            if kind in ("div", "rem") and amount > 0:
-                return Quotient(inner, amount) if kind == "div" else Remainder(inner, amount)
-    return Variable(show_atom(name), _LOW, _HIGH)
+    return Variable(name.text, _LOW, _HIGH)
 
 
 def _argument(value: tuple[object, ...]) -> Term:

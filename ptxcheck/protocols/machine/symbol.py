@@ -2,16 +2,19 @@
 
 An atom stands for something that the kernel's text does not fix: a parameter, a value loaded from memory, a CTA
 index, or the result of an operation on such values that is not linear. Equal texts are equal atoms, so two
-roles that compute the same number trip count agree about it.
+roles that compute the same trip count agree about it.
 
-Unsupported: wrap-around. A linear form is read as an integer; that is recorded as an assumption of a run that
-decides on one.
+A symbol may stand for another number in each thread (`differs`): what was computed from lanes, or loaded from
+addresses that differ. Such a symbol is never decided for several threads at once.
+
+Unsupported: wrap-around. A linear form is read as an integer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import gcd
 from typing import Protocol, TypeAlias
 
@@ -21,8 +24,53 @@ import numpy.typing as npt
 Lanes: TypeAlias = npt.NDArray[np.uint64]
 """One value for each thread of a CTA."""
 
-Atom: TypeAlias = tuple[object, ...]
-"""Kind and arguments, for example `("param", "n", 0, 4)` or `("shr", <form>, 5)`."""
+LANE, WARP = 1, 2
+"""Bits of `differs`: the lanes of a warp may hold different numbers; equal lanes of different warps may."""
+
+
+class Atom(tuple[object, ...]):
+    """Kind and arguments, for example `("param", "n", 0, 4)` or `("shr", <argument>, 5)`.
+
+    Arguments are numbers, texts, atoms, and tuples of them. Hash, text and `differs` are computed once.
+    """
+
+    _hash: int
+    differs: int
+
+    def __new__(cls, parts: tuple[object, ...], differs: int | None = None) -> Atom:
+        self = super().__new__(cls, parts)
+        self._hash = tuple.__hash__(self)
+        self.differs = _differs(parts) if differs is None else differs
+        return self
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if isinstance(other, Atom) and self._hash != other._hash:
+            return False
+        return tuple.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    @cached_property
+    def text(self) -> str:
+        """The atom as text that orders atoms."""
+        return repr(tuple(self))
+
+
+def _differs(part: object) -> int:
+    if isinstance(part, Atom):
+        return part.differs
+    if isinstance(part, tuple):
+        found = 0
+        for each in part:
+            found |= _differs(each)
+        return found
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +80,14 @@ class Form:
     terms: tuple[tuple[Atom, int], ...]
     constant: int = 0
 
+    @property
+    def differs(self) -> int:
+        """Between which threads the number may differ: bits `LANE` and `WARP`, 0 for none."""
+        found = 0
+        for name, _ in self.terms:
+            found |= name.differs
+        return found
+
     def __str__(self) -> str:
         parts = [name if k == 1 else f"{k}*{name}" for name, k in ((show_atom(a), k) for a, k in self.terms)]
         if self.constant:
@@ -40,12 +96,12 @@ class Form:
 
 
 Value: TypeAlias = int | Lanes | Form
-"""Uniform number, number per thread, or a symbol that is the same for all threads it was computed by."""
+"""Uniform number, number per thread, or a symbol (see `Form.differs`)."""
 
 
-def atom(*parts: object) -> Form:
-    """Return the form that is one atom."""
-    return Form(((parts, 1),))
+def atom(*parts: object, differs: int | None = None) -> Form:
+    """Return the form that is one atom; `differs` is that of its arguments unless it is given."""
+    return Form(((Atom(parts, differs), 1),))
 
 
 def show_atom(parts: Atom) -> str:
@@ -56,6 +112,8 @@ def show_atom(parts: Atom) -> str:
         return f"{name}+{offset}" if offset else str(name)
     if kind == "special":
         return str(rest[0])
+    if kind == "lanes":
+        return "lanes"
     return f"{kind}({', '.join(str(show_atom(r)) if isinstance(r, tuple) else str(r) for r in rest)})"
 
 
@@ -69,8 +127,12 @@ def plus(a: Form | int, b: Form | int, factor: int = 1) -> Form | int:
     constant = (a.constant if isinstance(a, Form) else a) + factor * (
         b.constant if isinstance(b, Form) else b
     )
-    kept = tuple(sorted(((n, k) for n, k in terms.items() if k), key=repr))
+    kept = tuple(sorted(((n, k) for n, k in terms.items() if k), key=_order))
     return Form(kept, constant) if kept else constant
+
+
+def _order(term: tuple[Atom, int]) -> str:
+    return term[0].text
 
 
 def times(a: Form, factor: int) -> Form | int:
@@ -82,10 +144,10 @@ def times(a: Form, factor: int) -> Form | int:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`form < bound`, `form == bound` or `form != bound`, with an opaque truth for everything else."""
+    """`form < bound`, `form == bound` or `form != bound`; `below` is `<` of the 32-bit patterns, unsigned."""
 
     relation: str
-    """`lt`, `eq`, `ne` or `true` (the form is non-zero)."""
+    """`lt`, `below`, `eq` or `ne`."""
     form: Form
     bound: int
 
@@ -119,6 +181,8 @@ class Decisions:
     def _by_interval(self, condition: Condition) -> bool | None:
         key, scale, offset = _primitive(condition.form)
         low, high = self._low.get(key), self._high.get(key)
+        if condition.relation == "below":
+            return self._below(low, high, scale, offset, condition.bound)
         if condition.relation == "lt":
             limit = condition.bound - offset
             least, most = _scaled(low, high, scale)
@@ -134,12 +198,26 @@ class Decisions:
             equal = True
         return equal if condition.relation == "eq" or equal is None else not equal
 
+    @staticmethod
+    def _below(low: int | None, high: int | None, scale: int, offset: int, bound: int) -> bool | None:
+        least, most = _scaled(low, high, scale)
+        if least is None or least + offset < 0:
+            return None
+        if most is not None and most + offset < bound:
+            return True
+        return False if least + offset >= bound else None
+
     def assume(self, condition: Condition, truth: bool) -> None:
         """Record a decision. The caller has asked `implied` before."""
         self.taken.append((condition, truth))
         if self.oracle is not None:
             self.oracle.assume(condition, truth)
         key, scale, offset = _primitive(condition.form)
+        if condition.relation == "below":
+            if truth and condition.bound <= 1 << 31:
+                self._assume_below(key, scale, condition.bound - offset, True)
+                self._assume_below(key, scale, -offset, False)
+            return
         if condition.relation == "lt":
             self._assume_below(key, scale, condition.bound - offset, truth)
             return

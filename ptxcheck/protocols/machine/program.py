@@ -1,0 +1,262 @@
+"""What the machine runs of a kernel: the part that its synchronising instructions depend on, made ready once.
+
+Property: changing an instruction outside `Program.points` in a way that keeps the control flow graph does not
+change which events a thread records, in which order, and with which operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...cfg.calls import summarise
+from ...cfg.cfg import Cfg
+from ...cfg.definitions import Definitions, Name
+from ...cfg.graph import EdgeKind
+from ...cfg.loops import Loop
+from ...cfg.slice import closure
+from ...ir import Address, Instruction, Module, Operand, Pair, Register, Vector, registers_of
+from ...op import Op
+from ...spec import Direction, OperandSpec, Trait
+from .accesses import AccessKind, access_kinds
+
+_EVENTS = frozenset(
+    {
+        Trait.MBARRIER, Trait.BARRIER, Trait.WAIT, Trait.COMMIT, Trait.ASYNC, Trait.FENCE, Trait.TENSOR_MEMORY,
+        Trait.WARPGROUP, Trait.ANYTHING,
+    }
+)  # fmt: skip
+_NO_EVENTS = frozenset(
+    {
+        Op.CP_ASYNC_BULK_PREFETCH, Op.CP_ASYNC_BULK_PREFETCH_TENSOR, Op.APPLYPRIORITY_ASYNC_BULK,
+        Op.MBARRIER_PENDING_COUNT,
+    }
+)  # fmt: skip
+"""Asynchronous by trait, but without an effect on barriers, groups or shared memory."""
+POLLS = frozenset({Op.MBARRIER_TEST_WAIT, Op.MBARRIER_TRY_WAIT})
+"""They answer whether a phase has completed."""
+_PAYLOAD = frozenset({"coords", "im2col", "policy", "src_size", "b", "c", "left", "right"})
+"""Operands of events that carry data, and nothing that says what is synchronised."""
+_HARMLESS = frozenset({"vprintf", "__assertfail", "malloc", "free", "__trap"})
+"""Functions of the system: they synchronise no threads of the CTA."""
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The blocks between a branch and the place where its sides meet again."""
+
+    blocks: frozenset[int]
+    acts: bool
+    """An event may be recorded in it, or a thread may end while others go on."""
+    cyclic: bool
+    written: tuple[Register, ...]
+    """Registers that relevant instructions in it write."""
+
+
+class Program:
+    """The relevant instructions of a kernel by block, and the regions of its branches."""
+
+    def __init__(self, cfg: Cfg, module: Module, *, accesses: bool = False) -> None:
+        self.cfg = cfg
+        self.accesses: Mapping[int, AccessKind] = access_kinds(cfg) if accesses else {}
+        self._definitions = Definitions(cfg)
+        self._calls = summarise(cfg, module)
+        self._regions: dict[int, Region] = {}
+        self._turning: dict[int, bool] = {}
+        self.events = frozenset(
+            p for p, i in enumerate(cfg.instructions) if cfg.connected(p) and self._is_event(p, i)
+        )
+
+    def _is_event(self, point: int, instruction: Instruction) -> bool:
+        operation = instruction.operation
+        if Trait.CALL in operation.traits:
+            return self.call_synchronises(point)
+        return bool(operation.traits & _EVENTS) and operation.op not in _NO_EVENTS
+
+    def call_synchronises(self, point: int) -> bool:
+        """Tell whether a call may synchronise: all but system functions and functions that surely do not."""
+        summary = self._calls.get(point)
+        return summary is None or not (summary.callee in _HARMLESS or summary.synchronises is False)
+
+    @cached_property
+    def points(self) -> frozenset[int]:
+        """Events, ends of threads, and what they depend on."""
+        cfg = self.cfg
+        ends = (
+            p
+            for p, i in enumerate(cfg.instructions)
+            if Trait.TERMINATOR in i.operation.traits and cfg.connected(p)
+        )
+        more = (
+            self._definitions.before(point, register)
+            for point, kind in self.accesses.items()
+            if cfg.connected(point)
+            for register in registers_of(kind.operand)
+        )
+        return closure(cfg, self._definitions, [*self.events, *ends], self._needed, more)
+
+    def _needed(self, point: int) -> Iterable[Name]:
+        instruction = self.cfg.instructions[point]
+        if point not in self.events:
+            return self._definitions.read_at(point)
+        wanted = dict.fromkeys(
+            register for _, operand in followed(instruction) for register in registers_of(operand)
+        )
+        if instruction.guard is not None:
+            wanted[instruction.guard.register] = None
+        return [self._definitions.before(point, register) for register in wanted]
+
+    @cached_property
+    def wanted(self) -> frozenset[Register]:
+        """Registers that some relevant instruction reads."""
+        found: set[Register] = set()
+        for point in self.points:
+            if point in self.events:
+                found.update(name.register for name in self._needed(point))
+            else:
+                found.update(self.cfg.instructions[point].reads())
+        for kind in self.accesses.values():
+            found.update(registers_of(kind.operand))
+        return frozenset(found)
+
+    @cached_property
+    def steps(self) -> tuple[tuple[int, ...], ...]:
+        """The points of each block that are to be executed."""
+        return tuple(
+            tuple(p for p in block.points if p in self.points or p in self.accesses)
+            for block in self.cfg.blocks
+        )
+
+    @cached_property
+    def headers(self) -> Mapping[int, frozenset[int]]:
+        """Header of each loop, with the blocks of the loop."""
+        return {loop.header: loop.blocks for loop in self.cfg.loops}
+
+    @cached_property
+    def _acting(self) -> frozenset[int]:
+        return frozenset(self.cfg.graph.block_of[point] for point in self.events)
+
+    def join(self, block: int) -> int:
+        """Return the block where the sides of a branch meet: its immediate post-dominator."""
+        parent = self.cfg.postdominators.parent[block]
+        return self.cfg.exit if parent is None else parent
+
+    def region(self, block: int) -> Region:
+        """Return the region of the branch at the end of a block."""
+        found = self._regions.get(block)
+        if found is None:
+            found = self._regions[block] = self._find_region(block)
+        return found
+
+    def _find_region(self, block: int) -> Region:
+        cfg, join = self.cfg, self.join(block)
+        seen: set[int] = set()
+        waiting = list(cfg.successors[block])
+        ends = False
+        while waiting:
+            each = waiting.pop()
+            if each == join or each in seen:
+                continue
+            if each == cfg.exit:
+                ends = True
+                continue
+            seen.add(each)
+            waiting.extend(s for s in self._onward(each))
+        written = {
+            register
+            for each in seen
+            for point in cfg.blocks[each].points
+            if point in self.points
+            for register in cfg.instructions[point].writes()
+        }
+        cyclic = block in seen or any(loop.header in seen for loop in cfg.loops if loop.blocks <= seen)
+        cyclic = cyclic or any(seen & each for each in cfg.irreducible)
+        return Region(
+            frozenset(seen), bool(seen & self._acting) or ends, cyclic, tuple(sorted(written & self.wanted))
+        )
+
+    def _onward(self, block: int) -> Iterable[int]:
+        """Return the blocks that follow, aborts of the grid left out."""
+        return (edge.target for edge in self.cfg.graph.outgoing[block] if edge.kind is not EdgeKind.TRAP)
+
+    def is_doomed(self, block: int) -> bool:
+        """Tell whether every path from a block aborts the grid before anything is synchronised."""
+        return block in self._doomed
+
+    @cached_property
+    def _doomed(self) -> frozenset[int]:
+        cfg = self.cfg
+        live: set[int] = {cfg.exit, *self._acting}
+        waiting = list(live)
+        for block in range(len(cfg.blocks)):
+            targets = list(self._onward(block))
+            if not targets and not cfg.graph.outgoing[block]:
+                live.add(block)
+                waiting.append(block)
+        while waiting:
+            target = waiting.pop()
+            for edge in cfg.graph.incoming[target]:
+                if edge.kind is not EdgeKind.TRAP and edge.source not in live:
+                    live.add(edge.source)
+                    waiting.append(edge.source)
+        aborting = {edge.source for edge in cfg.graph.incoming[cfg.exit] if edge.kind is EdgeKind.TRAP}
+        waiting = list(aborting)
+        while waiting:
+            for edge in cfg.graph.incoming[waiting.pop()]:
+                if edge.source not in aborting:
+                    aborting.add(edge.source)
+                    waiting.append(edge.source)
+        return frozenset(aborting) - live
+
+    def acting_loops(self, block: int) -> tuple[Loop, ...]:
+        """Return the loops around a block in which something is synchronised, outermost first."""
+        return tuple(loop for loop in reversed(self.cfg.loops_around(block)) if self._turns(loop))
+
+    def _turns(self, loop: Loop) -> bool:
+        """Tell whether a loop synchronises in each round, and does not just poll."""
+        known = self._turning.get(loop.index)
+        if known is None:
+            known = bool(loop.blocks & self._acting) and not self._polls(loop)
+            self._turning[loop.index] = known
+        return known
+
+    def _polls(self, loop: Loop) -> bool:
+        """Tell whether what a poll answers decides every exit of a loop."""
+        exits = {source for source, _ in loop.exits}
+        return bool(exits) and all(
+            self._depends_on_poll(self.cfg.blocks[block].last, loop) for block in exits
+        )
+
+    def _depends_on_poll(self, point: int, loop: Loop) -> bool:
+        waiting, seen = [point], {point}
+        while waiting:
+            each = waiting.pop()
+            if self.cfg.instructions[each].operation.op in POLLS:
+                return True
+            for name in self._definitions.read_at(each):
+                for site in self._definitions.instructions_behind(name):
+                    if site not in seen and self.cfg.graph.block_of[site] in loop.blocks:
+                        seen.add(site)
+                        waiting.append(site)
+        return False
+
+
+def followed(instruction: Instruction) -> Iterable[tuple[OperandSpec, Operand]]:
+    """Yield the operands of an event that say what it synchronises or accesses, data left out."""
+    for spec, operand in zip(instruction.operation.operand_specs, instruction.operands, strict=False):
+        if spec.name in _PAYLOAD or isinstance(operand, Vector):
+            continue
+        if spec.direction is Direction.WRITE and not isinstance(operand, Address):
+            continue
+        if spec.name == "src" and not instruction.operation.slots.get("src_space", "").startswith(".shared"):
+            continue
+        if isinstance(operand, Address):
+            yield (
+                spec,
+                Address(
+                    operand.base, operand.offset, tuple(e for e in operand.extra if not isinstance(e, Vector))
+                ),
+            )
+        elif not isinstance(operand, Pair):
+            yield spec, operand

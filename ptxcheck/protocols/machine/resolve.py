@@ -1,0 +1,105 @@
+"""Choices inside a symbol: a number that depends on open predicates becomes one when those are decided.
+
+`selp`, and logic on predicates, keep their arguments in the atom. `rebuild` computes the value again with every
+predicate that is the same for all threads decided; what is left is a number, a number per thread, or a symbol
+whose text has no such choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...op import Op
+from . import lanes
+from .symbol import Atom, Form, Value
+
+Decide = Callable[[Form], bool]
+"""Decides an open predicate that is the same for all threads."""
+
+_PREDICATES = frozenset({"cmp", "below", "compare", "setp"})
+_LOGIC = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}
+_CHOICES = frozenset({"selp", *_LOGIC, *_PREDICATES, "not"})
+_WIDEST = 64
+
+
+def has_choice(value: Form) -> bool:
+    """Tell whether deciding a predicate may make the value simpler."""
+    return any(_chooses(name) for name, _ in value.terms)
+
+
+def _chooses(part: object) -> bool:
+    if not isinstance(part, tuple):
+        return False
+    if isinstance(part, Atom) and part[0] in _CHOICES:
+        return True
+    return any(_chooses(each) for each in part)
+
+
+def rebuild(value: Form, decide: Decide, threads: int) -> Value:
+    """Return the value with its open predicates decided."""
+    return lanes.settle(_Rebuild(decide, threads).form(value.terms, value.constant))
+
+
+class _Rebuild:
+    def __init__(self, decide: Decide, threads: int) -> None:
+        self._decide = decide
+        self._threads = threads
+
+    def form(self, terms: tuple[tuple[Atom, int], ...], constant: int) -> Value:
+        if len(terms) == 1 and terms[0][1] == 1 and not constant:
+            return self.part(terms[0][0])
+        total: Value = constant & lanes.mask_of(_WIDEST)
+        for name, factor in terms:
+            scaled = lanes.multiply(self.part(name), factor & lanes.mask_of(_WIDEST), _WIDEST)
+            total = lanes.add(total, scaled, _WIDEST)
+        if isinstance(total, int) and total >> 63:
+            return total & lanes.mask_of(32)
+        return total
+
+    def part(self, key: object) -> Value:
+        if isinstance(key, int):
+            return key
+        assert isinstance(key, Atom), key
+        kind = str(key[0])
+        if kind == "lanes":
+            return np.frombuffer(key[1], dtype=np.uint64)  # type: ignore[call-overload, no-any-return]
+        if kind == "sum":
+            return self.form(key[1], key[2])  # type: ignore[arg-type]
+        if kind in _PREDICATES and not key.differs:
+            return int(self._decide(Form(((key, 1),))))
+        if kind in _LOGIC:
+            return lanes.bitwise(_LOGIC[kind], self.part(key[1]), self.part(key[2]))
+        if kind == "not":
+            return lanes.negate(self.part(key[1]))
+        if kind == "selp":
+            return self._select(key)
+        return self._arithmetic(kind, key)
+
+    def _select(self, key: Atom) -> Value:
+        condition = self.part(key[1])
+        if isinstance(condition, Form) and not condition.differs:
+            condition = int(self._decide(condition))
+        return lanes.choose(condition, self.part(key[2]), self.part(key[3]), self._threads)
+
+    def _arithmetic(self, kind: str, key: Atom) -> Value:
+        if kind in ("add", "sub"):
+            function = lanes.add if kind == "add" else lanes.subtract
+            return function(self.part(key[1]), self.part(key[2]), _number(key[3]))
+        if kind == "shl":
+            return lanes.shift_left(self.part(key[1]), self.part(key[2]), _number(key[3]))
+        if kind in ("shr", "sar"):
+            width = _number(key[3])
+            return lanes.shift_right(self.part(key[1]), self.part(key[2]), width, arithmetic=kind == "sar")
+        if kind == "compare":
+            _, relation, a, b, width, signed = key
+            return lanes.compare(
+                str(relation), self.part(a), self.part(b), _number(width), signed_operands=bool(signed)
+            )
+        return Form(((key, 1),))
+
+
+def _number(part: object) -> int:
+    assert isinstance(part, int)
+    return part

@@ -1,0 +1,391 @@
+"""What instructions that record no event do to registers: numbers, addresses, lanes and loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...cfg.optypes import typing_of
+from ...ir import Address, Instruction, Pair, Register, Symbol, Vector
+from ...op import Op
+from ...spec import Trait
+from . import lanes
+from .compute import COMPUTE
+from .registers import lanes_of
+from .symbol import LANE, WARP, Form, Value
+from .trace import OFFSET_MASK, PARAM_WINDOW, RANK_SHIFT, SHARED_WINDOW, NotFollowedError, ThreadSet
+
+if TYPE_CHECKING:
+    from .execute import Machine
+
+_ANY = LANE | WARP
+
+
+def perform(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    """Run one instruction for the threads of `guard`. Raises SplitError, NotFollowedError."""
+    op = instruction.operation.op
+    special = _SPECIAL.get(op)
+    if special is not None:
+        special(machine, point, instruction, guard)
+        return
+    function = COMPUTE.get(op)
+    if function is None or not instruction.operands:
+        _opaque_results(machine, point, instruction, guard)
+        return
+    target, *sources = instruction.operands
+    if not isinstance(target, Register) or any(isinstance(s, Vector) for s in sources):
+        _move_vector(machine, point, instruction, guard)
+        return
+    types = typing_of(instruction.operation)
+    if not types.is_integer and op is not Op.MOV and op is not Op.SELP and op is not Op.CVT:
+        _opaque_results(machine, point, instruction, guard)
+        return
+    values = [machine.value(source, guard) for source in sources]
+    machine.registers.write(target, guard, lanes.settle(function(types, values, machine.threads)))
+
+
+def _opaque_results(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    """Name the results after the operation and what it reads; a volatile one also after the thread and time."""
+    traits = instruction.operation.traits
+    written = list(dict.fromkeys(instruction.writes()))
+    if traits & {Trait.VOLATILE, Trait.ATOMIC, Trait.CALL, Trait.LOAD} or Trait.CROSS_LANE in traits:
+        one = guard.bit_count() == 1
+        visit = machine.count(("volatile", point, guard))
+        machine.write_opaque(
+            instruction, guard, "volatile", point, hex(guard), visit, differs=0 if one else _ANY
+        )
+        return
+    sources = [machine.read(r, guard) for r in dict.fromkeys(instruction.reads()) if r not in written]
+    for number, register in enumerate(written):
+        if register in machine.program.wanted:
+            symbol = lanes.opaque(instruction.operation.text, number, *sources)
+            machine.registers.write(register, guard, symbol)
+
+
+def _move_vector(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    """`mov` that packs or unpacks a vector."""
+    if instruction.operation.op is not Op.MOV or len(instruction.operands) != 2:
+        _opaque_results(machine, point, instruction, guard)
+        return
+    target, source = instruction.operands
+    width = typing_of(instruction.operation).width
+    if isinstance(source, Vector) and isinstance(target, Register):
+        machine.registers.write(target, guard, _packed(machine, source, width, guard))
+    elif isinstance(target, Vector):
+        value = machine.value(source, guard)
+        part = width // len(target.elements)
+        for position, element in enumerate(target.elements):
+            if isinstance(element, Register):
+                machine.registers.write(element, guard, _part(value, position, part))
+
+
+def _packed(machine: Machine, source: Vector, width: int, guard: ThreadSet) -> Value:
+    part = width // len(source.elements)
+    values = [machine.value(element, guard) for element in source.elements]
+    if any(isinstance(value, Form) for value in values):
+        return lanes.opaque("pack", part, *values)
+    total: Value = 0
+    for position, value in enumerate(values):
+        piece = lanes.unsigned(value, part) if not isinstance(value, Form) else value
+        total = lanes.add(total, lanes.multiply(piece, 1 << position * part, width), width)
+    return total
+
+
+def _part(value: Value, position: int, width: int) -> Value:
+    """Return one element of a packed value."""
+    if isinstance(value, Form):
+        name = value.terms[0][0]
+        if len(value.terms) == 1 and name[0] == "pack" and name[1] == width and value.terms[0][1] == 1:
+            element = name[2 + position]
+            if isinstance(element, int):
+                return element
+            return _value_of(element)
+        return lanes.opaque("part", value, position, width)
+    shifted = lanes.shift_right(value, position * width, 64, arithmetic=False)
+    return lanes.unsigned(shifted, width) if not isinstance(shifted, Form) else shifted
+
+
+def _value_of(key: object) -> Value:
+    """Return the value that an argument of an atom stands for."""
+    assert isinstance(key, tuple)
+    if key[0] == "lanes":
+        return np.frombuffer(key[1], dtype=np.uint64)  # type: ignore[no-any-return]
+    if key[0] == "sum":
+        return Form(key[1], key[2])
+    return Form(((key, 1),))  # type: ignore[arg-type]
+
+
+# -- lanes
+
+
+def _elect(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet) -> None:
+    """`elect.sync`: the lowest active lane of each warp leads (the ISA only fixes that it is always the same)."""
+    leaders: ThreadSet = 0
+    chosen = np.zeros(machine.threads, dtype=np.uint64)
+    for warp in range(0, machine.threads, 32):
+        active = guard >> warp & 0xFFFFFFFF
+        if active:
+            leaders |= (active & -active) << warp
+            chosen[warp : warp + 32] = (active & -active).bit_length() - 1
+    (result, *_) = instruction.operands
+    targets = (result.first, result.second) if isinstance(result, Pair) else (result,)
+    if isinstance(targets[-1], Register):
+        holds = lanes_of(leaders, machine.threads).astype(np.uint64)
+        machine.registers.write(targets[-1], guard, holds)
+    if len(targets) == 2 and isinstance(targets[0], Register):
+        machine.registers.write(targets[0], guard, chosen)
+
+
+def _shuffle(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet) -> None:
+    target, source, lane, *rest = instruction.operands
+    value, index = machine.value(source, guard), machine.value(lane, guard)
+    result: Value
+    if isinstance(value, int) or (isinstance(value, Form) and not value.differs):
+        result = value
+    elif instruction.operation.has(".idx") and not isinstance(index, Form):
+        result = _from_lane(machine, value, index, machine.value(rest[0], guard) if rest else 31)
+    else:
+        result = lanes.opaque("shfl", *instruction.operation.modifiers, value, index, differs=_ANY)
+    targets = (target.first, target.second) if isinstance(target, Pair) else (target,)
+    inside: Value = 1 if instruction.operation.has(".idx") else lanes.opaque("in-range", value, differs=_ANY)
+    for each, held in zip(targets, (lanes.settle(result), inside), strict=False):
+        if isinstance(each, Register):
+            machine.registers.write(each, guard, held)
+
+
+def _from_lane(machine: Machine, value: Value, index: Value, clamp: Value) -> Value:
+    """The value of a lane of the same warp, or of the same segment of it."""
+    if isinstance(value, Form):
+        if isinstance(index, int) and clamp == 31:
+            return lanes.opaque("lane", index & 31, value, differs=value.differs & WARP)
+        return lanes.opaque("shfl", value, index, clamp, differs=_ANY)
+    if not isinstance(clamp, int) or isinstance(index, Form):
+        return lanes.opaque("shfl", value, index, clamp, differs=_ANY)
+    segment = clamp >> 8 & 31
+    every = np.arange(machine.threads, dtype=np.int64)
+    wanted = lanes.as_lanes(index, machine.threads).astype(np.int64) & 31
+    source = every // 32 * 32 + (every % 32 & segment) + (wanted & (31 & ~segment))
+    return lanes.as_lanes(value, machine.threads)[np.minimum(source, machine.threads - 1)]
+
+
+def _vote(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    """`vote`: what the active lanes of a warp say together."""
+    target, source, *_ = instruction.operands
+    if not isinstance(target, Register):
+        _opaque_results(machine, point, instruction, guard)
+        return
+    value = machine.value(source, guard)
+    operation = instruction.operation
+    if isinstance(value, Form):
+        kind = next((m for m in (".any", ".all", ".uni", ".ballot") if operation.has(m)), "")
+        uniform = not value.differs and kind in (".any", ".all")
+        result: Value = value if uniform else lanes.opaque("vote", kind, value, differs=value.differs & WARP)
+        if not uniform and not value.differs and kind == ".uni":
+            result = 1
+        machine.registers.write(target, guard, result)
+        return
+    holds = lanes.as_lanes(value, machine.threads)
+    answers = np.zeros(machine.threads, dtype=np.uint64)
+    for warp in range(0, machine.threads, 32):
+        active = guard >> warp & 0xFFFFFFFF
+        said = sum(1 << n for n, each in enumerate(holds[warp : warp + 32].tolist()) if each & 1) & active
+        if operation.has(".ballot"):
+            answer = said
+        elif operation.has(".any"):
+            answer = int(said != 0)
+        elif operation.has(".all"):
+            answer = int(said == active)
+        else:
+            answer = int(said in (0, active))
+        answers[warp : warp + 32] = answer
+    machine.registers.write(target, guard, lanes.settle(answers))
+
+
+def _active(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet) -> None:
+    masks = np.zeros(machine.threads, dtype=np.uint64)
+    for warp in range(0, machine.threads, 32):
+        masks[warp : warp + 32] = guard >> warp & 0xFFFFFFFF
+    target = instruction.operands[0]
+    if isinstance(target, Register):
+        machine.registers.write(target, guard, lanes.settle(masks))
+
+
+# -- memory and addresses
+
+
+def _load(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    """A load gives a symbol named by its address, and for memory that changes by how often it was read."""
+    operand = next((o for o in instruction.operands if isinstance(o, Address)), None)
+    if operand is None or (
+        isinstance(operand.base, Symbol)
+        and instruction.operation.slots.get("space", "").startswith(".param")
+        and operand.base.name not in machine.layout.starts
+    ):
+        _returned(machine, point, instruction, guard)
+        return
+    address = machine.value(operand, guard)
+    for number, register in enumerate(instruction.writes()):
+        if register in machine.program.wanted:
+            value = _loaded(machine, point, instruction, address, number, guard)
+            machine.registers.write(register, guard, value)
+
+
+def _returned(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    """The result of a call."""
+    visit = machine.count(("returned", point, guard))
+    machine.write_opaque(instruction, guard, "returned", point, hex(guard), visit, differs=_ANY)
+
+
+def _loaded(
+    machine: Machine, point: int, instruction: Instruction, address: Value, number: int, guard: ThreadSet
+) -> Value:
+    types = typing_of(instruction.operation)
+    at = lanes.add(address, number * types.width // 8, 64)
+    if isinstance(at, int) and at & PARAM_WINDOW:
+        return machine.layout.parameter(at - PARAM_WINDOW, types.width // 8)
+    operation = instruction.operation
+    space = operation.slots.get("space", "")
+    if space.startswith(".shared") or (not space and isinstance(at, int) and at & SHARED_WINDOW):
+        visit = machine.count(("shared", lanes.key_of(at), guard))
+        return lanes.opaque("shared", at, types.width, visit)
+    if any(operation.has(m) for m in (".acquire", ".relaxed", ".volatile", ".mmio", ".cv")):
+        visit = machine.count(("strong", point, guard))
+        differs = 0 if guard.bit_count() == 1 else _ANY
+        return lanes.opaque("strong", at, types.width, point, hex(guard), visit, differs=differs)
+    return lanes.opaque("load", at, types.width)
+
+
+def _convert_address(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet) -> None:
+    target, source = instruction.operands
+    value = machine.value(source, guard)
+    modifiers = instruction.operation.modifiers
+    if any(m.startswith(".shared") for m in modifiers):
+        if ".to" in modifiers:
+            value = lanes.bitwise(Op.AND, value, 0xFFFFFFFF) if not isinstance(value, Form) else value
+        else:
+            value = lanes.add(value, SHARED_WINDOW, 64)
+    if isinstance(target, Register):
+        machine.registers.write(target, guard, value)
+
+
+def _map_address(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    target, *operands = instruction.operands
+    source, rank = (machine.concrete(machine.value(o, guard), guard, point) for o in operands)
+    if not isinstance(target, Register):
+        return
+    if isinstance(source, Form) or isinstance(rank, Form):
+        machine.registers.write(target, guard, lanes.opaque("mapa", source, rank))
+        return
+    offset = lanes.bitwise(Op.AND, source, OFFSET_MASK)
+    high = lanes.shift_left(rank, RANK_SHIFT, 64)
+    mapped = lanes.add(offset, high, 64)
+    if not instruction.operation.slots.get("space", ""):
+        mapped = lanes.add(mapped, SHARED_WINDOW, 64)
+    machine.registers.write(target, guard, lanes.settle(mapped))
+
+
+def _rank_of_address(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    target, source = instruction.operands
+    value = machine.value(source, guard)
+    if isinstance(value, Form):
+        _opaque_results(machine, point, instruction, guard)
+    elif isinstance(target, Register):
+        rank = lanes.shift_right(lanes.bitwise(Op.AND, value, 0xFFFFFFFF), RANK_SHIFT, 32, arithmetic=False)
+        machine.registers.write(target, guard, lanes.settle(rank))
+
+
+# -- predicates
+
+
+def _set_predicate(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    operation = instruction.operation
+    types = typing_of(operation)
+    target, a, b, *rest = instruction.operands
+    relation = next(m for m in operation.modifiers if m in _ALL_RELATIONS)
+    left, right = machine.value(a, guard), machine.value(b, guard)
+    if types.is_integer:
+        truth = lanes.compare(
+            relation, _masked(left, types.width), _masked(right, types.width), types.width,
+            signed_operands=types.signed,
+        )  # fmt: skip
+    else:
+        truth = lanes.opaque("setp", relation, left, right)
+    combine = next((m for m in operation.modifiers if m in _COMBINE), None)
+    values = [truth, lanes.negate(truth)]
+    if combine is not None and rest:
+        third = machine.value(rest[0], guard)
+        values = [logic(_COMBINE[combine], value, third) for value in values]
+    targets = (target.first, target.second) if isinstance(target, Pair) else (target,)
+    for each, value in zip(targets, values, strict=False):
+        if isinstance(each, Register):
+            machine.registers.write(each, guard, lanes.settle(value))
+
+
+def _masked(value: Value, width: int) -> Value:
+    return value if isinstance(value, Form) else lanes.unsigned(value, width)
+
+
+def logic(op: Op, a: Value, b: Value) -> Value:
+    """and, or, xor of predicates."""
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, int):
+            if op is Op.AND:
+                return other if one & 1 else 0
+            if op is Op.OR:
+                return 1 if one & 1 else other
+            return lanes.negate(other) if one & 1 else other
+    return lanes.bitwise(op, a, b)
+
+
+def _logic_step(op: Op) -> Callable[[Machine, int, Instruction, ThreadSet], None]:
+    def step(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet) -> None:
+        target, *sources = instruction.operands
+        a, b = (machine.value(source, guard) for source in sources)
+        types = typing_of(instruction.operation)
+        result = logic(op, a, b) if types.width == 1 else COMPUTE[op](types, [a, b], machine.threads)
+        if isinstance(target, Register):
+            machine.registers.write(target, guard, lanes.settle(result))
+
+    return step
+
+
+def _call(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    """A call of a function that does not synchronise: its results are symbols."""
+    _returned(machine, point, instruction, guard)
+
+
+def _store(*_: object) -> None:
+    """Stores write no register."""
+
+
+_ALL_RELATIONS = frozenset(
+    {
+        ".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".lo", ".ls", ".hi", ".hs", ".equ", ".neu", ".ltu", ".leu", ".gtu",
+        ".geu", ".num", ".nan",
+    }
+)  # fmt: skip
+_COMBINE = {".and": Op.AND, ".or": Op.OR, ".xor": Op.XOR}
+
+_SPECIAL: Mapping[Op, Callable[[Machine, int, Instruction, ThreadSet], None]] = {
+    Op.SETP: _set_predicate,
+    Op.AND: _logic_step(Op.AND),
+    Op.OR: _logic_step(Op.OR),
+    Op.XOR: _logic_step(Op.XOR),
+    Op.ELECT_SYNC: _elect,
+    Op.SHFL_SYNC: _shuffle,
+    Op.VOTE: _vote,
+    Op.VOTE_SYNC: _vote,
+    Op.ACTIVEMASK: _active,
+    Op.LD: _load,
+    Op.LD_NC: _load,
+    Op.LDU: _load,
+    Op.CVTA: _convert_address,
+    Op.MAPA: _map_address,
+    Op.GETCTARANK: _rank_of_address,
+    Op.CALL: _call,
+    Op.ST: _store,
+}
+
+__all__ = ["NotFollowedError", "logic", "perform"]

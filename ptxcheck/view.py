@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .protocols.thread.copy_groups import CopyGroups, Slip
     from .protocols.thread.mbarrier_lifecycle import Lifecycle
     from .protocols.thread.named_barrier import NamedBarriers
+    from .protocols.thread.matrix_tiles import MatrixTiles
     from .protocols.thread.paths import Paths
     from .protocols.thread.places import Places
     from .protocols.thread.proxies import Crossing
@@ -180,3 +181,10 @@ class KernelView:
         from .protocols.thread.register_count import RegisterCount
 
         return RegisterCount(self)
+    @cached_property
+    def matrix_tiles(self) -> MatrixTiles:
+        """Descriptors of matrix instructions, and the tiles that they read."""
+        from .protocols.thread.matrix_tiles import MatrixTiles
+
+        return MatrixTiles(self)
+

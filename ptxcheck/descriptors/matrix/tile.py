@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice
 
 from .swizzle_mode import SwizzleMode
 
@@ -91,18 +91,21 @@ class Tile:
                 yield group * by_group + repeat * by_repeat
 
     def overlap(self, leading: int, stride: int) -> tuple[int, int] | None:
-        """Return the starts of two blocks that share bytes, None when there are none.
-
-        Blocks are compared as if they filled their span where the whole span is read; a K-major swizzled
-        block reads 32 bytes of each row, so that another may lie beside it, and only equal starts count.
-        """
+        """Return the starts of two blocks that share bytes, None when there are none."""
         starts = sorted(self.offsets(leading, stride))
-        filled = self.row_bytes == self.mode.span
-        needed = CORE_ROWS * self.mode.span if filled else 1
-        for before, after in pairwise(starts):
-            if after - before < needed:
-                return before, after
+        reach = CORE_ROWS * self.mode.span
+        for index, before in enumerate(starts):
+            for after in islice(starts, index + 1, None):
+                if after - before >= reach:
+                    break
+                if self._share(after - before):
+                    return before, after
         return None
+
+    def _share(self, distance: int) -> bool:
+        """Tell whether some row of a block and some row of one `distance` bytes behind share bytes."""
+        rows, before = divmod(distance, self.mode.span)
+        return before < self.row_bytes or (rows + 1 < CORE_ROWS and self.mode.span - before < self.row_bytes)
 
     def end(self, leading: int, stride: int) -> int:
         """Return a byte count that the tile surely reaches to, from the start of its first row's span."""

@@ -62,6 +62,16 @@ class MatrixOperand:
     fields: Mapping[str, int]
 
     @property
+    def is_hopper(self) -> bool:
+        """Tell whether the descriptor is one of wgmma."""
+        return self.layout is operands.WGMMA
+
+    @property
+    def title(self) -> str:
+        """Return what messages call the operand."""
+        return {"a_desc": "operand A", "b_desc": "operand B"}.get(self.name, "the source")
+
+    @property
     def mode(self) -> SwizzleMode | None:
         """Return the swizzle mode, None when it is not known or is none."""
         mode = self.fields.get("mode")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ptxcheck.descriptors.matrix.swizzle_mode import SwizzleMode
 from ptxcheck.descriptors.matrix.tile import Tile
@@ -56,6 +58,9 @@ def test_end_and_overlap_of_good_tiles(tile: Tile, leading: int, stride: int) ->
     [
         (Tile(NONE, True, 32, 64), 256, 128),
         (Tile(B128, True, 32, 64), 16, 0),
+        (Tile(B128, True, 32, 64), 16, 128),
+        (Tile(B64, True, 32, 64), 16, 256),
+        (Tile(B64, True, 32, 64), 16, 272),
         (Tile(B128, False, 256, 16), 1024, 1024),
         (Tile(B128, False, 256, 16), 64, 2048),
         (Tile(NONE, False, 128, 16), 128, 128),
@@ -65,6 +70,26 @@ def test_overlap(tile: Tile, leading: int, stride: int) -> None:
     places = walked(tile, leading, stride)
     assert len(set(places)) < len(places), "the walk finds it, too"
     assert tile.overlap(leading, stride) is not None
+
+
+@settings(max_examples=1000, deadline=None)
+@given(
+    st.sampled_from([NONE, B32, B64, B128]),
+    st.booleans(),
+    st.sampled_from([16, 32, 64, 128, 256]),
+    st.sampled_from([8, 16, 32, 64]),
+    st.integers(0, 80),
+    st.integers(0, 80),
+)
+def test_overlap_and_end_against_the_walk(
+    mode: SwizzleMode, k_major: bool, contiguous: int, others: int, leading: int, stride: int
+) -> None:
+    if k_major and mode is not NONE and contiguous > mode.span:
+        contiguous = mode.span
+    tile = Tile(mode, k_major, contiguous, others)
+    places = walked(tile, leading * 16, stride * 16)
+    assert (tile.overlap(leading * 16, stride * 16) is not None) == (len(set(places)) < len(places))
+    assert tile.end(leading * 16, stride * 16) == max(places) + 16
 
 
 def test_what_is_read_at_all() -> None:

@@ -277,6 +277,11 @@ def _bitwise_or(call: _Call, flip: bool) -> Word | None:
             return combined
         if call.is_multiple(index, 1 << inside.bit_length()):
             return combined.plus_constant(inside)
+        touched = [s for s in one.segments if s.mask & inside]
+        if all(s.is_address for s in touched):
+            opaque = Sum(((_atom(call.name, _WIDEST), 1),))
+            hidden = (replace(s, sum=_hidden_sum(s, opaque)) if s in touched else s for s in one.segments)
+            return replace(combined, segments=tuple(hidden))
     return None
 
 

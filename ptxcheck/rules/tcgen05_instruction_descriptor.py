@@ -1,0 +1,45 @@
+"""An instruction descriptor of `tcgen05.mma` that its kind does not allow.
+
+Checks: shape, types, sparsity, negation, transposition, scale factors and reserved bits of descriptors whose fields
+are known, against the tables of the kind, the group of CTAs and the form.
+Why: ptxas takes any 32 bits; an illegal shape is an illegal instruction at run time, a wrong type a wrong result.
+Source: PTX ISA 9.7.17.2 (shapes), 9.7.17.4.2 (layout), 9.7.17.10.1 (transposition and negation).
+Not checked: `.kind::ti16`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Severity
+from ..view import KernelView
+from .matrix_kernels import BLACKWELL_A, BLACKWELL_WORD, blackwell, packed
+from .rule import Hit, Rule
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    for word in view.matrix_tiles.operands.instruction_words:
+        broken = list(view.matrix_tiles.broken(word))
+        if broken:
+            what = "; ".join(
+                f"{one.text} ({', '.join(f'{name} {word.fields[name]}' for name in one.fields)})"
+                for one in broken
+            )
+            yield Hit(
+                word.point, f"the instruction descriptor is illegal for {word.shape.kind.value}: {what}"
+            )
+
+
+RULE = Rule(
+    id="TM025",
+    name="illegal-instruction-descriptor",
+    severity=Severity.UNDEFINED,
+    since="0.1",
+    section="PTX ISA 9.7.17.4.2",
+    summary="The instruction descriptor of a tcgen05.mma is not one of its kind.",
+    consequence="Illegal instruction, or undefined results.",
+    advice="Build the descriptor from the tables of this kind, cta_group and form.",
+    bad=blackwell(packed(BLACKWELL_A), expect="TM025", instruction=BLACKWELL_WORD & ~(0x3F << 17) | 9 << 17),
+    good=blackwell(packed(BLACKWELL_A), instruction=BLACKWELL_WORD),
+    check=check,
+)

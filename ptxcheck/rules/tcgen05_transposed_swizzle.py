@@ -1,0 +1,36 @@
+"""A transposed operand of `tcgen05.mma` with a swizzle that its kind cannot transpose.
+
+Checks: instruction descriptors with a known transposition beside matrix descriptors with a known swizzle.
+Why: tf32 is transposed only with the 128-byte swizzle of 32-byte atoms, all other kinds with anything but that.
+Source: PTX ISA 9.7.17.10.1.
+Not checked: operands in tensor memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Severity
+from ..view import KernelView
+from .matrix_kernels import BLACKWELL_A, BLACKWELL_WORD, blackwell, packed
+from .rule import Hit, Rule
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    for flaw in view.matrix_tiles.transposed():
+        yield Hit(flaw.operand.point, f"{flaw.operand.title}: {flaw.message}")
+
+
+RULE = Rule(
+    id="TM026",
+    name="transposed-operand-swizzle",
+    severity=Severity.UNDEFINED,
+    since="0.1",
+    section="PTX ISA 9.7.17.10.1",
+    summary="A transposed operand has a swizzle that its kind cannot have.",
+    consequence="Undefined; the elements of the operand are exchanged.",
+    advice="Use the 128-byte swizzle of 32-byte atoms for transposed tf32, and another one for other kinds.",
+    bad=blackwell(packed(0x2000_4040_0001_0000), expect="TM026", instruction=BLACKWELL_WORD | 1 << 15),
+    good=blackwell(packed(BLACKWELL_A), instruction=BLACKWELL_WORD | 1 << 15),
+    check=check,
+)

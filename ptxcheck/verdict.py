@@ -32,6 +32,12 @@ class Property(Enum):
     PHASE_SAFETY = "phase-safety"
     TX_BALANCE = "tx-balance"
     LIFECYCLE = "lifecycle"
+    DESCRIPTOR_LEGALITY = "descriptor-legality"
+    """Every tensor map that the kernel makes or changes is one that the hardware can use."""
+    DESCRIPTOR_RANK = "descriptor-rank-and-mode"
+    """Copies give as many coordinates as such a map has dimensions, in the mode that it is for."""
+    DESCRIPTOR_ORDER = "descriptor-order"
+    """Every change of a tensor map is ordered before its use, and after the uses before it."""
     SLOT_SAFETY = "slot-safety"
     EXIT_SAFETY = "exit-safety"
 

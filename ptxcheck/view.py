@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,8 @@ from .launch import Launch
 
 if TYPE_CHECKING:
     from .cfg import Cfg, Facts
+    from .descriptors.device.flow import DeviceMaps
+    from .descriptors.tensor_map import TensorMap
     from .protocols.thread.async_bytes import AsyncBytes
     from .protocols.thread.barriers import Barriers
     from .protocols.thread.cluster_barrier import ClusterBarrier
@@ -36,6 +38,8 @@ class KernelView:
     module: Module
     function: Function
     launch: Launch
+    tensor_maps: tuple[tuple[str, TensorMap], ...] = field(default=(), kw_only=True)
+    """Tensor maps that the host passes, by kernel parameter, as far as the user describes them."""
 
     @property
     def body(self) -> Body:
@@ -55,6 +59,13 @@ class KernelView:
         from .cfg import analyse
 
         return analyse(self.cfg, self.module, self.launch)
+
+    @cached_property
+    def device_maps(self) -> DeviceMaps:
+        """Tensor maps that the kernel makes or changes, and the copies that read tensor maps."""
+        from .descriptors.device.flow import DeviceMaps
+
+        return DeviceMaps(self)
 
     @cached_property
     def places(self) -> Places:

@@ -1,0 +1,110 @@
+"""The tensor map behind each copy of a kernel, as far as it is known, and where map and kernel disagree.
+
+A map is known when the kernel makes it, or when the host passes it in a kernel parameter and the user describes
+it (`--tensor-map`). Property: a binding's map is the only one that its copy can read; in a map that the kernel
+makes, sizes and strides that it does not know are stand-ins, and nothing here reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..launch import GivenValue
+from .agreement import Binding, Disagreement, between, disagreements
+from .device.contents import NO_CHANGE, Base
+from .device.events import Use
+from .device.field import Field
+from .device.made import MadeMap, made_maps
+from .facts import facts
+from .tensor_map import TensorMap
+
+if TYPE_CHECKING:
+    from ..ir import Function
+    from ..view import KernelView
+
+_READ_HERE = frozenset({Field.BOX, Field.STEP})
+"""Fields of which agreement reads numbers: they must not be symbols."""
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What one kernel and its tensor maps have to agree about."""
+
+    view: KernelView
+
+    @cached_property
+    def bindings(self) -> Mapping[int, Binding]:
+        """The copies whose map is known, by point."""
+        found = {use.point: self._binding(use) for use in self.view.device_maps.uses}
+        return {point: binding for point, binding in found.items() if binding is not None}
+
+    @cached_property
+    def disagreements(self) -> tuple[Disagreement, ...]:
+        """Everything that map and kernel disagree about."""
+        return tuple(self._all())
+
+    def _all(self) -> Iterator[Disagreement]:
+        if not self.bindings:
+            return
+        for binding in self.bindings.values():
+            yield from disagreements(self.view, binding)
+        yield from between(self.view, self.bindings)
+
+    def _binding(self, use: Use) -> Binding | None:
+        contents = self.view.device_maps.at(use)
+        if contents is None:
+            return None
+        if contents.bases == {Base.GIVEN} and not contents.slots:
+            untouched = all(point == NO_CHANGE for point, _ in contents.steps)
+            return self._given(use) if untouched else None
+        made = list(made_maps(self.view, contents))
+        if len(made) != 1 or not isinstance(made[0], MadeMap):
+            return None
+        if any(slot.field in _READ_HERE for slot in made[0].open_slots):
+            return None
+        return Binding(use.point, made[0].tensor_map, "the map that the kernel makes")
+
+    def _given(self, use: Use) -> Binding | None:
+        place = None if use.key is None else use.key.parameter
+        for name, tensor_map in self.view.tensor_maps:
+            if place is not None and place == parameter_place(self.view.function, name):
+                return Binding(use.point, tensor_map, f"the tensor map {name}")
+        return None
+
+
+def parameter_place(function: Function, name: str) -> tuple[str, int] | None:
+    """Return the parameter and the offset in it that a name stands for; None where there is no such parameter.
+
+    A name is that of a parameter (`param_2` stands for nvcc's `…_param_2`), with an offset in it where the map is
+    a member (`params+128`), or a place in parameter space (`param+640`).
+    """
+    stem, _, shift = name.partition("+")
+    offset = int(shift, 0) if shift else 0
+    for at, size, parameter in function.parameter_places:
+        if stem == parameter.name or (stem.startswith("param_") and parameter.name.endswith(f"_{stem}")):
+            return parameter.name, offset
+        if stem == "param" and shift and at <= offset < at + size:
+            return parameter.name, offset - at
+    return None
+
+
+def given_boxes(function: Function, maps: tuple[tuple[str, TensorMap], ...]) -> tuple[GivenValue, ...]:
+    """Return the bytes of each map's box as values that whole-kernel verification takes."""
+    starts = {parameter.name: at for at, _, parameter in function.parameter_places}
+    found: list[GivenValue] = []
+    for name, tensor_map in maps:
+        place = parameter_place(function, name)
+        size = facts(tensor_map).expect_tx_bytes
+        if place is not None and size is not None:
+            found.append(GivenValue(f"box_bytes(param+{starts[place[0]] + place[1]})", size))
+    return tuple(found)
+
+
+def unknown_names(function: Function, maps: tuple[tuple[str, TensorMap], ...]) -> Iterator[str]:
+    """Yield the names that no parameter of the kernel has."""
+    for name, _ in maps:
+        if parameter_place(function, name) is None:
+            yield name

@@ -1,0 +1,12 @@
+"""Tensor maps that kernels make or change with `tensormap.replace`.
+
+`flow` follows what each map is made of, `made` judges it on the constraints of the host's encode, `order` its
+hand-over to the copies that use it, and `verdicts` sums up.
+"""
+
+from __future__ import annotations
+
+from .flow import DeviceMaps
+from .verdicts import descriptor_verdicts
+
+__all__ = ["DeviceMaps", "descriptor_verdicts"]

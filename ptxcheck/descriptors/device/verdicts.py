@@ -1,0 +1,128 @@
+"""Verdicts on the tensor maps that a kernel makes or changes itself.
+
+`DESCRIPTOR_LEGALITY`: every copy through such a map finds one that the hardware can use. `DESCRIPTOR_RANK`: copies
+give as many coordinates as their map has dimensions, in its mode. `DESCRIPTOR_ORDER`: every change is ordered
+before the copies that use it, and after those that used the map before.
+
+Taken for granted, in all three: no data race on the bytes of a map while it is made, and pointers that the host
+passes under two names do not overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ...verdict import Property, Reason, Verdict, VerdictKind
+from ..symbolic import Legality
+from .contents import NO_CHANGE, Contents
+from .events import Use
+from .flow import DeviceMaps
+from .made import MadeMap, NotKnown, NotSet, is_conditional_on_host, made_maps, platform_of
+from .order import Certainty, gaps
+
+if TYPE_CHECKING:
+    from ...view import KernelView
+
+_WORST = (
+    VerdictKind.VIOLATED, VerdictKind.UNKNOWN, VerdictKind.ASSUMES, VerdictKind.PROVED,
+)  # fmt: skip
+
+Judgement = tuple[VerdictKind, Reason | None]
+
+
+def descriptor_verdicts(view: KernelView) -> tuple[Verdict, ...]:
+    """Return a verdict for each property of tensor maps; none for a kernel that changes no tensor map."""
+    maps = view.device_maps
+    if not maps.keys and not maps.has_lost:
+        return ()
+    if not maps.events:
+        return ()
+    found = [(use, maps.at(use)) for use in maps.uses]
+    return (
+        _verdict(Property.DESCRIPTOR_LEGALITY, _legality(view, found)),
+        _verdict(Property.DESCRIPTOR_RANK, _rank(view, found)),
+        _verdict(Property.DESCRIPTOR_ORDER, _order(maps)),
+    )
+
+
+def _verdict(which: Property, judgements: Iterator[Judgement]) -> Verdict:
+    found = list(judgements)
+    worst = next((kind for kind in _WORST if any(k is kind for k, _ in found)), VerdictKind.PROVED)
+    reasons = dict.fromkeys(reason for kind, reason in found if kind is worst and reason is not None)
+    return Verdict(which, worst, tuple(reasons))
+
+
+def _own(found: Sequence[tuple[Use, Contents | None]]) -> Iterator[tuple[Use, Contents | None]]:
+    """Yield the uses of maps that the kernel changes, one of each."""
+    seen: set[Contents] = set()
+    for use, contents in found:
+        if contents is None:
+            yield use, None
+        elif contents not in seen and not _is_untouched(contents):
+            seen.add(contents)
+            yield use, contents
+
+
+def _is_untouched(contents: Contents) -> bool:
+    return not contents.slots and all(point == NO_CHANGE for point, _ in contents.steps)
+
+
+# ---- legality
+
+
+def _legality(view: KernelView, found: Sequence[tuple[Use, Contents | None]]) -> Iterator[Judgement]:
+    for use, contents in _own(found):
+        if contents is None:
+            yield VerdictKind.UNKNOWN, Reason("which map this copy reads was not followed", use.point)
+            continue
+        for made in made_maps(view, contents):
+            match made:
+                case NotSet(slots=slots):
+                    names = ", ".join(map(str, slots))
+                    yield VerdictKind.VIOLATED, Reason(f"the map has no {names}", use.point)
+                case NotKnown(reason=text, depends_on_host=depends):
+                    kind = VerdictKind.ASSUMES if depends else VerdictKind.UNKNOWN
+                    yield kind, Reason(text, use.point)
+                case MadeMap():
+                    yield from _of_map(view, use, made)
+
+
+def _of_map(view: KernelView, use: Use, made: MadeMap) -> Iterator[Judgement]:
+    answer = made.decide(platform_of(view))
+    match answer.legality:
+        case Legality.ALWAYS:
+            yield VerdictKind.PROVED, None
+        case Legality.NEVER:
+            text = "; ".join(clause.constraint.text for clause in answer.clauses)
+            yield VerdictKind.VIOLATED, Reason(text, use.point)
+        case Legality.CONDITIONAL:
+            is_hosts = is_conditional_on_host(view, made)
+            kind = VerdictKind.ASSUMES if is_hosts else VerdictKind.UNKNOWN
+            for text in dict.fromkeys(clause.python for clause in answer.clauses):
+                yield kind, Reason(text, use.point)
+
+
+# ---- rank and mode
+
+
+def _rank(view: KernelView, found: Sequence[tuple[Use, Contents | None]]) -> Iterator[Judgement]:
+    from ..agreement import Topic
+    from ..contract import Contract
+
+    contract = Contract(view)
+    for use, contents in _own(found):
+        if contents is None or use.point not in contract.bindings:
+            yield VerdictKind.UNKNOWN, Reason("the map that this copy reads is not known", use.point)
+    for one in contract.disagreements:
+        if one.topic in (Topic.RANK, Topic.MODE):
+            yield VerdictKind.VIOLATED, Reason(one.text, one.point)
+
+
+# ---- order
+
+
+def _order(maps: DeviceMaps) -> Iterator[Judgement]:
+    for gap in gaps(maps):
+        kind = VerdictKind.VIOLATED if gap.certainty is Certainty.WRONG else VerdictKind.UNKNOWN
+        yield kind, Reason(gap.text, gap.point)

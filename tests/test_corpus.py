@@ -16,7 +16,9 @@ from ptxcheck.source import Source
 from .expectations import fired, marks
 
 CORPUS = Path(__file__).parent.parent / "corpus"
-KERNELS = sorted(path for path in CORPUS.rglob("*") if path.suffix in (".ptx", ".cu"))
+KERNELS = sorted(
+    path for side in ("good", "bad") for path in (CORPUS / side).rglob("*") if path.suffix in (".ptx", ".cu")
+)
 HAS_NVCC = shutil.which("nvcc") is not None
 
 

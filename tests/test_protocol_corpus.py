@@ -1,0 +1,145 @@
+"""The protocol corpus: good kernels hold, each broken twin is violated at a line that it marks.
+
+`tests/protocol_expectations.py` explains the notation. A twin of `ring/one_stage.ptx` is
+`ring/one_stage.<what is wrong>.ptx`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from benchmarks.mutation.judge import judge
+from ptxcheck.check import check
+from ptxcheck.config import Config
+from ptxcheck.frontends import discover, load
+from ptxcheck.source import Source
+
+from .protocol_expectations import Expectation, Said, Status, compare, expectation
+
+CORPUS = Path(__file__).parent.parent / "corpus" / "protocols"
+FILES = sorted(path for path in CORPUS.rglob("*") if path.suffix in (".ptx", ".cu"))
+PTX = [path for path in FILES if path.suffix == ".ptx"]
+HAS_NVCC = shutil.which("nvcc") is not None
+PTXAS = shutil.which("ptxas")
+MOST_CHANGED_LINES = 40
+
+
+class UndecidedError(Exception):
+    """The verifier answers `unknown` where the corpus knows better."""
+
+
+class BoundedError(Exception):
+    """The verifier proves a broken kernel for the trip counts that it runs."""
+
+
+class WrongError(Exception):
+    """The verifier says something that is not so."""
+
+
+RAISED = {Status.UNDECIDED: UndecidedError, Status.BOUNDED: BoundedError, Status.WRONG: WrongError}
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(CORPUS).as_posix()
+
+
+def read(path: Path) -> Source:
+    return Source(name_of(path), path.read_text(encoding="utf-8"))
+
+
+def good_twin(path: Path) -> Path:
+    return path.with_name(path.name.split(".")[0] + path.suffix)
+
+
+def cases() -> list[object]:
+    found: list[object] = []
+    for path in FILES:
+        wanted = expectation(read(path))
+        marks = [] if wanted.pending is None else [
+            pytest.mark.xfail(strict=True, raises=RAISED[wanted.pending_status], reason=wanted.pending)
+        ]  # fmt: skip
+        found.append(pytest.param(path, wanted, id=name_of(path), marks=marks))
+    return found
+
+
+def ptx_of(path: Path) -> Source:
+    """Return the PTX of a file; CUDA is compiled with line information."""
+    if path.suffix == ".ptx":
+        return read(path)
+    (item,), _ = discover([str(path)], ())
+    loaded = load(item, Config().nvcc)
+    assert loaded.source is not None, loaded.problems
+    return loaded.source
+
+
+@pytest.mark.parametrize(("path", "wanted"), cases())
+def test_verdicts(path: Path, wanted: Expectation) -> None:
+    if path.suffix == ".cu" and not HAS_NVCC:
+        pytest.skip("no nvcc")
+    (judged,) = judge(ptx_of(path), seconds=60)
+    said = [
+        Said(v.property.value, v.kind.value, judged.line(v.reasons[0].point) if v.reasons else 0)
+        for v in judged.verdicts
+    ]
+    detail = [(v.property.value, v.kind.value, [r.text for r in v.reasons]) for v in judged.verdicts]
+    status = compare(wanted, said)
+    if status is not Status.MET:
+        raise RAISED[status](said, detail)
+
+
+def silent_cases() -> list[Path]:
+    """Good kernels; false alarms that are marked are the business of `test_verdicts`."""
+    wanted = ((path, expectation(read(path))) for path in FILES)
+    return [path for path, each in wanted if each.good and each.pending_status is not Status.WRONG]
+
+
+@pytest.mark.parametrize("path", silent_cases(), ids=name_of)
+def test_rules_are_silent_on_good_kernels(path: Path) -> None:
+    if path.suffix == ".cu" and not HAS_NVCC:
+        pytest.skip("no nvcc")
+    report = check(str(path))
+    assert report.problems == ()
+    assert [(f.rule, f.location.primary.line, f.message) for f in report.active] == []
+
+
+def test_each_broken_kernel_is_a_small_change_of_a_good_one() -> None:
+    for path in FILES:
+        if expectation(read(path)).good:
+            assert good_twin(path) == path, f"{path}: a good kernel has one name"
+            continue
+        twin = good_twin(path)
+        assert twin.exists(), f"{path}: its good twin is missing"
+        assert expectation(read(twin)).good
+        changed = [
+            line for line in difflib.ndiff(_code(twin), _code(path)) if line[0] in "+-" and line[1:].strip()
+        ]
+        assert changed, f"{path}: the same code as its good twin"
+        assert len(changed) <= MOST_CHANGED_LINES, f"{path}: {len(changed)} lines differ from its good twin"
+
+
+def _code(path: Path) -> list[str]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [text for line in lines if (text := line.split("//")[0].strip()) and not text.startswith(".reg")]
+
+
+def test_there_are_enough_pairs() -> None:
+    good = {good_twin(path) for path in FILES}
+    broken = [path for path in FILES if not expectation(read(path)).good]
+    assert len(good) >= 40
+    assert len(broken) >= 80
+
+
+@pytest.mark.parametrize("path", PTX, ids=name_of)
+@pytest.mark.skipif(PTXAS is None, reason="no ptxas")
+def test_ptxas_assembles(path: Path, tmp_path: Path) -> None:
+    assert PTXAS is not None
+    text = path.read_text(encoding="ascii")
+    target = text.split(".target", 1)[1].split()[0]
+    command = [PTXAS, f"-arch={target}", "-O0", "-o", str(tmp_path / "out.cubin"), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatch
@@ -81,7 +81,18 @@ def check(
     parts = _parts(work, units, Serial() if executor is None or rules is not None else executor, progress)
     if cache is not None:
         cache.prune()
-    return _merged([_Part(problems=problems), *parts], tuple(unit.name for unit in units), infos)
+    unused = _unused_values(config.launch, [kernel for part in parts for kernel in part.kernels])
+    return _merged([_Part(problems=(*problems, *unused)), *parts], tuple(unit.name for unit in units), infos)
+
+
+def _unused_values(hints: Sequence[LaunchHint], kernels: Sequence[KernelResult]) -> Iterator[Problem]:
+    """Yield a problem for each given value that no kernel has a parameter for."""
+    taken = {value.name for kernel in kernels for value in kernel.launch.given}
+    for hint in hints:
+        for name, _ in hint.values:
+            if name not in taken:
+                message = f"no kernel that was checked has a parameter {name}"
+                yield Problem(ProblemKind.SETTING, message, Position(hint.origin, 0))
 
 
 def _infos(rules: Sequence[Rule]) -> tuple[RuleInfo, ...]:
@@ -183,8 +194,11 @@ class _Work:
 
 
 def _lasting(part: _Part) -> bool:
-    """Tell whether a result depends on nothing but files: not on a compiler or on luck."""
-    return all(problem.kind not in (ProblemKind.TOOL, ProblemKind.COMPILER) for problem in part.problems)
+    """Tell whether a result depends on nothing but files: not on a compiler, on time or on luck."""
+    in_time = not any(kernel.verification and kernel.verification.out_of_time for kernel in part.kernels)
+    return in_time and all(
+        problem.kind not in (ProblemKind.TOOL, ProblemKind.COMPILER) for problem in part.problems
+    )
 
 
 def _loaded(unit: _Unit, config: Config) -> Loaded:
@@ -285,7 +299,7 @@ def _check_function(
     view_class: type[KernelView],
 ) -> _Part:
     launch, complaints = launch_of(function, hints)
-    view = view_class(module, function, launch)
+    view = view_class(module, function, launch, config.verify_seconds if config.verify else None)
     severities = _severities(rules, config)
     result = evaluate(view, rules, locator, severities, possible=config.possible)
     position = module.source.position(function.span.start)

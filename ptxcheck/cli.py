@@ -16,7 +16,7 @@ from .check import Progress, check
 from .config import Config, ConfigError, find_config, load_config, parse_severity
 from .finding import Severity
 from .hardware_commands import run_command
-from .launches import LaunchError, parse_hint
+from .launches import LaunchError, parse_assumption, parse_hint
 from .output import OutputError, write_atomically
 from .report import REVIEWED, Format, render
 from .results import Report, exit_code
@@ -98,6 +98,13 @@ def _words(_context: click.Context, _option: click.Parameter, values: tuple[str,
 @click.option(
     "--launch", multiple=True, metavar="SPEC", help="'block=384 cluster=2' or 'kernel*: block=128'."
 )
+@click.option(
+    "--assume", multiple=True, metavar="SPEC", help="A value that the host passes: 'param+640=8192'."
+)
+@click.option("--verify/--no-verify", default=None, help="Verify whole kernels (the default), or only lint.")
+@click.option(
+    "--verify-seconds", type=click.FloatRange(0, min_open=True), help="Time for verifying one kernel."
+)
 @click.option("--source-root", multiple=True, metavar="DIR", help="Show lines of files below DIR.")
 @click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
@@ -151,6 +158,7 @@ def _config(paths: tuple[str, ...], options: dict[str, Any]) -> Config:
     try:
         config = _configured(paths, options["config_file"], options["isolated"])
         hints = tuple(parse_hint(text, "--launch") for text in options["launch"])
+        hints += tuple(parse_assumption(text) for text in options["assume"])
     except (ConfigError, LaunchError) as error:
         _fail(str(error))
     nvcc = config.nvcc
@@ -164,6 +172,8 @@ def _config(paths: tuple[str, ...], options: dict[str, Any]) -> Config:
         possible=options["possible"] or config.possible,
         source_roots=config.source_roots + options["source_root"],
         launch=hints + config.launch,
+        verify=config.verify if options["verify"] is None else options["verify"],
+        verify_seconds=options["verify_seconds"] or config.verify_seconds,
         nvcc=replace(
             nvcc,
             args=nvcc.args + options["nvcc_args"],

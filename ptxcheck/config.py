@@ -44,6 +44,10 @@ class Config:
     source_roots: tuple[str, ...] = ()
     """Folders whose files may be read to show source lines of PTX that was compiled elsewhere."""
     launch: tuple[LaunchHint, ...] = ()
+    verify: bool = True
+    """Verify whole kernels besides running rules on each thread's code."""
+    verify_seconds: float = 10.0
+    """Time for the verification of one kernel."""
     nvcc: NvccOptions = field(default_factory=NvccOptions)
 
 
@@ -173,6 +177,8 @@ _KEYS: Mapping[str, _Parse] = {
     "extend-library-prefixes": _Reader.texts,
     "source-roots": _Reader.folders,
     "launch": _Reader.launches,
+    "verify": _Reader.flag,
+    "verify-seconds": _Reader.seconds,
     "nvcc": _Reader.nvcc,
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,9 @@ from .finding import Confidence, Finding, Location, Related, Severity
 from .fingerprint import fingerprint, normalised
 from .op import Op
 from .positions import Locator
-from .results import KernelResult, Note, NoteKind, Problem, ProblemKind
+from .results import KernelResult, KernelVerdicts, Note, NoteKind, Problem, ProblemKind
+from .verdict import VerdictKind
+from .verdict_table import verdict_table, verifier_failure
 from .view import KernelView
 
 if TYPE_CHECKING:
@@ -52,9 +54,23 @@ def evaluate(
             if possible or hit.confidence is Confidence.PROVED or rule.confidence is Confidence.POSSIBLE:
                 findings.append(_finding(view, rule, severity, hit, locator, seen))
     notes = _opaque(view, locator)
-    problems = _problems(view, failures)
-    complete = not (notes or problems or view.body.problems)
-    return Evaluation(_result(view, complete), tuple(findings), problems, notes)
+    problems = (*_problems(view, failures), *verifier_failure(view))
+    verdicts = verdict_table(view, locator)
+    unknown = verdicts is not None and any(v.kind is VerdictKind.UNKNOWN for v in verdicts.verdicts)
+    complete = not (notes or problems or view.body.problems or unknown)
+    return Evaluation(_result(view, complete, verdicts), tuple(_without_echoes(findings)), problems, notes)
+
+
+def _without_echoes(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Leave out what a whole run shows at an instruction where the code of one thread is already proved wrong."""
+    plain = {
+        finding.location.span
+        for finding in findings
+        if finding.counterexample is None and finding.confidence is Confidence.PROVED
+    }
+    for finding in findings:
+        if finding.counterexample is None or finding.location.span not in plain:
+            yield finding
 
 
 def _finding(
@@ -86,6 +102,9 @@ def _finding(
         kernel=view.function.name,
         help=rule.advice,
         related=related,
+        counterexample=None
+        if hit.counterexample is None
+        else hit.counterexample.placed(lambda point: locator.location(view.function, point)),
         fingerprint=fingerprint(rule.id, view.function.name, text, ordinal),
     )
 
@@ -136,7 +155,7 @@ def _opaque(view: KernelView, locator: Locator) -> tuple[Note, ...]:
     return (Note(NoteKind.OPAQUE, message, position, view.function.name),)
 
 
-def _result(view: KernelView, complete: bool) -> KernelResult:
+def _result(view: KernelView, complete: bool, verdicts: KernelVerdicts | None) -> KernelResult:
     return KernelResult(
         name=view.function.name,
         position=view.module.source.position(view.function.span.start),
@@ -144,4 +163,5 @@ def _result(view: KernelView, complete: bool) -> KernelResult:
         instructions=len(view.body.instructions),
         complete=complete,
         entry=view.function.is_entry,
+        verification=verdicts,
     )

@@ -96,6 +96,8 @@ class KernelVerdicts:
     assumptions: tuple[Remark, ...] = ()
     given: tuple[str, ...] = ()
     """Values of parameters that the user gave, such as `param+640=8192`."""
+    out_of_time: bool = False
+    """True when more time might have decided more."""
 
     @property
     def kind(self) -> VerdictKind:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from .protocols.thread.cluster_barrier import ClusterBarrier
     from .protocols.thread.cluster_memory import ClusterMemory
     from .protocols.thread.copy_groups import CopyGroups, Slip
+    from .protocols.thread.matrix_tiles import MatrixTiles
     from .protocols.thread.mbarrier_lifecycle import Lifecycle
     from .protocols.thread.named_barrier import NamedBarriers
-    from .protocols.thread.matrix_tiles import MatrixTiles
     from .protocols.thread.paths import Paths
     from .protocols.thread.places import Places
     from .protocols.thread.proxies import Crossing
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .protocols.thread.shared_access import SharedAccess
     from .protocols.thread.tensor_memory import TensorMemory
     from .protocols.thread.wgmma import Wgmma
+    from .protocols.whole_kernel import WholeKernel
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,17 @@ class KernelView:
     launch: Launch
     tensor_maps: tuple[tuple[str, TensorMap], ...] = field(default=(), kw_only=True)
     """Tensor maps that the host passes, by kernel parameter, as far as the user describes them."""
+    verify_seconds: float | None = None
+    """Time for whole-kernel verification; None turns it off."""
+
+    @cached_property
+    def whole_kernel(self) -> WholeKernel | None:
+        """What whole-kernel verification showed; None when it is off, or the kernel has nothing that it is about."""
+        if self.verify_seconds is None:
+            return None
+        from .protocols.whole_kernel import whole_kernel
+
+        return whole_kernel(self, self.verify_seconds)
 
     @property
     def body(self) -> Body:
@@ -180,6 +192,13 @@ class KernelView:
         return Wgmma(self)
 
     @cached_property
+    def matrix_tiles(self) -> MatrixTiles:
+        """Descriptors of matrix instructions, and the tiles that they read."""
+        from .protocols.thread.matrix_tiles import MatrixTiles
+
+        return MatrixTiles(self)
+
+    @cached_property
     def tensor_memory(self) -> TensorMemory:
         """Allocations, loads, stores and commits of tensor memory."""
         from .protocols.thread.tensor_memory import TensorMemory
@@ -192,10 +211,3 @@ class KernelView:
         from .protocols.thread.register_count import RegisterCount
 
         return RegisterCount(self)
-    @cached_property
-    def matrix_tiles(self) -> MatrixTiles:
-        """Descriptors of matrix instructions, and the tiles that they read."""
-        from .protocols.thread.matrix_tiles import MatrixTiles
-
-        return MatrixTiles(self)
-

@@ -20,7 +20,7 @@ LAYERS = (
     ("rules",),
     ("repair", "report"),
     ("positions", "comments", "launches", "fingerprint", "files", "frontends", "collector", "cache", "executors"),
-    ("launch_comments", "suppress", "config", "evaluate", "profile", "watch", "repository", "baseline"),
+    ("launch_comments", "suppress", "config", "evaluate", "verdict_table", "profile", "watch", "repository", "baseline"),
     ("check", "dump", "output", "differences"),
     ("progress", "hardware_commands", "tma_commands"),
     ("cli",),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import click
 
 from ..results import Report
+from .names import short_name
 from .plain import COLORS, place, summary, visible
+from .verdicts import VERDICT_COLORS, launch_line, one_line
 
 
 def render_concise(report: Report, *, color: bool = False) -> str:
@@ -24,6 +26,12 @@ def render_concise(report: Report, *, color: bool = False) -> str:
     lines += [
         f"{place(note.position)}: {_paint('note', 'cyan', color)} {_one_line(note.message)}"
         for note in report.notes
+    ]
+    lines += [
+        f"{place(kernel.position)}: {_paint(table.kind.value, VERDICT_COLORS[table.kind], color)} "
+        f"{_one_line(f'{short_name(kernel.name)}, {launch_line(table)}: {one_line(table)}')}"
+        for kernel in report.kernels
+        if (table := kernel.verification) is not None
     ]
     return "\n".join([*lines, summary(report)]) + "\n"
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 from ..finding import Finding, Severity
 from ..results import Report
 from ..source import Position
+from ..verdict import VerdictKind
 from .names import short_name
 from .plain import summary, visible
+from .verdicts import detail_lines, launch_line, run_lines
+
+_NOTICED = (VerdictKind.UNKNOWN, VerdictKind.ASSUMES)
+"""Verdicts that ask for something; violations are findings."""
 
 
 def render_github(report: Report) -> str:
@@ -25,13 +30,24 @@ def render_github(report: Report) -> str:
         _command("notice", note.position, f"ptxcheck: {note.kind.value}", note.message)
         for note in report.notes
     ]
+    lines += [
+        _command(
+            "notice",
+            kernel.position,
+            f"ptxcheck: {table.kind.value}",
+            _with(short_name(kernel.name), launch_line(table), *map(" ".join, detail_lines(table))),
+        )
+        for kernel in report.kernels
+        if (table := kernel.verification) is not None and table.kind in _NOTICED
+    ]
     return "\n".join([*lines, _data(summary(report))]) + "\n"
 
 
 def _finding(finding: Finding) -> str:
     level = {Severity.SLOW: "warning", Severity.NOTE: "notice"}.get(finding.severity, "error")
     kernel = "" if finding.kernel is None else f"in {short_name(finding.kernel)}"
-    text = _with(finding.message, kernel, finding.help)
+    run = () if finding.counterexample is None else map(" ".join, run_lines(finding.counterexample))
+    text = _with(finding.message, kernel, *run, finding.help)
     return _command(level, finding.location.primary, f"{finding.rule} {finding.name}", text)
 
 

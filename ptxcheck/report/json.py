@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from .. import __version__
-from ..finding import Finding, Frame, Location
+from ..finding import Counterexample, Finding, Frame, Location
 from ..launch import Launch
-from ..results import KernelResult, Note, Problem, Report, RuleInfo
+from ..results import KernelResult, KernelVerdicts, Note, Problem, Remark, Report, RuleInfo
 from ..source import Position
 
 SCHEMA_VERSION = 1
@@ -72,6 +72,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
             {"message": related.message, "location": _location(related.location)}
             for related in finding.related
         ],
+        "counterexample": None if finding.counterexample is None else _run(finding.counterexample),
         "fingerprint": finding.fingerprint,
         "suppressed": finding.suppressed,
         "baselined": finding.baselined,
@@ -121,6 +122,55 @@ def _kernel(kernel: KernelResult) -> dict[str, Any]:
         "instructions": kernel.instructions,
         "complete": kernel.complete,
         "launch": _launch(kernel.launch),
+        "verification": None if kernel.verification is None else _verdicts(kernel.verification),
+    }
+
+
+def _verdicts(table: KernelVerdicts) -> dict[str, Any]:
+    return {
+        "verdict": table.kind.value,
+        "block": None if table.block is None else list(table.block),
+        "cluster": None if table.cluster is None else list(table.cluster),
+        "inferred": table.inferred,
+        "given": list(table.given),
+        "properties": [
+            {"property": each.property.value, "verdict": each.kind.value, "reasons": _remarks(each.reasons)}
+            for each in table.verdicts
+        ],
+        "equations": list(table.equations),
+        "assumptions": _remarks(table.assumptions),
+        "runs": table.runs,
+        "trips": list(table.trips),
+    }
+
+
+def _remarks(remarks: tuple[Remark, ...]) -> list[dict[str, Any]]:
+    return [
+        {
+            "text": remark.text,
+            "location": None if remark.location is None else _location(remark.location),
+        }
+        for remark in remarks
+    ]
+
+
+def _run(run: Counterexample[Location]) -> dict[str, Any]:
+    return {
+        "launch": run.launch,
+        "roles": [
+            {
+                "name": role.name,
+                "earlier": role.earlier,
+                "steps": [
+                    {"order": step.order, "text": step.text, "location": _location(step.place)}
+                    for step in role.steps
+                ],
+            }
+            for role in run.roles
+        ],
+        "bad": run.bad,
+        "state": list(run.state),
+        "needed": run.needed,
     }
 
 
@@ -129,4 +179,5 @@ def _launch(launch: Launch) -> dict[str, Any]:
         "block": None if launch.block is None else list(launch.block),
         "cluster": None if launch.cluster is None else list(launch.cluster),
         "max_threads": launch.max_threads,
+        "given": {value.name: value.value for value in launch.given},
     }

@@ -8,6 +8,7 @@ from collections import Counter
 from ..finding import Severity
 from ..results import Report
 from ..source import Position
+from ..verdict import SEVERITY
 
 COLORS = {
     Severity.ERROR: "red",
@@ -55,6 +56,10 @@ def summary(report: Report) -> str:
         parts.append(f"{len(report.baselined)} in the baseline")
     if report.problems:
         parts.append(plural(len(report.problems), "problem"))
+    kinds = Counter(kernel.verification.kind for kernel in report.kernels if kernel.verification is not None)
+    if kinds:
+        told = ", ".join(f"{kinds[kind]} {kind.value}" for kind in reversed(SEVERITY) if kinds[kind])
+        parts.append(f"{sum(kinds.values())} verified ({told})")
     if report.incomplete:
         parts.append(f"{len(report.incomplete)} not checked in full")
     return "; ".join(parts)

@@ -11,16 +11,19 @@ from urllib.parse import quote
 import sarif_om as sarif
 
 from .. import __version__
-from ..finding import Confidence, Finding, Frame, Location, Related, Severity
-from ..results import Note, Problem, Report, RuleInfo
+from ..finding import Confidence, Counterexample, Finding, Frame, Location, Related, Severity, Step
+from ..results import KernelResult, KernelVerdicts, Note, Problem, Report, RuleInfo
 from ..source import Position, Span
+from ..verdict import VerdictKind
 from .names import short_name
 from .plain import visible
 from .rule_page import markdown_page
+from .verdicts import launch_line, one_line
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "ptxcheck/v1"
 _ROOT = "%SRCROOT%"
+_OPEN = (VerdictKind.UNKNOWN, VerdictKind.ASSUMES)
 _ROOT_IS = "The root of the repository, or without one the folder that ptxcheck was run in."
 
 
@@ -32,9 +35,15 @@ def render_sarif(report: Report) -> str:
         version=__version__,
         semantic_version=__version__,
         rules=[_rule(rule) for rule in report.rules],
+        notifications=[_verdict_descriptor(kind) for kind in _OPEN],
     )
     notifications = [_problem(problem) for problem in report.problems] + [
         _note(note) for note in report.notes
+    ]
+    notifications += [
+        _undecided(kernel, kernel.verification)
+        for kernel in report.kernels
+        if kernel.verification is not None and kernel.verification.kind in _OPEN
     ]
     run = sarif.Run(
         tool=sarif.Tool(driver=driver),
@@ -92,6 +101,14 @@ def _rule(rule: RuleInfo) -> Any:
     )
 
 
+def _verdict_descriptor(kind: VerdictKind) -> Any:
+    text = {
+        VerdictKind.UNKNOWN: "A property of a kernel was not decided.",
+        VerdictKind.ASSUMES: "The properties of a kernel hold if what is listed does.",
+    }[kind]
+    return sarif.ReportingDescriptor(id=f"verification/{kind.value}", short_description=_text(text))
+
+
 def _text(text: str) -> Any:
     return sarif.MultiformatMessageString(text=text)
 
@@ -110,6 +127,7 @@ def _result(finding: Finding, indices: dict[str, int]) -> Any:
         related_locations=_numbered(
             [*_frames(finding.location), *(_related(related) for related in finding.related)]
         ),
+        code_flows=None if finding.counterexample is None else [_code_flow(finding.counterexample)],
         partial_fingerprints={FINGERPRINT: finding.fingerprint} if finding.fingerprint else None,
         suppressions=_suppressions(finding),
         properties={"confidence": finding.confidence.value, "severity": finding.severity.value},
@@ -122,6 +140,49 @@ def _suppressions(finding: Finding) -> list[Any]:
     if finding.baselined:
         return [sarif.Suppression(kind="external", justification="in the baseline")]
     return []
+
+
+def _code_flow(run: Counterexample[Location]) -> Any:
+    """Return a run as a code flow with a thread flow for each role; the order is that of the whole run."""
+    closing = "; ".join(part for part in (*run.state, f"needed: {run.needed}" if run.needed else "") if part)
+    return sarif.CodeFlow(
+        message=_message(f"{run.launch}. {closing}"),
+        thread_flows=[
+            sarif.ThreadFlow(
+                id=visible(role.name),
+                message=_message(role.name),
+                locations=[_flow_location(step, run.bad) for step in role.steps],
+            )
+            for role in run.roles
+        ],
+    )
+
+
+def _flow_location(step: Step[Location], bad: int) -> Any:
+    place = sarif.Location(physical_location=_physical(step.place.primary), message=_message(step.text))
+    return sarif.ThreadFlowLocation(
+        location=place,
+        execution_order=step.order,
+        importance="essential" if step.order == bad else "important",
+        stack=_stack(step.place),
+    )
+
+
+def _stack(location: Location) -> Any:
+    """Return the inline stack, innermost first."""
+    if len(location.frames) < 2:
+        return None
+    return sarif.Stack(frames=[sarif.StackFrame(location=_frame(frame)) for frame in location.frames])
+
+
+def _undecided(kernel: KernelResult, table: KernelVerdicts) -> Any:
+    """Return what was not decided of a kernel. No result: code scanning would show it as an alert."""
+    text = f"{short_name(kernel.name)}, {launch_line(table)}: {one_line(table)}"
+    at = Location(kernel.position, Span(0, 0))
+    return sarif.Notification(
+        message=_message(text), level="note", locations=[_location(at, kernel.name)],
+        descriptor=sarif.ReportingDescriptorReference(id=f"verification/{table.kind.value}"),
+    )  # fmt: skip
 
 
 def _message(text: str) -> Any:

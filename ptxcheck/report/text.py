@@ -8,11 +8,12 @@ from textwrap import wrap
 
 import click
 
-from ..finding import Confidence, Finding, Location, Related
-from ..results import Note, Problem, Report
+from ..finding import Confidence, Counterexample, Finding, Location, Related
+from ..results import KernelResult, Note, Problem, Report
 from ..source import Position
 from .names import short_name
 from .plain import COLORS, place, summary, visible
+from .verdicts import VERDICT_COLORS, detail_lines, headline, run_lines
 
 WIDTH = 100
 MAX_LINE = 160
@@ -25,6 +26,7 @@ def render_text(report: Report, *, color: bool = False) -> str:
     blocks = [page.problem(problem) for problem in report.problems]
     blocks += [page.finding(finding) for finding in report.active]
     blocks += [page.note(note) for note in report.notes]
+    blocks += [page.verdicts(kernel) for kernel in report.kernels if kernel.verification is not None]
     blocks.append(page.paint(summary(report), bold=True))
     return "\n\n".join(blocks) + "\n"
 
@@ -47,6 +49,8 @@ class _Page:
         lines += self._chain(finding.location)
         for related in finding.related:
             lines += self._related(related)
+        if finding.counterexample is not None:
+            lines += self._run(finding.counterexample)
         if finding.kernel is not None:
             lines += self._remark("kernel", visible(short_name(finding.kernel)))
         rule = self.report.rule(finding.rule)
@@ -71,6 +75,23 @@ class _Page:
         if note.kernel is not None:
             lines += self._remark("kernel", visible(short_name(note.kernel)))
         return "\n".join(lines)
+
+    def verdicts(self, kernel: KernelResult) -> str:
+        """Return the verdicts on one kernel, in one line when all is proved."""
+        table = kernel.verification
+        assert table is not None
+        head = self.paint(table.kind.value, VERDICT_COLORS[table.kind], bold=True)
+        lines = [f"{head} {headline(kernel, table)}"]
+        for word, text in detail_lines(table):
+            lines += self._remark(word, text)
+        return "\n".join(lines)
+
+    def _run(self, run: Counterexample[Location]) -> Iterator[str]:
+        for word, text in run_lines(run):
+            if word:
+                yield from self._remark(word, text)
+            else:
+                yield f"       {text}"
 
     def _related(self, related: Related) -> Iterator[str]:
         yield f"  {self.paint('note', 'cyan', bold=True)}: {visible(related.message)}"

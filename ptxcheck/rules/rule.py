@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from ..finding import Confidence, Severity
+from ..finding import Confidence, Counterexample, Severity
 from ..source import Span
 from ..view import KernelView
 
@@ -20,6 +20,8 @@ class Hit:
     confidence: Confidence = Confidence.PROVED
     span: Span | None = None
     """The text to point at when it is no instruction: a directive or a declaration."""
+    counterexample: Counterexample[int] | None = None
+    """The run that shows it, for what takes more than one thread."""
 
 
 @dataclass(frozen=True, slots=True)

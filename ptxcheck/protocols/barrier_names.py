@@ -1,0 +1,167 @@
+"""Names of barriers for people: the shared variable and what lies where in it, and the stage of a ring.
+
+A ring is found by its use: the mbarriers that one instruction names in one run, when their offsets go up in equal
+steps, are its stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+from ..ir import Function, Module
+from .actions import (
+    Access,
+    Action,
+    Arrive,
+    AsyncArrive,
+    Barrier,
+    Expect,
+    Init,
+    Inval,
+    Protocol,
+    Rendezvous,
+    Span,
+    Transfer,
+    Wait,
+)
+from .machine.layout import layout_of
+
+Place: TypeAlias = Barrier | Span | tuple[object, ...] | None
+"""What a problem is about: a barrier of any kind, or bytes of shared memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ring:
+    """Offsets `base`, `base + stride`, … of the same barrier in every stage."""
+
+    base: int
+    stride: int
+    stages: int
+
+    def stage(self, offset: int) -> int | None:
+        stage, rest = divmod(offset - self.base, self.stride)
+        return stage if rest == 0 and 0 <= stage < self.stages else None
+
+
+@dataclass(frozen=True)
+class BarrierNames:
+    """How to call the barriers of one kernel."""
+
+    variables: tuple[tuple[int, str], ...]
+    """Offset and name of each shared variable, by offset."""
+    rings: tuple[_Ring, ...]
+    arrays: frozenset[int]
+    """Offsets of variables that hold several mbarriers and nothing else, as far as initialisations show."""
+    ctas: int
+
+    def of(self, barrier: Place) -> str:
+        """Return the name of any barrier or bytes: `full[1]`, `smem+4096 (stage 1 of 4)`, `barrier 3`."""
+        if isinstance(barrier, Span):
+            return self._span(barrier)
+        if isinstance(barrier, Barrier):
+            cta = f" of CTA {barrier.cta}" if self.ctas > 1 else ""
+            return f"{self._place(barrier.offset)}{cta}"
+        if barrier is None:
+            return "a step"
+        kind, *rest = barrier
+        if kind == "bar" and len(rest) == 2:
+            return f"barrier {rest[1]}" + (f" of CTA {rest[0]}" if self.ctas > 1 else "")
+        if kind == "cluster":
+            return "the cluster barrier"
+        if kind == "warp":
+            return "a barrier of its warp"
+        return " ".join(str(part) for part in barrier)
+
+    def _span(self, span: Span) -> str:
+        """Return bytes of shared memory: `data+1024, 1024 bytes`."""
+        if span.start < 0:
+            return "shared memory at an unknown place"
+        cta = f" of CTA {span.cta}" if self.ctas > 1 else ""
+        return f"{self._plain(span.start)}{cta}, {span.size} bytes"
+
+    def _plain(self, offset: int) -> str:
+        start, name = max(
+            ((at, name) for at, name in self.variables if at <= offset), default=(0, "shared memory")
+        )
+        return _plus(name, offset - start)
+
+    def _place(self, offset: int) -> str:
+        start, name = max(
+            ((at, name) for at, name in self.variables if at <= offset), default=(0, "shared memory")
+        )
+        ring = next((ring for ring in self.rings if ring.stage(offset) is not None), None)
+        if ring is None:
+            return f"{name}[{(offset - start) // 8}]" if start in self.arrays else _plus(name, offset - start)
+        stage = ring.stage(offset)
+        if ring.base == start:
+            return f"{name}[{stage}]"
+        return f"{_plus(name, offset - start)} (stage {stage} of {ring.stages})"
+
+
+def _plus(name: str, shift: int) -> str:
+    return f"{name}+{shift}" if shift else name
+
+
+def barrier_names(function: Function, module: Module, protocol: Protocol) -> BarrierNames:
+    """Return names for the barriers of a run."""
+    layout = layout_of(function, module)
+    variables = sorted((offset, name) for (name, _), offset in layout.shared.items())
+    ctas = len({strand.cta for strand in protocol.strands})
+    arrays = frozenset(_arrays([offset for offset, _ in variables], protocol))
+    return BarrierNames(tuple(variables), tuple(_rings(protocol)), arrays, ctas)
+
+
+def _arrays(starts: Sequence[int], protocol: Protocol) -> Iterator[int]:
+    made = {a.barrier.offset for strand in protocol.strands for a in strand.actions if isinstance(a, Init)}
+    for start, end in zip(starts, (*starts[1:], 1 << 30), strict=True):
+        inside = sorted(offset for offset in made if start <= offset < end)
+        if len(inside) > 1 and inside == list(range(start, start + 8 * len(inside), 8)):
+            yield start
+
+
+def mbarriers_of(action: Action) -> Iterator[Barrier]:
+    """Yield the mbarriers that an action is about."""
+    match action:
+        case Init() | Inval() | Arrive() | Expect() | AsyncArrive() | Wait():
+            yield action.barrier
+        case Transfer():
+            yield from (barrier for barrier, _ in action.completes)
+        case _:
+            return
+
+
+def barriers_of(action: Action) -> tuple[Barrier | tuple[object, ...], ...]:
+    """Return all barriers that an action is about."""
+    if isinstance(action, Rendezvous):
+        return (action.name,)
+    return tuple(mbarriers_of(action))
+
+
+def is_about(action: Action, place: Place) -> bool:
+    """Tell whether an action is about a barrier, or touches some of the bytes."""
+    if not isinstance(place, Span):
+        return place in barriers_of(action)
+    spans = (*action.reads, *action.writes) if isinstance(action, Access | Transfer) else ()
+    return any(span.cta == place.cta and span.start < place.end and place.start < span.end for span in spans)
+
+
+def _rings(protocol: Protocol) -> Iterator[_Ring]:
+    """Yield the rings that single instructions go round in, longest first."""
+    offsets: dict[int, set[int]] = {}
+    for strand in protocol.strands:
+        for action in strand.actions:
+            offsets.setdefault(action.point, set()).update(b.offset for b in mbarriers_of(action))
+    found = dict.fromkeys(ring for used in offsets.values() if (ring := _ring(sorted(used))) is not None)
+    yield from sorted(found, key=lambda ring: (-ring.stages, ring.base))
+
+
+def _ring(offsets: Sequence[int]) -> _Ring | None:
+    if len(offsets) < 2:
+        return None
+    stride = offsets[1] - offsets[0]
+    if any(second - first != stride for first, second in pairwise(offsets)):
+        return None
+    return _Ring(offsets[0], stride, len(offsets))

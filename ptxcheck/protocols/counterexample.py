@@ -1,0 +1,279 @@
+"""Counterexamples for people: who does what to which barrier, in which order, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..finding import Counterexample, Role
+from ..finding import Step as Shown
+from ..view import KernelView
+from .actions import Action, Arrive, AsyncArrive, Barrier, Rendezvous, Strand, Transfer
+from .barrier_names import BarrierNames, Place, barrier_names, barriers_of, is_about
+from .outcome import Flaw, Problem, Step
+from .replay import Held, held_after
+from .roles import RoleOf, roles_of
+from .whole_kernel import Cause, Violation, steps_of
+from .wording import wording
+
+_STEPS = 6
+"""Steps that are shown of a role."""
+_ROLES = 4
+
+
+@dataclass(frozen=True)
+class Story:
+    """One violation, told."""
+
+    view: KernelView
+    violation: Violation
+
+    @property
+    def _problem(self) -> Problem:
+        return self.violation.problem
+
+    @property
+    def _strands(self) -> tuple[Strand, ...]:
+        return self.violation.run.protocol.strands
+
+    @cached_property
+    def _schedule(self) -> tuple[Step, ...]:
+        return steps_of(self.violation.run, self._problem)
+
+    @cached_property
+    def _names(self) -> BarrierNames:
+        return barrier_names(self.view.function, self.view.module, self.violation.run.protocol)
+
+    @cached_property
+    def _roles(self) -> tuple[RoleOf, ...]:
+        return roles_of(self.violation.run.protocol)
+
+    @cached_property
+    def _orders(self) -> dict[tuple[int, int], int]:
+        """The order, from 1, of each action that was done."""
+        steps = enumerate(self._schedule, 1)
+        return {(step.strand, step.index): order for order, step in steps if not step.completes}
+
+    @cached_property
+    def _phases(self) -> dict[tuple[int, int], int | None]:
+        return {(s.strand, s.index): s.phase for s in self._schedule if s.phase is not None}
+
+    @cached_property
+    def _stuck(self) -> dict[int, int]:
+        """Index of the action that each strand cannot do, when none can go on."""
+        if self._problem.flaw is not Flaw.DEADLOCK:
+            return {}
+        done = {index: 0 for index, strand in enumerate(self._strands) if strand.actions}
+        for step in self._schedule:
+            done[step.strand] = step.index + 1
+        return {index: at for index, at in done.items() if at < len(self._strands[index].actions)}
+
+    # -- texts
+
+    def message(self) -> str:
+        """Return the flaw in one sentence."""
+        problem = self._problem
+        name, who = self._names.of(problem.barrier), self._role_of(problem.strand).name
+        if problem.flaw is not Flaw.DEADLOCK:
+            return f"{name}: {problem.detail} [{who}]"
+        if isinstance(problem.barrier, Barrier):
+            missing = (problem.detail.partition(": ")[2] or problem.detail).partition("; ")[0]
+            return f"phase {problem.phase} of {name} never completes: {missing}; {who} waits for it"
+        return f"{name} never completes: {problem.detail.partition('; ')[0]}; {who} waits for it"
+
+    def related(self) -> Iterator[tuple[int, str]]:
+        """Yield other instructions that have a part in it."""
+        for strand, point in self._problem.related:
+            yield point, f"{self._role_of(strand).name} does this"
+
+    def counterexample(self) -> Counterexample[int]:
+        """Return the run, by role."""
+        last = self._last_order()
+        steps = self._schedule[: last - 1]
+        held = held_after(self.violation.run.protocol, steps)
+        state = tuple(
+            f"{self._names.of(barrier)}: {held[barrier]}"
+            if barrier in held
+            else self._meeting(barrier, steps)
+            for barrier in self._concerned
+        )
+        roles = tuple(self._role(role, strand, last) for role, strand in self._cast())
+        return Counterexample(
+            self._launch(), tuple(role for role in roles if role.steps), last, state, self._needed()
+        )
+
+    def _launch(self) -> str:
+        shape = self.violation.shape
+        block, cluster = ("×".join(map(str, dim)) for dim in (shape.block, shape.cluster))
+        trips = self.violation.run.trips
+        rounds = "once" if trips == 1 else f"{trips} times"
+        return f"block {block}, cluster {cluster}; loops whose trip count is open go round {rounds}"
+
+    # -- what matters
+
+    def _last_order(self) -> int:
+        """Return the order of the bad step: the one that has the flaw, or that never comes."""
+        if self._stuck:
+            return len(self._schedule) + 1
+        problem = self._problem
+        fitting = [
+            (order, step)
+            for order, step in enumerate(self._schedule, 1)
+            if step.strand == problem.strand and self._action(step).point == problem.point
+        ]
+        exact = [
+            order
+            for order, step in fitting
+            if is_about(self._action(step), problem.barrier) and step.phase in (problem.phase, None)
+        ]
+        return (exact or [order for order, _ in fitting] or [len(self._schedule)])[0]
+
+    def _action(self, step: Step) -> Action:
+        return self._strands[step.strand].actions[step.index]
+
+    @cached_property
+    def _concerned(self) -> tuple[Place, ...]:
+        """What the problem is about, and the barriers that others are blocked at."""
+        found: dict[Place, None] = {}
+        if self._problem.barrier is not None:
+            found[self._problem.barrier] = None
+        for strand, index in self._stuck.items():
+            for barrier in barriers_of(self._strands[strand].actions[index]):
+                found[barrier] = None
+        return tuple(found)[:_ROLES]
+
+    def _cast(self) -> list[tuple[RoleOf, int]]:
+        """Return the roles that have a part in it, each with the strand that stands for it, the guilty one first."""
+        first = self._problem.strand
+        order = [first, *self._stuck, *(strand for strand, _ in self._problem.related)]
+        order += range(len(self._strands))
+        cast: dict[RoleOf, int] = {}
+        for strand in order:
+            if strand in order[: 1 + len(self._stuck)] or self._touches(strand):
+                cast.setdefault(self._role_of(strand), strand)
+        return list(cast.items())[:_ROLES]
+
+    def _touches(self, strand: int) -> bool:
+        return any(self._is_concerned(action) for action in self._strands[strand].actions)
+
+    def _is_concerned(self, action: Action) -> bool:
+        return any(is_about(action, place) for place in self._concerned)
+
+    def _role_of(self, strand: int) -> RoleOf:
+        return next(role for role in self._roles if strand in role.strands)
+
+    # -- one role
+
+    def _role(self, role: RoleOf, strand: int, last: int) -> Role[int]:
+        steps = list(self._steps(strand, last))
+        stuck = self._stuck.get(strand)
+        if stuck is not None:
+            action = self._strands[strand].actions[stuck]
+            text = f"{wording(action, None, self._names)}{self._round(strand, stuck)}: for ever"
+            steps.append(Shown(text, action.point, last))
+        return Role(role.name, tuple(steps[-_STEPS:]), max(0, len(steps) - _STEPS))
+
+    def _steps(self, strand: int, last: int) -> Iterator[Shown[int]]:
+        for index, action in enumerate(self._strands[strand].actions):
+            order = self._orders.get((strand, index))
+            if order is None or (
+                order > last and self._stuck == {} and not self._completes_it(strand, index)
+            ):
+                continue
+            if self._is_concerned(action):
+                text = wording(action, self._phases.get((strand, index)), self._names)
+                yield Shown(f"{text}{self._round(strand, index)}", action.point, order)
+
+    def _completes_it(self, strand: int, index: int) -> bool:
+        """Tell whether a later step takes part in the phase that is missed."""
+        return (
+            self._problem.flaw is Flaw.MISSED_PHASE
+            and self._phases.get((strand, index)) == self._problem.phase + 1
+            and isinstance(self._strands[strand].actions[index], Arrive | AsyncArrive)
+        )
+
+    def _round(self, strand: int, index: int) -> str:
+        """Return how often a strand has come to an instruction, when it comes there again."""
+        actions = self._strands[strand].actions
+        times = [i for i, action in enumerate(actions) if action.point == actions[index].point]
+        rounds = sorted({self._event(strand, i) for i in times})
+        return f" (iteration {rounds.index(self._event(strand, index))})" if len(rounds) > 1 else ""
+
+    def _event(self, strand: int, index: int) -> int:
+        events = self._strands[strand].events
+        return events[index] if events else index
+
+    # -- state and remedy
+
+    def _state(self, place: Place, held: Mapping[Barrier, Held], steps: Sequence[Step]) -> str:
+        match place:
+            case Barrier():
+                known = held.get(place)
+                return f"{self._names.of(place)}: {'not initialised' if known is None else known}"
+            case tuple():
+                return self._meeting(place, steps)
+            case _:
+                return ""
+
+    def _meeting(self, name: Place, steps: Sequence[Step]) -> str:
+        """Return how many threads have come to a counted barrier since it last completed."""
+        arrived, needed = 0, 0
+        for step in steps:
+            action = self._action(step)
+            if isinstance(action, Rendezvous) and action.name == name and action.arrives:
+                arrived, needed = arrived + action.threads, action.needed
+        for strand, index in self._stuck.items():
+            action = self._strands[strand].actions[index]
+            if isinstance(action, Rendezvous) and action.name == name and action.arrives:
+                arrived, needed = arrived + action.threads, action.needed
+        if not needed:
+            return f"{self._names.of(name)}: nothing has happened to it"
+        return f"{self._names.of(name)}: {arrived % needed} of {needed} threads have arrived"
+
+    def _needed(self) -> str:
+        if self._problem.flaw is not Flaw.DEADLOCK:
+            return _REMEDY.get(self._problem.flaw, "")
+        name = self._names.of(self._problem.barrier)
+        if self.violation.cause is Cause.BYTES:
+            return f"the bytes that are expected on {name} must be those that copies onto it bring"
+        helpers = list(dict.fromkeys(self._helpers()))
+        if helpers:
+            return "; ".join(helpers[:2])
+        return f"some thread must still arrive at {name}; none does after these steps"
+
+    def _helpers(self) -> Iterator[str]:
+        """Yield who would arrive at the barrier, and what keeps them from it."""
+        for strand, index in self._stuck.items():
+            later = self._strands[strand].actions[index + 1 :]
+            blocked = next(iter(barriers_of(self._strands[strand].actions[index])), None)
+            if strand != self._problem.strand and any(self._brings(action) for action in later):
+                who = self._role_of(strand).name
+                yield (
+                    f"{who} would arrive at {self._names.of(self._problem.barrier)}, but first waits on "
+                    f"{self._names.of(blocked)}"
+                )
+
+    def _brings(self, action: Action) -> bool:
+        adds = isinstance(action, Arrive | AsyncArrive | Transfer | Rendezvous)
+        return adds and is_about(action, self._problem.barrier)
+
+
+_REMEDY = {
+    Flaw.EARLY_ARRIVAL: "this arrival must come after a wait for the phase before it, so that it cannot count there",
+    Flaw.EARLY_TRANSFER: "this copy must be started after a wait for the phase before it",
+    Flaw.LATE_EXPECT: "the bytes must be expected before, or with, the last arrival of the phase",
+    Flaw.MISSED_PHASE: "whoever completes the next phase must first know that this wait has passed, for example "
+    "through an arrival that comes after it",
+    Flaw.EARLY_WAIT: "this wait must come after a wait for the phase before it: with two phases open, a parity "
+    "means either",
+    Flaw.COUNT_MISMATCH: "all threads of one generation must name the same number of threads",
+    Flaw.TX_MISMATCH: "the bytes that complete in a phase must be those that are expected in it",
+    Flaw.TX_RANGE: "a phase may expect up to 1048575 bytes",
+    Flaw.OVER_ARRIVAL: "the initialised count must be the number of arrivals in each phase",
+    Flaw.UNINITIALISED: "the barrier must be initialised before, by a thread that this one has synchronised with",
+    Flaw.DOUBLE_INIT: "a barrier is initialised once, by one thread, or invalidated in between",
+    Flaw.UNORDERED_INIT: "this use must come after a barrier that the initialising thread reaches after the "
+    "initialisation",
+}
+"""What would have had to happen."""

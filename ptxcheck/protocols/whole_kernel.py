@@ -1,0 +1,168 @@
+"""Whole-kernel verification of one view: its result, and each way in which the kernel breaks its contract, once."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from ..ir import Immediate
+from ..op import Op
+from ..spec import Trait
+from ..verdict import Property, Reason, Verdict, VerdictKind
+from ..view import KernelView
+from .actions import Barrier, Span
+from .barrier_names import barriers_of
+from .machine.trace import Shape
+from .meanings import PROPERTY_OF
+from .outcome import Flaw, Problem, Step
+from .replay import held_after
+from .simulate import simulate
+from .verify import PROPERTIES, Run, Verification, show_equations, verify
+
+_LIFECYCLE = frozenset({Flaw.UNINITIALISED, Flaw.DOUBLE_INIT, Flaw.UNORDERED_INIT})
+
+
+class Cause(Enum):
+    """What a deadlock is about, as far as rules tell it apart."""
+
+    ARRIVALS = "arrivals"
+    BYTES = "bytes"
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One flaw of a run. Not `certain`: it rests on something taken for granted."""
+
+    shape: Shape
+    run: Run
+    problem: Problem
+    certain: bool
+    cause: Cause = Cause.ARRIVALS
+
+    @property
+    def mechanism(self) -> str:
+        """Return what the problem is about: `mbarrier`, `memory`, or the kind of counted barrier (`bar`, `cluster`)."""
+        match self.problem.barrier:
+            case Barrier():
+                return "mbarrier"
+            case Span():
+                return "memory"
+            case (kind, *_):
+                return str(kind)
+            case _:
+                return ""
+
+
+@dataclass(frozen=True)
+class WholeKernel:
+    """What verification of one kernel gave."""
+
+    result: Verification
+    failure: str = ""
+    """What went wrong in ptxcheck itself, or ""."""
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return a verdict for each property."""
+        if self.failure:
+            reason = Reason("the verifier itself failed", -1)
+            return tuple(Verdict(which, VerdictKind.UNKNOWN, (reason,)) for which in PROPERTIES)
+        return self.result.verdicts()
+
+    @property
+    def equations(self) -> tuple[str, ...]:
+        """Return what the host must make true."""
+        return tuple(show_equations(self.result))
+
+    @property
+    def out_of_time(self) -> bool:
+        """Tell whether more time might decide more."""
+        return any("time" in reason.text for reason in self.result.reasons)
+
+    @cached_property
+    def violations(self) -> tuple[Violation, ...]:
+        """Return each flaw once: lifecycles by barrier, deadlocks by run, others by instruction."""
+        kinds = {verdict.property: verdict.kind for verdict in self.verdicts}
+        found: dict[object, Violation] = {}
+        for run in self.result.failures:
+            assert self.result.shape is not None
+            for violation in _of_run(self.result.shape, run, kinds):
+                problem = violation.problem
+                place = problem.barrier if problem.flaw in _LIFECYCLE else problem.point
+                key = (problem.flaw, None if problem.flaw is Flaw.DEADLOCK else place)
+                found.setdefault(key, violation)
+        return tuple(found.values())
+
+
+def whole_kernel(view: KernelView, seconds: float) -> WholeKernel | None:
+    """Verify a kernel within a time; None when it has nothing that verification is about.
+
+    A failure of the verifier is part of the result, so that it is met once and not by every rule.
+    """
+    if not view.function.is_entry or not concerns(view):
+        return None
+    try:
+        result = verify(view.cfg, view.function, view.module, view.launch, seconds=seconds)
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{frame.filename.rsplit('/ptxcheck/', 1)[-1]}:{frame.lineno}"
+        return WholeKernel(Verification(None), f"{type(error).__name__}: {error} at {place}")
+    return WholeKernel(result)
+
+
+def concerns(view: KernelView) -> bool:
+    """Tell whether a kernel has what verification is about: mbarriers, cluster barriers, barriers of some threads."""
+    return any(
+        Trait.MBARRIER in instruction.operation.traits
+        or instruction.operation.op in (Op.BARRIER_CLUSTER_ARRIVE, Op.BARRIER_CLUSTER_WAIT, Op.BAR_ARRIVE)
+        or (instruction.operation.op is Op.BAR_SYNC and _is_named(instruction.operands))
+        for instruction in view.cfg.instructions
+    )
+
+
+def _is_named(operands: tuple[object, ...]) -> bool:
+    """Tell whether a barrier is another one than barrier 0 of all threads."""
+    return len(operands) > 1 or not (isinstance(operands[0], Immediate) and operands[0].value == 0)
+
+
+def _of_run(shape: Shape, run: Run, kinds: Mapping[Property, VerdictKind]) -> Iterator[Violation]:
+    """Yield the flaws of a run; of several blocked strands one that lacks bytes, or that the others wait for."""
+    for problem in run.problems:
+        if problem.flaw is not Flaw.DEADLOCK:
+            yield Violation(shape, run, problem, _is_certain(problem, kinds))
+    blocked = [problem for problem in run.problems if problem.flaw is Flaw.DEADLOCK]
+    if blocked:
+        causes = {problem: _cause(run, problem) for problem in blocked}
+        root = min(blocked, key=lambda problem: (causes[problem] is not Cause.BYTES, _helpers(run, problem)))
+        yield Violation(shape, run, root, _is_certain(root, kinds), causes[root])
+
+
+def _is_certain(problem: Problem, kinds: Mapping[Property, VerdictKind]) -> bool:
+    return problem.demonstrated and kinds.get(PROPERTY_OF[problem.flaw]) is VerdictKind.VIOLATED
+
+
+def steps_of(run: Run, problem: Problem) -> tuple[Step, ...]:
+    """Return the schedule that shows a problem."""
+    return problem.schedule or simulate(run.protocol).steps
+
+
+def _helpers(run: Run, problem: Problem) -> int:
+    """Return how many strands would still do something for what a blocked strand waits for."""
+    done = dict.fromkeys(range(len(run.protocol.strands)), 0)
+    for step in steps_of(run, problem):
+        done[step.strand] = step.index + 1
+    return sum(
+        any(problem.barrier in barriers_of(action) for action in strand.actions[done[index] + 1 :])
+        for index, strand in enumerate(run.protocol.strands)
+        if index != problem.strand
+    )
+
+
+def _cause(run: Run, problem: Problem) -> Cause:
+    if not isinstance(problem.barrier, Barrier):
+        return Cause.ARRIVALS
+    held = held_after(run.protocol, steps_of(run, problem)).get(problem.barrier)
+    return Cause.BYTES if held is not None and held.pending <= 0 else Cause.ARRIVALS

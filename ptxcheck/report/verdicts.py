@@ -1,0 +1,88 @@
+"""Verdicts on whole kernels, and runs that go wrong, as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Counterexample, Location
+from ..launch import Dim
+from ..results import KernelResult, KernelVerdicts, PropertyVerdict, Remark
+from ..verdict import VerdictKind
+from .names import short_name
+from .plain import place, plural, visible
+
+VERDICT_COLORS = {
+    VerdictKind.VIOLATED: "red",
+    VerdictKind.UNKNOWN: "yellow",
+    VerdictKind.ASSUMES: "cyan",
+    VerdictKind.PROVED_BOUNDED: "green",
+    VerdictKind.PROVED: "green",
+}
+
+
+def launch_line(table: KernelVerdicts) -> str:
+    """Return the launch that the verdicts are for, and where it is a guess."""
+    if table.block is None:
+        return "launch not known"
+    parts = [f"block {_dim(table.block)}"]
+    if table.cluster is not None:
+        parts.append(f"cluster {_dim(table.cluster)}{' (inferred)' if table.inferred else ''}")
+    return ", ".join([*parts, *table.given])
+
+
+def _dim(dim: Dim) -> str:
+    return "×".join(map(str, dim))
+
+
+def headline(kernel: KernelResult, table: KernelVerdicts) -> str:
+    """Return the verdict on a kernel in one line, without its kind."""
+    return f"{visible(short_name(kernel.name))} at {place(kernel.position)}; {launch_line(table)}"
+
+
+def detail_lines(table: KernelVerdicts) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say besides the headline, each with a word in front; nothing when all is proved."""
+    groups: dict[tuple[VerdictKind, tuple[Remark, ...]], list[PropertyVerdict]] = {}
+    for verdict in table.verdicts:
+        groups.setdefault((verdict.kind, verdict.reasons), []).append(verdict)
+    if set(groups) == {(VerdictKind.PROVED, ())}:
+        return
+    for (kind, reasons), verdicts in groups.items():
+        names = ", ".join(verdict.property.value for verdict in verdicts)
+        yield kind.value, names if not reasons else f"{names}: {'; '.join(map(_remark, reasons))}"
+    for equation in table.equations:
+        yield "if", equation
+    for assumption in table.assumptions:
+        yield "taking", _remark(assumption)
+    if table.runs:
+        yield "runs", runs_line(table)
+
+
+def runs_line(table: KernelVerdicts) -> str:
+    """Return how many runs were made, and how often loops of open length repeat in them."""
+    times = ", ".join(str(count) for count in table.trips)
+    return f"{plural(table.runs, 'run')}; loops of open length repeat {times} times"
+
+
+def _remark(remark: Remark) -> str:
+    text = visible(remark.text)
+    return text if remark.location is None else f"{text} ({place(remark.location.primary)})"
+
+
+def one_line(table: KernelVerdicts) -> str:
+    """Return all that there is to say of a kernel in one line."""
+    return "; ".join(f"{word} {text}" for word, text in detail_lines(table)) or "all properties"
+
+
+def run_lines(run: Counterexample[Location]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a run that goes wrong: a word, or "" for a step, and the text."""
+    yield "run", visible(run.launch)
+    for role in run.roles:
+        earlier = f", after {plural(role.earlier, 'earlier step')}" if role.earlier else ""
+        yield "role", f"{visible(role.name)}{earlier}"
+        for step in role.steps:
+            mark = ">" if step.order == run.bad else " "
+            yield "", f"{mark} {step.order:>3} {visible(step.text)}  [{place(step.place.primary)}]"
+    for state in run.state:
+        yield "state", visible(state)
+    if run.needed:
+        yield "needed", visible(run.needed)

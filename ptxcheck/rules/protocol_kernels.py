@@ -1,0 +1,129 @@
+"""Kernels that rules about whole kernels share: a ring of two stages that one warp fills and another empties."""
+
+from __future__ import annotations
+
+RING = """
+.version 8.6
+.target sm_90a
+.address_size 64
+
+.visible .entry kernel(.param .u64 in, .param .u32 tiles) .reqntid 64
+{
+    .reg .pred %p<8>;
+    .reg .b32 %r<16>;
+    .reg .b64 %rd<4>;
+    .shared .align 128 .b8 data[2048];
+    .shared .align 8 .b64 full[2];
+    .shared .align 8 .b64 empty[2];
+
+    ld.param.u64 %rd0, [in];
+    cvta.to.global.u64 %rd0, %rd0;
+    ld.param.u32 %r1, [tiles];
+    mov.u32 %r0, %tid.x;
+    mov.u32 %r2, full;
+    mov.u32 %r3, empty;
+    mov.u32 %r4, data;
+    setp.ne.u32 %p0, %r0, 0;
+    @%p0 bra READY;
+    mbarrier.init.shared::cta.b64 [full], 1;
+    mbarrier.init.shared::cta.b64 [full+8], 1;
+    mbarrier.init.shared::cta.b64 [empty], 32;
+    mbarrier.init.shared::cta.b64 [empty+8], 32;
+    fence.mbarrier_init.release.cluster;
+READY:
+    bar.sync 0;
+    mov.u32 %r5, 0;
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 bra DONE;
+    setp.ge.u32 %p2, %r0, 32;
+    @%p2 bra CONSUME;
+    @%p0 bra DONE;
+PRODUCE:
+    and.b32 %r6, %r5, 1;
+    shl.b32 %r7, %r6, 3;
+    add.u32 %r8, %r2, %r7;
+    add.u32 %r9, %r3, %r7;
+    shl.b32 %r10, %r6, 10;
+    add.u32 %r10, %r4, %r10;
+    shr.u32 %r11, %r5, 1;
+    and.b32 %r11, %r11, 1;
+    xor.b32 %r12, %r11, 1;
+WAIT_EMPTY:
+    mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r9], %r12;
+    @!%p3 bra WAIT_EMPTY;
+    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r8], 1024;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10], [%rd0], 1024, [%r8];
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p4, %r5, %r1;
+    @%p4 bra PRODUCE;
+    bra DONE;
+CONSUME:
+    and.b32 %r6, %r5, 1;
+    shl.b32 %r7, %r6, 3;
+    add.u32 %r8, %r2, %r7;
+    add.u32 %r9, %r3, %r7;
+    shl.b32 %r10, %r6, 10;
+    add.u32 %r10, %r4, %r10;
+    shr.u32 %r11, %r5, 1;
+    and.b32 %r11, %r11, 1;
+WAIT_FULL:
+    mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r8], %r11;
+    @!%p3 bra WAIT_FULL;
+    ld.shared.u32 %r13, [%r10];
+    mbarrier.arrive.shared::cta.b64 _, [%r9];
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p4, %r5, %r1;
+    @%p4 bra CONSUME;
+DONE:
+    ret;
+}
+"""
+
+TWO_PHASES = """
+.version 8.6
+.target sm_90a
+.address_size 64
+
+.visible .entry kernel() .reqntid 64
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<4>;
+    .shared .align 8 .b64 bar;
+
+    mov.u32 %r0, %tid.x;
+    setp.ne.u32 %p0, %r0, 0;
+    @!%p0 mbarrier.init.shared::cta.b64 [bar], 2;
+    bar.sync 0;
+    and.b32 %r1, %r0, 31;
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra DONE;
+    mbarrier.arrive.shared::cta.b64 _, [bar];
+    @%p0 bra OTHER;
+FIRST:
+    mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 0;
+    @!%p2 bra FIRST;
+    mbarrier.arrive.shared::cta.b64 _, [bar];
+SECOND:
+    mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 1;
+    @!%p2 bra SECOND;
+    bra DONE;
+OTHER:
+    mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 0;
+    @!%p2 bra OTHER;
+    mbarrier.arrive.shared::cta.b64 _, [bar];
+LAST:
+    mbarrier.try_wait.parity.shared::cta.b64 %p3, [bar], 1;
+    @!%p3 bra LAST;
+DONE:
+    ret;
+}
+"""
+"""Two threads that meet twice at one mbarrier."""
+
+
+def changed(text: str, *changes: tuple[str, str]) -> str:
+    """Return a text with lines replaced; each must be there exactly once."""
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text

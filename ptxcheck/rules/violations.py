@@ -1,0 +1,39 @@
+"""From violations that whole-kernel verification found to hits, for the rules that are named after them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..finding import Confidence
+from ..view import KernelView
+from .rule import Hit
+
+Check = Callable[[KernelView], Iterator[Hit]]
+
+
+def of_flaws(*flaws: str, mechanisms: tuple[str, ...] = (), causes: tuple[str, ...] = ()) -> Check:
+    """Return a check for violations with one of these flaws (values of `Flaw`), at barriers of these mechanisms.
+
+    Each hit has its counterexample; one that rests on something taken for granted is `possible`.
+    """
+
+    def check(view: KernelView) -> Iterator[Hit]:
+        whole = view.whole_kernel
+        for violation in () if whole is None else whole.violations:
+            if (
+                violation.problem.flaw.value in flaws
+                and violation.mechanism in (mechanisms or (violation.mechanism,))
+                and violation.cause.value in (causes or (violation.cause.value,))
+            ):
+                from ..protocols.counterexample import Story
+
+                story = Story(view, violation)
+                yield Hit(
+                    violation.problem.point,
+                    story.message(),
+                    tuple(story.related()),
+                    Confidence.PROVED if violation.certain else Confidence.POSSIBLE,
+                    counterexample=story.counterexample(),
+                )
+
+    return check

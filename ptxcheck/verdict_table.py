@@ -1,0 +1,61 @@
+"""Whole-kernel verification of one view as a table of verdicts with places, for reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .positions import Locator
+from .results import KernelVerdicts, Problem, ProblemKind, PropertyVerdict, Remark
+from .view import KernelView
+
+if TYPE_CHECKING:
+    from .protocols.whole_kernel import WholeKernel
+
+_MOST_REASONS = 5
+
+
+def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
+    """Return the verdicts on a kernel; None when it was not verified."""
+    whole = view.whole_kernel
+    if whole is None:
+        return None
+    result, shape = whole.result, whole.result.shape
+    return KernelVerdicts(
+        block=None if shape is None else shape.block,
+        cluster=None if shape is None else shape.cluster,
+        inferred=result.inferred,
+        verdicts=tuple(
+            PropertyVerdict(
+                verdict.property,
+                verdict.kind,
+                tuple(_remarks(view, locator, [(r.text, r.point) for r in verdict.reasons])),
+            )
+            for verdict in whole.verdicts
+        ),
+        trips=tuple(result.trips),
+        runs=result.runs,
+        equations=tuple(sorted(whole.equations)),
+        assumptions=tuple(_remarks(view, locator, [(a.text, a.point) for a in result.assumptions.values()])),
+        given=tuple(f"{value.name}={value.value}" for value in view.launch.given),
+        out_of_time=whole.out_of_time,
+    )
+
+
+def _remarks(view: KernelView, locator: Locator, items: list[tuple[str, int]]) -> Iterator[Remark]:
+    """Yield texts with their places, each text at its first places only."""
+    shown: dict[str, int] = {}
+    for text, point in sorted(dict.fromkeys(items), key=lambda item: (item[1], item[0])):
+        shown[text] = shown.get(text, 0) + 1
+        if shown[text] <= _MOST_REASONS:
+            yield Remark(text, None if point < 0 else locator.location(view.function, point))
+
+
+def verifier_failure(view: KernelView) -> tuple[Problem, ...]:
+    """Return the problem that the verifier itself failed, if it did."""
+    whole: WholeKernel | None = view.whole_kernel
+    if whole is None or not whole.failure:
+        return ()
+    message = "the verification of this kernel failed; this is a bug of ptxcheck, please report it"
+    position = view.module.source.position(view.function.span.start)
+    return (Problem(ProblemKind.TOOL, message, position, view.function.name, whole.failure),)

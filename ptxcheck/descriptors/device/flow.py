@@ -26,6 +26,8 @@ from .place import Key, changing_points
 
 if TYPE_CHECKING:
     from ...view import KernelView
+    from ..contract import Contract
+    from .flaws import Flaw
 
 State = Mapping[Key, Contents]
 """Contents by place; a place that is missing has not been written."""
@@ -90,6 +92,20 @@ class DeviceMaps:
                 own: set[Follower | None] = {follower_at(self.view, copy.point)}
                 found.setdefault(copy.target, set()).update(of_source or own)
         return {key: makers.pop() if len(makers) == 1 else None for key, makers in found.items()}
+
+    @cached_property
+    def flaws(self) -> tuple[Flaw, ...]:
+        """What is surely wrong with these maps."""
+        from .flaws import find_flaws
+
+        return find_flaws(self)
+
+    @cached_property
+    def contract(self) -> Contract:
+        """What the kernel and its tensor maps have to agree about."""
+        from ..contract import Contract
+
+        return Contract(self.view)
 
     # ---- contents
 

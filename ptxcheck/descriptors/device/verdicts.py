@@ -108,9 +108,8 @@ def _of_map(view: KernelView, use: Use, made: MadeMap) -> Iterator[Judgement]:
 
 def _rank(view: KernelView, found: Sequence[tuple[Use, Contents | None]]) -> Iterator[Judgement]:
     from ..agreement import Topic
-    from ..contract import Contract
 
-    contract = Contract(view)
+    contract = view.device_maps.contract
     for use, contents in _own(found):
         if contents is None or use.point not in contract.bindings:
             yield VerdictKind.UNKNOWN, Reason("the map that this copy reads is not known", use.point)

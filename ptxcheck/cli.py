@@ -54,8 +54,19 @@ class _Commands(click.Group):
             _fail(f"internal error, please report it: {type(error).__name__}: {error}")
 
 
+def _version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from .isa.versions import known_versions
+
+        first, last = known_versions()
+        _write(f"ptxcheck {__version__} (PTX ISA {first} to {last})\n", None)
+        context.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="ptxcheck")
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Say which version."
+)
 def main() -> None:
     """Check PTX and CUDA kernels: mbarrier phases, copy groups, proxies and fences, wgmma, tcgen05.
 

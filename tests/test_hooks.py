@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from ptxcheck import cli
+
 from .fakes import HEADER
 
 yaml = pytest.importorskip("yaml")
@@ -181,3 +183,10 @@ def test_every_input_of_the_action_is_used_and_none_is_pasted_into_a_script() ->
     used = [value for step in description["runs"]["steps"] for value in step["env"].values()]
     assert all(f"${{{{ inputs.{name} }}}}" in used for name in description["inputs"])
     assert not any("${{" in step["run"] for step in description["runs"]["steps"])
+
+
+def test_hooks_are_fast_and_can_be_told_to_verify() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert all("--no-verify" in hook["entry"].split() for hook in hooks)
+    (flag,) = [option for option in cli.check_command.params if option.name == "verify"]
+    assert {"--verify"} == set(flag.opts)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .positions import Locator
 from .results import KernelVerdicts, Problem, ProblemKind, PropertyVerdict, Remark
+from .verdict import Reason, Verdict, VerdictKind
 from .view import KernelView
 
 if TYPE_CHECKING:
@@ -17,22 +18,17 @@ _MOST_REASONS = 5
 
 def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
     """Return the verdicts on a kernel; None when it was not verified."""
+    own = _of_descriptors(view)
     whole = view.whole_kernel
     if whole is None:
-        return None
+        verdicts = tuple(_with_places(view, locator, own))
+        return KernelVerdicts(view.launch.block, view.launch.cluster, False, verdicts) if own else None
     result, shape = whole.result, whole.result.shape
     return KernelVerdicts(
         block=None if shape is None else shape.block,
         cluster=None if shape is None else shape.cluster,
         inferred=result.inferred,
-        verdicts=tuple(
-            PropertyVerdict(
-                verdict.property,
-                verdict.kind,
-                tuple(_remarks(view, locator, [(r.text, r.point) for r in verdict.reasons])),
-            )
-            for verdict in whole.verdicts
-        ),
+        verdicts=tuple(_with_places(view, locator, (*whole.verdicts, *own))),
         trips=tuple(result.trips),
         runs=result.runs,
         equations=tuple(sorted(whole.equations)),
@@ -40,6 +36,27 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
         given=tuple(f"{value.name}={value.value}" for value in view.launch.given),
         out_of_time=whole.out_of_time,
     )
+
+
+def _of_descriptors(view: KernelView) -> tuple[Verdict, ...]:
+    """Return the verdicts on tensor maps that the kernel makes; a failure is the rules' to report."""
+    from .descriptors.device import PROPERTIES, descriptor_verdicts
+
+    if view.verify_seconds is None:
+        return ()
+    try:
+        return descriptor_verdicts(view)
+    except Exception:
+        reason = Reason("the analysis itself failed", -1)
+        return tuple(Verdict(which, VerdictKind.UNKNOWN, (reason,)) for which in PROPERTIES)
+
+
+def _with_places(
+    view: KernelView, locator: Locator, verdicts: tuple[Verdict, ...]
+) -> Iterator[PropertyVerdict]:
+    for verdict in verdicts:
+        reasons = _remarks(view, locator, [(r.text, r.point) for r in verdict.reasons])
+        yield PropertyVerdict(verdict.property, verdict.kind, tuple(reasons))
 
 
 def _remarks(view: KernelView, locator: Locator, items: list[tuple[str, int]]) -> Iterator[Remark]:

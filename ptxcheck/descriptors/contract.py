@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..launch import GivenValue
 from .agreement import Binding, Disagreement, between, disagreements
 from .device.contents import NO_CHANGE, Base
 from .device.events import Use
@@ -40,6 +39,12 @@ class Contract:
         """The copies whose map is known, by point."""
         found = {use.point: self._binding(use) for use in self.view.device_maps.uses}
         return {point: binding for point, binding in found.items() if binding is not None}
+
+    @cached_property
+    def box_bytes(self) -> Mapping[int, int]:
+        """The bytes of the box of each copy whose map says so, by point."""
+        sizes = {point: facts(binding.tensor_map).expect_tx_bytes for point, binding in self.bindings.items()}
+        return {point: size for point, size in sizes.items() if size is not None}
 
     @cached_property
     def disagreements(self) -> tuple[Disagreement, ...]:
@@ -89,18 +94,6 @@ def parameter_place(function: Function, name: str) -> tuple[str, int] | None:
         if stem == "param" and shift and at <= offset < at + size:
             return parameter.name, offset - at
     return None
-
-
-def given_boxes(function: Function, maps: tuple[tuple[str, TensorMap], ...]) -> tuple[GivenValue, ...]:
-    """Return the bytes of each map's box as values that whole-kernel verification takes."""
-    starts = {parameter.name: at for at, _, parameter in function.parameter_places}
-    found: list[GivenValue] = []
-    for name, tensor_map in maps:
-        place = parameter_place(function, name)
-        size = facts(tensor_map).expect_tx_bytes
-        if place is not None and size is not None:
-            found.append(GivenValue(f"box_bytes(param+{starts[place[0]] + place[1]})", size))
-    return tuple(found)
 
 
 def unknown_names(function: Function, maps: tuple[tuple[str, TensorMap], ...]) -> Iterator[str]:

@@ -9,6 +9,9 @@ from ..launch import GivenValue
 from .actions import Action, Amount, Arrive, Expect, Protocol, Transfer
 from .machine.symbol import Form, plus, show_atom
 
+AT_POINT = "box_bytes@"
+"""A quantity of this name and a point: the bytes of the box that the copy at the point moves."""
+
 
 def with_given(protocol: Protocol, given: Sequence[GivenValue]) -> Protocol:
     """Return a protocol with numbers in place of the quantities that have one."""
@@ -31,17 +34,21 @@ def _action(action: Action, numbers: Mapping[str, int]) -> Action:
         case Expect():
             return replace(action, amount=_amount(action.amount, numbers))
         case Transfer():
-            completes = tuple((barrier, _amount(amount, numbers)) for barrier, amount in action.completes)
+            box = numbers.get(f"{AT_POINT}{action.point}")
+            completes = tuple(
+                (barrier, _amount(amount, numbers, box)) for barrier, amount in action.completes
+            )
             return replace(action, completes=completes)
         case _:
             return action
 
 
-def _amount(amount: Amount, numbers: Mapping[str, int]) -> Amount:
+def _amount(amount: Amount, numbers: Mapping[str, int], box: int | None = None) -> Amount:
     if isinstance(amount, int):
         return amount
     total: Amount = amount.constant
     for name, factor in amount.terms:
-        number = numbers.get(show_atom(name).replace(" ", ""))
+        text = show_atom(name).replace(" ", "")
+        number = box if box is not None and text.startswith("box_bytes(") else numbers.get(text)
         total = plus(total, Form(((name, factor),)) if number is None else factor * number)
     return total

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
 from ..ir import Immediate
+from ..launch import GivenValue
 from ..op import Op
 from ..spec import Trait
 from ..verdict import Property, Reason, Verdict, VerdictKind
 from ..view import KernelView
 from .actions import Barrier, Span
 from .barrier_names import barriers_of
+from .given import AT_POINT
 from .machine.trace import Shape
 from .meanings import PROPERTY_OF
 from .outcome import Flaw, Problem, Step
@@ -105,12 +107,19 @@ def whole_kernel(view: KernelView, seconds: float) -> WholeKernel | None:
     if not view.function.is_entry or not concerns(view):
         return None
     try:
-        result = verify(view.cfg, view.function, view.module, view.launch, seconds=seconds)
+        launch = replace(view.launch, given=(*view.launch.given, *_known_boxes(view)))
+        result = verify(view.cfg, view.function, view.module, launch, seconds=seconds)
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{frame.filename.rsplit('/ptxcheck/', 1)[-1]}:{frame.lineno}"
         return WholeKernel(Verification(None), f"{type(error).__name__}: {error} at {place}")
     return WholeKernel(result)
+
+
+def _known_boxes(view: KernelView) -> Iterator[GivenValue]:
+    """Yield the bytes of the boxes of tensor maps that are known, by the copies that move them."""
+    for point, size in view.device_maps.contract.box_bytes.items():
+        yield GivenValue(f"{AT_POINT}{point}", size)
 
 
 def concerns(view: KernelView) -> bool:

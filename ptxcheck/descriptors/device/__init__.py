@@ -7,6 +7,6 @@ hand-over to the copies that use it, and `verdicts` sums up.
 from __future__ import annotations
 
 from .flow import DeviceMaps
-from .verdicts import descriptor_verdicts
+from .verdicts import PROPERTIES, descriptor_verdicts
 
-__all__ = ["DeviceMaps", "descriptor_verdicts"]
+__all__ = ["PROPERTIES", "DeviceMaps", "descriptor_verdicts"]

@@ -7,11 +7,12 @@ cannot use. Symbols stand for the numbers that the kernel gets from outside.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
+from ...cfg.addresses import GENERIC_END
 from ..constraints import Platform
 from ..fields import DataType
 from ..ranges import Symbol
@@ -168,6 +169,8 @@ class _Builder:
         given = given_number(self._view, symbol.name)
         if given is not None:
             return given
+        if slot.field is Field.ADDRESS:
+            symbol = replace(symbol, high=min(symbol.high, GENERIC_END - 1))
         name = _KEYS[slot.field]
         key = name if slot.field is Field.ADDRESS else f"{name}[{slot.index}]"
         self._symbols[key] = symbol

@@ -28,6 +28,7 @@ _WORST = (
     VerdictKind.VIOLATED, VerdictKind.UNKNOWN, VerdictKind.ASSUMES, VerdictKind.PROVED,
 )  # fmt: skip
 
+PROPERTIES = (Property.DESCRIPTOR_LEGALITY, Property.DESCRIPTOR_RANK, Property.DESCRIPTOR_ORDER)
 Judgement = tuple[VerdictKind, Reason | None]
 
 
@@ -49,8 +50,11 @@ def descriptor_verdicts(view: KernelView) -> tuple[Verdict, ...]:
 def _verdict(which: Property, judgements: Iterator[Judgement]) -> Verdict:
     found = list(judgements)
     worst = next((kind for kind in _WORST if any(k is kind for k, _ in found)), VerdictKind.PROVED)
-    reasons = dict.fromkeys(reason for kind, reason in found if kind is worst and reason is not None)
-    return Verdict(which, worst, tuple(reasons))
+    reasons: dict[str, Reason] = {}
+    for kind, reason in found:
+        if kind is worst and reason is not None:
+            reasons.setdefault(reason.text, reason)
+    return Verdict(which, worst, tuple(reasons.values()))
 
 
 def _own(found: Sequence[tuple[Use, Contents | None]]) -> Iterator[tuple[Use, Contents | None]]:

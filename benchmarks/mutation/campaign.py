@@ -1,0 +1,197 @@
+"""Verify mutants in several processes, and count what was said of them."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from enum import Enum
+from pathlib import Path
+from types import FrameType
+
+from ptxcheck.source import Source
+from ptxcheck.verdict import Property, VerdictKind
+
+from .harmless import Harmless, why_harmless
+from .judge import HOLDS, judge
+from .operators import OPERATORS, Mutant, mutants
+from .subject import subjects
+
+_NICENESS = 10
+_GRACE_SECONDS = 10.0
+
+
+class Outcome(Enum):
+    """What the verifier says of a kernel as a whole: the worst of its verdicts."""
+
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"
+    ASSUMES = "assumes"
+    PROVED_BOUNDED = "proved-bounded"
+    PROVED = "proved"
+    PARTLY = "partly"
+    """What was known of the kernel is still said of the mutant; something else is unknown, as it was before."""
+    FAILED = "failed"
+    """The verifier raised an exception: a bug of ptxcheck."""
+
+    @property
+    def holds(self) -> bool:
+        return self in (Outcome.ASSUMES, Outcome.PROVED_BOUNDED, Outcome.PROVED)
+
+
+_BY_KIND = {kind: Outcome(kind.value) for kind in VerdictKind}
+_WORST_FIRST = (
+    Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.ASSUMES, Outcome.PROVED_BOUNDED, Outcome.PROVED,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One mutant and what was said of it. `operator` is "" for a kernel as it is."""
+
+    file: str
+    kernel: str
+    operator: str
+    line: int
+    statement: str
+    outcome: Outcome
+    detail: str
+    harmless: str | None
+
+    @property
+    def survives(self) -> bool:
+        """Tell whether the mutant holds and nobody has said why it may."""
+        return self.outcome.holds and self.harmless is None
+
+    @property
+    def false_alarm(self) -> bool:
+        """Tell whether a harmless mutant is called violated."""
+        return self.outcome is Outcome.VIOLATED and self.harmless is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    file: str
+    kernel: str
+    text: str
+    seconds: float
+    known: frozenset[Property] = frozenset()
+    """Properties that hold for the kernel as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    outcome: Outcome
+    detail: str
+    holds: frozenset[Property] = frozenset()
+
+
+def run(
+    files: Sequence[tuple[str, Path]],
+    harmless: Sequence[Harmless],
+    *,
+    operators: frozenset[str] | None = None,
+    limit: int | None = None,
+    seconds: float = 20.0,
+    jobs: int = 2,
+    kernels: int | None = None,
+) -> Iterator[Record]:
+    """Yield a record of each kernel, and of each mutant of those that hold, file by file.
+
+    `limit` bounds the mutants of an operator in one kernel (they are spread over its statements), `kernels` the
+    kernels of a file.
+    """
+    with multiprocessing.get_context("fork").Pool(jobs, _be_nice, maxtasksperchild=50) as pool:
+        for name, path in files:
+            chosen = list(subjects(Source(name, path.read_text(encoding="utf-8"))))[:kernels]
+            bases = [_Task(name, s.function.name, s.text, seconds) for s in chosen]
+            for subject, base in zip(chosen, pool.imap(_judged, bases), strict=True):
+                kernel = subject.function.name
+                yield Record(name, kernel, "", 0, "", base.outcome, base.detail, None)
+                if base.outcome is Outcome.VIOLATED or not base.holds:
+                    continue
+                found = _sampled(mutants(subject), operators, limit)
+                tasks = [_Task(name, kernel, mutant.text, seconds, base.holds) for mutant in found]
+                for mutant, answer in zip(found, pool.imap(_judged, tasks), strict=True):
+                    reason = why_harmless(harmless, name, mutant.operator, mutant.statement)
+                    yield Record(
+                        name, kernel, mutant.operator, mutant.line, mutant.statement, answer.outcome,
+                        answer.detail, reason,
+                    )  # fmt: skip
+
+
+def _sampled(found: Iterable[Mutant], operators: frozenset[str] | None, limit: int | None) -> list[Mutant]:
+    by_operator: dict[str, list[Mutant]] = defaultdict(list)
+    for mutant in found:
+        if operators is None or mutant.operator in operators:
+            by_operator[mutant.operator].append(mutant)
+    chosen: list[Mutant] = []
+    for group in by_operator.values():
+        count = len(group) if limit is None else min(limit, len(group))
+        chosen += [group[position * len(group) // count] for position in range(count)]
+    return chosen
+
+
+def _be_nice() -> None:
+    os.nice(_NICENESS)
+    signal.signal(signal.SIGALRM, _stop)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise TimeoutError
+
+
+def _judged(task: _Task) -> _Answer:
+    signal.setitimer(signal.ITIMER_REAL, task.seconds + _GRACE_SECONDS)
+    try:
+        (result,) = judge(Source(task.file, task.text), kernel=task.kernel, seconds=task.seconds)
+    except TimeoutError:
+        return _Answer(Outcome.UNKNOWN, f"stopped after {task.seconds + _GRACE_SECONDS:.0f} s")
+    except Exception as error:
+        return _Answer(Outcome.FAILED, f"{type(error).__name__}: {error}")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    kinds = {_BY_KIND[verdict.kind]: verdict for verdict in reversed(result.verdicts)}
+    worst = next((each for each in _WORST_FIRST if each in kinds), Outcome.UNKNOWN)
+    reasons = kinds[worst].reasons if worst in kinds else ()
+    detail = f"{reasons[0].text} (line {result.line(reasons[0].point)})" if reasons else ""
+    holds = frozenset(verdict.property for verdict in result.verdicts if verdict.kind in HOLDS)
+    if worst is Outcome.UNKNOWN and task.known and task.known <= holds:
+        worst = Outcome.PARTLY
+    return _Answer(worst, detail, holds)
+
+
+# ---------------------------------------------------------------- reports
+
+
+def table(records: Iterable[Record]) -> str:
+    """Return a table of mutants by operator and outcome; harmless ones are counted apart."""
+    columns = ("violated", "unknown", "partly", "holds", "harmless", "failed")
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for record in records:
+        if record.operator:
+            counts[record.operator][_column(record)] += 1
+            counts["all"][_column(record)] += 1
+    lines = ["| operator | mutants | " + " | ".join(columns) + " |", "| --- " * (len(columns) + 2) + "|"]
+    order = [operator.name for operator in OPERATORS if operator.name in counts]
+    for name in [*order, *(["all"] if counts else [])]:
+        row = counts[name]
+        cells = [str(row[column] or "") for column in columns]
+        lines.append(f"| {name} | {sum(row.values())} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _column(record: Record) -> str:
+    if record.harmless is not None:
+        return "harmless"
+    return "holds" if record.outcome.holds else record.outcome.value
+
+
+def as_json(records: Iterable[Record]) -> str:
+    """Return the records as JSON, one object each."""
+    rows = [{**asdict(record), "outcome": record.outcome.value} for record in records]
+    return json.dumps(rows, indent=1) + "\n"

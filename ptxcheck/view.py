@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .protocols.thread.same_bytes import ThreadOffsets
     from .protocols.thread.shared_access import SharedAccess
     from .protocols.thread.tensor_memory import TensorMemory
+    from .protocols.thread.tensor_memory_use import TensorMemoryUse
     from .protocols.thread.wgmma import Wgmma
     from .protocols.whole_kernel import WholeKernel
 
@@ -204,6 +205,13 @@ class KernelView:
         from .protocols.thread.tensor_memory import TensorMemory
 
         return TensorMemory(self)
+
+    @cached_property
+    def tensor_memory_use(self) -> TensorMemoryUse:
+        """Tensor memory freed, read and multiplied into at the wrong time or place."""
+        from .protocols.thread.tensor_memory_use import TensorMemoryUse
+
+        return TensorMemoryUse(self)
 
     @cached_property
     def register_count(self) -> RegisterCount:

@@ -1,10 +1,10 @@
-"""A `tcgen05.ld` or `.st` beyond the columns that are allocated, or beyond all 512.
+"""An access or accumulator beyond the columns that are allocated, or beyond all 512.
 
 Checks: addresses that are constant, or a constant away from an allocation, with the columns that the shape
-touches at least.
+touches at least; D of tcgen05.mma, where the instruction descriptor and the layout give one column for each of N.
 Why: the columns behind belong to another allocation, or do not exist.
 Source: PTX ISA 9.7.17.1 and 9.7.17.8.2.
-Not checked: addresses computed in other ways; operands of tcgen05.mma.
+Not checked: addresses computed in other ways; A and scale factors in tensor memory.
 """
 
 from __future__ import annotations
@@ -82,6 +82,9 @@ def check(view: KernelView) -> Iterator[Hit]:
         if end > address.columns:
             what = "tensor memory" if address.is_absolute else "the allocation"
             yield Hit(point, f"this reaches column {end - 1}, but {what} has {address.columns}")
+    for point, last, address in view.tensor_memory_use.d_beyond():
+        what = "tensor memory" if address.is_absolute else "the allocation"
+        yield Hit(point, f"D reaches column {last}, but {what} has {address.columns}")
 
 
 RULE = Rule(

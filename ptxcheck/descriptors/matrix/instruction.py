@@ -142,6 +142,8 @@ class Shape:
     """`.cta_group::2`."""
     weight_stationary: bool = False
     """`.ws`."""
+    shifted: bool = False
+    """`.ashift`: the rows of A in tensor memory are shifted by one."""
     target: Target | None = None
 
 
@@ -258,6 +260,13 @@ CONSTRAINTS: tuple[Constraint, ...] = (
         "columns", ("m", "n"),
         lambda shape, m, n: m not in rows(shape) or n in columns(shape, m),
         "N is none that the kind has for this M", "9.7.17.2",
+    ),
+    Constraint(
+        "a-shift",
+        ("m",),
+        lambda shape, m: not shape.shifted or m in (128, 256),
+        "rows of A are shifted for M of 128 and 256 alone",
+        "9.7.17.10.9.1",
     ),
     Constraint(
         "b-shift", ("b_shift",), lambda shape, shift: shape.weight_stationary or shift == 0,

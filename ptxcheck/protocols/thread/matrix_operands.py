@@ -18,6 +18,7 @@ from ...descriptors.matrix.bit_fields import BitField, Layout
 from ...descriptors.matrix.instruction import Kind, Shape
 from ...descriptors.matrix.swizzle_mode import SwizzleMode
 from ...ir import Instruction
+from ...isa.modifier import Mod
 from ...op import Op
 from .packed import Follower, Piece, Segment, Sum, Word
 
@@ -192,7 +193,8 @@ def shape_of(instruction: Instruction, view: KernelView) -> Shape | None:
     if kind is None:
         return None
     pair = slots.get("cta_group", "").endswith("2")
-    return Shape(kind, op in _SPARSE, pair, op in _STATIONARY, view.module.target)
+    shifted = instruction.operation.has(Mod.ASHIFT)
+    return Shape(kind, op in _SPARSE, pair, op in _STATIONARY, shifted, view.module.target)
 
 
 __all__ = [

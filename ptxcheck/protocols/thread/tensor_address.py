@@ -35,11 +35,13 @@ class TensorAddress:
     column: int
     columns: int
     is_absolute: bool
+    slot: tuple[tuple[str, int], int] | None = None
+    """Where the allocation's address was read from: variable and offset; None for absolute ones."""
 
 
-def tensor_address(view: KernelView, point: int) -> TensorAddress | None:
-    """Return the address that a point accesses, None when not known."""
-    value = view.facts.value(point, view.body.instructions[point].get("taddr"))
+def tensor_address(view: KernelView, point: int, operand: str = "taddr") -> TensorAddress | None:
+    """Return the address that an operand of a point names, None when not known."""
+    value = view.facts.value(point, view.body.instructions[point].get(operand))
     if value.constant is not None:
         return _split(value.constant, ALL_COLUMNS, True)
     if value.linear is None or len(value.linear.terms) != 1 or value.linear.constant < 0:
@@ -47,22 +49,30 @@ def tensor_address(view: KernelView, point: int) -> TensorAddress | None:
     atom, factor = value.linear.terms[0]
     if factor != 1 or atom.kind is not AtomKind.DEFINITION or atom.at < 0:
         return None
-    columns = _allocated(view, atom.at)
-    return None if columns is None else _split(value.linear.constant, columns, False)
+    place = _slot(view, atom.at)
+    columns = None if place is None else _allocated(view, place)
+    if place is None or place.at is None or columns is None:
+        return None
+    return _split(value.linear.constant, columns, False, (place.symbol, place.at))
 
 
-def _split(address: int, columns: int, is_absolute: bool) -> TensorAddress:
-    return TensorAddress(address >> 16 & 0xFFFF, address & 0xFFFF, columns, is_absolute)
+def _split(
+    address: int, columns: int, is_absolute: bool, slot: tuple[tuple[str, int], int] | None = None
+) -> TensorAddress:
+    return TensorAddress(address >> 16 & 0xFFFF, address & 0xFFFF, columns, is_absolute, slot)
 
 
-def _allocated(view: KernelView, load: int) -> int | None:
-    """Return the most columns behind an address that a point loads, None when it is no allocation's."""
+def _slot(view: KernelView, load: int) -> Place | None:
+    """Return the constant place that a point loads from, None when there is none."""
     instruction = view.body.instructions[load]
     if instruction.operation.op is not Op.LD or instruction.guard is not None:
         return None
     place = view.places.of(load, instruction.get("a"))
-    if place is None or place.at is None:
-        return None
+    return None if place is None or place.at is None else place
+
+
+def _allocated(view: KernelView, place: Place) -> int | None:
+    """Return the most columns behind an address that a place holds, None when it is no allocation's."""
     found: list[int] = []
     for point in view.tensor_memory.allocations:
         target = view.places.of(point, view.body.instructions[point].get("dst"), ".shared")

@@ -167,6 +167,8 @@ def test_instruction_word_of_triton() -> None:
         (Shape(Kind.MXF4, target=Target.parse("sm_100a")), {"k_96": 1}, ["k-96"]),
         (F16, {"reserved6": 1}, ["reserved6"]),
         (F16, {"b_shift": 1}, ["b-shift"]),
+        (Shape(Kind.F16, shifted=True), {"m": 64}, ["a-shift"]),
+        (Shape(Kind.F16, shifted=True), {"m": 128}, []),
     ],
 )  # fmt: skip
 def test_instruction_constraints(shape: Shape, fields: dict[str, int], wanted: list[str]) -> None:

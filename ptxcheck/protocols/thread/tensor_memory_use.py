@@ -1,0 +1,283 @@
+"""Tensor memory in use: who frees it when, who reads its address, and what is read before it is complete.
+
+Property: as for `tensor_memory`: what is yielded happens on a path that some thread can take. Anything that may
+synchronise (barriers, mbarriers, unknown calls) ends such a path, whatever it waits for.
+
+Not seen: orders that several threads make together; the whole-kernel machine does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ...cfg import AtomKind, ThreadSet, Value
+from ...isa.modifier import Mod
+from ...op import Op
+from ...spec import Trait
+from .matrix_operands import TCGEN05 as MULTIPLICATIONS
+from .matrix_operands import InstructionWord
+from .paths import Query
+from .places import Place
+from .register_flow import unknown_calls
+from .tensor_address import TensorAddress, tensor_address
+from .tensor_memory import LOADS, Pair
+
+if TYPE_CHECKING:
+    from ...view import KernelView
+
+_MEETING = frozenset({Trait.BARRIER, Trait.MBARRIER, Trait.ATOMIC})
+_LOADED = frozenset({Op.LD, Op.LD_NC, Op.LDU})
+_NEAREST = 4
+"""Multiplications in front of a load to look at."""
+_WHOLE_ROWS = ((False, 64), (False, 128), (True, 256))
+"""(pair, M) of the shapes whose D has one column for each of N."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Two operands of one multiplication that share columns."""
+
+    point: int
+    what: str
+    column: int
+
+
+class TensorMemoryUse:
+    """Use of tensor memory in one kernel."""
+
+    def __init__(self, view: KernelView) -> None:
+        self._view = view
+        self._memory = view.tensor_memory
+
+    # ---- deallocation
+
+    def freed_twice(self) -> Iterator[Pair]:
+        """Yield two deallocations of one address on a path without an allocation between."""
+        frees = self._memory.deallocations
+        for then in sorted(frees):
+            place = self._fixed(then)
+            if place is None:
+                continue
+            same = frozenset(
+                p for p in frees if (o := self._fixed(p)) is not None and o.linear == place.linear
+            )
+            computed = (
+                frozenset(a.at for a, _ in place.linear.terms if a.at >= 0) if place.linear else frozenset()
+            )
+            found = self._path(same, then, self._memory.allocations | (same - {then}) | computed)
+            if found is not None:
+                yield found
+
+    def freed_elsewhere(self) -> Iterator[tuple[int, TensorAddress]]:
+        """Yield deallocations of an address that is not the start of the allocation."""
+        for point in sorted(self._memory.deallocations):
+            address = tensor_address(self._view, point)
+            if address is not None and not address.is_absolute and (address.column or address.lane):
+                yield point, address
+
+    def freed_under_readers(self) -> Iterator[Pair]:
+        """Yield a load that several warps execute, and the deallocation by one of them, with nothing between."""
+        for free in sorted(self._memory.deallocations):
+            for load in sorted(self._memory.of(LOADS)):
+                execution = self._view.facts.execution(load)
+                threads = execution.threads
+                owner = self._view.facts.execution(free).threads
+                if threads is None or owner is None or not execution.exact or len(threads.warps) < 2:
+                    continue
+                if not (threads & owner).bits or self._view.launch.threads is None:
+                    continue
+                found = self._path(frozenset({load}), free, self._meetings, threads.bits & owner.bits)
+                if found is not None:
+                    yield found
+                    break
+
+    # ---- allocation
+
+    def allocated_again(self) -> Iterator[int]:
+        """Yield allocations that a loop comes back to with nothing freed."""
+        for point in sorted(self._memory.allocations):
+            if self._view.cfg.loop_of(point) is None or self._memory.columns(point).low > 256:
+                continue
+            if self._path(frozenset({point}), point, self._memory.deallocations) is not None:
+                yield point
+
+    def read_early(self) -> Iterator[Pair]:
+        """Yield (allocation, load of its address) where a thread of another warp waits for nothing before."""
+        for allocation in sorted(self._memory.allocations):
+            instruction = self._view.body.instructions[allocation]
+            place = self._view.places.of(allocation, instruction.get("dst"), ".shared")
+            execution = self._view.facts.execution(allocation)
+            if place is None or execution.threads is None or self._view.launch.threads is None:
+                continue
+            for load in self._loads_of_slot(place):
+                others = self._others(load, execution.threads)
+                if others and self._path(None, load, self._meetings, others) is not None:
+                    yield Pair(allocation, load)
+
+    def _loads_of_slot(self, place: Place) -> Iterator[int]:
+        for point, instruction in enumerate(self._view.body.instructions):
+            if instruction.operation.op in _LOADED and not self._view.facts.never_runs(point):
+                other = self._view.places.of(point, instruction.get("a"))
+                if other is not None and other.is_same(place):
+                    yield point
+
+    def _others(self, load: int, allocating: ThreadSet) -> int:
+        """Return the threads, as bits, that surely execute a load and not the allocation."""
+        execution = self._view.facts.execution(load)
+        threads = execution.threads
+        if threads is None or not execution.exact:
+            return 0
+        return (threads - allocating).bits if threads.size == allocating.size else 0
+
+    def pair_before_peer(self) -> Iterator[int]:
+        """Yield allocations for a pair of CTAs that a thread gets to without having met the cluster."""
+        for point in sorted(self._memory.allocations):
+            if self._is_pair(point) and self._path(None, point, self._cluster_meetings) is not None:
+                yield point
+
+    def pair_freed_alone(self) -> Iterator[Pair]:
+        """Yield (allocation, deallocation) for a pair of CTAs with nothing that could wait for the peer between."""
+        mine = frozenset(p for p in self._memory.allocations if self._is_pair(p))
+        for point in sorted(self._memory.deallocations):
+            if self._is_pair(point):
+                found = self._path(mine, point, self._cluster_meetings)
+                if found is not None:
+                    yield found
+
+    def mixed_groups(self) -> tuple[int, int] | None:
+        """Return the first instructions with one and with two CTAs of a group, None when there is one kind."""
+        first: dict[str, int] = {}
+        for point, instruction in enumerate(self._view.body.instructions):
+            group = instruction.operation.slots.get("cta_group")
+            if group is not None:
+                first.setdefault(group, point)
+        return (min(first.values()), max(first.values())) if len(first) > 1 else None
+
+    # ---- multiplications
+
+    def collectors_never_filled(self) -> Iterator[tuple[int, str]]:
+        """Yield uses of a collector buffer that no path has filled before: (point, buffer)."""
+        uses: dict[str, list[int]] = {}
+        fills: dict[str, set[int]] = {}
+        for point in sorted(self._memory.of(MULTIPLICATIONS)):
+            slots = self._view.body.instructions[point].operation.slots
+            for slot in ("collector", "b_collector", "ws_collector"):
+                buffer, _, use = slots.get(slot, "").removeprefix(".collector::").partition("::")
+                if use == "fill":
+                    fills.setdefault(buffer, set()).add(point)
+                elif use in ("use", "lastuse"):
+                    uses.setdefault(buffer, []).append(point)
+        for buffer, points in sorted(uses.items()):
+            for point in points:
+                if self._path(None, point, frozenset(fills.get(buffer, set()))) is not None:
+                    yield point, buffer
+
+    def overlaps(self) -> Iterator[Overlap]:
+        """Yield multiplications whose D shares columns with their scale factors."""
+        for word in self._words():
+            width = self._columns_of_d(word)
+            d = tensor_address(self._view, word.point)
+            if width is None or d is None:
+                continue
+            for name, what in (("scale_a", "the scale factors of A"), ("scale_b", "the scale factors of B")):
+                other = tensor_address(self._view, word.point, name)
+                if other is None or (other.is_absolute, other.slot) != (d.is_absolute, d.slot):
+                    continue
+                if d.column <= other.column < d.column + width:
+                    yield Overlap(word.point, what, other.column)
+
+    def d_beyond(self) -> Iterator[tuple[int, int, TensorAddress]]:
+        """Yield multiplications whose D ends behind its allocation: (point, last column, address)."""
+        for word in self._words():
+            width, address = self._columns_of_d(word), tensor_address(self._view, word.point)
+            if width is not None and address is not None and address.column + width > address.columns:
+                yield word.point, address.column + width - 1, address
+
+    def _words(self) -> tuple[InstructionWord, ...]:
+        return self._view.matrix_tiles.operands.instruction_words
+
+    def _columns_of_d(self, word: InstructionWord) -> int | None:
+        """Return how many columns D has, None where the layout is another one or not known."""
+        m, n = word.fields.get("m"), word.fields.get("n")
+        if m is None or n is None or word.shape.weight_stationary:
+            return None
+        return n if (word.shape.pair, m) in _WHOLE_ROWS or (word.shape.kind.is_scaled and m == 128) else None
+
+    def unawaited_results(self) -> Iterator[Pair]:
+        """Yield (multiplication, load of its D by the same thread) with no wait on an mbarrier between."""
+        issued = sorted(self._memory.of(MULTIPLICATIONS))
+        for load in sorted(self._memory.of(LOADS)):
+            place = self._fixed(load)
+            if place is None or place.linear is None:
+                continue
+            same = [p for p in issued if (o := self._fixed(p)) is not None and _same_columns(o, place)]
+            # A search goes on from the first point that it passes: one search for each of the nearest.
+            for point in sorted(same, key=lambda p: (p > load, -p))[:_NEAREST]:
+                found = self._path(frozenset({point}), load, self._mbarrier_waits)
+                if found is not None:
+                    yield found
+                    break
+
+    # ---- parts
+
+    @cached_property
+    def _unknown(self) -> frozenset[int]:
+        return unknown_calls(self._view)
+
+    @cached_property
+    def _meetings(self) -> frozenset[int]:
+        """Points at which a thread may wait for another one."""
+        return self._with_traits(_MEETING) | self._unknown
+
+    @cached_property
+    def _cluster_meetings(self) -> frozenset[int]:
+        """Points at which a thread may wait for another CTA: barriers of the cluster, and mbarriers."""
+        found = self._with_traits(frozenset({Trait.MBARRIER, Trait.ATOMIC}))
+        wait = Op.BARRIER_CLUSTER_WAIT
+        return found | self._unknown | self._of(frozenset({wait}))
+
+    @cached_property
+    def _mbarrier_waits(self) -> frozenset[int]:
+        return self._of(frozenset({Op.MBARRIER_TEST_WAIT, Op.MBARRIER_TRY_WAIT})) | self._unknown
+
+    def _of(self, ops: frozenset[Op]) -> frozenset[int]:
+        instructions = self._view.body.instructions
+        return frozenset(p for p, instruction in enumerate(instructions) if instruction.operation.op in ops)
+
+    def _with_traits(self, traits: frozenset[Trait]) -> frozenset[int]:
+        instructions = self._view.body.instructions
+        return frozenset(p for p, i in enumerate(instructions) if i.operation.traits & traits)
+
+    def _is_pair(self, point: int) -> bool:
+        return self._view.body.instructions[point].operation.has(Mod.CTA_GROUP_2)
+
+    def _fixed(self, point: int) -> Value | None:
+        """Return an address in tensor memory, None when loops may change it between two points."""
+        value = self._view.facts.value(point, self._view.body.instructions[point].get("taddr"))
+        if value.linear is None or any(atom.kind is AtomKind.PHI for atom, _ in value.linear.terms):
+            return None
+        return value
+
+    def _path(
+        self, first: frozenset[int] | None, then: int, barred: frozenset[int], threads: int | None = None
+    ) -> Pair | None:
+        if first is not None and not first:
+            return None
+        query = Query(first, frozenset({then}), (barred | self._unknown) - {then}, threads=threads)
+        witness = self._view.paths.find(query)
+        if witness is None:
+            return None
+        return Pair(-1 if witness.first is None else witness.first, witness.then)
+
+
+def _same_columns(one: Value, other: Value) -> bool:
+    """Tell whether two addresses differ in their lanes at most, by a constant."""
+    if one.linear is None or other.linear is None or one.linear.terms != other.linear.terms:
+        return False
+    return (one.linear.constant - other.linear.constant) % (1 << 16) == 0
+
+
+__all__ = ["Overlap", "TensorMemoryUse"]

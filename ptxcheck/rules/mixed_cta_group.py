@@ -1,0 +1,41 @@
+"""A kernel that uses tensor memory both as one CTA and as a pair.
+
+Checks: the `.cta_group` of all tcgen05 instructions of one function.
+Why: all of them in one kernel must have one value; ptxas 13.0 and later refuse the kernel, earlier ones do not.
+Source: PTX ISA 9.7.17.5 and 9.7.17.7.
+Not checked: functions that are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Severity
+from ..view import KernelView
+from .rule import Hit, Rule
+from .tensor_memory_kernels import BARRIER, CLOSE, LOAD, OPEN, expect, kernel
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    mixed = view.tensor_memory_use.mixed_groups()
+    if mixed is not None:
+        yield Hit(
+            mixed[1], "this and the first instruction differ in cta_group", related=((mixed[0], "the first"),)
+        )
+
+
+RULE = Rule(
+    id="TM033",
+    name="mixed-cta-group",
+    severity=Severity.ERROR,
+    since="0.1",
+    section="PTX ISA 9.7.17.5",
+    summary="tcgen05 instructions of one kernel have different cta_group.",
+    consequence="ptxas refuses the kernel, or its behaviour is undefined.",
+    advice="Use one cta_group in the whole kernel.",
+    bad=kernel(
+        OPEN, LOAD, BARRIER, expect("@%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128;", "TM033")
+    ),
+    good=kernel(OPEN, LOAD, CLOSE),
+    check=check,
+)

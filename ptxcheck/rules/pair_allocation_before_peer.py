@@ -1,0 +1,47 @@
+"""An allocation for a pair of CTAs before the two have met.
+
+Checks: feasible paths from the start of the kernel to a `tcgen05.alloc.cta_group::2` with no wait for the cluster and
+no mbarrier operation before. Possible only: how the two CTAs start is up to the hardware.
+Why: the warp must make sure that the peer runs, and that nothing of its shared memory is still to be initialised.
+Source: PTX ISA 9.7.17.5; https://github.com/NVIDIA/cutlass/pull/3316.
+Not checked: what an mbarrier before is waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Confidence, Severity
+from ..view import KernelView
+from .rule import Hit, Rule
+from .tensor_memory_kernels import kernel
+
+_CLUSTER = ".reqntid 128\n.reqnctapercluster 2, 1, 1"
+_MEET = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"
+_FREE = """ld.shared.b32 %r3, [slot];
+@%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128;"""
+
+
+def _pair(mark: str) -> str:
+    return f"@%p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 128;{mark}"
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    for point in view.tensor_memory_use.pair_before_peer():
+        yield Hit(point, "the peer may not have started", confidence=Confidence.POSSIBLE)
+
+
+RULE = Rule(
+    id="TM034",
+    name="pair-allocation-before-peer",
+    severity=Severity.HANG,
+    since="0.1",
+    section="PTX ISA 9.7.17.5",
+    summary="Tensor memory of a pair is allocated before the peer is known to run.",
+    consequence="A hang, or an address that the peer overwrites, now and then.",
+    advice="Execute barrier.cluster.arrive and .wait before the allocation.",
+    bad=kernel(_pair(" // expect: TM034"), _MEET, _FREE, directives=_CLUSTER),
+    good=kernel(_MEET, _pair(""), _MEET, _FREE, directives=_CLUSTER),
+    check=check,
+    confidence=Confidence.POSSIBLE,
+)

@@ -1,0 +1,43 @@
+"""Tensor memory of a pair that is allocated and freed with no meeting of the two CTAs between.
+
+Checks: feasible paths from a `tcgen05.alloc.cta_group::2` to a `.dealloc` with no wait for the cluster and no mbarrier
+operation between.
+Why: both CTAs must have finished with the columns, and the peer with its own allocation, before either frees.
+Source: PTX ISA 9.7.17.5; https://github.com/NVIDIA/cutlass/issues/3435.
+Not checked: what is waited for between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Severity
+from ..view import KernelView
+from .rule import Hit, Rule
+from .tensor_memory_kernels import BARRIER, kernel
+
+_CLUSTER = ".reqntid 128\n.reqnctapercluster 2, 1, 1"
+_MEET = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"
+_ALLOCATE = "@%p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 128;"
+_FREE = "ld.shared.b32 %r3, [slot];\n@%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128;"
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    for pair in view.tensor_memory_use.pair_freed_alone():
+        related = ((pair.first, "the allocation"),)
+        yield Hit(pair.then, "the peer may not have finished its allocation", related=related)
+
+
+RULE = Rule(
+    id="TM037",
+    name="pair-freed-without-peer",
+    severity=Severity.UNDEFINED,
+    since="0.1",
+    section="PTX ISA 9.7.17.5",
+    summary="A CTA of a pair frees tensor memory without having met its peer since the allocation.",
+    consequence="Launch failure or a hang, depending on which CTA is ahead.",
+    advice="Let the cluster meet (barrier.cluster) before the deallocation.",
+    bad=kernel(_MEET, _ALLOCATE, BARRIER, _FREE + " // expect: TM037", directives=_CLUSTER),
+    good=kernel(_MEET, _ALLOCATE, _MEET, _FREE, directives=_CLUSTER),
+    check=check,
+)

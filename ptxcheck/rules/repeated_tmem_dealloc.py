@@ -1,0 +1,37 @@
+"""Tensor memory that is freed twice.
+
+Checks: two deallocations of one address on a feasible path with no allocation between.
+Why: a deallocation must name what an allocation returned and nobody has freed.
+Source: PTX ISA 9.7.17.7.
+Not checked: deallocations by different warps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Severity
+from ..view import KernelView
+from .rule import Hit, Rule
+from .tensor_memory_kernels import CLOSE, FREE, LOAD, OPEN, expect, kernel
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    for pair in view.tensor_memory_use.freed_twice():
+        related = ((pair.first, "freed here"),)
+        yield Hit(pair.then, "these columns have been freed before", related=related)
+
+
+RULE = Rule(
+    id="TM027",
+    name="repeated-tmem-dealloc",
+    severity=Severity.UNDEFINED,
+    since="0.1",
+    section="PTX ISA 9.7.17.7",
+    summary="A tcgen05.dealloc frees columns that the same thread has freed before.",
+    consequence="Undefined: columns of another block may be freed.",
+    advice="Free each allocation once.",
+    bad=kernel(OPEN, LOAD, CLOSE, expect(FREE, "TM027")),
+    good=kernel(OPEN, LOAD, CLOSE),
+    check=check,
+)

@@ -1,0 +1,40 @@
+"""The address of an allocation read by a warp that did not wait for it.
+
+Checks: feasible paths of a thread of another warp from the start of the kernel to a load of the word that
+`tcgen05.alloc` writes, with nothing that synchronises before, in kernels of known block size.
+Why: the allocation writes the address to shared memory; nothing but a barrier makes other warps see it.
+Source: PTX ISA 9.7.17.7.
+Not checked: what a barrier before is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Severity
+from ..view import KernelView
+from .rule import Hit, Rule
+from .tensor_memory_kernels import ADDRESS, ALLOCATE, BARRIER, CLOSE, LOAD, OPEN, expect, kernel
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    for pair in view.tensor_memory_use.read_early():
+        related = ((pair.first, "the allocation"),)
+        yield Hit(
+            pair.then, "other warps read this before the allocation has surely written it", related=related
+        )
+
+
+RULE = Rule(
+    id="TM036",
+    name="tmem-address-read-early",
+    severity=Severity.WRONG_RESULT,
+    since="0.1",
+    section="PTX ISA 9.7.17.7",
+    summary="A warp reads the address of tensor memory before the allocating warp has surely written it.",
+    consequence="The warp works on a wrong address.",
+    advice="Put a barrier between tcgen05.alloc and the loads of its address.",
+    bad=kernel(ALLOCATE, expect(ADDRESS, "TM036"), BARRIER, LOAD, CLOSE),
+    good=kernel(OPEN, LOAD, CLOSE),
+    check=check,
+)

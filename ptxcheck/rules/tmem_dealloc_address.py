@@ -1,0 +1,41 @@
+"""A `tcgen05.dealloc` of an address inside an allocation.
+
+Checks: addresses at a constant distance from what an allocation wrote.
+Why: what is freed is an allocation, and its address is its first column in lane 0.
+Source: PTX ISA 9.7.17.7.
+Not checked: addresses computed in other ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Severity
+from ..view import KernelView
+from .rule import Hit, Rule
+from .tensor_memory_kernels import BARRIER, CLOSE, FREE, LOAD, OPEN, expect, kernel
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    for point, address in view.tensor_memory_use.freed_elsewhere():
+        where = (
+            f"column {address.column}"
+            if not address.lane
+            else f"lane {address.lane}, column {address.column}"
+        )
+        yield Hit(point, f"this is {where} of the allocation, not its start")
+
+
+RULE = Rule(
+    id="TM028",
+    name="tmem-dealloc-address",
+    severity=Severity.UNDEFINED,
+    since="0.1",
+    section="PTX ISA 9.7.17.7",
+    summary="A tcgen05.dealloc does not get the address that the allocation returned.",
+    consequence="Undefined: other columns are freed, or none.",
+    advice="Keep the address that tcgen05.alloc wrote, and free that.",
+    bad=kernel(OPEN, LOAD, BARRIER, "add.u32 %r3, %r3, 64;", expect(FREE, "TM028")),
+    good=kernel(OPEN, LOAD, CLOSE),
+    check=check,
+)

@@ -1,0 +1,45 @@
+"""Scale factors in the columns of the accumulator of the same multiplication.
+
+Checks: multiplications with block scaling whose addresses are constants away from one allocation.
+Why: the multiplication writes D while it reads the factors.
+Source: PTX ISA 9.7.17.10.5.
+Not checked: operands at computed addresses; A in tensor memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..finding import Severity
+from ..view import KernelView
+from .rule import Hit, Rule
+from .tensor_memory_kernels import CLOSE, COMMIT, INIT, OPEN, WAIT, expect, kernel
+
+_WORD = 0x8900000 | 64 // 8 << 17
+"""M 128, N 64, e4m3, ue8m0."""
+
+
+def _multiply(column: int) -> str:
+    factors = f"[%r3 + {column}], [%r3 + 100]"
+    head = "@%p2 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32 [%r3], %rd1, %rd1,"
+    return f"{head} 0x{_WORD:x}, {factors}, %p3;"
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    for overlap in view.tensor_memory_use.overlaps():
+        yield Hit(overlap.point, f"{overlap.what} are at column {overlap.column}, which is part of D")
+
+
+RULE = Rule(
+    id="TM031",
+    name="tmem-operands-overlap",
+    severity=Severity.WRONG_RESULT,
+    since="0.1",
+    section="PTX ISA 9.7.17.10.5",
+    summary="The scale factors of a tcgen05.mma lie within its accumulator.",
+    consequence="Wrong results: the accumulator overwrites the factors.",
+    advice="Place the scale factors behind the columns of D.",
+    bad=kernel(INIT, OPEN, expect(_multiply(32), "TM031"), COMMIT, WAIT, CLOSE),
+    good=kernel(INIT, OPEN, _multiply(64), COMMIT, WAIT, CLOSE),
+    check=check,
+)

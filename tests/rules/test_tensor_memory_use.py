@@ -1,0 +1,117 @@
+"""Rules about the use of tensor memory: near misses and cases beyond the kernels of the rules themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.rules.tensor_memory_kernels import (
+    ADDRESS,
+    ALLOCATE,
+    BARRIER,
+    CLOSE,
+    COMMIT,
+    FREE,
+    INIT,
+    LOAD,
+    MULTIPLY,
+    OPEN,
+    WAIT,
+    expect,
+    kernel,
+)  # fmt: skip
+from ptxcheck.source import Source
+
+from .kernels import agrees
+
+BRANCH = "setp.eq.u32 %p5, %r9, 0;"
+CLUSTER = ".reqntid 128\n.reqnctapercluster 2, 1, 1"
+MEET = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"
+PAIR = "@%p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 128;"
+PAIR_FREE = "@%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128;"
+
+
+def collector(use: str, guard: str = "@%p2 ") -> str:
+    return f"{guard}tcgen05.mma.cta_group::1.kind::f16.collector::a::{use} [%r3], %rd1, %rd1, %r8, %p3;"
+
+
+def d_at(column: int, rule: str = "") -> str:
+    line = (
+        f"add.u32 %r6, %r3, {column};\n@%p2 tcgen05.mma.cta_group::1.kind::f16 [%r6], %rd1, %rd1, %r8, %p3;"
+    )
+    return expect(line, rule) if rule else line
+
+
+CASES = {
+    "TM027 on ways that exclude each other": (
+        "TM027",
+        kernel(OPEN, LOAD, BARRIER, BRANCH, "@%p5 bra $other;", FREE, "bra.uni $end;", "$other:", FREE, "$end:"),
+    ),
+    "TM027 one way falls through": (
+        "TM027", kernel(OPEN, LOAD, BARRIER, BRANCH, "@%p5 bra $other;", FREE, "$other:", expect(FREE, "TM027"))
+    ),
+    "TM027 allocated again between": ("TM027", kernel(OPEN, LOAD, CLOSE, BARRIER, OPEN, CLOSE)),
+    "TM028 the same address in another register": (
+        "TM028", kernel(OPEN, LOAD, BARRIER, "add.u32 %r6, %r3, 64;", "sub.u32 %r3, %r6, 64;", FREE)
+    ),
+    "TM028 in another lane": (
+        "TM028", kernel(OPEN, LOAD, BARRIER, "add.u32 %r3, %r3, 0x200000;", expect(FREE, "TM028"))
+    ),
+    "TM029 filled on one way only": (
+        "TM029",
+        kernel(INIT, OPEN, BRANCH, "@%p5 bra $skip;", collector("fill"), "$skip:", expect(collector("use"), "TM029"),
+               COMMIT, WAIT, CLOSE),
+    ),
+    "TM029 filled before the loop": (
+        "TM029",
+        kernel(INIT, OPEN, collector("fill"), "$loop:", collector("use"), "sub.u32 %r9, %r9, 1;",
+               "setp.ne.u32 %p5, %r9, 0;", "@%p5 bra $loop;", COMMIT, WAIT, CLOSE),
+    ),
+    "TM029 discard needs no fill": ("TM029", kernel(INIT, OPEN, collector("discard"), COMMIT, WAIT, CLOSE)),
+    "TM015 D fits": ("TM015", kernel(INIT, OPEN, d_at(64), COMMIT, WAIT, CLOSE)),
+    "TM015 D ends behind the allocation": ("TM015", kernel(INIT, OPEN, d_at(72, "TM015"), COMMIT, WAIT, CLOSE)),
+    "TM032 another buffer is loaded": (
+        "TM032", kernel(INIT, OPEN, d_at(64), COMMIT, LOAD, WAIT, CLOSE)
+    ),
+    "TM032 waited in a loop": ("TM032", kernel(INIT, OPEN, MULTIPLY, COMMIT, WAIT, LOAD, MULTIPLY, COMMIT, CLOSE)),
+    "TM032 multiplied again after the wait": (
+        "TM032",
+        kernel(INIT, OPEN, MULTIPLY, COMMIT, WAIT, MULTIPLY, LOAD.replace(";", "; // expect: TM032", 1), COMMIT, CLOSE),
+    ),
+    "TM034 met before": ("TM034", kernel(MEET, PAIR, MEET, ADDRESS, PAIR_FREE, directives=CLUSTER)),
+    "TM034 only arrived": (
+        "TM034",
+        kernel("barrier.cluster.arrive.aligned;", expect(PAIR, "TM034"), "barrier.cluster.wait.aligned;", ADDRESS,
+               PAIR_FREE, directives=CLUSTER),
+    ),
+    "TM034 one CTA": ("TM034", kernel(OPEN, CLOSE)),
+    "TM035 a warp frees what it alone loads": (
+        "TM035", kernel(OPEN, "@!%p1 bra $end;", LOAD, FREE.removeprefix("@%p1 "), "$end:")
+    ),
+    "TM035 waits for an mbarrier": ("TM035", kernel(INIT, OPEN, LOAD, WAIT, FREE)),
+    "TM036 the allocating warp itself": ("TM036", kernel(ALLOCATE, "@!%p1 bra $end;", ADDRESS, FREE, "$end:")),
+    "TM036 waits for an mbarrier": ("TM036", kernel(INIT, ALLOCATE, WAIT, ADDRESS, BARRIER, FREE)),
+    "TM036 another warp alone": (
+        "TM036", kernel(ALLOCATE, "@%p1 bra $end;", expect(ADDRESS, "TM036"), "$end:", BARRIER)
+    ),
+    "TM037 met between": ("TM037", kernel(PAIR, MEET, ADDRESS, PAIR_FREE, directives=CLUSTER)),
+    "TM037 met before only": (
+        "TM037", kernel(MEET, PAIR, BARRIER, ADDRESS, expect(PAIR_FREE, "TM037"), directives=CLUSTER)
+    ),
+    "TM030 freed in each round": (
+        "TM030",
+        kernel("$loop:", ALLOCATE, BARRIER, ADDRESS, CLOSE, "sub.u32 %r9, %r9, 1;", "setp.ne.u32 %p5, %r9, 0;",
+               "@%p5 bra $loop;"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(name: str) -> None:
+    rule_id, text = CASES[name]
+    assert agrees(rule_id, Source("k.ptx", text))
+
+
+def test_unknown_block_size_is_silent() -> None:
+    for rule_id in ("TM035", "TM036"):
+        text = kernel(ALLOCATE, ADDRESS, LOAD, FREE, directives=".maxntid 128")
+        assert agrees(rule_id, Source("k.ptx", text))

@@ -1,0 +1,195 @@
+"""Mutants: valid PTX that differs in one place, made by every operator, and the list of harmless ones."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from benchmarks.mutation.campaign import Outcome, Record, as_json, run, table
+from benchmarks.mutation.harmless import load_harmless, why_harmless
+from benchmarks.mutation.operators import OPERATORS, Mutant, mutants
+from benchmarks.mutation.subject import Subject, subjects
+from ptxcheck.parser import parse_module
+from ptxcheck.source import Source
+
+CORPUS = Path(__file__).parent.parent / "corpus" / "protocols"
+PTXAS = shutil.which("ptxas")
+
+KERNEL = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry one(.param .u32 rounds)
+{
+    .shared .align 8 .b64 full[2];
+    .reg .pred p, q;
+    .reg .b32 bytes, turn, n, k;
+    .reg .b64 state;
+    mov.u32 turn, %tid.x;
+    mov.u32 bytes, 1024;
+    ld.param.u32 n, [rounds];
+    mbarrier.init.shared::cta.b64 [full], 32;
+    bar.sync 0;
+    mov.u32 k, 0;
+ROUND:
+    @p mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], bytes;
+WAIT:
+    mbarrier.try_wait.parity.shared::cta.b64 q, [full], 1;
+    @!q bra WAIT;
+    fence.proxy.async;
+    mbarrier.arrive.release.cluster.shared::cta.b64 _, [full+8];
+    add.u32 k, k, 1;
+    setp.lt.u32 q, k, n;
+    @q bra ROUND;
+    ret;
+}
+.visible .entry other()
+{
+    ret;
+}
+"""
+
+
+def subject() -> Subject:
+    return next(subjects(Source("kernel.ptx", KERNEL)))
+
+
+def made(operator: str) -> list[str]:
+    """Return the lines that mutants of one operator add or change, joined for each mutant."""
+    original = subject().text.splitlines()
+    found = []
+    for mutant in mutants(subject()):
+        if mutant.operator == operator:
+            changed = [line.strip() for line in mutant.text.splitlines() if line not in original]
+            found.append(" | ".join(changed))
+    return found
+
+
+@cache
+def corpus_mutants() -> tuple[tuple[str, Mutant], ...]:
+    """Return the mutants of every good kernel of the corpus, with the file's name."""
+    found: list[tuple[str, Mutant]] = []
+    for path in sorted(CORPUS.rglob("*.ptx")):
+        if path.name.count(".") == 1:
+            name = path.relative_to(CORPUS).as_posix()
+            for each in subjects(Source(name, path.read_text(encoding="ascii"))):
+                found += [(name, mutant) for mutant in mutants(each)]
+    return tuple(found)
+
+
+def test_a_subject_is_one_kernel_with_its_lines_where_they_were() -> None:
+    first, second = subjects(Source("kernel.ptx", KERNEL))
+    assert [s.function.name for s in (first, second)] == ["one", "other"]
+    assert "other" not in first.text
+    assert "one" not in second.text
+    assert second.text.splitlines().index(".visible .entry other()") == KERNEL.splitlines().index(
+        ".visible .entry other()"
+    )
+
+
+def test_a_poll_and_its_loop_are_one_step() -> None:
+    one = subject()
+    (poll,) = (p for p in one.sites if one.unit_of[p].first != one.unit_of[p].last)
+    assert one.statement(poll).startswith("mbarrier.try_wait")
+    assert one.statement(one.unit_of[poll].last) == "@!q bra WAIT;"
+
+
+@pytest.mark.parametrize(
+    ("operator", "lines"),
+    [
+        ("bytes+16", ["{ .reg .b32 mutated; add.s32 mutated, bytes, 16;"]),
+        ("parity", ["mbarrier.try_wait.parity.shared::cta.b64 q, [full], 0;"]),
+        ("init-count-1", ["mbarrier.init.shared::cta.b64 [full], 31;"]),
+        ("wait-last-barrier", ["mbarrier.try_wait.parity.shared::cta.b64 q, [full+-8], 1;"]),
+        ("drop-wait", ["mov.pred q, -1;"]),
+        ("by-all-lanes", ["mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], bytes;"]),
+        ("scope", ["mbarrier.arrive.release.cta.shared::cta.b64 _, [full+8];"]),
+    ],
+)
+def test_what_an_operator_writes(operator: str, lines: list[str]) -> None:
+    found = made(operator)
+    assert len(found) == len(lines)
+    for text, line in zip(found, lines, strict=True):
+        assert text.startswith(line)
+
+
+def test_moves_go_across_the_loop_of_a_wait() -> None:
+    (later,) = (m for m in mutants(subject()) if m.operator == "later-arrive")
+    lines = [line.strip() for line in later.text.splitlines()]
+    assert lines.index("@!q bra WAIT;") < lines.index(
+        "@p mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], bytes;"
+    )
+    (earlier,) = (m for m in mutants(subject()) if m.operator == "earlier-fence")
+    assert earlier.text.index("fence.proxy.async") < earlier.text.index("WAIT:")
+
+
+def test_a_statement_that_feeds_the_loop_stays_in_it() -> None:
+    text = KERNEL.replace("bytes, 1024;", "bytes, 1024;").replace("add.u32 k, k, 1;", "add.u32 bytes, k, 1;")
+    moved = [m for m in mutants(next(subjects(Source("k.ptx", text)))) if m.operator == "out-of-loop"]
+    assert moved
+    assert not any("expect_tx" in mutant.statement for mutant in moved)
+
+
+def test_every_operator_finds_something_in_the_corpus() -> None:
+    counts = Counter(mutant.operator for _, mutant in corpus_mutants())
+    rare = {"arrive-count+1", "arrive-count-1"}
+    assert {operator.name for operator in OPERATORS} - set(counts) <= rare
+
+
+def test_mutants_are_valid_and_differ_from_the_original() -> None:
+    for name, mutant in corpus_mutants():
+        module = parse_module(Source(name, mutant.text))
+        (kernel,) = module.entries
+        assert kernel.body is not None
+        assert not module.problems, (name, mutant.operator)
+        assert not kernel.body.problems, (name, mutant.operator)
+        unknown = [i.operation.text for i in kernel.body.instructions if i.operation.problem is not None]
+        assert not unknown, (name, mutant.operator, unknown)
+
+
+@pytest.mark.skipif(PTXAS is None, reason="no ptxas")
+def test_ptxas_takes_mutants(tmp_path: Path) -> None:
+    assert PTXAS is not None
+    for name, mutant in random.Random(0).sample(corpus_mutants(), 40):
+        path = tmp_path / "mutant.ptx"
+        path.write_text(mutant.text, encoding="ascii")
+        target = mutant.text.split(".target", 1)[1].split()[0]
+        command = [PTXAS, f"-arch={target}", "-O0", "-o", str(tmp_path / "out"), str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, (name, mutant.operator, mutant.statement, done.stderr)
+
+
+def test_each_harmless_entry_has_a_reason_and_covers_a_mutant() -> None:
+    for entry in load_harmless():
+        assert len(entry.reason) > 20
+        assert entry.operators <= {operator.name for operator in OPERATORS}
+        covered = any(entry.covers(name, m.operator, m.statement) for name, m in corpus_mutants())
+        assert covered or not entry.files.endswith(".ptx"), (
+            f"{entry.files} {sorted(entry.operators)}: covers nothing"
+        )
+
+
+def test_the_campaign_judges_a_kernel_and_its_mutants() -> None:
+    path = CORPUS / "waits" / "question_and_answer.ptx"
+    records = list(run([("q.ptx", path)], load_harmless(), operators=frozenset({"drop-arrive"}), jobs=1))
+    assert [record.operator for record in records] == ["", "drop-arrive", "drop-arrive"]
+    assert records[0].outcome is not Outcome.VIOLATED
+    assert {record.outcome for record in records[1:]} == {Outcome.VIOLATED}
+    assert "| drop-arrive | 2 | 2 |" in table(records)
+    assert '"outcome": "violated"' in as_json(records)
+
+
+def test_survivors_and_false_alarms() -> None:
+    def record(outcome: Outcome, harmless: str | None) -> Record:
+        return Record("f", "k", "parity", 1, "x", outcome, "", harmless)
+
+    assert record(Outcome.PROVED, None).survives
+    assert not record(Outcome.PROVED, "because").survives
+    assert record(Outcome.VIOLATED, "because").false_alarm
+    assert why_harmless(load_harmless(), "f", "duplicate-fence", "fence.proxy.async;") is not None
+    assert why_harmless(load_harmless(), "f", "parity", "x") is None

@@ -22,7 +22,7 @@ from .finding import Finding, Severity
 from .frontends import Input, InputKind, Loaded, compiler_state, discover, load
 from .ir import Function, Module
 from .launch_comments import comment_hints
-from .launches import LaunchHint, launch_of
+from .launches import LaunchHint, launch_of, tensor_maps_of
 from .positions import Library, Locator
 from .profile import Profile
 from .results import KernelResult, Note, NoteKind, Problem, ProblemKind, Report, RuleInfo
@@ -299,11 +299,15 @@ def _check_function(
     view_class: type[KernelView],
 ) -> _Part:
     launch, complaints = launch_of(function, hints)
-    view = view_class(module, function, launch, config.verify_seconds if config.verify else None)
+    maps, unknown = tensor_maps_of(function, hints)
+    seconds = config.verify_seconds if config.verify else None
+    view = view_class(module, function, launch, seconds, tensor_maps=maps)
     severities = _severities(rules, config)
     result = evaluate(view, rules, locator, severities, possible=config.possible)
     position = module.source.position(function.span.start)
-    settings = [Problem(ProblemKind.SETTING, text, position, function.name) for text in complaints]
+    settings = [
+        Problem(ProblemKind.SETTING, text, position, function.name) for text in (*complaints, *unknown)
+    ]
     return _Part(result.findings, (*settings, *result.problems), result.notes, (result.kernel,))
 
 

@@ -15,11 +15,13 @@ from . import __version__
 from .check import Progress, check
 from .config import Config, ConfigError, find_config, load_config, parse_severity
 from .finding import Severity
+from .fix_commands import fix_command
 from .hardware_commands import run_command
-from .launches import LaunchError, parse_assumption, parse_hint
+from .launches import LaunchError, parse_assumption, parse_hint, parse_tensor_map
 from .output import OutputError, write_atomically
 from .report import REVIEWED, Format, render
 from .results import Report, exit_code
+from .show_commands import show_group
 from .tma_commands import tma_group
 
 if TYPE_CHECKING:
@@ -112,6 +114,13 @@ def _words(_context: click.Context, _option: click.Parameter, values: tuple[str,
 @click.option(
     "--assume", multiple=True, metavar="SPEC", help="A value that the host passes: 'param+640=8192'."
 )
+@click.option(
+    "--tensor-map",
+    "tensor_map",
+    multiple=True,
+    metavar="PARAM=SPEC",
+    help="A tensor map that the host passes: 'a_map=type=fp16 shape=64,64 box=64,64'.",
+)
 @click.option("--verify/--no-verify", default=None, help="Verify whole kernels (the default), or only lint.")
 @click.option(
     "--verify-seconds", type=click.FloatRange(0, min_open=True), help="Time for verifying one kernel."
@@ -170,6 +179,7 @@ def _config(paths: tuple[str, ...], options: dict[str, Any]) -> Config:
         config = _configured(paths, options["config_file"], options["isolated"])
         hints = tuple(parse_hint(text, "--launch") for text in options["launch"])
         hints += tuple(parse_assumption(text) for text in options["assume"])
+        hints += tuple(parse_tensor_map(text) for text in options["tensor_map"])
     except (ConfigError, LaunchError) as error:
         _fail(str(error))
     nvcc = config.nvcc
@@ -434,7 +444,9 @@ def _has_progress() -> bool:
 
 
 main.add_command(tma_group(_write, _fail))
+main.add_command(show_group(_write, _fail))
 main.add_command(run_command(_write, _fail))
+main.add_command(fix_command(_write, _fail))
 
 if __name__ == "__main__":
     main()

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from math import prod
+from typing import TYPE_CHECKING
 
 from .ir import Function
 from .launch import Dim, GivenValue, Launch
+
+if TYPE_CHECKING:
+    from .descriptors.tensor_map import TensorMap
 
 _ITEM = re.compile(
     r"(block|cluster|param\+\d+(?:\.[usb]\d+)?|box_bytes\([^()]*\))\s*=\s*(0x[\da-fA-F]+|-?\(?[\d\s,x]*\)?)"
@@ -17,6 +22,8 @@ _ITEM = re.compile(
 )
 _QUANTITY = re.compile(r"[a-z_]+\([^()]*\)\Z")
 _PLACE = re.compile(r"([\w$.%]+?)(?:\+(\d+))?(?:\.[usb](8|16|32|64))?\Z")
+_KEYS = frozenset({"block", "cluster", "assume", "tensor-maps"})
+_MAP_BYTES = 128
 MAX_THREADS = 1024
 MAX_CLUSTER = 16
 
@@ -35,6 +42,8 @@ class LaunchHint:
     origin: str = "--launch"
     values: tuple[tuple[str, int], ...] = ()
     """Numbers that the host passes, by what they are called: `param+640`, `n`, `box_bytes(param+128)`."""
+    tensor_maps: tuple[tuple[str, TensorMap], ...] = ()
+    """Tensor maps that the host passes, by parameter: `a_map`, `param_2`, `param+128`."""
 
     def applies(self, name: str) -> bool:
         return fnmatchcase(name, self.kernel)
@@ -78,6 +87,30 @@ def parse_assumption(text: str, origin: str = "--assume") -> LaunchHint:
     )
 
 
+def parse_tensor_map(text: str, origin: str = "--tensor-map") -> LaunchHint:
+    """Parse `a_map=type=fp16 shape=64,64 box=64,64 swizzle=128B` or `gemm*: a_map=map.toml`. Raises LaunchError."""
+    name, equals, spec = text.partition("=")
+    kernel, colon, parameter = name.rpartition(":")
+    if not equals or not _PLACE.match(parameter.strip()):
+        raise LaunchError(
+            f"{origin}: {text!r} describes no tensor map: write `a_map=type=fp16 shape=1024,512 box=64,64 "
+            "swizzle=128B`, or `a_map=map.toml`"
+        )
+    one = (parameter.strip(), _tensor_map(spec.strip(), f"{origin}: {parameter.strip()}"))
+    return LaunchHint(kernel.strip() if colon else "*", origin=origin, tensor_maps=(one,))
+
+
+def _tensor_map(spec: object, origin: str) -> TensorMap:
+    """Return the map that a description means: words, TOML, JSON, a path, or a table of a configuration."""
+    from .descriptors.spec import SpecError, read, tensor_map_of
+
+    try:
+        text = json.dumps(spec, default=str) if isinstance(spec, Mapping) else str(spec)
+        return tensor_map_of(read(text))
+    except (SpecError, ValueError) as error:
+        raise LaunchError(f"{origin}: {error}") from error
+
+
 def _number(text: str, what: str) -> int:
     try:
         value = int(text.strip(), 0)
@@ -92,11 +125,18 @@ def hint_from_table(kernel: str, table: object, origin: str) -> LaunchHint:
     """Build a hint from a configuration value: a string, or a table of `block`, `cluster` and `assume`."""
     if isinstance(table, str):
         return parse_hint(table, origin, kernel)
-    if not isinstance(table, Mapping) or not table or set(table) - {"block", "cluster", "assume"}:
-        raise LaunchError(f"{origin}: needs `block`, `cluster` or `assume`, and nothing else")
+    if not isinstance(table, Mapping) or not table or set(table) - _KEYS:
+        raise LaunchError(f"{origin}: needs `block`, `cluster`, `assume` or `tensor-maps`, and nothing else")
     shapes = {name: _dim(_as_text(table[name]), name) for name in ("block", "cluster") if name in table}
     values = _values(table.get("assume", {}), origin)
-    return LaunchHint(kernel, shapes.get("block"), shapes.get("cluster"), origin, values)
+    maps = _tensor_maps(table.get("tensor-maps", {}), origin)
+    return LaunchHint(kernel, shapes.get("block"), shapes.get("cluster"), origin, values, maps)
+
+
+def _tensor_maps(table: object, origin: str) -> tuple[tuple[str, TensorMap], ...]:
+    if not isinstance(table, Mapping):
+        raise LaunchError(f"{origin}: `tensor-maps` is a table of descriptions by parameter")
+    return tuple((str(name), _tensor_map(spec, f"{origin}: {name}")) for name, spec in table.items())
 
 
 def _values(table: object, origin: str) -> tuple[tuple[str, int], ...]:
@@ -198,6 +238,32 @@ def given_value(function: Function, name: str, number: int) -> GivenValue | None
 
 def _is_called(parameter: str, name: str) -> bool:
     return parameter == name or (name.startswith("param_") and parameter.endswith(f"_{name}"))
+
+
+def tensor_maps_of(
+    function: Function, hints: Sequence[LaunchHint]
+) -> tuple[tuple[tuple[str, TensorMap], ...], tuple[str, ...]]:
+    """Return the tensor maps that the host passes to a kernel, and complaints about names it does not have."""
+    found: dict[str, TensorMap] = {}
+    complaints: list[str] = []
+    for hint in hints:
+        if hint.tensor_maps and hint.applies(function.name):
+            from .descriptors.contract import parameter_place
+
+            for name, tensor_map in hint.tensor_maps:
+                place = parameter_place(function, name)
+                if place is not None and not _holds_map(function, *place):
+                    complaints.append(f"{hint.origin}: parameter {name} is too small to be a tensor map")
+                elif place is not None:
+                    found.setdefault(name, tensor_map)
+                elif hint.kernel == function.name:
+                    complaints.append(f"{hint.origin}: the kernel has no parameter {name}")
+    return tuple(found.items()), tuple(complaints)
+
+
+def _holds_map(function: Function, name: str, offset: int) -> bool:
+    sizes = {parameter.name: parameter.size for parameter in function.parameters}
+    return offset + _MAP_BYTES <= (sizes[name] or 0)
 
 
 def _contradiction(launch: Launch, hint: LaunchHint) -> str | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..ir import Address, Instruction
 from ..isa.modifier import Mod
+from ..op import Op
 from ..protocols.thread.places import Place
 from .facts import facts
 from .fields import Kind, Swizzle, WideMode
@@ -295,7 +296,7 @@ def _read_otherwise(view: KernelView, bindings: Mapping[int, Binding]) -> Iterat
     for operand in MatrixOperands(view).all:
         found = _of_tile(operand, filled)
         mode = operand.mode
-        if mode is None or not found:
+        if mode is None or not found or _is_rewritten(view, operand):
             continue
         wanted = TENSOR_MAP[mode]
         if all(bindings[point].tensor_map.swizzle != wanted for point in found):
@@ -305,6 +306,20 @@ def _read_otherwise(view: KernelView, bindings: Mapping[int, Binding]) -> Iterat
                 f"{operand.name} reads with {mode.value}, {binding.whose} wrote the tile with swizzle {name}"
             )
             yield Disagreement(Topic.SWIZZLE, operand.point, text, found[0])
+
+
+def _is_rewritten(view: KernelView, operand: MatrixOperand) -> bool:
+    """Tell whether ordinary stores may put the tile into another layout."""
+    start = operand.start
+    return start is None or any(
+        write.place is None
+        or (
+            write.place.variable.name == getattr(start.symbol, "name", "")
+            and write.place.span[1] >= start.offset
+        )
+        for write in view.async_bytes.shared_writes
+        if view.cfg.instructions[write.point].operation.op is not Op.TENSORMAP_REPLACE
+    )
 
 
 def _filled_places(view: KernelView, bindings: Mapping[int, Binding]) -> Iterator[tuple[int, Place, int]]:

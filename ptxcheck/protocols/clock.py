@@ -57,6 +57,7 @@ class Components:
                         names.add(("work", action.pipeline + READS, index))
                 elif isinstance(action, AsyncArrive):
                     names.add(("work", action.pipeline, index))
+                    names.add(("bytes", action.barrier.cta, action.barrier.offset))
         ordered = sorted(names, key=repr)
         self._place = {name: self._strands + position for position, name in enumerate(ordered)}
 
@@ -68,7 +69,7 @@ class Components:
         return np.zeros((len(Row), self.size), dtype=np.int32)
 
     def bytes_of(self, barrier: Barrier) -> Component | None:
-        """Return the component that counts the phases of a barrier that carry bytes."""
+        """Return the component that counts the phases of a barrier that asynchronous work takes part in."""
         return self._place.get(("bytes", barrier.cta, barrier.offset))
 
     def work_of(self, pipeline: str, strand: int) -> Component | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .actions import Action, Protocol
+from .actions import Action, AsyncArrive, Protocol
 from .clock import Clock, Component, Row
 from .memory import Touch
 from .outcome import Flaw
@@ -38,6 +38,13 @@ class Exits:
         """Note an operation on an mbarrier of another CTA."""
         over = int(actor.stamp[Row.EXECUTED, actor.strand])
         self._add(_Remote(actor.strand, action.point, target, actor.strand, over))
+
+    def note_later(
+        self, actor: Actor, action: AsyncArrive, component: Component | None, phase: int | None
+    ) -> None:
+        """Note an asynchronous arrival: it is over with its phase."""
+        if component is not None and phase is not None:
+            self._add(_Remote(actor.strand, action.point, action.barrier.cta, component, phase + 1))
 
     def touch(self, touch: Touch) -> None:
         """Note an access of shared memory of another CTA."""

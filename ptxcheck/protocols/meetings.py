@@ -63,6 +63,10 @@ class Meetings:
             meeting.parts = []
         return generation
 
+    def joined(self, strand: int, name: Name) -> int | None:
+        """Return the generation that a strand arrived in last."""
+        return self._joined.get((strand, name))
+
     def passed(self, actor: Actor, action: Rendezvous) -> Clock | None:
         """Return what the generation that a strand joined publishes, None while it is not complete."""
         meeting = self.by_name.setdefault(action.name, Meeting(action.needed))

@@ -128,12 +128,18 @@ class Memory:
         if found is None:
             return
         flaw, detail = found
-        strict = self._is_warp_synchronous(earlier, later)
-        where = f"{detail} ({_show(later.span)})"
+        first = ("shared", later.span.cta, max(earlier.span.start, later.span.start))
         self._record.add(
-            flaw, later.strand, later.point,
-            ("shared", later.span.cta, max(earlier.span.start, later.span.start)), -1, where, happened=True, related=((earlier.strand, earlier.point),), strict=strict,
-        )  # fmt: skip
+            flaw,
+            later.strand,
+            later.point,
+            first,
+            -1,
+            f"{detail} ({_show(later.span)})",
+            happened=True,
+            related=((earlier.strand, earlier.point),),
+            strict=self._is_warp_synchronous(earlier, later),
+        )
 
     def _report_possible(self, earlier: Touch, later: Touch) -> None:
         if earlier.certain and later.certain and earlier.span.exact and later.span.exact:

@@ -40,11 +40,13 @@ class Contribution:
 class _Phase:
     arrivals: list[Contribution] = field(default_factory=list)
     expects: list[Contribution] = field(default_factory=list)
-    raises: list[Contribution] = field(default_factory=list)
-    """Increments of the pending count."""
+    raises: list[tuple[Contribution, Contribution]] = field(default_factory=list)
+    """Increments of the pending count, each with the arrival that takes it back."""
     transfers: list[Contribution] = field(default_factory=list)
     expected: Amount = 0
     completed: Amount = 0
+    is_asynchronous: bool = False
+    """True when the end of the phase depends on work that nobody has to wait for."""
 
 
 @dataclass(slots=True)
@@ -135,12 +137,14 @@ class Phases:
             return None
         self._after_previous(actor, action.barrier, barrier, action.point, Flaw.EARLY_ARRIVAL)
         phase = barrier.phase
-        if action.increments:
-            barrier.pending += action.count
-            barrier.now.raises.append(Contribution(actor.strand, action.point, actor.stamp))
         published = done.copy()
         published[Row.EXECUTED] = np.maximum(published[Row.EXECUTED], actor.stamp[Row.EXECUTED])
-        self._count_arrival(actor, action.barrier, barrier, action.point, action.count, published)
+        if action.increments:
+            barrier.pending += action.count
+        barrier.now.is_asynchronous = True
+        arrival = self._count_arrival(actor, action.barrier, barrier, action.point, action.count, published)
+        if action.increments:
+            barrier.now.raises.append((Contribution(actor.strand, action.point, actor.stamp), arrival))
         self._complete_if_done(action.barrier, barrier)
         return phase
 
@@ -165,6 +169,7 @@ class Phases:
         published = actor.stamp.copy()
         published[MEMORY_ROWS] = 0
         barrier.now.transfers.append(Contribution(actor.strand, action.point, published, amount))
+        barrier.now.is_asynchronous = True
         self._complete_if_done(name, barrier)
         return phase
 
@@ -183,6 +188,11 @@ class Phases:
         ):
             text = f"nothing orders this wait after the completion of phase {named - 1}: it can pass one phase early"
             self._problem(Flaw.EARLY_WAIT, actor, action.point, action.barrier, text, barrier)
+        if named < barrier.phase - 1:
+            text = f"the state names phase {named}, and phase {barrier.phase} is under way"
+            self._problem(
+                Flaw.MISSED_PHASE, actor, action.point, action.barrier, text, barrier, happened=True
+            )
         barrier.seen[actor.strand] = named
         waits = barrier.waits.setdefault(named, [])
         waits.append(Contribution(actor.strand, action.point, actor.stamp))
@@ -204,18 +214,17 @@ class Phases:
         return bool(symbolic)
 
     def check_rest(self) -> None:
-        """Bytes that nothing expects let a phase complete before they arrive, in another schedule."""
+        """Check phases that did not complete: in another schedule they may, before all their bytes have come."""
         for name, barrier in sorted(self.live.items()):
             if barrier.pending > 0:
                 continue
             self._check_expects(name, barrier)
-            surplus = plus(barrier.now.completed, barrier.now.expected, -1)
-            if isinstance(surplus, int) and surplus > 0 and barrier.now.transfers:
+            if barrier.now.transfers and self._can_leave_out(barrier, ()):
                 transfer = barrier.now.transfers[-1]
                 self._record.add(
                     Flaw.TX_MISMATCH, transfer.strand, transfer.point, name, barrier.phase,
                     f"{barrier.now.completed} bytes complete in phase {barrier.phase}, "
-                    f"{barrier.now.expected} are expected", happened=True,
+                    f"{barrier.now.expected} are expected",
                 )  # fmt: skip
 
     def missing(self, name: Barrier) -> Iterator[str]:
@@ -248,12 +257,14 @@ class Phases:
 
     def _count_arrival(
         self, actor: Actor, name: Barrier, barrier: Mbarrier, point: int, count: int, published: Clock
-    ) -> None:
-        barrier.now.arrivals.append(Contribution(actor.strand, point, published))
+    ) -> Contribution:
+        arrival = Contribution(actor.strand, point, published)
+        barrier.now.arrivals.append(arrival)
         barrier.pending -= count
         if barrier.pending < 0:
             text = f"arrivals of the phase exceed the expected count {barrier.count}"
             self._problem(Flaw.OVER_ARRIVAL, actor, point, name, text, barrier, happened=True)
+        return arrival
 
     def _announce(self, actor: Actor, name: Barrier, barrier: Mbarrier, amount: Amount, point: int) -> None:
         barrier.now.expected = plus(barrier.now.expected, amount)
@@ -301,7 +312,7 @@ class Phases:
             before = barrier.completions[-1]
             clock[Row.EXECUTED] = np.maximum(clock[Row.EXECUTED], before[Row.EXECUTED])
         place = self._components.bytes_of(name)
-        if phase.transfers and place is not None:
+        if phase.is_asynchronous and place is not None:
             clock[:, place] = barrier.phase + 1
         self._check_missed(name, barrier, clock)
         barrier.completions.append(clock)
@@ -336,9 +347,8 @@ class Phases:
     def _check_expects(self, name: Barrier, barrier: Mbarrier) -> None:
         now = barrier.now
         late = [e for e in now.expects if not _before_any(e, now.arrivals)]
-        for each in now.raises:
-            if not _before_any(each, now.arrivals):
-                self._report_late(name, barrier, each, "this arrival is announced")
+        for each in _late_raises(now):
+            self._report_late(name, barrier, each, "this arrival is announced")
         if not late or not self._can_leave_out(barrier, late):
             return
         for each in late:
@@ -354,7 +364,7 @@ class Phases:
         """Tell whether the bytes balance at some moment at which not all late expects have been executed.
 
         All arrivals have happened by then, and what they know of. Any set of the rest that contains what its
-        members know of may have happened.
+        members know of may have happened. Without late expects: at which some transfer has not completed.
         """
         parts = [*late, *barrier.now.transfers]
         if len(parts) > _MOST_PARTS:
@@ -365,7 +375,7 @@ class Phases:
         expects = len(late)
         for size in range(1, len(parts) + 1):
             for left in combinations(range(len(parts)), size):
-                if left[0] >= expects or not _is_closed(parts, left, expects):
+                if (late and left[0] >= expects) or not _is_closed(parts, left, expects):
                     continue
                 rest = total
                 for each in left:
@@ -393,6 +403,17 @@ class Phases:
     ) -> None:
         phase = -1 if barrier is None else barrier.phase
         self._record.add(flaw, actor.strand, point, name, phase, detail, happened=happened, related=related)
+
+
+def _late_raises(phase: _Phase) -> list[Contribution]:
+    """Return increments that the phase can do without, together with the arrivals that take them back."""
+    paired = {id(arrival) for _, arrival in phase.raises}
+    sure = [arrival for arrival in phase.arrivals if id(arrival) not in paired]
+    late = list(phase.raises)
+    while held := [pair for pair in late if _before_any(pair[0], sure)]:
+        sure += [arrival for _, arrival in held]
+        late = [pair for pair in late if not any(pair is each for each in held)]
+    return [increment for increment, _ in late]
 
 
 def _before_any(one: Contribution, others: Sequence[Contribution]) -> bool:

@@ -121,45 +121,58 @@ class _Simulation:
 
     def _do(self, runner: _Runner, action: Action) -> int | None:
         """Perform an action. None: blocked; else the phase that it observed or took part in, or `_DONE`."""
-        actor = Actor(
-            runner.index, runner.clock, _stamped(runner.clock, runner.index, runner.at + 1), runner.released
-        )
-        phase: int | None = _DONE
+        stamp = _stamped(runner.clock, runner.index, runner.at + 1)
+        actor = Actor(runner.index, runner.clock, stamp, runner.released)
         match action:
-            case Init():
-                self._phases.init(actor, action)
-            case Inval():
-                self._phases.invalidate(actor, action.barrier, action.point)
-            case Arrive():
-                self._exits.note(actor, action, action.barrier.cta)
-                phase = self._phases.arrive(actor, action)
-            case Expect():
-                self._exits.note(actor, action, action.barrier.cta)
-                phase = self._phases.expect(actor, action)
-            case AsyncArrive():
-                self._exits.note(actor, action, action.barrier.cta)
-                done = self._pipelines.done_so_far(runner.index, action.pipeline)
-                phase = self._phases.arrive_later(actor, action, done)
-            case Transfer():
-                phase = self._transfer(runner, actor, action)
             case Wait():
                 return self._wait(runner, actor, action)
-            case Commit():
-                self._pipelines.commit(actor, action.pipeline)
+            case Rendezvous():
+                return self._meet(runner, actor, action)
             case WaitGroup():
                 known = self._pipelines.wait(actor, action)
                 if known is None:
                     return None
                 runner.clock = np.maximum(runner.clock, known)
-            case Rendezvous():
-                return self._meet(runner, actor, action)
+            case Registers():
+                return _DONE if self._registers.move(runner.index, action) else None
+            case Commit():
+                self._pipelines.commit(actor, action.pipeline)
             case Access():
                 self._touch(runner, action, runner.index, runner.index, runner.at + 1)
             case Fence():
                 self._fence(runner, actor, action)
-            case Registers():
-                return _DONE if self._registers.move(runner.index, action) else None
-        return _DONE if phase is None else phase
+            case _:
+                phase = self._on_mbarrier(runner, actor, action)
+                return _DONE if phase is None else phase
+        return _DONE
+
+    def _on_mbarrier(
+        self,
+        runner: _Runner,
+        actor: Actor,
+        action: Init | Inval | Arrive | Expect | AsyncArrive | Transfer,
+    ) -> int | None:
+        """Perform an action on mbarriers that never blocks; return the phase that it takes part in."""
+        match action:
+            case Init():
+                self._phases.init(actor, action)
+                return None
+            case Inval():
+                self._phases.invalidate(actor, action.barrier, action.point)
+                return None
+            case Transfer():
+                return self._transfer(runner, actor, action)
+            case AsyncArrive():
+                done = self._pipelines.done_so_far(runner.index, action.pipeline)
+                phase = self._phases.arrive_later(actor, action, done)
+                self._exits.note_later(actor, action, self._components.bytes_of(action.barrier), phase)
+                return phase
+            case Arrive():
+                self._exits.note(actor, action, action.barrier.cta)
+                return self._phases.arrive(actor, action)
+            case Expect():
+                self._exits.note(actor, action, action.barrier.cta)
+                return self._phases.expect(actor, action)
 
     def _transfer(self, runner: _Runner, actor: Actor, action: Transfer) -> int | None:
         """Start work, and complete it. Its touches are over when its bytes, or its group, are known to be."""
@@ -197,18 +210,17 @@ class _Simulation:
         return phase
 
     def _meet(self, runner: _Runner, actor: Actor, action: Rendezvous) -> int | None:
-        phase = _DONE
         if action.arrives and not runner.waiting:
-            phase = self._meetings.arrive(actor, action)
-        if not action.waits:
-            return phase
-        published = self._meetings.passed(actor, action)
-        runner.waiting = published is None
-        if published is None:
-            return None
-        seen = published if action.orders else execution_only(published, runner.clock)
-        runner.clock = np.maximum(runner.clock, seen)
-        return phase
+            self._meetings.arrive(actor, action)
+        if action.waits:
+            published = self._meetings.passed(actor, action)
+            runner.waiting = published is None
+            if published is None:
+                return None
+            seen = published if action.orders else execution_only(published, runner.clock)
+            runner.clock = np.maximum(runner.clock, seen)
+        generation = self._meetings.joined(runner.index, action.name)
+        return _DONE if generation is None else generation
 
     def _fence(self, runner: _Runner, actor: Actor, action: Fence) -> None:
         clock = runner.clock.copy()

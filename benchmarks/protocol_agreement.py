@@ -1,0 +1,118 @@
+"""The verifier against every schedule: small random protocols, each judged by both.
+
+    python -m benchmarks.protocol_agreement --protocols 20000
+
+Each names what is wrong: control (deadlock, phases that differ), initialisation, race, proxy, exit. `fine` of the
+verifier is a proof, what it names it has shown by a schedule, and `unknown` is neither. Where no schedule goes wrong
+in its control, both must name the same kinds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from ptxcheck.protocols.outcome import Flaw
+from ptxcheck.protocols.search import examine
+
+from .protocol_generator import generate
+from .protocol_oracle import Answer, Kind, Oracle
+
+KIND_OF = {
+    Flaw.UNORDERED_INIT: Kind.INIT,
+    Flaw.READ_TOO_EARLY: Kind.RACE,
+    Flaw.OVERWRITE: Kind.RACE,
+    Flaw.WRITES_COLLIDE: Kind.RACE,
+    Flaw.MISSING_PROXY_FENCE: Kind.PROXY,
+    Flaw.EXIT_WITH_REMOTE_ACCESS: Kind.EXIT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What both say of the protocol of a seed."""
+
+    seed: int
+    said: str
+    true: str
+    disagreement: str = ""
+
+
+def judge(seed: int, limit: int) -> Judgement:
+    """Judge the protocol of a seed both ways."""
+    protocol = generate(seed)
+    outcome = examine(protocol)
+    shown = {KIND_OF.get(p.flaw, Kind.CONTROL) for p in outcome.problems if p.demonstrated}
+    undecided = any(not p.demonstrated for p in outcome.problems) or bool(outcome.memory_doubts)
+    said = _text(shown) or ("unknown" if undecided else "fine")
+    answer = Oracle(protocol).answer(limit)
+    if answer is None:
+        return Judgement(seed, said, "too many states")
+    return Judgement(seed, said, _text(set(answer.wrong)) or "fine", _disagreement(shown, undecided, answer))
+
+
+def _disagreement(shown: set[Kind], undecided: bool, answer: Answer) -> str:
+    """Return how two judgements contradict each other, or "".
+
+    The search of all schedules stops at the first that goes wrong in its control; what it says is complete otherwise.
+    """
+    true = set(answer.wrong)
+    if not true and shown:
+        return f"nothing is wrong, but the verifier shows {_text(shown)}"
+    if true and not shown and not undecided:
+        return f"the verifier proves it: {answer.wrong}"
+    if Kind.CONTROL in true or Kind.CONTROL in shown:
+        return "" if undecided or Kind.CONTROL in true & shown else f"control: {_text(shown)}, {answer.wrong}"
+    if Kind.RACE in true & shown:  # bytes that race need no fence besides
+        true, shown = true - {Kind.PROXY}, shown - {Kind.PROXY}
+    return "" if undecided or true == shown else f"{_text(shown)}, {answer.wrong}"
+
+
+def _text(kinds: set[Kind]) -> str:
+    return ", ".join(sorted(kind.value for kind in kinds))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--protocols", type=int, default=2000)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first one")
+    parser.add_argument("--states", type=int, default=60_000, help="states of a protocol to look at, at most")
+    parser.add_argument("--jobs", type=int, default=1)
+    arguments = parser.parse_args()
+    started = time.monotonic()
+    counts: Counter[tuple[str, str]] = Counter()
+    wrong: list[Judgement] = []
+    seeds = range(arguments.first, arguments.first + arguments.protocols)
+    for judgement in _judged(seeds, arguments.states, arguments.jobs):
+        counts[judgement.said, judgement.true] += 1
+        if judgement.disagreement:
+            wrong.append(judgement)
+    for (said, true), number in sorted(counts.items()):
+        print(f"{number:7}  verifier: {said:28} every schedule: {true}")
+    for each in wrong:
+        print(f"seed {each.seed}: {each.disagreement}")
+    print(
+        f"{len(wrong)} disagreements in {arguments.protocols} protocols, {time.monotonic() - started:.0f} s"
+    )
+    return 1 if wrong else 0
+
+
+def _judged(seeds: Iterable[int], limit: int, jobs: int) -> Iterator[Judgement]:
+    one = partial(judge, limit=limit)
+    if jobs == 1:
+        yield from map(one, seeds)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(one, seeds, chunksize=50)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,228 @@
+"""Where the order argument fails: a search for a short schedule that goes wrong.
+
+Only actions on barriers whose order is in doubt are interleaved. Everything else moves first, as soon as it can:
+up to the first action that counts in another phase than in the schedule that was simulated, all that is ordered by
+the barriers that are not in doubt happens in that order in every schedule, so these actions commute with all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from .actions import (
+    Access,
+    Action,
+    Amount,
+    Arrive,
+    AsyncArrive,
+    Commit,
+    Expect,
+    Fence,
+    Init,
+    Protocol,
+    Transfer,
+    Wait,
+)
+from .equations import System, system_of
+from .explicit import Explicit, Flight, Name, State, Wrong, WrongError, names_of
+from .machine.symbol import Form
+from .outcome import Equation, Flaw, Outcome, Problem, Step
+from .simulate import simulate
+
+_FREE_BYTES = 16
+"""Bytes that a transfer has in the search when nothing fixes them."""
+MEMORY_FLAWS = frozenset(
+    {
+        Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSING_PROXY_FENCE,
+        Flaw.EXIT_WITH_REMOTE_ACCESS,
+    }
+)  # fmt: skip
+"""Flaws that do not keep a schedule from running to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search ended with: a schedule that goes wrong, or whether all schedules were seen."""
+
+    wrong: Wrong | None
+    schedule: tuple[Step, ...]
+    exhausted: bool
+
+
+def examine(protocol: Protocol, budget: int = 20_000) -> Outcome:
+    """Simulate a protocol, and search for a schedule that goes wrong where the order argument fails.
+
+    A problem that remains undemonstrated was not found in `budget` states. When all schedules were seen and none
+    goes wrong, the order argument was too weak and its problems are gone.
+    """
+    outcome = simulate(protocol)
+    doubtful = [problem for problem in outcome.problems if not problem.demonstrated]
+    shown = [problem for problem in outcome.problems if problem.demonstrated]
+    if not doubtful or any(problem.flaw not in MEMORY_FLAWS for problem in shown):
+        return outcome
+    numbers = concrete(protocol, outcome.equations)
+    if numbers is None:
+        return outcome
+    in_doubt = frozenset(problem.barrier for problem in doubtful if problem.barrier is not None)
+    found = search(numbers, outcome.steps, in_doubt, budget)
+    if found.wrong is None:
+        return replace(outcome, problems=tuple(shown)) if found.exhausted else outcome
+    return replace(outcome, problems=(*_demonstrated(doubtful, found.wrong, found.schedule), *shown))
+
+
+def _demonstrated(doubtful: Sequence[Problem], wrong: Wrong, schedule: tuple[Step, ...]) -> Iterator[Problem]:
+    """Yield what the schedule shows, and the problems that it demonstrates: those of the same barrier."""
+    yield Problem(
+        wrong.flaw, wrong.strand, wrong.point, wrong.name, wrong.phase, wrong.detail, (), True, schedule
+    )
+    for problem in doubtful:
+        if (problem.flaw, problem.point, problem.barrier) == (wrong.flaw, wrong.point, wrong.name):
+            continue
+        if problem.barrier == wrong.name:
+            yield replace(problem, demonstrated=True, schedule=schedule)
+        else:
+            yield problem
+
+
+def search(protocol: Protocol, steps: Sequence[Step], in_doubt: frozenset[Name], budget: int) -> Found:
+    """Look at all schedules of the actions on barriers in doubt, depth first."""
+    reference = {(s.strand, s.index): s.phase for s in steps if s.phase is not None}
+    explicit = Explicit(protocol, reference)
+    start = explicit.start()
+    origin: dict[State, tuple[State, Step] | None] = {start: None}
+    waiting = [start]
+    while waiting:
+        if len(origin) > budget:
+            return Found(None, (), exhausted=False)
+        state = waiting.pop()
+        moves = list(_moves(explicit, state, in_doubt))
+        if not moves and not explicit.is_done(state):
+            return Found(_stuck(explicit, state), _path(origin, state), exhausted=False)
+        for move in moves:
+            try:
+                made = (
+                    explicit.complete(state, move) if isinstance(move, Flight) else explicit.step(state, move)
+                )
+            except WrongError as error:
+                index = move.index if isinstance(move, Flight) else state.at[move]
+                strand = move.strand if isinstance(move, Flight) else move
+                last = Step(strand, index, error.wrong.phase, completes=isinstance(move, Flight))
+                return Found(error.wrong, (*_path(origin, state), last), exhausted=False)
+            if made is not None and made[0] not in origin:
+                origin[made[0]] = (state, made[1])
+                waiting.append(made[0])
+    return Found(None, (), exhausted=True)
+
+
+def _moves(explicit: Explicit, state: State, in_doubt: frozenset[Name]) -> Iterator[int | Flight]:
+    """Yield the moves to try: one that commutes with all others when there is one, else all that are possible."""
+    open_moves: list[int | Flight] = []
+    for flight in state.flights:
+        if not explicit.may_complete(state, flight):
+            continue
+        if not any(name in in_doubt for name in names_of(explicit.issued(flight))):
+            yield flight
+            return
+        open_moves.append(flight)
+    for strand in range(len(state.at)):
+        action = explicit.next_action(state, strand)
+        if action is None:
+            continue
+        names = _touched_now(action)
+        commutes = not any(name in in_doubt for name in names) or all(
+            explicit.is_private(state, strand, name) for name in names
+        )
+        try:
+            possible = explicit.step(state, strand) is not None
+        except WrongError:
+            possible, commutes = True, False
+        if possible and commutes:
+            yield strand
+            return
+        if possible:
+            open_moves.append(strand)
+    yield from open_moves
+
+
+def _touched_now(action: Action) -> tuple[Name, ...]:
+    """Return the barriers that an action touches at once: an issue touches none."""
+    match action:
+        case Transfer() | Access() | Fence() | Commit() | Init():
+            return ()
+        case AsyncArrive():
+            return (action.barrier,) if action.increments else ()
+        case _:
+            return names_of(action)
+
+
+def _stuck(explicit: Explicit, state: State) -> Wrong:
+    for strand in range(len(state.at)):
+        action = explicit.next_action(state, strand)
+        if action is None:
+            continue
+        names = names_of(action)
+        phase = -1
+        if isinstance(action, Wait):
+            phase = next((held.phase for name, held in state.barriers if name == action.barrier), -1)
+            text = f"waits for ever in this schedule: phase {phase} does not complete"
+        else:
+            text = "is blocked for ever in this schedule"
+        return Wrong(Flaw.DEADLOCK, strand, action.point, names[0] if names else None, phase, text)
+    raise AssertionError("nothing is stuck")
+
+
+def _path(origin: dict[State, tuple[State, Step] | None], state: State) -> tuple[Step, ...]:
+    found: list[Step] = []
+    came = origin[state]
+    while came is not None:
+        found.append(came[1])
+        came = origin[came[0]]
+    return tuple(reversed(found))
+
+
+def concrete(protocol: Protocol, equations: Sequence[Equation]) -> Protocol | None:
+    """Return the protocol with numbers for symbolic bytes that meet all equations, None when none are found."""
+    system = system_of(equations)
+    amounts = [amount for strand in protocol.strands for a in strand.actions for amount in _amounts(a)]
+    if all(isinstance(amount, int) for amount in amounts):
+        return protocol
+    for amount in amounts:
+        if isinstance(amount, Form):
+            for atom, _ in amount.terms:
+                if system.value(Form(((atom, 1),))) is None:
+                    system.add(Form(((atom, 1),), -_FREE_BYTES))
+    if any((system.value(amount) or 0) < 0 for amount in amounts):
+        return None
+    strands = tuple(
+        replace(strand, actions=tuple(_numbered(action, system) for action in strand.actions))
+        for strand in protocol.strands
+    )
+    return replace(protocol, strands=strands)
+
+
+def _amounts(action: Action) -> tuple[Amount, ...]:
+    match action:
+        case Arrive():
+            return (action.expect,)
+        case Expect() if isinstance(action.amount, Form):
+            return (action.amount,)
+        case Transfer():
+            return tuple(amount for _, amount in action.completes)
+        case _:
+            return ()
+
+
+def _numbered(action: Action, system: System) -> Action:
+    def number(amount: Amount) -> int:
+        return system.value(amount) or 0
+
+    match action:
+        case Arrive():
+            return replace(action, expect=number(action.expect))
+        case Expect():
+            return replace(action, amount=number(action.amount))
+        case Transfer():
+            return replace(action, completes=tuple((b, number(a)) for b, a in action.completes))
+        case _:
+            return action

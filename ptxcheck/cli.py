@@ -16,6 +16,7 @@ from .check import Progress, check
 from .config import Config, ConfigError, find_config, load_config, parse_severity
 from .finding import Severity
 from .fix_commands import fix_command
+from .fix_commands import fix_command
 from .hardware_commands import run_command
 from .launches import LaunchError, parse_assumption, parse_hint, parse_tensor_map
 from .output import OutputError, write_atomically
@@ -446,6 +447,7 @@ def _has_progress() -> bool:
 main.add_command(tma_group(_write, _fail))
 main.add_command(show_group(_write, _fail))
 main.add_command(run_command(_write, _fail))
+main.add_command(fix_command(_write, _fail))
 main.add_command(fix_command(_write, _fail))
 
 if __name__ == "__main__":

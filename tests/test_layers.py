@@ -21,8 +21,8 @@ LAYERS = (
     ("repair", "report"),
     ("positions", "comments", "launches", "fingerprint", "files", "frontends", "collector", "cache", "executors"),
     ("launch_comments", "suppress", "config", "evaluate", "verdict_table", "profile", "watch", "repository", "baseline"),
-    ("check", "dump", "output", "differences"),
-    ("progress", "hardware_commands", "tma_commands"),
+    ("check", "dump", "judge", "output", "differences"),
+    ("progress", "fix_commands", "hardware_commands", "tma_commands"),
     ("cli",),
 )
 ONLY_IN = {"sarif_om": "report/sarif.py", "rich": "progress.py", "pysmt": "smt.py", "z3": "smt.py"}

@@ -1,0 +1,78 @@
+"""The checker as the judge of patches: findings, verdicts and views of a PTX text, unchanged kernels judged once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .config import Config
+from .evaluate import Evaluation, evaluate
+from .finding import Finding
+from .ir import Function, Module
+from .launch_comments import comment_hints
+from .launches import LaunchHint, launch_of
+from .parser import parse_module
+from .positions import Library, Locator
+from .repair.gate import Judgement
+from .rules import Rule
+from .source import Source
+from .verdict import Property, VerdictKind
+from .view import KernelView
+
+
+@dataclass
+class TextJudge:
+    """Judges texts by rules and a configuration; keeps what it found of kernels that do not change."""
+
+    name: str
+    rules: Sequence[Rule]
+    config: Config
+    hints: Sequence[LaunchHint] = ()
+    """Launches that the text's own comments do not give, such as those of the CUDA source."""
+    _known: dict[object, tuple[KernelView, Evaluation]] = field(default_factory=dict)
+
+    def __call__(self, text: str) -> Judgement:
+        """Return what the checker says of a text."""
+        source = Source(self.name, text)
+        module = parse_module(source)
+        problems = [p.message for p in module.problems]
+        problems += [p.message for f in module.functions if f.body is not None for p in f.body.problems]
+        locator = Locator(module, Library(self.config.library_prefixes), str)
+        hints = (*self.config.launch, *self.hints, *comment_hints(module, locator, [source]))
+        findings: list[Finding] = []
+        verdicts: dict[tuple[str, Property], VerdictKind] = {}
+        views: dict[str, KernelView] = {}
+        outside = _outside(module)
+        for function in module.functions:
+            if function.body is None:
+                continue
+            view, result = self._judged(module, function, locator, hints, outside)
+            views[function.name] = view
+            findings += result.findings
+            problems += [problem.message for problem in result.problems]
+            if result.kernel.verification is not None:
+                for verdict in result.kernel.verification.verdicts:
+                    verdicts[function.name, verdict.property] = verdict.kind
+        return Judgement(tuple(findings), verdicts, tuple(problems), views)
+
+    def _judged(
+        self, module: Module, function: Function, locator: Locator, hints: Sequence[LaunchHint], outside: str
+    ) -> tuple[KernelView, Evaluation]:
+        text = module.source.text[function.span.start : function.span.end]
+        key = (function.span.start, text, outside)
+        if key not in self._known:
+            launch, _ = launch_of(function, hints)
+            seconds = self.config.verify_seconds if self.config.verify else None
+            view = KernelView(module, function, launch, seconds)
+            self._known[key] = (view, evaluate(view, self.rules, locator, {}, possible=self.config.possible))
+        return self._known[key]
+
+
+def _outside(module: Module) -> str:
+    """Return the text of a module without its functions."""
+    text = module.source.text
+    parts, done = [], 0
+    for function in module.functions:
+        parts.append(text[done : function.span.start])
+        done = function.span.end
+    return "".join([*parts, text[done:]])

@@ -1,0 +1,75 @@
+"""The gate that a patch has to pass: what the checker says before and after it, and what ptxas says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from ..finding import Finding
+from ..verdict import SEVERITY, Property, VerdictKind
+from ..view import KernelView
+
+_GOOD = frozenset({VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.ASSUMES})
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the checker says of a PTX text."""
+
+    findings: tuple[Finding, ...]
+    verdicts: Mapping[tuple[str, Property], VerdictKind]
+    """By kernel and property."""
+    problems: tuple[str, ...]
+    """Why the text could not be checked in full: syntax errors and failures of the checker."""
+    views: Mapping[str, KernelView]
+    """By kernel."""
+
+    def counts(self) -> Counter[tuple[str, str | None]]:
+        """Return how often each rule fires in each kernel."""
+        return Counter((finding.rule, finding.kernel) for finding in self.findings)
+
+
+Judge = Callable[[str], Judgement]
+"""From a PTX text to what the checker says of it."""
+
+
+class Refusal(Enum):
+    """Why a patch does not pass."""
+
+    UNREADABLE = "the patched text cannot be checked"
+    STILL_THERE = "the finding is still there"
+    NEW_FINDING = "another finding appears"
+    LOST_PROOF = "a verdict that held is lost"
+
+
+def refusal(
+    before: Judgement, after: Judgement, target: Finding, current: Judgement | None = None
+) -> Refusal | None:
+    """Return why a patch for `target` does not pass the static part of the gate, None when it does.
+
+    The target's rule must fire less often in its kernel than in `current` (default: `before`), no rule more often
+    than in `before`; a property that held must hold with the same strength. A property that was violated or unknown
+    may become anything but violated.
+    """
+    if after.problems:
+        return Refusal.UNREADABLE
+    old, new = before.counts(), after.counts()
+    key = (target.rule, target.kernel)
+    if new[key] >= (current or before).counts()[key]:
+        return Refusal.STILL_THERE
+    if any(count > old[other] for other, count in new.items()):
+        return Refusal.NEW_FINDING
+    for name, kind in before.verdicts.items():
+        now = after.verdicts.get(name, VerdictKind.UNKNOWN)
+        lost = kind in _GOOD and SEVERITY.index(now) < SEVERITY.index(kind)
+        broken = now is VerdictKind.VIOLATED and kind is not VerdictKind.VIOLATED
+        if lost or broken:
+            return Refusal.LOST_PROOF
+    return None
+
+
+def is_proved(after: Judgement, kernel: str | None) -> bool:
+    """Tell whether every property of a kernel is decided and holds."""
+    return all(kind in _GOOD for (name, _), kind in after.verdicts.items() if name == kernel)

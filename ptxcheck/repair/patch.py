@@ -1,0 +1,79 @@
+"""Candidate patches, and how statements are changed in the text of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..ir import Instruction, Operand
+from ..parser.show import show_instruction
+from ..view import KernelView
+from .edits import Edit
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Edits of a PTX text that may repair a finding. Smaller `cost` is tried first."""
+
+    edits: tuple[Edit, ...]
+    strategy: str
+    summary: str
+    """What it does, for people: `expect 8192 bytes instead of 4096`."""
+    cost: int
+
+
+class Writer:
+    """Makes edits in the text of a kernel, one statement a line, indented like its neighbour."""
+
+    def __init__(self, view: KernelView) -> None:
+        self._text = view.module.source.text
+        self._instructions = view.body.instructions
+
+    def before(self, point: int, *statements: str) -> Edit:
+        """Insert statements before an instruction."""
+        start = self._instructions[point].start
+        return Edit(start, start, "".join(f"{text}\n{self._indent(start)}" for text in statements))
+
+    def after(self, point: int, *statements: str) -> Edit:
+        """Insert statements after an instruction."""
+        instruction = self._instructions[point]
+        end = self._end(instruction)
+        indent = self._indent(instruction.start)
+        return Edit(end, end, "".join(f"\n{indent}{text}" for text in statements))
+
+    def delete(self, point: int) -> Edit:
+        """Remove an instruction."""
+        instruction = self._instructions[point]
+        return Edit(instruction.start, self._end(instruction), "")
+
+    def with_operand(self, point: int, name: str, operand: Operand) -> Edit:
+        """Replace the operand that the table calls `name`."""
+        instruction = self._instructions[point]
+        place = instruction.operation.operand_index[name]
+        operands = (*instruction.operands[:place], operand, *instruction.operands[place + 1 :])
+        return self.rewritten(point, show_instruction(replace(instruction, operands=operands)))
+
+    def rewritten(self, point: int, statement: str) -> Edit:
+        """Replace a whole instruction."""
+        instruction = self._instructions[point]
+        return Edit(instruction.start, self._end(instruction), statement)
+
+    def statement(self, point: int) -> str:
+        """Return the text of an instruction."""
+        instruction = self._instructions[point]
+        return self._text[instruction.start : self._end(instruction)]
+
+    def _end(self, instruction: Instruction) -> int:
+        end = instruction.end
+        if not self._text[:end].endswith(";"):
+            end = self._text.index(";", end) + 1
+        return end
+
+    def _indent(self, place: int) -> str:
+        line = self._text.rfind("\n", 0, place) + 1
+        return self._text[line : line + len(self._text[line:place]) - len(self._text[line:place].lstrip())]
+
+
+def combined(strategy: str, summary: str, cost: int, edits: Sequence[Edit]) -> Patch:
+    """Return one patch of several edits."""
+    return Patch(tuple(sorted(edits)), strategy, summary, cost)

@@ -1,0 +1,42 @@
+"""Strategies: from a finding to patches that may repair it. They propose; the gate decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..patch import Patch
+from ..subject import Subject
+from .alignment import raise_alignment
+from .arrival import insert_arrival
+from .arrival_count import solve_arrival_count
+from .byte_count import solve_byte_count
+from .group_number import lower_group_number
+from .insertion import insert_statement
+from .modifier import change_modifier
+from .movement import move_statement
+from .parity import flip_parity
+from .removal import remove_statement
+
+Strategy = Callable[[Subject], Iterator[Patch]]
+
+STRATEGIES: tuple[Strategy, ...] = (
+    solve_byte_count,
+    solve_arrival_count,
+    flip_parity,
+    lower_group_number,
+    change_modifier,
+    insert_statement,
+    remove_statement,
+    raise_alignment,
+    insert_arrival,
+    move_statement,
+)
+
+
+def propose(subject: Subject) -> tuple[Patch, ...]:
+    """Return every patch for a finding, the smallest first; each text change once."""
+    found = [patch for strategy in STRATEGIES for patch in strategy(subject)]
+    unique: dict[object, Patch] = {}
+    for patch in sorted(found, key=lambda p: (p.cost, p.strategy, p.edits)):
+        unique.setdefault(patch.edits, patch)
+    return tuple(unique.values())

@@ -1,0 +1,116 @@
+"""Insert a missing statement: fences, commits, waits, barriers. What and where is data."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from ...cfg.graph import EdgeKind
+from ...op import Op
+from ...spec import Trait
+from ..edits import Edit
+from ..patch import Patch, Writer, combined
+from ..subject import Subject
+
+_SYNC = frozenset({Trait.BARRIER, Trait.COMMIT})
+_NEAR = 6
+"""Synchronising instructions before the finding that are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """One entry of the table."""
+
+    rules: frozenset[str]
+    where: tuple[str, ...]
+    text: tuple[str, ...]
+
+
+@cache
+def insertions() -> tuple[Insertion, ...]:
+    """Return the table."""
+    text = (files("ptxcheck.repair") / "insertions.toml").read_text(encoding="utf-8")
+    rows = tomllib.loads(text)["insertion"]
+    return tuple(Insertion(frozenset(r["rules"]), tuple(r["where"]), tuple(r["text"])) for r in rows)
+
+
+def insert_statement(subject: Subject) -> Iterator[Patch]:
+    """Yield each insertion of the table that is for the rule of the finding, at each of its places."""
+    writer = Writer(subject.view)
+    for insertion in insertions():
+        if subject.finding.rule not in insertion.rules:
+            continue
+        for where in insertion.where:
+            for cost, edits in PLACES[where](subject, writer, insertion.text):
+                summary = f"insert '{' '.join(insertion.text)}'"
+                yield combined("insertion", summary, cost + len(insertion.text), edits)
+
+
+_Places = Iterator[tuple[int, list[Edit]]]
+
+
+def _before(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
+    if subject.point >= 0:
+        yield 2, [writer.before(subject.point, *text)]
+
+
+def _after(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
+    if subject.point >= 0:
+        yield 2, [writer.after(subject.point, *text)]
+
+
+def _before_related(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
+    for point in subject.related:
+        yield 3, [writer.before(point, *text)]
+
+
+def _after_related(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
+    for point in subject.related:
+        yield 3, [writer.after(point, *text)]
+
+
+def _before_sync(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
+    instructions = subject.view.body.instructions
+    earlier = [
+        point for point in range(max(subject.point, 0))
+        if _SYNC & set(instructions[point].operation.traits)
+        or instructions[point].operation.op is Op.MBARRIER_ARRIVE
+    ]  # fmt: skip
+    for distance, point in enumerate(reversed(earlier[-_NEAR:])):
+        yield 4 + distance, [writer.before(point, *text)]
+
+
+def _before_exit(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
+    graph = subject.view.cfg.graph
+    exits = sorted(
+        {
+            subject.view.cfg.blocks[edge.source].last
+            for block in range(len(subject.view.cfg.blocks))
+            for edge in graph.outgoing[block]
+            if edge.kind is EdgeKind.EXIT
+        }
+    )
+    if exits:
+        yield 4 + len(exits), [writer.before(point, *text) for point in exits]
+
+
+def _after_init(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
+    instructions = subject.view.body.instructions
+    inits = [p for p, i in enumerate(instructions) if i.operation.op is Op.MBARRIER_INIT]
+    if inits:
+        yield 3, [writer.after(inits[-1], *text)]
+        yield 4, [writer.after(inits[-1], *text, "bar.sync 0;")]
+
+
+PLACES: Mapping[str, Callable[[Subject, Writer, tuple[str, ...]], _Places]] = {
+    "before": _before,
+    "after": _after,
+    "before-related": _before_related,
+    "after-related": _after_related,
+    "before-sync": _before_sync,
+    "before-exit": _before_exit,
+    "after-init": _after_init,
+}

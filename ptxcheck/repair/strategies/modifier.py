@@ -1,0 +1,42 @@
+"""Widen a scope, strengthen a wait or an order: one modifier for another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..patch import Patch, Writer, combined
+from ..subject import Subject
+
+_CHANGES: tuple[tuple[frozenset[str], str, str], ...] = (
+    (frozenset({"BG006", "BG004", "BG003"}), ".read", ""),
+    (frozenset({"CL004"}), ".relaxed", ".release"),
+    (frozenset({"CL004"}), ".relaxed", ""),
+    (frozenset({"MB013", "SM006", "CL010", "MB020", "MB027"}), ".cta", ".cluster"),
+    (frozenset({"MB013", "SM006"}), ".shared::cta", ".shared::cluster"),
+    (frozenset({"MB013", "SM006"}), ".shared", ".shared::cluster"),
+    (frozenset({"PX002"}), ".global", ".shared::cta"),
+    (frozenset({"PX002"}), ".shared::cta", ".global"),
+    (frozenset({"PX002", "PX005"}), ".shared::cta", ""),
+    (frozenset({"NB004", "NB006"}), ".aligned", ""),
+)
+"""Rules, the modifier, and what takes its place."""
+
+
+def change_modifier(subject: Subject) -> Iterator[Patch]:
+    """Yield each change of the table at the finding and its related places."""
+    writer = Writer(subject.view)
+    for rules, old, new in _CHANGES:
+        if subject.finding.rule not in rules:
+            continue
+        for point in dict.fromkeys((subject.point, *subject.related, *subject.barrier_points)):
+            if point < 0:
+                continue
+            statement = writer.statement(point)
+            head, space, rest = statement.partition(" ")
+            parts = head.split(".")
+            wanted = old[1:]
+            if wanted in parts[1:]:
+                at = parts.index(wanted, 1)
+                changed = ".".join([*parts[:at], *([new[1:]] if new else []), *parts[at + 1 :]])
+                summary = f"'{changed.rstrip(';')}' instead of '{head.rstrip(';')}'"
+                yield combined("modifier", summary, 2, [writer.rewritten(point, changed + space + rest)])

@@ -1,0 +1,73 @@
+"""What a repair is about: a finding, the instruction that it points at, and the run that shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..finding import Finding
+from ..ir import Instruction
+from ..protocols.actions import Barrier
+from ..protocols.barrier_names import barriers_of
+from ..protocols.replay import Held, held_after
+from ..protocols.simulate import simulate
+from ..protocols.whole_kernel import Violation
+from ..view import KernelView
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A finding in one kernel. `point` is -1 for a finding that is not at an instruction."""
+
+    view: KernelView
+    finding: Finding
+    point: int
+    related: tuple[int, ...]
+    """Points of the related places, those that are instructions."""
+
+    @property
+    def instruction(self) -> Instruction | None:
+        """Return the instruction that the finding points at."""
+        return None if self.point < 0 else self.view.body.instructions[self.point]
+
+    @cached_property
+    def violation(self) -> Violation | None:
+        """The violation that whole-kernel verification found there, None for a finding of another kind."""
+        whole = self.view.whole_kernel
+        found = () if whole is None else whole.violations
+        return next((violation for violation in found if violation.problem.point == self.point), None)
+
+    @cached_property
+    def barrier(self) -> Barrier | None:
+        """The mbarrier that the violation is about."""
+        if self.violation is None or not isinstance(self.violation.problem.barrier, Barrier):
+            return None
+        return self.violation.problem.barrier
+
+    @cached_property
+    def barrier_points(self) -> tuple[int, ...]:
+        """Points that do something with that mbarrier, in any run of the violation, in order."""
+        if self.violation is None or self.barrier is None:
+            return ()
+        strands = self.violation.run.protocol.strands
+        return tuple(sorted({a.point for s in strands for a in s.actions if self.barrier in barriers_of(a)}))
+
+    @cached_property
+    def held(self) -> Held | None:
+        """State of that mbarrier where the run is stuck or ends."""
+        if self.violation is None or self.barrier is None:
+            return None
+        protocol = self.violation.run.protocol
+        return held_after(protocol, simulate(protocol).steps).get(self.barrier)
+
+
+def subject_of(view: KernelView, finding: Finding) -> Subject:
+    """Return the subject of a finding in the kernel of a view."""
+    places = {instruction.start: point for point, instruction in enumerate(view.body.instructions)}
+    related = (places.get(each.location.span.start, -1) for each in finding.related)
+    return Subject(
+        view,
+        finding,
+        places.get(finding.location.span.start, -1),
+        tuple(dict.fromkeys(point for point in related if point >= 0)),
+    )

@@ -1,0 +1,162 @@
+"""Repairs: what a broken kernel becomes, and what the gate refuses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ptxcheck.cli import main
+from ptxcheck.config import Config
+from ptxcheck.judge import TextJudge
+from ptxcheck.repair.assemble import assemble, find_ptxas
+from ptxcheck.repair.gate import Refusal, is_proved, refusal
+from ptxcheck.repair.search import Assembler, Outcome, Safety, repair
+from ptxcheck.rules import RULES, select_rules
+from ptxcheck.verdict import Property, VerdictKind
+
+_KERNEL = """// ptxcheck: launch block=64 cluster=1
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 source, .param .u64 result) .reqntid 64 {
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    .reg .pred %p<4>;
+    .shared .align 128 .b8 buffer[1024];
+    .shared .align 8 .b64 bar;
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, bar;
+    mov.u32 %r3, buffer;
+    ld.param.u64 %rd1, [source];
+    cvta.to.global.u64 %rd1, %rd1;
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra ready;
+    mbarrier.init.shared::cta.b64 [%r2], COUNT;
+    fence.mbarrier_init.release.cluster;
+ready:
+    bar.sync 0;
+    @%p1 bra again;
+    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], BYTES;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 1024, [%r2];
+again:
+    mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], PARITY;
+    @!%p2 bra again;
+    mad.lo.s32 %r4, %r1, 4, %r3;
+    ld.shared.b32 %r5, [%r4];
+    ld.param.u64 %rd2, [result];
+    cvta.to.global.u64 %rd2, %rd2;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd2, %rd2, %rd3;
+    st.global.b32 [%rd2], %r5;
+    ret;
+}
+"""
+
+
+def _kernel(count: int = 1, bytes_: int = 1024, parity: int = 0) -> str:
+    return _KERNEL.replace("COUNT", str(count)).replace("BYTES", str(bytes_)).replace("PARITY", str(parity))
+
+
+@pytest.fixture
+def judge() -> TextJudge:
+    config = Config()
+    rules = select_rules(RULES, config.select, config.ignore, pedantic=False, possible=False)
+    return TextJudge("k.ptx", rules, config)
+
+
+def _repaired(judge: TextJudge, text: str) -> Outcome:
+    return repair(text, judge, Assembler(None, "sm_90a"))
+
+
+def test_a_good_kernel_is_left_alone(judge: TextJudge) -> None:
+    outcome = _repaired(judge, _kernel())
+    assert (outcome.text, outcome.repairs, outcome.left) == (_kernel(), (), ())
+
+
+@pytest.mark.parametrize(
+    ("broken", "summary"),
+    [
+        (_kernel(bytes_=2048), "expect 1024 bytes instead of 2048"),
+        (_kernel(count=2), "initialise with 1 arrivals instead of 2"),
+    ],
+)
+def test_numbers_come_from_the_equations_of_the_machine(judge: TextJudge, broken: str, summary: str) -> None:
+    outcome = _repaired(judge, broken)
+    assert outcome.text == _kernel()
+    assert [patch.summary for done in outcome.repairs for patch in done.patches] == [summary]
+    assert outcome.left == ()
+    assert is_proved(judge(outcome.text), "k")
+
+
+def test_two_faults_are_repaired_one_after_the_other(judge: TextJudge) -> None:
+    outcome = _repaired(judge, _kernel(count=3, bytes_=512))
+    assert outcome.left == ()
+    assert outcome.text == _kernel()
+
+
+def test_without_ptxas_a_repair_is_only_suggested(judge: TextJudge) -> None:
+    (done,) = _repaired(judge, _kernel(bytes_=2048)).repairs
+    assert done.safety is Safety.SUGGESTED
+    assert "ptxas was not asked: it is not here" in done.evidence
+    left = repair(_kernel(bytes_=2048), judge, Assembler(None, "sm_90a"), unsafe=False)
+    assert (left.text, left.repairs) == (_kernel(bytes_=2048), ())
+
+
+def test_the_gate_refuses_what_makes_anything_worse(judge: TextJudge) -> None:
+    good, bad = judge(_kernel()), judge(_kernel(bytes_=2048))
+    (target,) = bad.findings
+    assert refusal(bad, good, target) is None
+    assert refusal(bad, bad, target) is Refusal.STILL_THERE
+    assert refusal(bad, judge("garbage"), target) is Refusal.UNREADABLE
+    other = replace(target, rule="XX001")
+    assert refusal(bad, replace(good, findings=(other,)), target) is Refusal.NEW_FINDING
+    held = replace(bad, verdicts={("k", Property.LIFECYCLE): VerdictKind.PROVED})
+    assert refusal(held, replace(good, verdicts=held.verdicts), target) is None
+    weaker = {("k", Property.LIFECYCLE): VerdictKind.PROVED_BOUNDED}
+    assert refusal(held, replace(good, verdicts=weaker), target) is Refusal.LOST_PROOF
+    assert refusal(held, replace(good, verdicts={}), target) is Refusal.LOST_PROOF
+
+
+@pytest.mark.skipif(find_ptxas() is None, reason="needs ptxas")
+def test_ptxas_is_part_of_the_gate(judge: TextJudge) -> None:
+    ptxas = find_ptxas()
+    assert ptxas is not None
+    (done,) = repair(_kernel(bytes_=2048), judge, Assembler(ptxas, "sm_90a")).repairs
+    assert done.safety is Safety.SAFE
+    assert any("ptxas takes it for sm_90a: registers" in evidence for evidence in done.evidence)
+    refused = assemble("garbage", "sm_90a", ptxas)
+    assert refused.error
+    assert refused.resources == {}
+    assert "No such file" in assemble(_kernel(), "sm_90a", "/no/such/ptxas").error
+
+
+def test_the_command_lists_shows_and_writes(tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(_kernel(bytes_=2048))
+    run = CliRunner().invoke
+    listed = run(main, ["fix", str(path), "--unsafe"])
+    assert "expect 1024 bytes instead of 2048" in listed.output
+    assert listed.output.endswith("1 repaired, 0 left\n")
+    assert path.read_text() == _kernel(bytes_=2048)
+    diff = run(main, ["fix", str(path), "--unsafe", "--diff"]).output
+    assert [line[0] for line in diff.splitlines() if "expect_tx" in line] == ["-", "+"]
+    table = json.loads(run(main, ["fix", str(path), "--unsafe", "--format", "json"]).output)
+    assert [repair["rule"] for repair in table["repairs"]] == ["TX001"]
+    assert run(main, ["fix", str(path), "--unsafe", "--in-place"]).exit_code == 0
+    assert path.read_text() == _kernel()
+    assert run(main, ["fix", str(path)]).output == "nothing to repair\n"
+
+
+@pytest.mark.parametrize("content", [None, "garbage", ".version 8.0 .target sm_90a { ;"])
+def test_bad_input_ends_with_2_and_changes_nothing(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "k.ptx"
+    if content is not None:
+        path.write_text(content)
+    result = CliRunner().invoke(main, ["fix", str(path), "--in-place"])
+    assert result.exit_code == 2
+    assert "k.ptx" in result.output
+    assert content is None or path.read_text() == content

@@ -1,14 +1,28 @@
-"""`// ptxcheck: launch block=384 cluster=2` in a kernel or above it, in PTX or CUDA."""
+"""`// ptxcheck: launch block=384 cluster=2` in a kernel or above it, in PTX or CUDA; `tensor-map` likewise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from .comments import Comment, Verb, comments
 from .ir import Function, Module
-from .launches import LaunchError, LaunchHint, parse_hint
+from .launches import LaunchError, LaunchHint, parse_hint, parse_tensor_map
 from .positions import Locator
 from .source import Source
+
+
+def _parse_tensor_map(text: str, origin: str, kernel: str) -> LaunchHint:
+    """Read a description; a comment in a source cannot name a file to be read."""
+    if text.rstrip().endswith((".toml", ".json")):
+        raise LaunchError(f"{origin}: a comment holds the description itself, not the name of a file")
+    return parse_tensor_map(text, origin, kernel)
+
+
+PARSERS: Mapping[Verb, Callable[[str, str, str], LaunchHint]] = {
+    Verb.LAUNCH: parse_hint,
+    Verb.TENSOR_MAP: _parse_tensor_map,
+}
+"""How to read what a comment says of the kernel that it is in."""
 
 
 def comment_hints(module: Module, locator: Locator, sources: Sequence[Source]) -> tuple[LaunchHint, ...]:
@@ -17,7 +31,7 @@ def comment_hints(module: Module, locator: Locator, sources: Sequence[Source]) -
 
 
 def _hints(module: Module, locator: Locator, source: Source) -> Iterator[LaunchHint]:
-    said = [comment for comment in comments(source) if comment.verb is Verb.LAUNCH]
+    said = [comment for comment in comments(source) if comment.verb in PARSERS]
     if not said:
         return
     last_lines = _last_lines(module, locator, source)
@@ -26,12 +40,13 @@ def _hints(module: Module, locator: Locator, source: Source) -> Iterator[LaunchH
 
 
 def _hints_of(comment: Comment, last_lines: Mapping[str, int]) -> Iterator[LaunchHint]:
+    assert comment.verb is not None
     place = f"{comment.position.file}:{comment.position.line}"
     line = min((last for last in last_lines.values() if last >= comment.position.line), default=None)
     for kernel, last in last_lines.items():
         if last == line:
             try:
-                yield parse_hint(comment.text, place, kernel)
+                yield PARSERS[comment.verb](comment.text, place, kernel)
             except LaunchError:
                 continue
 

@@ -87,17 +87,17 @@ def parse_assumption(text: str, origin: str = "--assume") -> LaunchHint:
     )
 
 
-def parse_tensor_map(text: str, origin: str = "--tensor-map") -> LaunchHint:
+def parse_tensor_map(text: str, origin: str = "--tensor-map", kernel: str = "*") -> LaunchHint:
     """Parse `a_map=type=fp16 shape=64,64 box=64,64 swizzle=128B` or `gemm*: a_map=map.toml`. Raises LaunchError."""
     name, equals, spec = text.partition("=")
-    kernel, colon, parameter = name.rpartition(":")
+    head, colon, parameter = name.rpartition(":")
     if not equals or not _PLACE.match(parameter.strip()):
         raise LaunchError(
             f"{origin}: {text!r} describes no tensor map: write `a_map=type=fp16 shape=1024,512 box=64,64 "
             "swizzle=128B`, or `a_map=map.toml`"
         )
     one = (parameter.strip(), _tensor_map(spec.strip(), f"{origin}: {parameter.strip()}"))
-    return LaunchHint(kernel.strip() if colon else "*", origin=origin, tensor_maps=(one,))
+    return LaunchHint(head.strip() if colon else kernel, origin=origin, tensor_maps=(one,))
 
 
 def _tensor_map(spec: object, origin: str) -> TensorMap:

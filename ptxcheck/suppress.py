@@ -5,12 +5,13 @@ A suppression needs a reason. One that suppresses nothing is reported, so that i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .comments import Comment, Verb
 from .finding import Finding
-from .launches import LaunchError, parse_hint
+from .launch_comments import PARSERS
+from .launches import LaunchError, LaunchHint
 from .results import Note, NoteKind, RuleInfo
 from .target import Target
 
@@ -81,8 +82,8 @@ def names_rule(selector: str, rule_id: str, name: str) -> bool:
 
 def _note(comment: Comment, used: bool, rules: Sequence[RuleInfo]) -> Note | None:
     message = None
-    if comment.verb is Verb.LAUNCH:
-        message = _launch_complaint(comment)
+    if comment.verb is not None and comment.verb in PARSERS:
+        message = _launch_complaint(PARSERS[comment.verb], comment)
     elif comment.verb is Verb.ARCH and not _is_target(comment.text):
         message = f"{comment.text!r} is not a target architecture such as sm_90a"
     elif comment.verb is None:
@@ -102,9 +103,9 @@ def _is_target(text: str) -> bool:
     return True
 
 
-def _launch_complaint(comment: Comment) -> str | None:
+def _launch_complaint(parse: Callable[[str, str, str], LaunchHint], comment: Comment) -> str | None:
     try:
-        parse_hint(comment.text, "launch comment")
+        parse(comment.text, "launch comment", "*")
     except LaunchError as error:
         return str(error)
     return None

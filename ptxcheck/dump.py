@@ -19,23 +19,31 @@ from .view import KernelView
 
 def dump_file(path: str, form: str, kernel: str | None) -> tuple[str, tuple[Problem, ...]]:
     """Return a dump of one file (`ir`, `cfg` or `json`), of one kernel when given, and what was wrong."""
-    found, problems = discover([path])
-    if not problems and len(found) != 1:
-        return "", (_problem(path, "is a folder or pattern; name one file"),)
-    if problems:
+    module, problems = load_module(path, NvccOptions())
+    if module is None:
         return "", problems
-    loaded = load(found[0], NvccOptions())
-    if loaded.source is None:
-        return "", loaded.problems
-    from .parser import parse_module
-
-    module = parse_module(loaded.source)
     chosen = [function for function in module.functions if kernel is None or function.name == kernel]
     if kernel is not None and not chosen:
         names = ", ".join(function.name for function in module.functions) or "none"
         return "", (_problem(path, f"no kernel is called {kernel}; there are: {names}"),)
     text = _dump(module if kernel is None else replace(module, items=tuple(chosen)), chosen, form)
-    return text, (*loaded.problems, *_syntax(module))
+    return text, problems
+
+
+def load_module(path: str, nvcc: NvccOptions) -> tuple[Module | None, tuple[Problem, ...]]:
+    """Read, compile and parse one file; return the module, and what was wrong."""
+    found, problems = discover([path])
+    if not problems and len(found) != 1:
+        return None, (_problem(path, "is a folder or pattern; name one file"),)
+    if problems:
+        return None, problems
+    loaded = load(found[0], nvcc)
+    if loaded.source is None:
+        return None, loaded.problems
+    from .parser import parse_module
+
+    module = parse_module(loaded.source)
+    return module, (*loaded.problems, *_syntax(module))
 
 
 def _dump(module: Module, functions: Sequence[Function], form: str) -> str:

@@ -72,8 +72,24 @@ class BarrierNames:
         if kind == "cluster":
             return "the cluster barrier"
         if kind == "warp":
-            return "a barrier of its warp"
+            return "the barrier of its warp"
         return " ".join(str(part) for part in barrier)
+
+    def ring_of(self, barrier: Barrier | tuple[object, ...]) -> str:
+        """Return one name for all stages of a ring: `full[0-3]`; the name of any other barrier."""
+        if not isinstance(barrier, Barrier):
+            return self.of(barrier)
+        ring = next((ring for ring in self.rings if ring.stage(barrier.offset) is not None), None)
+        if ring is None:
+            return self.of(barrier)
+        cta = f" of CTA {barrier.cta}" if self.ctas > 1 else ""
+        start, name = self._variable(ring.base)
+        if ring.base == start:
+            return f"{name}[0-{ring.stages - 1}]{cta}"
+        return f"{_plus(name, ring.base - start)} ({ring.stages} stages){cta}"
+
+    def _variable(self, offset: int) -> tuple[int, str]:
+        return max(((at, name) for at, name in self.variables if at <= offset), default=(0, "shared memory"))
 
     def _span(self, span: Span) -> str:
         """Return bytes of shared memory: `data+1024, 1024 bytes`."""
@@ -83,15 +99,11 @@ class BarrierNames:
         return f"{self._plain(span.start)}{cta}, {span.size} bytes"
 
     def _plain(self, offset: int) -> str:
-        start, name = max(
-            ((at, name) for at, name in self.variables if at <= offset), default=(0, "shared memory")
-        )
+        start, name = self._variable(offset)
         return _plus(name, offset - start)
 
     def _place(self, offset: int) -> str:
-        start, name = max(
-            ((at, name) for at, name in self.variables if at <= offset), default=(0, "shared memory")
-        )
+        start, name = self._variable(offset)
         ring = next((ring for ring in self.rings if ring.stage(offset) is not None), None)
         if ring is None:
             return f"{name}[{(offset - start) // 8}]" if start in self.arrays else _plus(name, offset - start)
@@ -138,6 +150,11 @@ def barriers_of(action: Action) -> tuple[Barrier | tuple[object, ...], ...]:
     if isinstance(action, Rendezvous):
         return (action.name,)
     return tuple(mbarriers_of(action))
+
+
+def is_of_warp(action: Action) -> bool:
+    """Tell whether an action only concerns lanes of one warp."""
+    return isinstance(action, Rendezvous) and action.name[:1] == ("warp",)
 
 
 def is_about(action: Action, place: Place) -> bool:

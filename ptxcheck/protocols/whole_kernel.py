@@ -24,6 +24,7 @@ from .replay import held_after
 from .simulate import simulate
 from .verify import PROPERTIES, Run, Verification, show_equations, verify
 
+_TRAITS = frozenset({Trait.MBARRIER, Trait.ASYNC})
 _LIFECYCLE = frozenset({Flaw.UNINITIALISED, Flaw.DOUBLE_INIT, Flaw.UNORDERED_INIT})
 
 
@@ -123,9 +124,12 @@ def _known_boxes(view: KernelView) -> Iterator[GivenValue]:
 
 
 def concerns(view: KernelView) -> bool:
-    """Tell whether a kernel has what verification is about: mbarriers, cluster barriers, barriers of some threads."""
+    """Tell whether a kernel has what verification is about.
+
+    That is mbarriers, the cluster barrier, barriers that not all threads take part in, and groups of asynchronous work.
+    """
     return any(
-        Trait.MBARRIER in instruction.operation.traits
+        not _TRAITS.isdisjoint(instruction.operation.traits)
         or instruction.operation.op in (Op.BARRIER_CLUSTER_ARRIVE, Op.BARRIER_CLUSTER_WAIT, Op.BAR_ARRIVE)
         or (instruction.operation.op is Op.BAR_SYNC and _is_named(instruction.operands))
         for instruction in view.cfg.instructions

@@ -81,10 +81,10 @@ def _of_memory(action: Action, names: BarrierNames) -> str:
 
 def _rendezvous(action: Rendezvous, names: BarrierNames) -> str:
     if action.waits:
-        what = "meets" if action.arrives else "waits for"
+        what = "meets at" if action.arrives else "waits at"
     else:
         what = "arrives at"
-    return f"{what} {names.of(action.name)} of {_many(action.needed, 'thread')}"
+    return f"{what} {names.of(action.name)} ({_many(action.needed, 'thread')})"
 
 
 def _transfer(action: Transfer, names: BarrierNames) -> str:

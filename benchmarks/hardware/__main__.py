@@ -1,8 +1,9 @@
 """Run kernels and mutants on a GPU and set the outcome beside the verdict.
 
-    python -m benchmarks.hardware prepare FOLDER [--mutants 80]     needs nvcc, no GPU
-    python -m benchmarks.hardware run FOLDER --out RESULTS.jsonl    needs a GPU and cuda-python
-    python -m benchmarks.hardware table FOLDER                      reads FOLDER/results.jsonl
+python -m benchmarks.hardware prepare FOLDER [--mutants 80]     needs nvcc, no GPU
+python -m benchmarks.hardware judge FOLDER [--jobs 2]           what the checker says of each
+python -m benchmarks.hardware run FOLDER --out RESULTS.jsonl    needs a GPU and cuda-python
+python -m benchmarks.hardware table FOLDER                      reads FOLDER/results.jsonl
 """
 
 from __future__ import annotations
@@ -21,9 +22,13 @@ def main() -> int:
     steps = parser.add_subparsers(dest="step", required=True)
     prepare = steps.add_parser("prepare")
     prepare.add_argument("folder", type=Path)
-    prepare.add_argument("--mutants", type=int, default=80, help="at most so many a kernel, spread over operators")
+    prepare.add_argument(
+        "--mutants", type=int, default=80, help="at most so many a kernel, spread over operators"
+    )
     prepare.add_argument("--perturbations", type=int, default=2)
-    prepare.add_argument("--jobs", type=int, default=1)
+    judge = steps.add_parser("judge")
+    judge.add_argument("folder", type=Path)
+    judge.add_argument("--jobs", type=int, default=1)
     run = steps.add_parser("run")
     run.add_argument("folder", type=Path)
     run.add_argument("--out", type=Path, required=True)
@@ -36,9 +41,13 @@ def main() -> int:
         from .prepare import prepare_all
 
         print(
-            prepare_all(arguments.folder, _ROOT, arguments.mutants, arguments.perturbations, arguments.jobs),
+            prepare_all(arguments.folder, _ROOT, arguments.mutants, arguments.perturbations),
             "entries",
         )
+    elif arguments.step == "judge":
+        from .judging import judge_all
+
+        print(judge_all(arguments.folder, arguments.jobs), "entries judged")
     elif arguments.step == "run":
         from .run import run_all
 

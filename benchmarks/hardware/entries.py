@@ -18,11 +18,20 @@ class Entry:
     operator: str
     """"" for the correct kernel."""
     description: str
-    verdict: str
-    """The worst verdict over all properties: violated, unknown, assumes, proved-bounded, proved."""
-    findings: tuple[str, ...]
     image: str
     perturbed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the checker says of one entry."""
+
+    name: str
+    verdict: str
+    """The worst verdict over all properties: violated, unknown, assumes, proved-bounded, proved; "" for none."""
+    findings: tuple[str, ...]
+    unknown: str
+    """Why a property is unknown, "" when none is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +55,7 @@ def write_manifest(folder: Path, entries: list[Entry]) -> None:
 def read_manifest(folder: Path) -> list[Entry]:
     """Read `manifest.json`."""
     rows = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    return [
-        Entry(**{**row, "findings": tuple(row["findings"]), "perturbed": tuple(row["perturbed"])})
-        for row in rows
-    ]
+    return [Entry(**{**row, "perturbed": tuple(row["perturbed"])}) for row in rows]
 
 
 def read_results(*paths: Path) -> Iterator[Result]:
@@ -62,3 +68,15 @@ def read_results(*paths: Path) -> Iterator[Result]:
                 yield Result(**json.loads(line))
             except (json.JSONDecodeError, TypeError):
                 continue
+
+
+def write_judged(folder: Path, found: list[Judged]) -> None:
+    """Write `judged.json`."""
+    text = json.dumps([asdict(each) for each in found], indent=1)
+    (folder / "judged.json").write_text(text + "\n", encoding="utf-8")
+
+
+def read_judged(folder: Path) -> dict[str, Judged]:
+    """Read `judged.json`; by name."""
+    rows = json.loads((folder / "judged.json").read_text(encoding="utf-8"))
+    return {row["name"]: Judged(**{**row, "findings": tuple(row["findings"])}) for row in rows}

@@ -1,10 +1,15 @@
-"""Compile the runnable kernels, make their mutants and delayed forms, and ask the checker about each."""
+"""Compile the runnable kernels and make their mutants and delayed forms."""
 
 from __future__ import annotations
 
+import random
 import subprocess
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
+from benchmarks.mutation.operators import Mutant, mutants
+from benchmarks.mutation.subject import subjects
 from ptxcheck.parser import parse_module
 from ptxcheck.repair.harness import load_harness
 from ptxcheck.repair.perturb import perturb
@@ -13,39 +18,52 @@ from ptxcheck.source import Source
 from .entries import Entry, write_manifest
 
 _ARCH = "sm_90a"
+_LAUNCH = "// ptxcheck: launch"
 
 
-def prepare_all(folder: Path, root: Path, mutants: int, perturbations: int, jobs: int) -> int:
+def prepare_all(folder: Path, root: Path, limit: int, perturbations: int) -> int:
     """Fill a folder; return the number of entries."""
     folder.mkdir(parents=True, exist_ok=True)
     entries: list[Entry] = []
     for path in sorted((root / "corpus" / "runnable").iterdir()):
         if path.suffix in (".toml", ".py"):
-            entries += _entries(path, folder, root, mutants, perturbations, jobs)
+            entries += _entries(path, folder, root, limit, perturbations)
     write_manifest(folder, entries)
     return len(entries)
 
 
-def _entries(
-    path: Path, folder: Path, root: Path, mutants: int, perturbations: int, jobs: int
-) -> list[Entry]:
+def _entries(path: Path, folder: Path, root: Path, limit: int, perturbations: int) -> Iterable[Entry]:
     harness = load_harness(path)
     text = compile_ptx(harness.source)
     variants = [("", "", text)]
-    found: list[Entry] = []
+    for subject in subjects(Source(f"{path.stem}.ptx", text), harness.kernel):
+        for mutant in _spread(mutants(subject), limit):
+            variants.append(
+                (mutant.operator, f"{mutant.what}: line {mutant.line}: {mutant.statement}", mutant.text)
+            )
     for number, (operator, description, changed) in enumerate(variants):
         name = f"{path.stem}/{number}" if number else path.stem
         images = [_stored(folder, f"{name.replace('/', '-')}.ptx", changed)]
         for seed in range(perturbations):
             delayed = perturb(parse_module(Source(name, changed)), harness.kernel, seed)
             images.append(_stored(folder, f"{name.replace('/', '-')}.{seed}.ptx", delayed))
-        found.append(
-            Entry(
-                name, str(path.relative_to(root)), operator, description, "unknown", (), images[0],
-                tuple(images[1:]),
-            )
-        )  # fmt: skip
-    return found
+        yield Entry(name, str(path.relative_to(root)), operator, description, images[0], tuple(images[1:]))
+
+
+def _spread(found: Iterable[Mutant], limit: int) -> list[Mutant]:
+    """Return at most `limit` mutants, of as many operators as there are, chosen reproducibly."""
+    by_operator: dict[str, list[Mutant]] = defaultdict(list)
+    for mutant in found:
+        by_operator[mutant.operator].append(mutant)
+    generator = random.Random(1)
+    for group in by_operator.values():
+        generator.shuffle(group)
+    kept: list[Mutant] = []
+    while len(kept) < limit and any(by_operator.values()):
+        for _, group in sorted(by_operator.items()):
+            if group and len(kept) < limit:
+                kept.append(group.pop())
+    return sorted(kept, key=lambda m: (m.point, m.operator))
 
 
 def _stored(folder: Path, name: str, text: str) -> str:
@@ -54,8 +72,10 @@ def _stored(folder: Path, name: str, text: str) -> str:
 
 
 def compile_ptx(source: Path) -> str:
-    """Return the PTX of a .cu file. Raises CalledProcessError with the compiler's messages."""
-    return subprocess.run(
+    """Return the PTX of a .cu file, with its launch comment. Raises CalledProcessError."""
+    text = subprocess.run(
         ["nvcc", f"-arch={_ARCH}", "-lineinfo", "-ptx", str(source), "-o", "-"], check=True, text=True,
         stdout=subprocess.PIPE,
     ).stdout  # fmt: skip
+    launch = next((x for x in source.read_text(encoding="utf-8").splitlines() if x.startswith(_LAUNCH)), "")
+    return f"{launch}\n{text}" if launch else text

@@ -17,7 +17,7 @@ from ptxcheck.repair.outcome import Environment, Outcome, RunResult
 from .entries import Entry, Result, read_manifest, read_results
 
 _REPEAT = 2
-_LIMIT_SECONDS = 3.0
+_LIMIT_SECONDS = 2.0
 
 
 def run_all(folder: Path, out: Path, *, jobs: int, seconds: float, root: Path) -> tuple[int, int]:
@@ -33,7 +33,9 @@ def run_all(folder: Path, out: Path, *, jobs: int, seconds: float, root: Path) -
             work.put((harness, entries[start : start + 16]))
     deadline = time.monotonic() + seconds
     sink = _Sink(out)
-    threads = [threading.Thread(target=_serve, args=(work, folder, root, deadline, sink)) for _ in range(jobs)]
+    threads = [
+        threading.Thread(target=_serve, args=(work, folder, root, deadline, sink)) for _ in range(jobs)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

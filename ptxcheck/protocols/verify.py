@@ -25,7 +25,7 @@ from .machine.trace import Assumption, NotFollowedError, Shape, Trace
 from .meanings import MEANINGS, PROPERTY_OF
 from .outcome import Equation, Outcome, Problem
 from .registers import registers_at_entry
-from .simulate import simulate
+from .search import examine
 
 _TRIPS = (3, 1, 0, 2, 5)
 _NESTED_TRIPS = ((2, 3), (1, 1), (3, 1), (2, 0), (0, 0), (1, 2), (2, 2), (1, 5), (3, 5))
@@ -82,7 +82,7 @@ class Verification:
         if broken:
             detail = f"{broken[0].detail}; not certain, because of the assumptions listed"
             return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
-        if self.reasons or self.failures:
+        if self.reasons or self._has_spread():
             first = self.reasons[0] if self.reasons else Reason("another property does not hold", -1)
             return Verdict(which, VerdictKind.UNKNOWN, (first,))
         if which is Property.SLOT_SAFETY and self.memory_doubts:
@@ -92,6 +92,13 @@ class Verification:
         kind = VerdictKind.ASSUMES if taken else None
         return Verdict(which, kind or VerdictKind.PROVED_BOUNDED, tuple(self.bounds))
 
+    def _has_spread(self) -> bool:
+        """Tell whether a run went wrong in a way that says nothing of what comes after."""
+        return any(PROPERTY_OF[p.flaw] not in _SEPARATE for run in self.failures for p in run.problems)
+
+
+_SEPARATE = frozenset({Property.SLOT_SAFETY, Property.EXIT_SAFETY})
+"""Properties whose failure changes no phase: the others are decided all the same."""
 
 PROPERTIES = (
     Property.DEADLOCK_FREEDOM, Property.PHASE_SAFETY, Property.TX_BALANCE, Property.LIFECYCLE,
@@ -111,13 +118,14 @@ def verify(
     launch: Launch,
     *,
     seconds: float = 20.0,
-    accesses: bool = False,
+    accesses: bool = True,
 ) -> Verification:
     """Verify one kernel for its launch, or for the first cluster shape that its counts admit.
 
-    With `accesses`, ordinary accesses of shared memory are recorded too (see `machine.trace`).
+    `seconds` limits the processor time. Without `accesses`, ordinary accesses of shared memory are left out (see `machine.trace`): less work, and slot
+    safety stays unknown.
     """
-    started = time.monotonic()
+    started = time.process_time()
     block = launch.block or _block(function)
     if block is None:
         return Verification(None, reasons=[Reason("the block size is not known: give it with --launch", -1)])
@@ -147,7 +155,7 @@ def verify(
             best = result
             best.inferred = known is None
     assert best is not None
-    best.seconds = time.monotonic() - started
+    best.seconds = time.process_time() - started
     return best
 
 
@@ -211,7 +219,7 @@ class _Verifier:
 
     def _run(self, plan: Plan) -> bool:
         """Run a plan; False when its decisions are those of an earlier run."""
-        if time.monotonic() > self._deadline:
+        if time.process_time() > self._deadline:
             raise NotFollowedError("out of time", -1)
         self._oracle.restart()
         decisions = Decisions(self._oracle)
@@ -230,7 +238,7 @@ class _Verifier:
         self._keep_sample(plan, protocol)
         outcome = self._seen.get(protocol)
         if outcome is None:
-            outcome = self._seen[protocol] = simulate(protocol)
+            outcome = self._seen[protocol] = examine(protocol)
         for equation in outcome.equations:
             self._result.equations.setdefault((str(equation.expected), str(equation.completed)), equation)
         for doubt in outcome.memory_doubts:
@@ -242,9 +250,16 @@ class _Verifier:
             for assumption in trace.assumptions:
                 self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         if outcome.problems:
-            self._result.failures.append(Run(plan.trips[-1], protocol, traces, outcome.problems))
-            raise _EnoughError
+            self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems))
         return True
+
+    def _note_failure(self, run: Run) -> None:
+        """Keep a run that failed; go on only when what failed leaves the other properties as they are."""
+        known = {(p.flaw, p.point) for each in self._result.failures for p in each.problems}
+        if any((problem.flaw, problem.point) not in known for problem in run.problems):
+            self._result.failures.append(run)
+        if not all(PROPERTY_OF[problem.flaw] in _SEPARATE for problem in run.problems):
+            raise _EnoughError
 
     def _keep_sample(self, plan: Plan, protocol: Protocol) -> None:
         kept = self._result.sample

@@ -21,19 +21,30 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...cfg.graph import Edge, EdgeKind
-from ...ir import Component, FloatImmediate, Immediate, Instruction, Negated, Operand, Register, Symbol
 from ...ir import Address as AddressOperand
-from ...ir import SymbolOffset
+from ...ir import (
+    Component,
+    FloatImmediate,
+    Immediate,
+    Instruction,
+    Negated,
+    Operand,
+    Register,
+    Symbol,
+    SymbolOffset,
+)
 from ...op import Op
 from ...spec import Trait
+from ..thread.shared_access import access_bytes
 from . import lanes, steps
-from .layout import Layout
 from .lanes import condition_of
+from .layout import Layout
 from .program import POLLS, Program, Region, followed
-from .registers import RegisterFile, SplitError, lanes_of, set_of
+from .registers import Piece, RegisterFile, SplitError, lanes_of, set_of
 from .resolve import has_choice, rebuild
 from .special import special_register
 from .symbol import LANE, WARP, Condition, Decisions, Form, Value
+from .table import ParkError, Table
 from .trace import Access, Assumption, Event, NotFollowedError, Shape, ThreadSet, Trace
 
 _MASK64 = (1 << 64) - 1
@@ -59,6 +70,18 @@ class Question:
     """How often each acting loop around the branch has started, outermost first, this time not counted."""
     at_top: bool
     """The branch stands in the header of its loop, before the body."""
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What a side of a branch may change."""
+
+    registers: dict[Register, list[Piece]]
+    table: tuple[dict[int, list[int]], dict[tuple[int, int], int]]
+    turns: dict[int, int]
+    visits: dict[object, int]
+    events: int
+    decisions: int
 
 
 Choose = Callable[[Question], bool]
@@ -93,15 +116,26 @@ class Machine:
         self._turns: dict[int, int] = {}
         self._speculative = 0
         self._visits: dict[object, int] = {}
+        self.table = Table(self._table_places(), shape.threads)
         self._specials: dict[tuple[str, str], Value] = {}
 
     def run(self) -> Trace:
         """Run every thread to its exit. Raises NotFollowedError."""
-        self._execute(0, (1 << self.threads) - 1, self.cfg.exit)
+        try:
+            self._execute(0, (1 << self.threads) - 1, self.cfg.exit)
+        except ParkError:
+            raise NotFollowedError("a task is read from shared memory before it is written", -1) from None
         return Trace(
             self.rank, self.shape, tuple(self._events), tuple(self._decisions.taken),
             tuple(self._assumptions.values()),
         )  # fmt: skip
+
+    def _table_places(self) -> Iterator[int]:
+        for point in self.program.table_stores:
+            instruction = self.cfg.instructions[point]
+            address = self.value(instruction.operands[0], 1)
+            if isinstance(address, int):
+                yield from range(address, address + access_bytes(instruction))
 
     # -- control
 
@@ -138,14 +172,48 @@ class Machine:
             return join, threads
         if len(sides) == 1:
             return sides[0][0].target, sides[0][1]
-        arrived: ThreadSet = 0
-        for edge, taken in sides:
-            if edge.kind in (EdgeKind.EXIT, EdgeKind.TRAP):
-                continue
-            arrived |= taken if edge.target == join else self._enter(block, edge.target, taken, join)
+        arrived = self._run_sides(block, sides, join)
         if join == self.cfg.exit and stop != join:
             return join, 0
         return join, arrived
+
+    def _run_sides(self, block: int, sides: list[tuple[Edge, ThreadSet]], join: int) -> ThreadSet:
+        """Run the sides of a branch one after the other; one that waits for a table to be filled runs last."""
+        arrived: ThreadSet = 0
+        waiting = [side for side in sides if side[0].kind not in (EdgeKind.EXIT, EdgeKind.TRAP)]
+        parked: list[tuple[Edge, ThreadSet]] = []
+        while waiting:
+            edge, taken = waiting.pop(0)
+            if edge.target == join:
+                arrived |= taken
+                parked, waiting = [], [*parked, *waiting]
+                continue
+            state = self._state()
+            try:
+                arrived |= self._enter(block, edge.target, taken, join)
+                parked, waiting = [], [*waiting, *parked]
+            except ParkError:
+                if not waiting:
+                    raise
+                self._go_back(state)
+                parked.append((edge, taken))
+        if parked:
+            raise ParkError
+        return arrived
+
+    def _state(self) -> _State:
+        return _State(
+            self.registers.snapshot_all(), self.table.snapshot(), dict(self._turns), dict(self._visits),
+            len(self._events), len(self._decisions.taken),
+        )  # fmt: skip
+
+    def _go_back(self, state: _State) -> None:
+        if len(self._decisions.taken) != state.decisions:
+            raise NotFollowedError("a task is read from shared memory before it is written", -1)
+        self.registers.restore_all(state.registers)
+        self.table.restore(state.table)
+        self._turns, self._visits = dict(state.turns), dict(state.visits)
+        del self._events[state.events :]
 
     def _enter(self, source: int, block: int, threads: ThreadSet, stop: int) -> ThreadSet:
         inside = self.program.headers.get(block)
@@ -604,10 +672,7 @@ def _bits_of_warps(threads: ThreadSet, count: int) -> Iterator[int]:
 
 def _whole_warps(part: ThreadSet, guard: ThreadSet, count: int) -> bool:
     """Tell whether a part of the active threads holds all active threads of each warp that it touches."""
-    for first in _bits_of_warps(part, count):
-        if (part ^ guard) >> first & 0xFFFFFFFF & guard >> first:
-            return False
-    return True
+    return all(not ((part ^ guard) & guard) >> first & 0xFFFFFFFF for first in _bits_of_warps(part, count))
 
 
 def _shown(value: Form) -> str:

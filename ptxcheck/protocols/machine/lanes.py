@@ -253,7 +253,8 @@ def _below(relation: str, a: Value, b: Value, width: int) -> Value:
         assert isinstance(right, int)
         form, bound = left, right & mask_of(width)
     else:
-        assert isinstance(right, Form) and isinstance(left, int)
+        assert isinstance(right, Form)
+        assert isinstance(left, int)
         form, bound, positive = right, (left & mask_of(width)) + 1, not positive
     if bound == 0 or bound > mask_of(width):
         return int(positive) if bound else int(not positive)

@@ -16,7 +16,18 @@ from ...cfg.definitions import Definitions, Name
 from ...cfg.graph import EdgeKind
 from ...cfg.loops import Loop
 from ...cfg.slice import closure
-from ...ir import Address, Instruction, Module, Operand, Pair, Register, Vector, registers_of
+from ...ir import (
+    Address,
+    Immediate,
+    Instruction,
+    Module,
+    Operand,
+    Pair,
+    Register,
+    Symbol,
+    Vector,
+    registers_of,
+)
 from ...op import Op
 from ...spec import Direction, OperandSpec, Trait
 from .accesses import AccessKind, access_kinds
@@ -80,6 +91,17 @@ class Program:
         return summary is None or not (summary.callee in _HARMLESS or summary.synchronises is False)
 
     @cached_property
+    def table_stores(self) -> frozenset[int]:
+        """Stores of constants to variables of shared memory: task tables of dispatch loops."""
+        return frozenset(
+            point
+            for point, instruction in enumerate(self.cfg.instructions)
+            if instruction.operation.op is Op.ST
+            and self.cfg.connected(point)
+            and _stores_constants(instruction)
+        )
+
+    @cached_property
     def points(self) -> frozenset[int]:
         """Events, ends of threads, and what they depend on."""
         cfg = self.cfg
@@ -94,7 +116,7 @@ class Program:
             if cfg.connected(point)
             for register in registers_of(kind.operand)
         )
-        return closure(cfg, self._definitions, [*self.events, *ends], self._needed, more)
+        return closure(cfg, self._definitions, [*self.events, *ends, *self.table_stores], self._needed, more)
 
     def _needed(self, point: int) -> Iterable[Name]:
         instruction = self.cfg.instructions[point]
@@ -240,6 +262,16 @@ class Program:
                         seen.add(site)
                         waiting.append(site)
         return False
+
+
+def _stores_constants(instruction: Instruction) -> bool:
+    target, source = instruction.operands[0], instruction.operands[-1]
+    if not instruction.operation.slots.get("space", "").startswith(".shared"):
+        return False
+    if not isinstance(target, Address) or not isinstance(target.base, Symbol):
+        return False
+    elements = source.elements if isinstance(source, Vector) else (source,)
+    return all(isinstance(element, Immediate) for element in elements)
 
 
 def followed(instruction: Instruction) -> Iterable[tuple[OperandSpec, Operand]]:

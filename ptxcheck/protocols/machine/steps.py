@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...cfg.optypes import typing_of
-from ...ir import Address, Instruction, Pair, Register, Symbol, Vector
+from ...ir import Address, Immediate, Instruction, Pair, Register, Symbol, Vector
 from ...op import Op
 from ...spec import Trait
 from . import lanes
@@ -42,7 +42,13 @@ def perform(machine: Machine, point: int, instruction: Instruction, guard: Threa
     if not types.is_integer and op is not Op.MOV and op is not Op.SELP and op is not Op.CVT:
         _opaque_results(machine, point, instruction, guard)
         return
-    values = [machine.value(source, guard) for source in sources]
+    width = types.source_width if op is Op.CVT else types.width
+    values = [
+        source.value & lanes.mask_of(2 * width if position == 2 and types.has(".wide") else width)
+        if type(source) is Immediate
+        else machine.value(source, guard)
+        for position, source in enumerate(sources)
+    ]
     machine.registers.write(target, guard, lanes.settle(function(types, values, machine.threads)))
 
 
@@ -248,6 +254,12 @@ def _loaded(
     operation = instruction.operation
     space = operation.slots.get("space", "")
     if space.startswith(".shared") or (not space and isinstance(at, int) and at & SHARED_WINDOW):
+        if not isinstance(at, Form):
+            held = machine.table.read(at, types.width // 8, guard)
+            if held is not None:
+                text = "the reads of a table in shared memory and its writes take turns"
+                machine.assume("shared-table", text, point)
+                return lanes.settle(held)
         visit = machine.count(("shared", lanes.key_of(at), guard))
         return lanes.opaque("shared", at, types.width, visit)
     if any(operation.has(m) for m in (".acquire", ".relaxed", ".volatile", ".mmio", ".cv")):
@@ -356,8 +368,16 @@ def _call(machine: Machine, point: int, instruction: Instruction, guard: ThreadS
     _returned(machine, point, instruction, guard)
 
 
-def _store(*_: object) -> None:
-    """Stores write no register."""
+def _store(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet) -> None:
+    """A store of constants to a variable of shared memory is a write of the machine's table."""
+    target, source = instruction.operands[0], instruction.operands[-1]
+    address = machine.value(target, guard)
+    if isinstance(address, int):
+        size = typing_of(instruction.operation).width // 8
+        elements = source.elements if isinstance(source, Vector) else (source,)
+        for number, element in enumerate(elements):
+            if isinstance(element, Immediate):
+                machine.table.write(address + number * size, size, element.value)
 
 
 _ALL_RELATIONS = frozenset(

@@ -1,0 +1,209 @@
+"""Verdicts on whole kernels of the corpora that use mbarriers: decided, unknown or violated, and the time it takes.
+
+    python -m benchmarks.protocols [--group triton] [--only attention] [--seconds 60] [--reasons] [--json FILE]
+
+Nothing that a library ships may come out violated. Time is processor time of the verification alone, beside that
+of `ptxas -O3` on the whole file (`python -m benchmarks.corpora ptxas` measures it).
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import multiprocessing
+import os
+import statistics
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.corpora.store import default_root
+from ptxcheck.cfg import build
+from ptxcheck.collector import paused
+from ptxcheck.launches import launch_of
+from ptxcheck.parser import parse_module
+from ptxcheck.protocols.verify import uses_barriers, verify
+from ptxcheck.source import Source
+from ptxcheck.verdict import VerdictKind
+
+GROUPS = ("triton", "cutlass", "flashinfer", "cuda_ptx")
+_DECIDED = frozenset({VerdictKind.PROVED.value, VerdictKind.PROVED_BOUNDED.value, VerdictKind.ASSUMES.value})
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One file to verify."""
+
+    path: str
+    key: str
+    seconds: float
+    accesses: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was found of one kernel."""
+
+    file: str
+    kernel: str
+    shape: str
+    verdicts: dict[str, str]
+    reasons: dict[str, str]
+    """Of each property that is not decided: the first reason, with its line."""
+    runs: int
+    seconds: float
+
+    @property
+    def state(self) -> str:
+        """`violated` when any property is, `unknown` when one is not decided, else `decided`."""
+        kinds = set(self.verdicts.values())
+        if VerdictKind.VIOLATED.value in kinds:
+            return "violated"
+        return "decided" if kinds <= _DECIDED else "unknown"
+
+
+def main() -> None:
+    """Verify the kernels and print the table."""
+    options = _options()
+    jobs = _jobs(options)
+    with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=8) as pool:
+        rows: list[Row] = []
+        for found in pool.imap(_verify_file, jobs):
+            for row in found:
+                rows.append(row)
+                print(_line(row), flush=True)
+    _summary(rows, _ptxas(options.cache))
+    if options.reasons:
+        _reasons(rows)
+    if options.json is not None:
+        options.json.write_text(json.dumps([asdict(row) | {"state": row.state} for row in rows], indent=1))
+    if any(row.state == "violated" for row in rows):
+        sys.exit(1)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cache", type=Path, default=default_root())
+    parser.add_argument("--group", action="append", choices=GROUPS, help="may be given more than once")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="TEXT", help="files with one of these in the name"
+    )
+    parser.add_argument("--seconds", type=float, default=60.0, help="limit for one kernel")
+    parser.add_argument("--no-accesses", action="store_true", help="leave ordinary shared accesses out")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--reasons", action="store_true", help="how often each reason for unknown occurs")
+    parser.add_argument("--json", type=Path)
+    return parser.parse_args()
+
+
+def _jobs(options: argparse.Namespace) -> list[Job]:
+    found: list[Job] = []
+    for group in options.group or GROUPS:
+        for path in sorted((options.cache / "ptx" / group).glob("*.ptx")):
+            if not options.only or any(text in path.name for text in options.only):
+                key = f"{group}/{path.stem}"
+                found.append(Job(str(path), key, options.seconds, not options.no_accesses))
+    return found
+
+
+def _verify_file(job: Job) -> list[Row]:
+    text = Path(job.path).read_text(encoding="utf-8", errors="replace")
+    if "mbarrier" not in text:
+        return []
+    with paused(len(text)):
+        module = parse_module(Source(job.key, text))
+    rows: list[Row] = []
+    for function in module.entries:
+        if function.body is None:
+            continue
+        cfg = build(function)
+        if not uses_barriers(cfg):
+            continue
+        launch, _ = launch_of(function, [])
+        started = time.process_time()
+        try:
+            result = verify(cfg, function, module, launch, seconds=job.seconds, accesses=job.accesses)
+        except Exception as error:  # a table of all kernels is worth more than the first traceback
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            note = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+            rows.append(
+                Row(job.key, function.name, "", {"all": "unknown"}, {"all": f"crash: {note}"}, 0, 0.0)
+            )
+            continue
+        shape = "" if result.shape is None else f"{result.shape.block}x{result.shape.cluster}"
+        verdicts = result.verdicts()
+        reasons = {}
+        for verdict in verdicts:
+            if verdict.kind.value not in _DECIDED:
+                first = verdict.reasons[0]
+                line = 0
+                if first.point >= 0:
+                    line = module.source.position(function.body.instructions[first.point].start).line
+                reasons[verdict.property.value] = f"{first.text} @{line}"
+        kinds = {verdict.property.value: verdict.kind.value for verdict in verdicts}
+        seconds = time.process_time() - started
+        rows.append(Row(job.key, function.name, shape, kinds, reasons, result.runs, seconds))
+    return rows
+
+
+def _line(row: Row) -> str:
+    kinds = " ".join(f"{name}={kind}" for name, kind in row.verdicts.items())
+    if len(set(row.verdicts.values())) == 1:
+        kinds = next(iter(row.verdicts.values()))
+    text = f"{row.state:9} {row.seconds:7.2f} s {row.runs:4d} runs  {row.file} {row.kernel[:60]} {kinds}"
+    shown = [f"    {name}: {reason[:200]}" for name, reason in row.reasons.items()]
+    return "\n".join([text, *dict.fromkeys(shown)])
+
+
+def _ptxas(cache: Path) -> dict[str, float]:
+    """Return processor seconds of ptxas by file."""
+    path = cache / "ptxas.json"
+    if not path.is_file():
+        return {}
+    rows = json.loads(path.read_text())["rows"]
+    return {key: row["cpu_s"] for key, row in rows.items() if row["accepted"]}
+
+
+def _summary(rows: Sequence[Row], ptxas: dict[str, float]) -> None:
+    states = collections.Counter(row.state for row in rows)
+    total = max(len(rows), 1)
+    print(
+        f"\n{len(rows)} kernels:", ", ".join(f"{states[s]} {s}" for s in ("decided", "unknown", "violated"))
+    )
+    print(f"decided: {100 * states['decided'] / total:.1f} %")
+    for name in dict.fromkeys(name for row in rows for name in row.verdicts):
+        kinds = collections.Counter(row.verdicts[name] for row in rows if name in row.verdicts)
+        print(f"  {name}: " + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())))
+    if rows:
+        print(f"seconds of a kernel: median {statistics.median(row.seconds for row in rows):.2f}")
+    files: dict[str, float] = collections.defaultdict(float)
+    for row in rows:
+        files[row.file] += row.seconds
+    ratios = [seconds / ptxas[file] for file, seconds in files.items() if file in ptxas]
+    if ratios:
+        worst = max(files, key=lambda file: files[file] / ptxas.get(file, 1e9))
+        print(
+            f"against ptxas, {len(ratios)} files: median {statistics.median(ratios):.2f}, "
+            f"most {max(ratios):.1f} ({worst})"
+        )
+
+
+def _reasons(rows: Sequence[Row]) -> None:
+    counts: collections.Counter[str] = collections.Counter()
+    for row in rows:
+        for reason in dict.fromkeys(row.reasons.values()):
+            counts["".join("#" if c.isdigit() else c for c in reason.rsplit(" @", 1)[0])[:110]] += 1
+    print("\nreasons, by number of kernels:")
+    for reason, count in counts.most_common(40):
+        print(f"{count:5d}  {reason}")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    main()

@@ -16,10 +16,11 @@ from .collector import Pause, paused
 from .comments import Comment, comments
 from .config import Config
 from .evaluate import evaluate
+from .evaluate_host import evaluate_host
 from .executors import Executor, Serial
 from .files import Files
 from .finding import Finding, Severity
-from .frontends import Input, InputKind, Loaded, compiler_state, discover, load
+from .frontends import HOST_SUFFIXES, Input, InputKind, Loaded, compiler_state, discover, load
 from .ir import Function, Module
 from .launch_comments import comment_hints
 from .launches import LaunchHint, launch_of, tensor_maps_of
@@ -203,6 +204,8 @@ def _lasting(part: _Part) -> bool:
 
 def _loaded(unit: _Unit, config: Config) -> Loaded:
     if isinstance(unit, Source):
+        if unit.name.lower().endswith(tuple(HOST_SUFFIXES)):
+            return Loaded(Input(unit.name, InputKind.HOST), None, host=unit)
         return Loaded(Input(unit.name, InputKind.PTX), unit)
     return load(unit, config.nvcc)
 
@@ -246,8 +249,9 @@ def _check_source(
     loaded: Loaded, rules: Sequence[Rule], config: Config, pause: Pause, profile: Profile | None
 ) -> _Part:
     """Check one input: parse it, run the rules on each function with a body, apply suppressions."""
+    host = _check_host(loaded, rules, config)
     if loaded.source is None:
-        return _Part(problems=loaded.problems)
+        return host if loaded.host is None else _finished_host(host, loaded.host, loaded, rules, config)
     try:
         from .parser import parse_module
 
@@ -260,13 +264,30 @@ def _check_source(
     locator = Locator(module, Library(config.library_prefixes), files.shown)
     main = [loaded.source, *filter(None, (files.source(files.shown(path)) for path in loaded.origins[:1]))]
     hints = (*config.launch, *comment_hints(module, locator, main))
-    part = _Part(problems=(*loaded.problems, *_syntax_problems(module)), reads=loaded.reads)
+    part = replace(host, problems=(*host.problems, *_syntax_problems(module)), reads=loaded.reads)
     for function in module.functions:
         if function.body is not None:
             view = KernelView if profile is None else profile.view
             part = _joined(part, _check_function(module, function, rules, config, locator, hints, view))
             pause.relieve(len(function.body.instructions))
     return _finished(part, [source.name for source in main], loaded.source, files, rules, config)
+
+
+def _check_host(loaded: Loaded, rules: Sequence[Rule], config: Config) -> _Part:
+    """Run the rules about host code, which need no compiler."""
+    if loaded.host is None:
+        return _Part(problems=loaded.problems)
+    severities = _severities(rules, config)
+    result = evaluate_host(loaded.host, rules, severities, possible=config.possible, arch=config.nvcc.arch)
+    return _Part(result.findings, (*loaded.problems, *result.problems))
+
+
+def _finished_host(
+    part: _Part, source: Source, loaded: Loaded, rules: Sequence[Rule], config: Config
+) -> _Part:
+    """Apply suppressions to a file without PTX. Where a compiler failed, unused ones say nothing."""
+    owned = [source.name] if loaded.input.kind is InputKind.HOST else []
+    return _finished(part, owned, source, Files.of((), config.source_roots), rules, config)
 
 
 def _parser_failure(source: Source, error: Exception) -> Problem:

@@ -47,7 +47,7 @@ def evaluate(
         try:
             hits = sorted(rule.check(view), key=lambda hit: (hit.point, hit.message))
         except Exception as error:
-            failures.setdefault(_failure(error), []).append(rule.id)
+            failures.setdefault(failure_of(error), []).append(rule.id)
             continue
         severity = severities.get(rule.id, rule.severity)
         for hit in hits:
@@ -109,7 +109,7 @@ def _finding(
     )
 
 
-def _failure(error: Exception) -> str:
+def failure_of(error: Exception) -> str:
     """Describe an exception by its type, text and the last place of it that is in this package."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {frames[-1].filename.rsplit('/ptxcheck/', 1)[-1]}:{frames[-1].lineno}" if frames else ""

@@ -135,6 +135,8 @@ class RuleInfo:
     advice: str
     bad: str = field(repr=False)
     good: str = field(repr=False)
+    language: str = "ptx"
+    """What `bad` and `good` are written in."""
 
 
 @dataclass(frozen=True)

@@ -17,15 +17,16 @@ LAYERS = (
     ("cfg",),
     ("view", "smt"),
     ("descriptors", "protocols"),
+    ("hostcode",),
     ("rules",),
     ("repair", "report"),
     ("positions", "comments", "launches", "fingerprint", "files", "frontends", "collector", "cache", "executors"),
-    ("launch_comments", "suppress", "config", "evaluate", "verdict_table", "profile", "watch", "repository", "baseline"),
-    ("check", "dump", "judge", "output", "differences"),
-    ("progress", "fix_commands", "hardware_commands", "tma_commands"),
+    ("launch_comments", "suppress", "config", "evaluate", "evaluate_host", "verdict_table", "profile", "watch", "repository", "baseline"),
+    ("check", "drawings", "dump", "judge", "output", "differences"),
+    ("progress", "fix_commands", "hardware_commands", "show_commands", "tma_commands"),
     ("cli",),
 )
-ONLY_IN = {"sarif_om": "report/sarif.py", "rich": "progress.py", "pysmt": "smt.py", "z3": "smt.py"}
+ONLY_IN = {"sarif_om": "report/sarif.py", "rich": "progress.py", "pysmt": "smt.py", "z3": "smt.py", "tree_sitter": "hostcode/cpp.py", "tree_sitter_cuda": "hostcode/cpp.py"}
 """Packages that one module confines."""
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

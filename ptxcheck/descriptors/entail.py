@@ -1,15 +1,15 @@
-"""What ranges cannot tell about a conjunction of conditions: by trying every value, else by the solver.
+"""What ranges cannot tell about a conjunction of conditions: by trying values, else by the solver.
 
-Few values are tried one by one, which is exact for any condition. More go to integer linear arithmetic,
-if a condition is a conjunction of comparisons of sums, quotients and remainders; another condition stays
-open.
+Few values are tried one by one, which is exact for any condition. Of more, some are tried: one that makes all
+conditions true, or one false, is an answer. The rest goes to integer linear arithmetic, if a condition is a
+conjunction of comparisons of sums, quotients and remainders; another condition stays open.
 """
 
 from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from ptxcheck.descriptors.expression import Scope, value
@@ -18,12 +18,17 @@ from ptxcheck.smt import Claim, PathSolver, Quotient, Remainder, Sum, Term, Vari
 
 TRIED = 4096
 """Most combinations of values that are tried one by one."""
+SAMPLES = (-(1 << 64), 0, 1, 3, 16, 64, 128, 256, 4096, 1 << 20)
+"""Values that sizes, boxes and strides have, and the least of each symbol."""
 
 
 def satisfiable(conditions: Sequence[ast.expr], symbols: Symbols) -> bool | None:
     """Whether some values of the symbols make all conditions true; None if that was not decided."""
+    symbols = _read(conditions, symbols)
     if count(symbols) <= TRIED:
         return any(all(_holds(c, fields) for c in conditions) for fields in _assignments(symbols))
+    if any(all(_holds(c, fields) for c in conditions) for fields in _samples(symbols)):
+        return True
     claims = [_claims(condition, symbols) for condition in conditions]
     known = [claim for part in claims if part is not None for claim in part]
     answer = _solver(symbols).possible(known)
@@ -33,13 +38,36 @@ def satisfiable(conditions: Sequence[ast.expr], symbols: Symbols) -> bool | None
 
 def valid(condition: ast.expr, symbols: Symbols) -> bool:
     """Whether every value of the symbols is known to make the condition true."""
+    symbols = _read([condition], symbols)
     if count(symbols) <= TRIED:
         return all(_holds(condition, fields) for fields in _assignments(symbols))
+    if not all(_holds(condition, fields) for fields in _samples(symbols)):
+        return False
     claims = _claims(condition, symbols)
     if claims is None:
         return False
     solver = _solver(symbols)
     return all(solver.possible([Claim(c.relation, c.term, c.bound, not c.holds)]) is False for c in claims)
+
+
+def _read(conditions: Sequence[ast.expr], symbols: Symbols) -> Symbols:
+    """Return the symbols that the conditions read."""
+    names = {node.id for c in conditions for node in ast.walk(c) if isinstance(node, ast.Name)}
+    return {key: symbol for key, symbol in symbols.items() if key in names}
+
+
+def _samples(symbols: Symbols) -> Iterator[dict[str, int]]:
+    """Yield some of the assignments: each symbol near its least, greatest or a round value."""
+    for wanted in SAMPLES:
+        by_name = {s.name: _near(s, wanted) for s in _distinct(symbols)}
+        yield {key: by_name[symbol.name] for key, symbol in symbols.items()}
+    yield {key: symbol.last for key, symbol in symbols.items()}
+
+
+def _near(symbol: Symbol, wanted: int) -> int:
+    """Return a value of the symbol not far above `wanted`, or its least or greatest."""
+    above = -(-wanted // symbol.multiple_of) * symbol.multiple_of
+    return min(max(above, symbol.first), symbol.last)
 
 
 def count(symbols: Symbols) -> int:

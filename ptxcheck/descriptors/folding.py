@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,12 +19,19 @@ class Fold:
     scope: Scope
     symbols: Symbols
     i: int | None
+    terms: Mapping[str, ast.expr] | None = None
+    """What each unknown field is, over the keys of `symbols`; without it each symbol is the field of its key."""
+
+    def _term(self, key: str) -> ast.expr | None:
+        if self.terms is not None:
+            return self.terms.get(key)
+        return ast.Name(id=key, ctx=ast.Load()) if key in self.symbols else None
 
     def fold(self, node: ast.expr) -> ast.expr:
         """Return `node` with every part that reads no symbol replaced by its value."""
-        key = self._key(node)
-        if key in self.symbols:
-            return ast.Name(id=key, ctx=ast.Load())
+        term = self._term(self._key(node))
+        if term is not None:
+            return term
         if not self._reads_symbol(node):
             return ast.Constant(value=_plain(value(node, self.scope, self.i)))
         match node:
@@ -60,8 +68,8 @@ class Fold:
                     return True
             elif isinstance(part, ast.Call) and ast.unparse(part.func) == "product":
                 ranks = range(self.scope.fields["rank"])
-                return any(Fold(self.scope, self.symbols, i)._reads_symbol(part.args[0]) for i in ranks)
-            elif isinstance(part, (ast.Name, ast.Subscript)) and self._key(part) in self.symbols:
+                return any(replace(self, i=i)._reads_symbol(part.args[0]) for i in ranks)
+            elif isinstance(part, (ast.Name, ast.Subscript)) and self._term(self._key(part)) is not None:
                 return True
         return False
 
@@ -84,7 +92,7 @@ class Fold:
         known = 1
         unknown: list[ast.expr] = []
         for i in range(self.scope.fields["rank"]):
-            folded = Fold(self.scope, self.symbols, i).fold(factor)
+            folded = replace(self, i=i).fold(factor)
             if isinstance(folded, ast.Constant) and isinstance(folded.value, int):
                 known *= folded.value
             else:

@@ -10,6 +10,7 @@ clause of it may be implied by the others.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -23,7 +24,7 @@ from ptxcheck.descriptors.tensor_map import TensorMap
 
 
 class Legality(Enum):
-    """Whether the driver encodes the map."""
+    """Whether a constraint holds, or the driver encodes the map, for the values that the symbols can have."""
 
     ALWAYS = "always"
     NEVER = "never"
@@ -65,6 +66,50 @@ class Verdict:
     def cpp_guard(self) -> str:
         """Return the condition as a C++ expression."""
         return " && ".join(f"({text})" for text in dict.fromkeys(c.cpp for c in self.clauses)) or "true"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One constraint on a map with symbols: for which values it holds."""
+
+    legality: Legality
+    clause: Clause
+
+
+def judge(
+    tensor_map: TensorMap,
+    terms: Mapping[str, ast.expr],
+    symbols: Symbols,
+    platform: Platform,
+    *,
+    only_never: bool = False,
+) -> tuple[Judgement, ...]:
+    """Judge each constraint by itself, with `terms` over `symbols` in the place of fields of `tensor_map`.
+
+    Constraints that always hold are left out, with `only_never` also those that can hold. `NEVER` holds for
+    every value of the symbols; `CONDITIONAL` also stands for what was not decided.
+    """
+    scope = map_scope(tensor_map)
+    found: list[Judgement] = []
+    for layer in (Layer.DRIVER, Layer.DOCUMENT):
+        for constraint in applicable(tensor_map.kind, platform, layer):
+            for i in indices(constraint, tensor_map.rank):
+                folded = Fold(scope, symbols, i, terms).fold(constraint.expression)
+                legality = _legality(folded, symbols, only_never=only_never)
+                if legality is not Legality.ALWAYS and not (only_never and legality is Legality.CONDITIONAL):
+                    found.append(Judgement(legality, Clause(constraint, i, named(folded, symbols))))
+    return tuple(found)
+
+
+def _legality(folded: ast.expr, symbols: Symbols, *, only_never: bool) -> Legality:
+    known = truth(folded, symbols)
+    if known is None:
+        if satisfiable([folded], symbols) is False:
+            return Legality.NEVER
+        if only_never:
+            return Legality.CONDITIONAL
+        return Legality.ALWAYS if valid(folded, symbols) else Legality.CONDITIONAL
+    return Legality.ALWAYS if known else Legality.NEVER
 
 
 def decide(tensor_map: TensorMap, symbols: Symbols, platform: Platform | None = None) -> Verdict:

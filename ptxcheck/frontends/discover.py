@@ -16,11 +16,19 @@ from ..source import Position
 STANDARD_INPUT = "-"
 
 
+HOST_SUFFIXES = frozenset((".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".cpp", ".cc", ".cxx", ".py"))
+LARGEST_HOST_FILE = 1 << 23
+"""Bytes; a larger source is generated and is left out."""
+_HEADS = (b"cuTensorMapEncode",)
+
+
 class InputKind(Enum):
     """What a file holds, by its name."""
 
     PTX = ".ptx"
     CUDA = ".cu"
+    HOST = "host"
+    """C++ or Python that may encode tensor maps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +87,13 @@ def _expand(path: str, exclude: Sequence[str]) -> Iterator[Input | Problem]:
 
 
 def _named(path: str) -> Input | Problem:
-    """Return a file that the user names outright: any name is PTX, unless it says CUDA."""
+    """Return a file that the user names outright: any name is PTX, unless it says CUDA, C++ or Python."""
     suffix = Path(path).suffix.lower()
-    if suffix in (".cuh", ".h", ".hpp", ".cpp", ".cc", ".py"):
-        return _problem(path, f"{suffix} files are not checked: name a .ptx or .cu file")
+    if suffix in HOST_SUFFIXES:
+        if encodes_maps(path):
+            return Input(path, InputKind.HOST)
+        message = f"{suffix} files are checked for tensor maps only, and this one encodes none"
+        return _problem(path, f"{message}: name a .ptx or .cu file")
     return Input(path, InputKind.CUDA if suffix == ".cu" else InputKind.PTX)
 
 
@@ -96,7 +107,7 @@ def _in_folder(folder: str, exclude: Sequence[str]) -> Iterator[Input | Problem]
         )
         for name in sorted(files):
             path = os.path.join(parent, name)
-            kind = _kind_in_folder(name)
+            kind = _kind_in_folder(path)
             if kind is not None and not _excluded(path, exclude):
                 count += 1
                 yield Input(path, kind)
@@ -109,17 +120,30 @@ def _in_folder(folder: str, exclude: Sequence[str]) -> Iterator[Input | Problem]
 def _in_glob(pattern: str, exclude: Sequence[str]) -> Iterator[Input | Problem]:
     count = 0
     for path in sorted(glob.iglob(pattern, recursive=True)):
-        kind = _kind_in_folder(path)
-        if kind is not None and not os.path.isdir(path) and not _excluded(path, exclude):
+        kind = None if os.path.isdir(path) else _kind_in_folder(path)
+        if kind is not None and not _excluded(path, exclude):
             count += 1
             yield Input(path, kind)
     if count == 0:
         yield _problem(pattern, "no .ptx or .cu file matches this pattern")
 
 
-def _kind_in_folder(name: str) -> InputKind | None:
-    suffix = Path(name).suffix.lower()
+def _kind_in_folder(path: str) -> InputKind | None:
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix in HOST_SUFFIXES:
+        return InputKind.HOST if encodes_maps(path) else None
     return next((kind for kind in InputKind if kind.value == suffix), None)
+
+
+def encodes_maps(path: str) -> bool:
+    """Whether a file speaks of encoding a tensor map: a quick test, so that folders are searched quickly."""
+    try:
+        if not os.path.isfile(path) or os.path.getsize(path) > LARGEST_HOST_FILE:
+            return False
+        data = Path(path).read_bytes()
+    except (OSError, ValueError):
+        return False
+    return any(head in data for head in _HEADS)
 
 
 def _excluded(path: str, exclude: Sequence[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..results import Problem, ProblemKind
 from ..source import Position, Source
@@ -26,6 +26,8 @@ class Loaded:
     problems: tuple[Problem, ...] = ()
     origins: tuple[str, ...] = ()
     """Source files that the compiler read to make this PTX; only these may be read again to show lines."""
+    host: Source | None = None
+    """Text of a C++, CUDA or Python file, whose host code may be checked also where there is no PTX."""
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -35,16 +37,22 @@ class Loaded:
 
 def load(item: Input, options: NvccOptions) -> Loaded:
     """Read or compile one input. Never raises for what is wrong with the input."""
+    host: Source | None = None
     try:
+        if item.kind is not InputKind.PTX:
+            host = Source(item.name, read_bytes(item.path).decode("utf-8", errors="replace"))
+        if item.kind is InputKind.HOST:
+            return Loaded(item, None, host=host)
         if item.kind is InputKind.CUDA:
-            return _load_cuda(item, options)
+            return replace(_load_cuda(item, options), host=host)
         source, problems = read_ptx(item)
         return Loaded(item, source, problems)
     except UnreadableError as error:
         return Loaded(item, None, (error.problem(item.name),))
     except CompileError as error:
         position = Position(item.name, 0)
-        return Loaded(item, None, (Problem(ProblemKind.COMPILER, str(error), position, detail=error.output),))
+        problem = Problem(ProblemKind.COMPILER, str(error), position, detail=error.output)
+        return Loaded(item, None, (problem,), (item.path,), host)
 
 
 def _load_cuda(item: Input, options: NvccOptions) -> Loaded:

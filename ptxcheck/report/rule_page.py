@@ -16,8 +16,8 @@ def markdown_page(rule: RuleInfo) -> str:
         f"**Why it matters** ({rule.severity.value}): {rule.consequence}\n\n"
         f"**What to do**: {rule.advice}\n\n"
         f"**Source**: {rule.section}. Since ptxcheck {rule.since}.{_markdown_default(rule)}\n\n"
-        f"## Bad\n\n```ptx\n{rule.bad.strip()}\n```\n\n"
-        f"## Good\n\n```ptx\n{rule.good.strip()}\n```\n"
+        f"## Bad\n\n```{rule.language}\n{rule.bad.strip()}\n```\n\n"
+        f"## Good\n\n```{rule.language}\n{rule.good.strip()}\n```\n"
     )
 
 

@@ -46,6 +46,7 @@ from . import (
     ignored_setmaxnreg,
     illegal_modifiers,
     illegal_operands,
+    illegal_tensor_map,
     im2col_offset_out_of_range,
     increasing_tmem_allocation,
     local_operation_on_remote_mbarrier,
@@ -149,7 +150,7 @@ from . import (
     wgmma_shape_change,
 )
 from .info import info_of
-from .rule import Hit, Rule
+from .rule import Hit, HostHit, Rule
 from .selection import UnknownSelectorError, check_selectors, matches, select_rules
 
 RULES: tuple[Rule, ...] = (
@@ -234,6 +235,7 @@ RULES: tuple[Rule, ...] = (
     misaligned_cache_hint.RULE,
     misdirected_async_store.RULE,
     cluster_address_in_cta_access.RULE,
+    *illegal_tensor_map.RULES,
     tmem_columns_illegal.RULE,
     missing_tmem_dealloc.RULE,
     tmem_dealloc_size_mismatch.RULE,
@@ -302,6 +304,7 @@ RULES: tuple[Rule, ...] = (
 __all__ = [
     "RULES",
     "Hit",
+    "HostHit",
     "Rule",
     "UnknownSelectorError",
     "check_selectors",

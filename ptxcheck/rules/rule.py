@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..finding import Confidence, Counterexample, Severity
 from ..source import Span
 from ..view import KernelView
+
+if TYPE_CHECKING:
+    from ..hostcode.view import HostView
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,18 @@ class Hit:
     """The text to point at when it is no instruction: a directive or a declaration."""
     counterexample: Counterexample[int] | None = None
     """The run that shows it, for what takes more than one thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostHit:
+    """One place in host code where a rule fires, and the way of calls that leads to it, innermost first."""
+
+    message: str
+    span: Span
+    related: tuple[tuple[Span, str], ...] = ()
+    frames: tuple[tuple[str, Span], ...] = ()
+    """The functions on the way: name, and where in it the argument or the next call stands."""
+    confidence: Confidence = Confidence.PROVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +68,7 @@ class Rule:
     """Highest confidence that the rule claims; `POSSIBLE` rules are off by default."""
     pedantic: bool = False
     """True for what the documents forbid but released libraries rely on: off by default."""
+    host: Callable[[HostView], Iterator[HostHit]] | None = field(default=None, repr=False)
+    """For a rule about host code: `bad` and `good` are C++ then, and `check` finds nothing."""
+    language: str = "ptx"
+    """What `bad` and `good` are written in: "ptx" or "cpp"."""

@@ -30,6 +30,10 @@ def defined() -> Iterator[Rule]:
                 yield from (member for member in members if isinstance(member, Rule))
 
 
+def example(name: str, text: str, rule: Rule) -> Source:
+    return Source(f"{name}.{rule.language}", text)
+
+
 def test_no_rule_is_left_out() -> None:
     missing = {rule.id for rule in defined()} - {rule.id for rule in RULES}
     assert not missing, f"not in RULES: {sorted(missing)}"
@@ -60,17 +64,17 @@ class TestRule:
             assert text.strip()
 
     def test_fires_where_expected_on_the_bad_kernel(self, rule: Rule) -> None:
-        source = Source("bad.ptx", rule.bad)
+        source = example("bad", rule.bad, rule)
         wanted = expected(source, rule.id)
         assert wanted, "no `// expect:` in the bad kernel"
         assert found(source, rule) == wanted
 
     def test_is_silent_on_the_good_kernel(self, rule: Rule) -> None:
-        assert found(Source("good.ptx", rule.good), rule) == []
+        assert found(example("good", rule.good, rule), rule) == []
 
     def test_kernels_are_fully_understood(self, rule: Rule) -> None:
         for text in (rule.bad, rule.good):
-            report = ptxcheck.check(Source("k.ptx", text), rules=())
+            report = ptxcheck.check(example("k", text, rule), rules=())
             assert report.problems == ()
 
 

@@ -1,0 +1,1 @@
+"""Host code that encodes tensor maps: which values its arguments can have, and which constraints they break."""

@@ -1,0 +1,98 @@
+"""Encode calls in a source file, and what is wrong with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ptxcheck.descriptors.constraints import Platform
+from ptxcheck.hostcode.code import Function, Program
+from ptxcheck.hostcode.names import HEADS
+from ptxcheck.source import Source
+
+CPP_SUFFIXES = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl")
+PYTHON_SUFFIXES = (".py",)
+SUFFIXES = (*CPP_SUFFIXES, *PYTHON_SUFFIXES)
+EVERY_PLATFORM = tuple(Platform(capability, 13000) for capability in ((9, 0), (10, 0), (12, 0)))
+"""What a program may run on where nothing says it; what one of them accepts is no issue."""
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def has_encode(text: str) -> bool:
+    """Whether a text speaks of encoding a tensor map at all: a quick test before it is parsed."""
+    return any(head in text for head in HEADS)
+
+
+def program_of(source: Source) -> Program | None:
+    """Return the code of a file by its suffix; None where the suffix is none of host code or it cannot be parsed."""
+    suffix = "." + source.name.rsplit(".", 1)[-1].lower()
+    if suffix in PYTHON_SUFFIXES:
+        from ptxcheck.hostcode import python
+
+        return python.program(source.text)
+    if suffix in CPP_SUFFIXES:
+        from ptxcheck.hostcode import cpp
+
+        return cpp.program(source.text)
+    return None
+
+
+def leading_functions(program: Program) -> list[Function]:
+    """Return the functions that encode a map, or call one that does, in the order of the file."""
+    words = [set(_WORD.findall(function.text)) for function in program.functions]
+    leading = {i for i, function in enumerate(program.functions) if has_encode(function.text)}
+    names = {program.functions[i].name for i in leading}
+    grown = True
+    while grown:
+        new = {i for i in range(len(words)) if i not in leading and words[i] & names}
+        leading |= new
+        added = {program.functions[i].name for i in new} - names
+        names |= added
+        grown = bool(new)
+    return [function for i, function in enumerate(program.functions) if i in leading]
+
+
+def encodes_in(source: Source) -> list[Encode]:
+    """Return every encode call that is reached in a file, once for each way of calls that leads to it."""
+    from ptxcheck.hostcode.interpret import Interpreter
+
+    program = program_of(source) if has_encode(source.text) else None
+    if program is None:
+        return []
+    return Interpreter(program, source.text).encodes(leading_functions(program))
+
+
+def issues_in(
+    source: Source, platforms: Sequence[Platform] = EVERY_PLATFORM, *, possible: bool = False
+) -> list[Issue]:
+    """Return what is wrong with the encode calls of a file, each fault at one call once.
+
+    With `possible` also what breaks a rule for some values only. A fault that a function has whatever it is called with is not repeated for its callers.
+    """
+    from ptxcheck.hostcode.encode import Judge
+
+    is_python = source.name.lower().endswith(PYTHON_SUFFIXES)
+    judge = Judge(platforms, checks_lengths=not is_python, possible=possible)
+    found: dict[object, Issue] = {}
+    for encode in sorted(encodes_in(source), key=lambda one: len(one.frames)):
+        for issue in judge.issues(encode):
+            fault = issue.fault
+            what = (
+                type(fault),
+                getattr(getattr(fault, "constraint", None), "id", ""),
+                getattr(fault, "index", None),
+            )
+            uncertain = getattr(fault, "condition", None) is not None
+            own = (what, issue.argument, encode.call.span)
+            if own in found and not getattr(found[own].fault, "condition", None):
+                continue
+            if uncertain and (own in found or len(encode.frames) > 1):
+                continue
+            key = own if len(encode.frames) == 1 else (*own, encode.frames[1:])
+            found.setdefault(key, issue)
+    return list(found.values())
+
+
+from ptxcheck.hostcode.encode import Issue  # noqa: E402
+from ptxcheck.hostcode.interpret import Encode  # noqa: E402

@@ -43,11 +43,11 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A verdict as the corpus speaks of it: property, kind, and the line of its first reason (0: none)."""
+    """A verdict as the corpus speaks of it: property, kind, and the lines of its first reason."""
 
     property: str
     kind: str
-    line: int
+    lines: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def compare(wanted: Expectation, said: Sequence[Said]) -> Status:
         if found:
             return Status.WRONG
         return Status.MET if all(each.kind in _HOLDS for each in said) else Status.UNDECIDED
-    if all(any(e.property in names and e.line in wanted.here for e in found) for names in wanted.violated):
+    if all(any(e.property in names and e.lines & wanted.here for e in found) for names in wanted.violated):
         return Status.MET
     if found:
         return Status.WRONG

@@ -81,9 +81,9 @@ def ptx_of(path: Path) -> Source:
 def test_verdicts(path: Path, wanted: Expectation) -> None:
     if path.suffix == ".cu" and not HAS_NVCC:
         pytest.skip("no nvcc")
-    (judged,) = judge(ptx_of(path), seconds=60)
+    (judged,) = judge(ptx_of(path), seconds=60, origin=read(path) if path.suffix == ".cu" else None)
     said = [
-        Said(v.property.value, v.kind.value, judged.line(v.reasons[0].point) if v.reasons else 0)
+        Said(v.property.value, v.kind.value, judged.lines(v.reasons[0].point if v.reasons else -1))
         for v in judged.verdicts
     ]
     detail = [(v.property.value, v.kind.value, [r.text for r in v.reasons]) for v in judged.verdicts]

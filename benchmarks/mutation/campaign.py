@@ -158,7 +158,10 @@ def _judged(task: _Task) -> _Answer:
     kinds = {_BY_KIND[verdict.kind]: verdict for verdict in reversed(result.verdicts)}
     worst = next((each for each in _WORST_FIRST if each in kinds), Outcome.UNKNOWN)
     reasons = kinds[worst].reasons if worst in kinds else ()
-    detail = f"{reasons[0].text} (line {result.line(reasons[0].point)})" if reasons else ""
+    detail = ""
+    if reasons:
+        lines = ", ".join(map(str, sorted(result.lines(reasons[0].point))))
+        detail = f"{reasons[0].text} (line {lines or '-'})"
     holds = frozenset(verdict.property for verdict in result.verdicts if verdict.kind in HOLDS)
     if worst is Outcome.UNKNOWN and task.known and task.known <= holds:
         worst = Outcome.PARTLY

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ptxcheck.cfg import build
-from ptxcheck.ir import Function, Module
+from ptxcheck.ir import Function
 from ptxcheck.launch_comments import comment_hints
 from ptxcheck.launches import launch_of
 from ptxcheck.parser import parse_module
 from ptxcheck.positions import Library, Locator
-from ptxcheck.protocols.verify import Verification, uses_barriers, verify
+from ptxcheck.protocols.verify import Verification, verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import Verdict, VerdictKind
 
@@ -22,38 +22,36 @@ HOLDS = frozenset({VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.A
 class Judged:
     """A kernel and its verdicts, with what is needed to locate their reasons."""
 
-    module: Module
+    locator: Locator
     function: Function
     verification: Verification
     verdicts: tuple[Verdict, ...]
 
-    def line(self, point: int) -> int:
-        """Return the line of a program point in the PTX text, 0 for a point that is none."""
-        assert self.function.body is not None
+    def lines(self, point: int) -> frozenset[int]:
+        """Return the lines of a program point: in PTX, or in the CUDA source, of all inlined calls around it."""
         if point < 0:
-            return 0
-        return self.module.source.position(self.function.body.instructions[point].start).line
+            return frozenset()
+        location = self.locator.location(self.function, point)
+        positions = [frame.position for frame in location.frames] or [location.ptx]
+        return frozenset(position.line for position in positions)
 
 
-def judge(source: Source, *, kernel: str | None = None, seconds: float = 20.0) -> Iterator[Judged]:
+def judge(
+    source: Source, *, kernel: str | None = None, seconds: float = 20.0, origin: Source | None = None
+) -> Iterator[Judged]:
     """Yield the verdicts of each kernel of a PTX text, or of the one that is named, in order.
 
-    Raises ValueError when the text is not PTX without syntax errors.
+    `origin` is the text that it was compiled from, for its launch comments. Raises ValueError when the text is not
+    PTX without syntax errors.
     """
     module = parse_module(source)
-    hints = comment_hints(module, Locator(module, Library(), str), [source])
+    locator = Locator(module, Library(), lambda path: origin.name if origin else path)
+    hints = comment_hints(module, locator, [source, *([origin] if origin else [])])
     problems = [*module.problems, *(p for f in module.entries if f.body is not None for p in f.body.problems)]
     if problems:
-        raise ValueError(
-            f"{source.name}:{source.position(problems[0].span.start).line}: {problems[0].message}"
-        )
+        raise ValueError(f"{source.name}:{source.position(problems[0].span.start).line}: {problems[0].message}")
     for function in module.entries:
         if kernel is None or function.name == kernel:
             launch, _ = launch_of(function, hints)
             result = verify(build(function), function, module, launch, seconds=seconds)
-            yield Judged(module, function, result, result.verdicts())
-
-
-def kernels_with_barriers(source: Source) -> list[str]:
-    """Return the names of the kernels that there is something to verify in."""
-    return [function.name for function in parse_module(source).entries if uses_barriers(build(function))]
+            yield Judged(locator, function, result, result.verdicts())

@@ -11,7 +11,7 @@ from ptxcheck.results import Report
 from ptxcheck.rules import Rule
 from ptxcheck.source import Source
 
-_EXPECT = re.compile(r"//\s*expect:\s*([A-Z]{2}\d{3}(?:\s*,\s*[A-Z]{2}\d{3})*)")
+_EXPECT = re.compile(r"(?://|#)\s*expect:\s*([A-Z]{2}\d{3}(?:\s*,\s*[A-Z]{2}\d{3})*)")
 
 Mark = tuple[str, int]
 """A rule's id and a line."""

@@ -17,7 +17,10 @@ from .expectations import fired, marks
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 KERNELS = sorted(
-    path for side in ("good", "bad") for path in (CORPUS / side).rglob("*") if path.suffix in (".ptx", ".cu")
+    path
+    for side in ("good", "bad")
+    for path in (CORPUS / side).rglob("*")
+    if path.suffix in (".ptx", ".cu", ".cpp", ".py")
 )
 HAS_NVCC = shutil.which("nvcc") is not None
 

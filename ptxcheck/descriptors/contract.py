@@ -1,8 +1,8 @@
 """The tensor map behind each copy of a kernel, as far as it is known, and where map and kernel disagree.
 
-A map is known when the kernel makes it, or when the host passes it in a kernel parameter and the user describes
-it (`--tensor-map`). Property: a binding's map is the only one that its copy can read; in a map that the kernel
-makes, sizes and strides that it does not know are stand-ins, and nothing here reads them.
+A map is known when the kernel makes it and it can be legal, or when the host passes it in a kernel parameter and the
+user describes it (`--tensor-map`). Property: a binding's map is the only one that its copy can read; in a map that
+the kernel makes, sizes and strides that it does not know are stand-ins, and nothing here reads them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from .agreement import Binding, Disagreement, between, disagreements
 from .device.contents import NO_CHANGE, Base
 from .device.events import Use
 from .device.field import Field
-from .device.made import MadeMap, made_maps
+from .device.made import MadeMap
 from .facts import facts
+from .symbolic import Legality
 from .tensor_map import TensorMap
 
 if TYPE_CHECKING:
@@ -65,10 +66,12 @@ class Contract:
         if contents.bases == {Base.GIVEN} and not contents.slots:
             untouched = all(point == NO_CHANGE for point, _ in contents.steps)
             return self._given(use) if untouched else None
-        made = list(made_maps(self.view, contents))
+        made = self.view.device_maps.made_of(contents)
         if len(made) != 1 or not isinstance(made[0], MadeMap):
             return None
         if any(slot.field in _READ_HERE for slot in made[0].open_slots):
+            return None
+        if self.view.device_maps.legality(made[0]).legality is Legality.NEVER:
             return None
         return Binding(use.point, made[0].tensor_map, "the map that the kernel makes")
 

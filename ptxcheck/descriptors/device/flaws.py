@@ -23,7 +23,7 @@ from ..tensor_map import TiledMap
 from .contents import BASE, Base, Contents
 from .events import Replace, Use
 from .field import BYTE_STRIDES_SINCE, Field, Slot
-from .made import MAX_RANK, MadeMap, NotSet, driver_numbered, made_maps, platform_of
+from .made import MAX_RANK, MadeMap, NotSet, driver_numbered, platform_of
 from .order import Certainty, Gap, GapKind, gaps
 from .unknown import symbol_of
 
@@ -173,10 +173,9 @@ def _shown(symbol: Symbol) -> str:
 
 
 def _of_contents(maps: DeviceMaps, use: Use, contents: Contents) -> Iterator[Flaw]:
-    view = maps.view
     if Base.UNSET in contents.bases and not _is_unset(maps, use, contents):
         return
-    made = list(made_maps(view, contents))
+    made = maps.made_of(contents)
     if made and all(isinstance(one, NotSet) for one in made):
         missing = made[0]
         assert isinstance(missing, NotSet)
@@ -188,7 +187,7 @@ def _of_contents(maps: DeviceMaps, use: Use, contents: Contents) -> Iterator[Fla
         return
     if len(made) != 1 or not isinstance(made[0], MadeMap):
         return
-    yield from _of_map(view, use, made[0])
+    yield from _of_map(maps, use, made[0])
 
 
 def _is_unset(maps: DeviceMaps, use: Use, contents: Contents) -> bool:
@@ -209,7 +208,8 @@ def _last(contents: Contents) -> tuple[tuple[int, str], ...]:
     return tuple((point, "the map as it is copied out") for point in points[:1])
 
 
-def _of_map(view: KernelView, use: Use, made: MadeMap) -> Iterator[Flaw]:
+def _of_map(maps: DeviceMaps, use: Use, made: MadeMap) -> Iterator[Flaw]:
+    view = maps.view
     rank = made.tensor_map.rank
     if rank != use.coordinates:
         yield from _of_rank(use, made, rank)
@@ -218,7 +218,7 @@ def _of_map(view: KernelView, use: Use, made: MadeMap) -> Iterator[Flaw]:
     if unit is not None:
         yield unit
         return
-    answer = made.decide(platform_of(view))
+    answer = maps.legality(made)
     if answer.legality is not Legality.NEVER:
         return
     at_use = ((use.point, "used here"),)
@@ -329,10 +329,12 @@ def _in_shared(maps: DeviceMaps) -> Iterator[Flaw]:
 
 
 def _of_order(maps: DeviceMaps) -> Iterator[Flaw]:
-    for gap in gaps(maps):
+    told: set[int] = set()
+    for gap in sorted(gaps(maps), key=lambda each: each.point):
         if gap.certainty is not Certainty.WRONG:
             continue
-        if gap.kind is GapKind.REUSE:
+        if gap.kind is GapKind.REUSE and gap.other not in told:
+            told.add(gap.other)
             related = ((gap.other, "the copy that reads it"),)
             yield Flaw(FlawKind.REUSED, gap.point, gap.text, related)
         elif gap.kind is GapKind.USE and _by_others(maps.view, gap):

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 from ...cfg import Edge, States, Uniformity, forward
 from ...op import Op
 from ...spec import Trait
+from ..symbolic import Verdict
 from . import contents
 from .contents import Base, Contents, Step
 from .events import Acquire, CopyOut, Event, Fill, Release, Replace, Use, Write, find_events, find_uses
 from .follower import Follower, decides, follower_at, takes
+from .made import Made, MadeMap, made_maps, platform_of
 from .place import Key, changing_points
 
 if TYPE_CHECKING:
@@ -99,6 +101,28 @@ class DeviceMaps:
         from .flaws import find_flaws
 
         return find_flaws(self)
+
+    def made_of(self, known: Contents) -> tuple[Made, ...]:
+        """Return the maps that contents stand for."""
+        if known not in self._made:
+            self._made[known] = tuple(made_maps(self.view, known))
+        return self._made[known]
+
+    @cached_property
+    def _made(self) -> dict[Contents, tuple[Made, ...]]:
+        return {}
+
+    def legality(self, made: MadeMap) -> Verdict:
+        """Return whether a map that the kernel makes is legal."""
+        key = id(made)
+        if key not in self._judged:
+            self._judged[key] = (made, made.decide(platform_of(self.view)))
+        return self._judged[key][1]
+
+    @cached_property
+    def _judged(self) -> dict[int, tuple[MadeMap, Verdict]]:
+        """Answers by identity; the map is kept, so that no other gets its identity."""
+        return {}
 
     @cached_property
     def contract(self) -> Contract:

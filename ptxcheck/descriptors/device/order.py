@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from ...ir import Instruction
 from ...isa.modifier import Mod
-from ...op import Op
+from ...protocols.thread.paths import Query
+from ...spec import Trait
 from .contents import NO_CHANGE, Step
 from .events import CopyOut, Fill, Use, Write
 from .flow import DeviceMaps
@@ -23,6 +25,11 @@ from .separate import spacing
 
 if TYPE_CHECKING:
     from ...view import KernelView
+
+
+_TELLING = frozenset({Trait.WAIT, Trait.BARRIER, Trait.ATOMIC, Trait.CALL, Trait.ANYTHING})
+_STRONG = (Mod.RELAXED, Mod.ACQUIRE, Mod.VOLATILE, Mod.MMIO)
+"""Loads by which another thread may tell that a copy is done."""
 
 
 class Certainty(Enum):
@@ -109,7 +116,7 @@ def _of_reuse(maps: DeviceMaps, use: Use, change: int) -> Iterator[Gap]:
         return
     operation = view.cfg.instructions[use.point].operation
     if not operation.has(Mod.BULK_GROUP):
-        if not _may_wait(view, use.point, change):
+        if _is_unawaited(view, use.point, change):
             text = "the map changes while a copy that reads it is under way: nothing has waited for it"
             yield Gap(GapKind.REUSE, change, use.point, text, Certainty.WRONG)
         else:
@@ -132,14 +139,20 @@ def _of_reuse(maps: DeviceMaps, use: Use, change: int) -> Iterator[Gap]:
         )
 
 
-def _may_wait(view: KernelView, use: int, change: int) -> bool:
-    """Tell whether anything between a use and a change can wait for a copy, in whatever thread."""
-    waiting = (Op.MBARRIER_TRY_WAIT, Op.MBARRIER_TEST_WAIT)
-    return any(
-        view.cfg.reaches(use, point) and view.cfg.reaches(point, change)
-        for point, instruction in enumerate(view.cfg.instructions)
-        if instruction.operation.op in waiting or point in view.facts.calls
+def _is_unawaited(view: KernelView, use: int, change: int) -> bool:
+    """Tell whether one thread surely comes from a load to the change, and nothing tells it that the load is done."""
+    telling = frozenset(
+        point for point, instruction in enumerate(view.cfg.instructions) if _may_tell(instruction)
     )
+    query = Query(frozenset({use}), frozenset({change}), telling)
+    return view.paths.find(query) is not None
+
+
+def _may_tell(instruction: Instruction) -> bool:
+    operation = instruction.operation
+    if operation.traits & _TELLING:
+        return True
+    return Trait.LOAD in operation.traits and any(operation.has(order) for order in _STRONG)
 
 
 def _passes(view: KernelView, follower: Follower, point: int) -> bool:

@@ -18,7 +18,7 @@ from ..symbolic import Legality
 from .contents import NO_CHANGE, Contents
 from .events import Use
 from .flow import DeviceMaps
-from .made import MadeMap, NotKnown, NotSet, is_conditional_on_host, made_maps, platform_of
+from .made import MadeMap, NotKnown, NotSet, is_conditional_on_host
 from .order import Certainty, gaps
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _legality(view: KernelView, found: Sequence[tuple[Use, Contents | None]]) ->
         if contents is None:
             yield VerdictKind.UNKNOWN, Reason("which map this copy reads was not followed", use.point)
             continue
-        for made in made_maps(view, contents):
+        for made in view.device_maps.made_of(contents):
             match made:
                 case NotSet(slots=slots):
                     names = ", ".join(map(str, slots))
@@ -93,7 +93,7 @@ def _legality(view: KernelView, found: Sequence[tuple[Use, Contents | None]]) ->
 
 
 def _of_map(view: KernelView, use: Use, made: MadeMap) -> Iterator[Judgement]:
-    answer = made.decide(platform_of(view))
+    answer = view.device_maps.legality(made)
     match answer.legality:
         case Legality.ALWAYS:
             yield VerdictKind.PROVED, None

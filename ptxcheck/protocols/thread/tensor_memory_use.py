@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 _MEETING = frozenset({Trait.BARRIER, Trait.MBARRIER, Trait.ATOMIC})
 _LOADED = frozenset({Op.LD, Op.LD_NC, Op.LDU})
-_NEAREST = 4
+_SEARCHES = 24
+"""Searches for multiplications that were not waited for, for each kernel: a bound on costs."""
+_NEAREST = 2
 """Multiplications in front of a load to look at."""
 _WHOLE_ROWS = ((False, 64), (False, 128), (True, 256))
 """(pair, M) of the shapes whose D has one column for each of N."""
@@ -208,14 +210,21 @@ class TensorMemoryUse:
 
     def unawaited_results(self) -> Iterator[Pair]:
         """Yield (multiplication, load of its D by the same thread) with no wait on an mbarrier between."""
-        issued = sorted(self._memory.of(MULTIPLICATIONS))
-        for load in sorted(self._memory.of(LOADS)):
+        issued = {p: place for p in sorted(self._memory.of(MULTIPLICATIONS)) if (place := self._fixed(p))}
+        block_of = self._view.cfg.graph.block_of
+        seen: set[tuple[int, object]] = set()
+        searches = 0
+        for load in sorted(self._memory.of(LOADS)) if issued else ():
             place = self._fixed(load)
-            if place is None or place.linear is None:
+            if place is None or place.linear is None or (block_of[load], place.linear.terms) in seen:
                 continue
-            same = [p for p in issued if (o := self._fixed(p)) is not None and _same_columns(o, place)]
+            seen.add((block_of[load], place.linear.terms))
+            same = [p for p, other in issued.items() if _same_columns(other, place)]
             # A search goes on from the first point that it passes: one search for each of the nearest.
             for point in sorted(same, key=lambda p: (p > load, -p))[:_NEAREST]:
+                searches += 1
+                if searches > _SEARCHES:
+                    return
                 found = self._path(frozenset({point}), load, self._mbarrier_waits)
                 if found is not None:
                     yield found

@@ -168,10 +168,8 @@ def test_each_harmless_entry_has_a_reason_and_covers_a_mutant() -> None:
     for entry in load_harmless():
         assert len(entry.reason) > 20
         assert entry.operators <= {operator.name for operator in OPERATORS}
-        covered = any(entry.covers(name, m.operator, m.statement) for name, m in corpus_mutants())
-        assert covered or not entry.files.endswith(".ptx"), (
-            f"{entry.files} {sorted(entry.operators)}: covers nothing"
-        )
+        covered = any(entry.covers(name, mutant) for name, mutant in corpus_mutants())
+        assert covered or all("triton" in each or "cutlass" in each for each in entry.files), entry
 
 
 def test_the_campaign_judges_a_kernel_and_its_mutants() -> None:
@@ -191,5 +189,8 @@ def test_survivors_and_false_alarms() -> None:
     assert record(Outcome.PROVED, None).survives
     assert not record(Outcome.PROVED, "because").survives
     assert record(Outcome.VIOLATED, "because").false_alarm
-    assert why_harmless(load_harmless(), "f", "duplicate-fence", "fence.proxy.async;") is not None
-    assert why_harmless(load_harmless(), "f", "parity", "x") is None
+    fence, parity = (
+        next(m for m in mutants(subject()) if m.operator == name) for name in ("duplicate-fence", "parity")
+    )
+    assert why_harmless(load_harmless(), "f", fence) is not None
+    assert why_harmless(load_harmless(), "f", parity) is None

@@ -117,7 +117,7 @@ def run(
                 found = _sampled(mutants(subject), operators, limit)
                 tasks = [_Task(name, kernel, mutant.text, seconds, base.holds) for mutant in found]
                 for mutant, answer in zip(found, pool.imap(_judged, tasks), strict=True):
-                    reason = why_harmless(harmless, name, mutant.operator, mutant.statement)
+                    reason = why_harmless(harmless, name, mutant)
                     yield Record(
                         name, kernel, mutant.operator, mutant.line, mutant.statement, answer.outcome,
                         answer.detail, reason,

@@ -9,32 +9,40 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from .operators import Mutant
+
 _DATA = Path(__file__).with_name("harmless.toml")
 
 
 @dataclass(frozen=True, slots=True)
 class Harmless:
-    """Mutants that keep a kernel right: by file, operators, and a pattern for the statement."""
+    """Mutants that keep a kernel right: by files, operators, a pattern for the statement, and which of its kind."""
 
-    files: str
+    files: tuple[str, ...]
     operators: frozenset[str]
     statement: re.Pattern[str]
+    occurrences: frozenset[int]
+    """Which of the statements that are written the same; all when empty."""
     reason: str
 
-    def covers(self, file: str, operator: str, statement: str) -> bool:
-        named = operator in self.operators and fnmatchcase(file, self.files)
-        return named and self.statement.search(statement) is not None
+    def covers(self, file: str, mutant: Mutant) -> bool:
+        named = mutant.operator in self.operators and any(fnmatchcase(file, each) for each in self.files)
+        chosen = not self.occurrences or mutant.occurrence in self.occurrences
+        return named and chosen and self.statement.search(mutant.statement) is not None
 
 
 def load_harmless(path: Path = _DATA) -> tuple[Harmless, ...]:
     """Read the list. Raises KeyError when an entry lacks a part, its reason above all."""
     rows = tomllib.loads(path.read_text(encoding="utf-8"))["harmless"]
     return tuple(
-        Harmless(row["files"], frozenset(row["operators"]), re.compile(row["statement"]), row["reason"])
+        Harmless(
+            tuple(row["files"]), frozenset(row["operators"]), re.compile(row["statement"]),
+            frozenset(row.get("occurrences", ())), row["reason"],
+        )
         for row in rows
-    )
+    )  # fmt: skip
 
 
-def why_harmless(listed: Sequence[Harmless], file: str, operator: str, statement: str) -> str | None:
+def why_harmless(listed: Sequence[Harmless], file: str, mutant: Mutant) -> str | None:
     """Return the reason why a mutant is harmless, or None."""
-    return next((each.reason for each in listed if each.covers(file, operator, statement)), None)
+    return next((each.reason for each in listed if each.covers(file, mutant)), None)

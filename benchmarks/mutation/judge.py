@@ -49,7 +49,9 @@ def judge(
     hints = comment_hints(module, locator, [source, *([origin] if origin else [])])
     problems = [*module.problems, *(p for f in module.entries if f.body is not None for p in f.body.problems)]
     if problems:
-        raise ValueError(f"{source.name}:{source.position(problems[0].span.start).line}: {problems[0].message}")
+        raise ValueError(
+            f"{source.name}:{source.position(problems[0].span.start).line}: {problems[0].message}"
+        )
     for function in module.entries:
         if kernel is None or function.name == kernel:
             launch, _ = launch_of(function, hints)

@@ -6,6 +6,7 @@ operands, never for the text of an opcode.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -40,7 +41,10 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A changed text, and what was changed where. `line` is that of the statement in the original."""
+    """A changed text, and what was changed where. `line` is that of the statement in the original.
+
+    `occurrence` counts statements that are written the same, from 1.
+    """
 
     operator: str
     what: str
@@ -48,11 +52,13 @@ class Mutant:
     point: int
     line: int
     statement: str
+    occurrence: int
     text: str
 
 
 def mutants(subject: Subject) -> Iterator[Mutant]:
     """Yield every mutant of a kernel, operator by operator, each in order of the statements."""
+    occurrences = _occurrences(subject)
     for operator in OPERATORS:
         for point in subject.sites:
             if operator.chooses(subject.instructions[point]):
@@ -60,8 +66,17 @@ def mutants(subject: Subject) -> Iterator[Mutant]:
                 if text is not None:
                     yield Mutant(
                         operator.name, operator.what, subject.function.name, point, subject.line(point),
-                        subject.statement(point), text,
+                        subject.statement(point), occurrences[point], text,
                     )  # fmt: skip
+
+
+def _occurrences(subject: Subject) -> dict[int, int]:
+    seen: Counter[str] = Counter()
+    found: dict[int, int] = {}
+    for point in subject.sites:
+        seen[subject.statement(point)] += 1
+        found[point] = seen[subject.statement(point)]
+    return found
 
 
 # ---------------------------------------------------------------- which statements

@@ -179,6 +179,24 @@ def _may_hit(view: KernelView, access: SharedAccess, key: Key) -> bool:
     return low < key.offset + MAP_BYTES and (end is None or end > key.offset)
 
 
+def is_read(view: KernelView, key: Key | None) -> bool:
+    """Tell whether loads or bulk copies may read a map in shared memory."""
+    for access in view.shared_accesses:
+        operation = view.cfg.instructions[access.point].operation
+        reads = Trait.LOAD in operation.traits or (
+            Trait.ASYNC in operation.traits and access.operand == "src"
+        )
+        if not reads or operation.op is Op.TENSORMAP_CP_FENCEPROXY:
+            continue
+        place = access.place
+        if place is None or key is None:
+            return True
+        low, high = place.span
+        if place.symbol == key.base and low < key.offset + MAP_BYTES and high + access.size > key.offset:
+            return True
+    return False
+
+
 def _zeros(view: KernelView, access: SharedAccess, key: Key) -> set[int] | None:
     """Return the bytes of the map that a store of zeros covers; None for any other write."""
     instruction = view.cfg.instructions[access.point]

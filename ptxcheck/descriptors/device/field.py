@@ -84,11 +84,12 @@ def stride_unit(version: Version) -> int:
     return 1 if version >= BYTE_STRIDES_SINCE else 16
 
 
-def required(rank: int) -> tuple[Slot, ...]:
-    """Return the fields without which a map of zeros describes no tensor.
+MODES = (Field.INTERLEAVE, Field.SWIZZLE, Field.FILL)
+"""Fields that may stay zero in a map of zeros: each zero has a meaning."""
 
-    Interleave, swizzle, its atomicity and the fill mode may stay zero: each zero has a meaning.
-    """
+
+def required(rank: int) -> tuple[Slot, ...]:
+    """Return the fields without which a map of zeros describes no tensor."""
     each = [Slot(field.value, i) for field in (Field.BOX, Field.DIM, Field.STEP) for i in range(rank)]
     strides = [Slot(Field.STRIDE.value, i) for i in range(rank - 1)]
     return (Slot(Field.ADDRESS.value), Slot(Field.RANK.value), *each, *strides, Slot(Field.TYPE.value))

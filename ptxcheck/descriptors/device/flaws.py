@@ -21,10 +21,10 @@ from ..ranges import Symbol, truth
 from ..symbolic import Legality
 from ..tensor_map import TiledMap
 from .contents import BASE, Base, Contents
-from .events import Replace, Use
+from .events import CopyOut, Fill, Replace, Use, is_read
 from .field import BYTE_STRIDES_SINCE, Field, Slot
 from .made import MAX_RANK, MadeMap, NotSet, driver_numbered, platform_of
-from .order import Certainty, Gap, GapKind, gaps
+from .order import Certainty, Gap, GapKind, escapes, gaps
 from .unknown import symbol_of
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class FlawKind(Enum):
     """An element type by its number in cuda.h."""
     NOT_SET = "not set"
     RANK = "rank"
+    THROWN_AWAY = "thrown away"
+    """Replaced in shared memory, and never copied from there."""
     SHARED = "shared"
     """A map in shared memory."""
     UNACQUIRED = "unacquired"
@@ -89,6 +91,7 @@ def _all(maps: DeviceMaps) -> Iterator[Flaw]:
     found = [(use, maps.at(use)) for use in maps.uses]
     yield from _fields(maps, found)
     yield from _in_shared(maps)
+    yield from _thrown_away(maps)
     seen: set[tuple[Contents, int]] = set()
     for use, contents in found:
         if contents is not None and (contents, use.coordinates) not in seen:
@@ -176,6 +179,10 @@ def _of_contents(maps: DeviceMaps, use: Use, contents: Contents) -> Iterator[Fla
     if Base.UNSET in contents.bases and not _is_unset(maps, use, contents):
         return
     made = maps.made_of(contents)
+    rank = _dimensions(maps.view, contents)
+    if rank is not None and rank[1] == use.coordinates + 1:
+        yield _one_too_many(use, *rank)
+        return
     if made and all(isinstance(one, NotSet) for one in made):
         missing = made[0]
         assert isinstance(missing, NotSet)
@@ -210,9 +217,7 @@ def _last(contents: Contents) -> tuple[tuple[int, str], ...]:
 
 def _of_map(maps: DeviceMaps, use: Use, made: MadeMap) -> Iterator[Flaw]:
     view = maps.view
-    rank = made.tensor_map.rank
-    if rank != use.coordinates:
-        yield from _of_rank(use, made, rank)
+    if made.tensor_map.rank != use.coordinates:
         return
     unit = _of_unit(view, made)
     if unit is not None:
@@ -262,12 +267,19 @@ def _blamed(made: MadeMap, argument: str) -> int:
     return point if point != BASE else made.points[Slot(Field.TYPE.value)]
 
 
-def _of_rank(use: Use, made: MadeMap, rank: int) -> Iterator[Flaw]:
-    if rank != use.coordinates + 1:
-        return
-    point = made.points[Slot(Field.RANK.value)]
+def _dimensions(view: KernelView, contents: Contents) -> tuple[int, int] | None:
+    """Return the point that sets the rank, and how many dimensions it means, where that is one number."""
+    sources = contents.sources(Slot(Field.RANK.value))
+    if len(sources) != 1 or BASE in sources:
+        return None
+    point = next(iter(sources))
+    rank = view.facts.constant(point, _value(view, point))
+    return None if rank is None else (point, rank + 1)
+
+
+def _one_too_many(use: Use, point: int, rank: int) -> Flaw:
     text = f"rank is the number of dimensions less one: {rank - 1} means {rank} dimensions, the copy gives {rank - 1}"
-    yield Flaw(FlawKind.RANK, point, text, ((use.point, "used here"),))
+    return Flaw(FlawKind.RANK, point, text, ((use.point, "used here"),))
 
 
 # ---- unit of strides
@@ -326,6 +338,41 @@ def _in_shared(maps: DeviceMaps) -> Iterator[Flaw]:
                 "the tensor map is in shared memory; copies read maps in global, constant or parameter memory"
             )
             yield Flaw(FlawKind.SHARED, use.point, text)
+
+
+def _thrown_away(maps: DeviceMaps) -> Iterator[Flaw]:
+    """Yield replacements in shared memory from which no path leads to a copy of the map, but over new zeros."""
+    view = maps.view
+    if maps.has_lost:
+        return
+    last = {
+        (view.cfg.graph.block_of[e.point], e.key): e for e in maps.replacements if e.key and e.key.is_shared
+    }
+    for event in last.values():
+        ends = [(e.point, isinstance(e, CopyOut)) for e in maps.events if _ends(e, event)]
+        reached = {
+            is_copy
+            for point, is_copy in ends
+            if not _is_cut_off(view, event.point, point, frozenset(p for p, _ in ends) - {point})
+        }
+        is_used = any(use.key == event.key for use in maps.uses)
+        if True not in reached and not is_used and not is_read(view, event.key):
+            text = "this map in shared memory is never copied to global memory after its fields are replaced"
+            yield Flaw(FlawKind.THROWN_AWAY, event.point, text)
+
+
+def _ends(event: object, change: Replace) -> bool:
+    """Tell whether an event copies the map that was changed, or starts a new one in its place."""
+    if isinstance(event, CopyOut):
+        return event.source == change.key
+    return isinstance(event, Fill) and event.key == change.key
+
+
+def _is_cut_off(view: KernelView, start: int, goal: int, barred: frozenset[int]) -> bool:
+    """Tell whether no path leads from one point to another without passing a barred one."""
+    if not view.cfg.reaches(start, goal):
+        return True
+    return not escapes(view, None, start, goal, [barred]) if barred else False
 
 
 def _of_order(maps: DeviceMaps) -> Iterator[Flaw]:

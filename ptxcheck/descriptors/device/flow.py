@@ -136,7 +136,7 @@ class DeviceMaps:
     def at(self, use: Use) -> Contents | None:
         """Return the contents that a copy finds behind its tensor map; None where that is not known.
 
-        A map that the kernel never changes has the base `GIVEN`.
+        A map that the kernel never changes, or changes later, has the base `GIVEN`.
         """
         if use.key is None:
             return None if self.keys else contents.of(Base.GIVEN)
@@ -145,11 +145,18 @@ class DeviceMaps:
             return None if self.has_lost else contents.of(Base.GIVEN)
         if near != [use.key] or self.has_lost:
             return None
-        follower = follower_at(self.view, use.point)
-        if follower is None or self.makers.get(use.key) is None:
+        follower, maker = follower_at(self.view, use.point), self.makers.get(use.key)
+        if follower is None or maker is None:
             return None
         state = self._run(follower).before(use.point)
-        return None if state is None else _in(state, use.key)
+        found = None if state is None else _in(state, use.key)
+        if (
+            found is not None
+            and follower != maker
+            and any(point == contents.NO_CHANGE for point, _ in found.steps)
+        ):
+            return None
+        return found
 
     def _run(self, follower: Follower) -> States[State]:
         if follower not in self._runs:

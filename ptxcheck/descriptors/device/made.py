@@ -19,7 +19,7 @@ from ..ranges import Symbol
 from ..symbolic import Legality, Verdict, decide
 from ..tensor_map import TiledMap
 from .contents import BASE, Base, Contents
-from .field import ELEMENT_TYPES, SWIZZLES, Field, Slot, required, stride_unit
+from .field import ELEMENT_TYPES, MODES, SWIZZLES, Field, Slot, required, stride_unit
 from .unknown import comes_from_host, given_number, symbol_of
 
 if TYPE_CHECKING:
@@ -84,6 +84,14 @@ def made_maps(view: KernelView, contents: Contents) -> Iterator[Made]:
     if Base.LOST in contents.bases:
         yield NotKnown("what the map is made of was not followed")
         return
+    if Base.UNSET in contents.bases:
+        open_modes = [field for field in MODES if BASE in contents.sources(Slot(field.value))]
+        if contents.bases == {Base.UNSET} and open_modes:
+            yield NotSet(tuple(Slot(field.value) for field in open_modes))
+            return
+        if contents.bases != {Base.UNSET}:
+            yield NotKnown("the map is made in shared memory that is not written on some paths")
+            return
     if Base.GIVEN in contents.bases:
         yield NotKnown("the map is a changed copy of one that the host made", depends_on_host=True)
         return

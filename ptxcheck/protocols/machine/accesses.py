@@ -15,6 +15,8 @@ from .trace import PARAM_WINDOW, SHARED_WINDOW, Access
 _ACCESSING = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC})
 _LEFT_OUT = frozenset({Trait.ASYNC, Trait.MBARRIER, Trait.TENSOR_MEMORY})
 _MATRIX = frozenset({Op.LDMATRIX, Op.STMATRIX})
+_OFFSETS = ~SHARED_WINDOW & ((1 << 64) - 1)
+"""Bits of a generic address of shared memory that are not the window; unsigned, as lanes are."""
 _POINTER_BYTES = 8
 
 
@@ -40,11 +42,11 @@ class AccessKind:
         elif isinstance(address, int):
             if not address & SHARED_WINDOW or address & PARAM_WINDOW:
                 return None
-            known = address & ~SHARED_WINDOW
+            known = address & _OFFSETS
         else:
             if not bool((address & SHARED_WINDOW).any()):
                 return None
-            known = address & ~SHARED_WINDOW
+            known = address & _OFFSETS
         return Access(self.reads, self.writes, known, self.size, self.lanes)
 
 

@@ -22,7 +22,7 @@ _LIMIT_SECONDS = 2.0
 
 def run_all(folder: Path, out: Path, *, jobs: int, seconds: float, root: Path) -> tuple[int, int]:
     """Run what has no result yet until the time is up; return how many were run and how many are left."""
-    done = {result.name for result in read_results(folder / "results.jsonl", out)}
+    done = {r.name for r in read_results(folder / "results.jsonl", out) if r.outcome != Outcome.BROKEN.value}
     left: dict[str, list[Entry]] = {}
     for entry in read_manifest(folder):
         if entry.name not in done:

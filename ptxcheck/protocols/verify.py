@@ -24,8 +24,8 @@ from .machine.symbol import Condition, Decisions
 from .machine.trace import Assumption, NotFollowedError, Shape, Trace
 from .meanings import MEANINGS, PROPERTY_OF
 from .outcome import Equation, Outcome, Problem
-from .registers import registers_at_entry
 from .search import examine
+from .thread.register_count import most_registers
 
 _TRIPS = (3, 1, 0, 2, 5)
 _NESTED_TRIPS = ((2, 3), (1, 1), (3, 1), (2, 0), (0, 0), (1, 2), (2, 2), (1, 5), (3, 5))
@@ -136,7 +136,7 @@ def verify(
         taken = {}
     known = launch.cluster or _cluster(function)
     program = Program(cfg, module, accesses=accesses)
-    registers = registers_at_entry(function.attributes, block[0] * block[1] * block[2])
+    registers = most_registers(function.attributes, block[0] * block[1] * block[2])
     best: Verification | None = None
     if known is None and not uses_cluster(cfg):
         known = (1, 1, 1)

@@ -16,7 +16,7 @@ that is aborted does not hang.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from . import lanes, steps
 from .lanes import condition_of
 from .layout import Layout
 from .program import POLLS, Program, Region, followed
-from .registers import Piece, RegisterFile, SplitError, lanes_of, set_of
+from .registers import RegisterFile, SplitError, lanes_of, set_of
 from .resolve import has_choice, rebuild
 from .special import special_register
 from .symbol import LANE, WARP, Condition, Decisions, Form, Value
@@ -48,6 +48,7 @@ from .table import ParkError, Table
 from .trace import Access, Assumption, Event, NotFollowedError, Shape, ThreadSet, Trace
 
 _MASK64 = (1 << 64) - 1
+_CTA_BARRIERS = frozenset({Op.BAR_SYNC, Op.BAR_RED})
 _STATES = frozenset({Op.MBARRIER_ARRIVE, Op.MBARRIER_ARRIVE_DROP})
 STATE_TOKEN = 1 << 62
 """Bit of a number that stands for the state which the arrive with the event index in the low bits returned."""
@@ -72,16 +73,54 @@ class Question:
     """The branch stands in the header of its loop, before the body."""
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """What a side of a branch may change."""
+@dataclass(slots=True)
+class _Frame:
+    """A branch whose sides are under way: threads wait at the join until all of them have come or ended."""
 
-    registers: dict[Register, list[Piece]]
-    table: tuple[dict[int, list[int]], dict[tuple[int, int], int]]
+    join: int
+    source: int
+    parent: _Frame | None
+    left: int
     turns: dict[int, int]
-    visits: dict[object, int]
-    events: int
-    decisions: int
+    arrived: ThreadSet = 0
+    is_outermost: bool = False
+    """Nobody goes on from the join."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """Threads that are at the same place: a block, and how many of its steps they have done."""
+
+    block: int
+    threads: ThreadSet
+    frame: _Frame | None
+    at: int = 0
+    came_from: int = -1
+    rounds: int = 0
+    turns: dict[int, int] = field(default_factory=dict)
+    """How often each loop that they are in has started anew."""
+
+    def move(self, block: int, source: int) -> None:
+        """Go to the start of a block."""
+        self.block, self.at, self.came_from = block, 0, source
+        self.rounds += 1
+
+
+def _release(groups: list[_Group], parked: list[_Group]) -> bool:
+    """Let threads that wait at a join for others go on without them; False when nobody waits."""
+    for group in parked:
+        frame = group.frame
+        while frame is not None:
+            if frame.arrived and not frame.is_outermost:
+                early = _Group(frame.join, frame.arrived, frame.parent)
+                early.came_from, early.turns = frame.source, dict(frame.turns)
+                frame.arrived = 0
+                if frame.parent is not None:
+                    frame.parent.left += 1
+                groups.append(early)
+                return True
+            frame = frame.parent
+    return False
 
 
 Choose = Callable[[Question], bool]
@@ -121,10 +160,7 @@ class Machine:
 
     def run(self) -> Trace:
         """Run every thread to its exit. Raises NotFollowedError."""
-        try:
-            self._execute(0, (1 << self.threads) - 1, self.cfg.exit)
-        except ParkError:
-            raise NotFollowedError("a task is read from shared memory before it is written", -1) from None
+        self._run_groups(_Group(0, (1 << self.threads) - 1, None))
         return Trace(
             self.rank, self.shape, tuple(self._events), tuple(self._decisions.taken),
             tuple(self._assumptions.values()),
@@ -139,89 +175,135 @@ class Machine:
 
     # -- control
 
-    def _execute(self, block: int, threads: ThreadSet, stop: int) -> ThreadSet:
-        """Run `threads` from a block until `stop`; return those that reach it."""
-        exits = self.cfg.exit
-        steps_of = self.program.steps
-        headers = self.program.headers
-        came_from = -1
-        while block != stop and threads:
-            if block == exits:
-                return 0 if stop != exits else threads
-            inside = headers.get(block)
-            if inside is not None:
-                self._turns[block] = self._turns.get(block, -1) + 1 if came_from in inside else 0
-            for point in steps_of[block]:
-                self._step(point, threads)
-            came_from = block
-            block, threads = self._leave(block, threads, stop)
-        return threads
+    def _run_groups(self, first: _Group) -> ThreadSet:
+        """Run a group, and those that it splits into, to the end; return the threads that come to its own join.
 
-    def _leave(self, block: int, threads: ThreadSet, stop: int) -> tuple[int, ThreadSet]:
-        """Return the next block and the threads that go there together."""
+        A group that reads what others may still store waits until nobody else can go on.
+        """
+        groups, parked = [first], list[_Group]()
+        arrived: ThreadSet = 0
+        outer = first.frame
+        while groups or parked:
+            if not groups:
+                waiting, parked = parked, []
+                moved = [self._try(group, groups, parked) for group in waiting]
+                if not any(moved) and not _release(groups, parked):
+                    self._unpark(groups, parked)
+                continue
+            group = groups.pop()
+            self._try(group, groups, parked)
+        if outer is not None:
+            arrived = outer.arrived
+        return arrived
+
+    def _try(self, group: _Group, groups: list[_Group], parked: list[_Group]) -> bool:
+        """Run a group as far as it comes; False when it could not move."""
+        before = (group.block, group.at, group.rounds)
+        try:
+            self._advance(group, groups)
+        except ParkError:
+            parked.append(group)
+            return (group.block, group.at, group.rounds) != before
+        return True
+
+    def _unpark(self, groups: list[_Group], parked: list[_Group]) -> None:
+        """Everybody waits: let one group read without knowing what."""
+        self.table.may_park = False
+        group = parked.pop(0)
+        try:
+            self._step(self.program.steps[group.block][group.at], group.threads)
+        finally:
+            self.table.may_park = True
+        group.at += 1
+        groups.append(group)
+        groups.extend(parked)
+        parked.clear()
+
+    def _advance(self, group: _Group, groups: list[_Group]) -> None:
+        """Run a group until it ends, waits at a join, or splits. Raises ParkError, with the group before the read."""
+        headers, steps_of = self.program.headers, self.program.steps
+        while True:
+            frame = group.frame
+            if frame is not None and group.block == frame.join:
+                if not self._arrive(group, frame):
+                    return
+                continue
+            if group.block == self.cfg.exit:
+                self.table.end(lanes_of(group.threads, self.threads))
+                if not self._end(group):
+                    return
+                continue
+            if group.at == 0:
+                inside = headers.get(group.block)
+                if inside is not None:
+                    again = group.came_from in inside
+                    group.turns[group.block] = group.turns.get(group.block, -1) + 1 if again else 0
+            self._turns = group.turns
+            points = steps_of[group.block]
+            while group.at < len(points):
+                self._step(points[group.at], group.threads)
+                group.at += 1
+            if not self._leave(group, groups):
+                return
+
+    def _arrive(self, group: _Group, frame: _Frame) -> bool:
+        """Come to a join; the last side goes on from there, with all threads that came."""
+        frame.arrived |= group.threads
+        frame.left -= 1
+        return self._go_on(group, frame)
+
+    def _end(self, group: _Group) -> bool:
+        """End threads; False when nobody goes on from the join that they were to come to."""
+        frame = group.frame
+        if frame is None:
+            return False
+        frame.left -= 1
+        return self._go_on(group, frame)
+
+    def _go_on(self, group: _Group, frame: _Frame | None) -> bool:
+        while frame is not None:
+            if frame.left or frame.is_outermost:
+                return False
+            if frame.arrived:
+                group.move(frame.join, frame.source)
+                group.threads, group.frame, group.turns = frame.arrived, frame.parent, dict(frame.turns)
+                return True
+            frame = frame.parent
+            if frame is not None:
+                frame.left -= 1
+        return False
+
+    def _leave(self, group: _Group, groups: list[_Group]) -> bool:
+        """Go to the next block, or split; False when the group has ended or waits for others."""
+        block, threads = group.block, group.threads
         edges = self.cfg.graph.outgoing[block]
         if len(edges) == 1:
-            return edges[0].target, threads
+            group.move(edges[0].target, block)
+            return True
         join = self.program.join(block)
         last = self.cfg.blocks[block].last
         if last not in self.program.points:
             self._record_skipped(self.program.region(block), threads)
-            return join, threads
+            group.move(join, block)
+            return True
         sides = self._sides(block, edges, threads, last)
         if sides is None:
-            return join, threads
+            group.move(join, block)
+            return True
         if len(sides) == 1:
-            return sides[0][0].target, sides[0][1]
-        arrived = self._run_sides(block, sides, join)
-        if join == self.cfg.exit and stop != join:
-            return join, 0
-        return join, arrived
-
-    def _run_sides(self, block: int, sides: list[tuple[Edge, ThreadSet]], join: int) -> ThreadSet:
-        """Run the sides of a branch one after the other; one that waits for a table to be filled runs last."""
-        arrived: ThreadSet = 0
-        waiting = [side for side in sides if side[0].kind not in (EdgeKind.EXIT, EdgeKind.TRAP)]
-        parked: list[tuple[Edge, ThreadSet]] = []
-        while waiting:
-            edge, taken = waiting.pop(0)
-            if edge.target == join:
-                arrived |= taken
-                parked, waiting = [], [*parked, *waiting]
-                continue
-            state = self._state()
-            try:
-                arrived |= self._enter(block, edge.target, taken, join)
-                parked, waiting = [], [*waiting, *parked]
-            except ParkError:
-                if not waiting:
-                    raise
-                self._go_back(state)
-                parked.append((edge, taken))
-        if parked:
-            raise ParkError
-        return arrived
-
-    def _state(self) -> _State:
-        return _State(
-            self.registers.snapshot_all(), self.table.snapshot(), dict(self._turns), dict(self._visits),
-            len(self._events), len(self._decisions.taken),
-        )  # fmt: skip
-
-    def _go_back(self, state: _State) -> None:
-        if len(self._decisions.taken) != state.decisions:
-            raise NotFollowedError("a task is read from shared memory before it is written", -1)
-        self.registers.restore_all(state.registers)
-        self.table.restore(state.table)
-        self._turns, self._visits = dict(state.turns), dict(state.visits)
-        del self._events[state.events :]
-
-    def _enter(self, source: int, block: int, threads: ThreadSet, stop: int) -> ThreadSet:
-        inside = self.program.headers.get(block)
-        if inside is not None and source in inside:
-            self._turns[block] = self._turns.get(block, -1)
-        elif inside is not None:
-            self._turns[block] = -1
-        return self._execute(block, threads, stop)
+            group.move(sides[0][0].target, block)
+            return True
+        frame = group.frame
+        if join != self.cfg.exit:
+            frame = _Frame(join, block, frame, len(sides), dict(group.turns))
+        elif frame is not None:
+            frame.left += len(sides) - 1
+        for edge, taken in reversed(sides):
+            side = _Group(edge.target, taken, frame)
+            side.came_from = block
+            side.turns = dict(group.turns)
+            groups.append(side)
+        return False
 
     def _sides(
         self, block: int, edges: tuple[Edge, ...], threads: ThreadSet, point: int
@@ -318,7 +400,7 @@ class Machine:
         self._speculative += 1
         for edge in (first, other):
             if edge.target != join:
-                self._enter(block, edge.target, threads, join)
+                self._run_aside(block, edge.target, threads, join)
             sides.append([self.registers.snapshot(register) for register in region.written])
             for register, pieces in zip(region.written, before, strict=True):
                 self.registers.restore(register, pieces)
@@ -326,6 +408,16 @@ class Machine:
         for register, one, two in zip(region.written, *sides, strict=True):
             if one is not two:
                 self._merge_sides(register, one, two, threads, truth)
+
+    def _run_aside(self, source: int, block: int, threads: ThreadSet, join: int) -> None:
+        """Run one side of a branch that records nothing, as far as the join."""
+        turns, may_park = self._turns, self.table.may_park
+        frame = _Frame(join, source, None, 1, dict(turns), is_outermost=True)
+        group = _Group(block, threads, frame)
+        group.came_from, group.turns = source, dict(turns)
+        self.table.may_park = False
+        self._run_groups(group)
+        self._turns, self.table.may_park = turns, may_park
 
     def _merge_sides(
         self,
@@ -401,9 +493,16 @@ class Machine:
         return threads if self.decide_uniform(narrow, point, stays) else 0
 
     def decide_uniform(self, value: Form, point: int, stays: bool | None = None) -> bool:
-        """Decide a predicate that is the same for all threads concerned."""
+        """Decide a predicate that is the same for all threads concerned; what it depends on first."""
         condition, positive = condition_of(value)
         truth = self._decisions.implied(condition)
+        if truth is None and has_choice(condition.form):
+            form = self.concrete(condition.form, 1, point)
+            if not isinstance(form, Form):
+                assert isinstance(form, int)
+                return condition.holds(form) == positive
+            condition = replace(condition, form=form)
+            truth = self._decisions.implied(condition)
         if truth is None:
             if self._speculative:
                 raise NotFollowedError("a decision inside code that may not run", point)
@@ -572,6 +671,11 @@ class Machine:
                     operands[spec.second.name] = 0 if extra is None else self.value(extra, guard)
         index = len(self._events)
         self._events.append(Event(index, point, guard, operands, threads))
+        if (
+            instruction.operation.op in _CTA_BARRIERS
+            and operands.get("threads", self.threads) == self.threads
+        ):
+            self.table.pass_barrier(lanes_of(guard, self.threads))
         op = instruction.operation.op
         if op in POLLS:
             self._write_all(instruction, guard, 1)

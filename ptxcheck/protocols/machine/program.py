@@ -18,7 +18,6 @@ from ...cfg.loops import Loop
 from ...cfg.slice import closure
 from ...ir import (
     Address,
-    Immediate,
     Instruction,
     Module,
     Operand,
@@ -92,13 +91,13 @@ class Program:
 
     @cached_property
     def table_stores(self) -> frozenset[int]:
-        """Stores of constants to variables of shared memory: task tables of dispatch loops."""
+        """Stores to constant places in shared memory, if anything relevant may be read there."""
         return frozenset(
             point
             for point, instruction in enumerate(self.cfg.instructions)
             if instruction.operation.op is Op.ST
             and self.cfg.connected(point)
-            and _stores_constants(instruction)
+            and _has_constant_place(instruction)
         )
 
     @cached_property
@@ -264,14 +263,10 @@ class Program:
         return False
 
 
-def _stores_constants(instruction: Instruction) -> bool:
-    target, source = instruction.operands[0], instruction.operands[-1]
-    if not instruction.operation.slots.get("space", "").startswith(".shared"):
-        return False
-    if not isinstance(target, Address) or not isinstance(target.base, Symbol):
-        return False
-    elements = source.elements if isinstance(source, Vector) else (source,)
-    return all(isinstance(element, Immediate) for element in elements)
+def _has_constant_place(instruction: Instruction) -> bool:
+    target = instruction.operands[0]
+    shared = instruction.operation.slots.get("space", "").startswith(".shared")
+    return shared and isinstance(target, Address) and isinstance(target.base, Symbol)
 
 
 def followed(instruction: Instruction) -> Iterable[tuple[OperandSpec, Operand]]:

@@ -60,14 +60,6 @@ class RegisterFile:
         else:
             self._pieces[register] = pieces
 
-    def snapshot_all(self) -> dict[Register, list[Piece]]:
-        """Return the pieces of all registers, for `restore_all`; lists of pieces are never changed in place."""
-        return dict(self._pieces)
-
-    def restore_all(self, pieces: dict[Register, list[Piece]]) -> None:
-        """Give all registers the pieces that they had."""
-        self._pieces = dict(pieces)
-
     def pieces(self, register: Register, threads: ThreadSet) -> list[Piece]:
         """Return the values in some threads with the threads that hold each; threads without one are left out."""
         return [(held, v) for mask, v in self._pieces.get(register, ()) if (held := mask & threads)]

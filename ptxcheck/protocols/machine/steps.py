@@ -255,9 +255,9 @@ def _loaded(
     space = operation.slots.get("space", "")
     if space.startswith(".shared") or (not space and isinstance(at, int) and at & SHARED_WINDOW):
         if not isinstance(at, Form):
-            held = machine.table.read(at, types.width // 8, guard)
+            held = machine.table.read(at, types.width // 8, guard, lanes_of(guard, machine.threads))
             if held is not None:
-                text = "the reads of a table in shared memory and its writes take turns"
+                text = "nothing else writes the variables in shared memory that hand numbers to other warps"
                 machine.assume("shared-table", text, point)
                 return lanes.settle(held)
         visit = machine.count(("shared", lanes.key_of(at), guard))
@@ -369,15 +369,18 @@ def _call(machine: Machine, point: int, instruction: Instruction, guard: ThreadS
 
 
 def _store(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet) -> None:
-    """A store of constants to a variable of shared memory is a write of the machine's table."""
+    """A store to a constant place in shared memory is kept in the machine's table."""
     target, source = instruction.operands[0], instruction.operands[-1]
     address = machine.value(target, guard)
     if isinstance(address, int):
-        size = typing_of(instruction.operation).width // 8
+        width = typing_of(instruction.operation).width
         elements = source.elements if isinstance(source, Vector) else (source,)
+        threads = lanes_of(guard, machine.threads)
         for number, element in enumerate(elements):
-            if isinstance(element, Immediate):
-                machine.table.write(address + number * size, size, element.value)
+            value = machine.value(element, guard)
+            if isinstance(value, int):
+                value &= lanes.mask_of(width)
+            machine.table.write(address + number * width // 8, width // 8, value, threads)
 
 
 _ALL_RELATIONS = frozenset(

@@ -151,6 +151,15 @@ class Condition:
     form: Form
     bound: int
 
+    def holds(self, number: int) -> bool:
+        """Tell whether the condition holds when the form is a number, given as the bits of a register."""
+        value = number - (1 << 32) if 1 << 31 <= number < 1 << 32 else number
+        if self.relation == "below":
+            return number & 0xFFFFFFFF < self.bound
+        if self.relation == "lt":
+            return value < self.bound
+        return (value == self.bound) == (self.relation == "eq")
+
 
 class Oracle(Protocol):
     """Something that knows more than intervals: a solver over the decisions of one run."""

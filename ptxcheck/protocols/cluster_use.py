@@ -6,8 +6,11 @@ from ..cfg.cfg import Cfg
 from ..ir import Component, Instruction, Operand, Register
 from ..isa.modifier import Mod
 from ..op import Op
+from ..spec import Trait
 
 _OPS = frozenset({Op.MAPA, Op.GETCTARANK, Op.BARRIER_CLUSTER_ARRIVE, Op.BARRIER_CLUSTER_WAIT})
+_MULTICAST = frozenset({Trait.ASYNC, Trait.COMMIT, Trait.MBARRIER})
+"""Instructions whose mask is of CTAs and not of lanes."""
 _REGISTERS = ("%cluster", "%nclusterid", "%is_explicit_cluster")
 
 
@@ -26,7 +29,7 @@ def _concerned(instruction: Instruction) -> bool:
     return (
         operation.op in _OPS
         or operation.has(Mod.CTA_GROUP_2)
-        or "mask" in operation.operand_index
+        or ("mask" in operation.operand_index and not _MULTICAST.isdisjoint(operation.traits))
         or any(_reads_shape(operand) for operand in instruction.operands)
     )
 

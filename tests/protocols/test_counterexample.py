@@ -121,7 +121,8 @@ def test_a_crash_of_the_verifier_is_met_once(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_kernels_without_barriers_are_left_alone() -> None:
-    text = ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k() .reqntid 32\n{\n  bar.sync 0;\n  ret;\n}\n"
+    head = ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k() .reqntid 32\n"
+    text = head + "{\n  bar.sync 0;\n  ret;\n}\n"
     assert view(text).whole_kernel is None
     assert view(text.replace("bar.sync 0", "bar.sync 1")).whole_kernel is not None
 

@@ -14,6 +14,7 @@ from ptxcheck.descriptors.ranges import Range, Symbol
 from ptxcheck.hostcode.types import BOOL, UNKNOWN, Type
 from ptxcheck.hostcode.values import (
     Integer,
+    Step,
     Symbols,
     as_test,
     bounds,
@@ -67,7 +68,7 @@ class Arithmetic:
         term: ast.expr,
         type_: Type,
         known: dict[str, Symbol],
-        steps: tuple,  # type: ignore[type-arg]
+        steps: tuple[Step, ...],
         text: str,
     ) -> Integer:
         span = bounds(Integer(term, UNKNOWN), known)
@@ -106,7 +107,7 @@ class Arithmetic:
         a: Integer,
         b: Integer,
         known: dict[str, Symbol],
-        steps: tuple,  # type: ignore[type-arg]
+        steps: tuple[Step, ...],
         text: str,
     ) -> Integer:
         common = promoted(a.type, b.type)
@@ -292,7 +293,7 @@ def _folded(term: ast.expr) -> ast.expr:
         if isinstance(term.op, ast.FloorDiv):
             return ast.Constant(value=x // y)
         signs = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
-        return ast.Constant(value=_NUMBERS[signs[type(term.op)]](x, y))  # type: ignore[index]
+        return ast.Constant(value=_NUMBERS[signs[type(term.op)]](x, y))
     if isinstance(term.op, ast.Mult) and 0 in (x, y):
         return ast.Constant(value=0)
     if (isinstance(term.op, (ast.Mult, ast.FloorDiv)) and y == 1) or (

@@ -23,13 +23,13 @@ from ptxcheck.hostcode.code import (
 )
 
 READERS = frozenset(
-    "size data begin end cbegin cend empty at front back get c_str data_ptr value ndim dim sizes strides stride"
-    " numel element_size is_contiguous dtype shape device shape_cast const_data_ptr item".split()
+    """size data begin end cbegin cend empty at front back get c_str data_ptr value ndim dim sizes strides stride
+    numel element_size is_contiguous dtype shape device const_data_ptr item""".split()  # noqa: SIM905
 )
 """Methods that leave their object as it is."""
 HARMLESS = frozenset(
-    "printf fprintf snprintf min max static_assert sizeof ceil_div ceildiv cdiv round_up div_up divUp to_string"
-    " forward move get make_tuple tie pair format len int str range isinstance print tuple list swap_if".split()
+    """printf fprintf min max ceil_div ceildiv cdiv round_up div_up divUp to_string forward move get make_tuple
+    pair format len int str range isinstance print tuple list""".split()  # noqa: SIM905
 )
 """Functions that change none of their arguments."""
 

@@ -154,6 +154,9 @@ class Opaque:
     span: Span
 
 
+UNORDERED = "*"
+"""Among the names of an opaque argument: it stands for several, or for one that is passed by name."""
+
 Expr: TypeAlias = (
     Number
     | Text

@@ -302,7 +302,7 @@ class _Reader:
             return ()
         return self._statements(node) if node.type == "compound_statement" else tuple(self._statement(node))
 
-    def _statement(self, node: Node) -> list[c.Stmt]:
+    def _statement(self, node: Node) -> list[c.Stmt]:  # noqa: C901 one case a form
         span = self._span(node)
         match node.type:
             case "declaration":
@@ -552,7 +552,7 @@ class _Reader:
             else []
         )
 
-    def _expr(self, node: Node) -> c.Expr:
+    def _expr(self, node: Node) -> c.Expr:  # noqa: C901 one case a form
         span = self._span(node)
         if node.has_error and node.type == "ERROR":
             return self._opaque(node)
@@ -798,9 +798,9 @@ def _moved(expr: c.Expr, span: Span) -> c.Expr:
     updates: dict[str, object] = {"span": span}
     for field in fields(expr):
         value = getattr(expr, field.name)
-        if isinstance(value, c.Expr.__args__):  # type: ignore[attr-defined]
+        if isinstance(value, c.Expr.__args__):
             updates[field.name] = _moved(value, span)
-        elif isinstance(value, tuple) and value and isinstance(value[0], c.Expr.__args__):  # type: ignore[attr-defined]
+        elif isinstance(value, tuple) and value and isinstance(value[0], c.Expr.__args__):
             updates[field.name] = tuple(_moved(one, span) for one in value)
     return replace(expr, **updates)  # type: ignore[arg-type]
 

@@ -137,10 +137,9 @@ class Judge:
             is_zero = isinstance(value, Integer) and value.constant == 0
             if self._checks_lengths and (isinstance(value, NullPointer) or is_zero):
                 yield Issue(NullArray(name), name, span, (), encode)
-            elif self._checks_lengths and isinstance(value, Array) and value.rest is None and value.items:
-                if len(value.items) < needed <= max(RANKS):
-                    steps = (Step(f"{len(value.items)} entries", value.span),) if value.span else ()
-                    yield Issue(ShortArray(name, len(value.items), needed), name, span, steps, encode)
+            elif self._checks_lengths and isinstance(value, Array) and _is_short(value, needed):
+                steps = (Step(f"{len(value.items)} entries", value.span),) if value.span else ()
+                yield Issue(ShortArray(name, len(value.items), needed), name, span, steps, encode)
 
     def _at_rank(
         self, encode: Encode, arguments: _Arguments, rank: int
@@ -179,6 +178,10 @@ class Judge:
         )
         steps = tuple(dict.fromkeys(step for _, _, value in read for step in value.steps))
         return Issue(broken, argument, arguments.span(argument), steps[:8], encode)
+
+
+def _is_short(array: Array, needed: int) -> bool:
+    return array.rest is None and 0 < len(array.items) < needed <= max(RANKS)
 
 
 def _is_certain(issue: Issue) -> bool:

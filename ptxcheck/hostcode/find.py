@@ -68,7 +68,8 @@ def issues_in(
 ) -> list[Issue]:
     """Return what is wrong with the encode calls of a file, each fault at one call once.
 
-    With `possible` also what breaks a rule for some values only. A fault that a function has whatever it is called with is not repeated for its callers.
+    With `possible` also what breaks a rule for some values only. A fault that a function has whatever it is
+    called with is not repeated for its callers.
     """
     from ptxcheck.hostcode.encode import Judge
 

@@ -118,7 +118,7 @@ class _Reader:
     def _statements(self, body: Iterable[ast.stmt]) -> tuple[c.Stmt, ...]:
         return tuple(one for node in body for one in self._statement(node))
 
-    def _statement(self, node: ast.stmt) -> list[c.Stmt]:
+    def _statement(self, node: ast.stmt) -> list[c.Stmt]:  # noqa: C901 one case a form
         span = self._span(node)
         match node:
             case ast.Assign(targets=targets, value=value):
@@ -174,7 +174,7 @@ class _Reader:
         names = frozenset(one.id for one in ast.walk(node) if isinstance(one, ast.Name))
         return c.Opaque(names, self._span(node))
 
-    def _expr(self, node: ast.expr) -> c.Expr:
+    def _expr(self, node: ast.expr) -> c.Expr:  # noqa: C901 one case a form
         span = self._span(node)
         match node:
             case ast.Constant(value=None):
@@ -242,14 +242,11 @@ class _Reader:
         return self._expr(node)
 
     def _call(self, node: ast.Call, span: Span) -> c.Expr:
+        unordered = c.Opaque(frozenset((c.UNORDERED,)), span)
         if any(isinstance(one, ast.Starred) for one in node.args):
-            arguments: tuple[c.Expr, ...] = (c.Opaque(frozenset(), span),)
+            arguments: tuple[c.Expr, ...] = (unordered,)
         else:
-            arguments = tuple(self._expr(one) for one in node.args)
-        if node.keywords:
-            arguments = (*arguments, *(self._expr(keyword.value) for keyword in node.keywords))
-            known = [*arguments[: len(node.args)], *[c.Opaque(frozenset(), span) for _ in node.keywords]]
-            arguments = tuple(known)
+            arguments = (*(self._expr(one) for one in node.args), *(unordered for _ in node.keywords))
         callee = self._expr(node.func)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name in _CASTS and len(arguments) == 1:

@@ -1,0 +1,64 @@
+"""Check the host code below some folders and count: calls in the text, calls reached, findings by rule.
+
+python -m benchmarks.tensor_maps.host_code FOLDER...
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from ptxcheck.frontends.discover import encodes_maps
+from ptxcheck.hostcode.find import SUFFIXES, encodes_in
+from ptxcheck.hostcode.view import HostView
+from ptxcheck.rules.illegal_tensor_map import RULES
+from ptxcheck.source import Source
+
+CALL = re.compile(r"cuTensorMapEncode(?:Tiled|Im2colWide|Im2col)\s*\)?\s*\((?!\s*CUtensorMap\s*\*)\s*[^\s)]")
+DECLARES = ("cuda.h", "cudaTypedefs.h", "generated_cuda_meta.h", "driver_api.h")
+"""Headers that name the functions without calling them."""
+
+
+def main() -> int:
+    """Count and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--every", type=int, default=1, help="only each Nth file")
+    arguments = parser.parse_args()
+    paths = [
+        path for folder in arguments.folders for path in sorted(folder.rglob("*")) if path.suffix in SUFFIXES
+    ]
+    chosen = [path for path in paths if path.name not in DECLARES and encodes_maps(str(path))][
+        :: arguments.every
+    ]
+    totals: Counter[str] = Counter()
+    rules: Counter[str] = Counter()
+    slowest = (0.0, "")
+    for path in chosen:
+        source = Source(str(path), path.read_text(encoding="utf-8", errors="replace"))
+        start = time.perf_counter()
+        view = HostView(source)
+        hits = [(rule, hit) for rule in RULES if rule.host is not None for hit in rule.host(view)]
+        slowest = max(slowest, (time.perf_counter() - start, path.name))
+        calls = len(CALL.findall(source.text))
+        reached = len({encode.call.span for encode in encodes_in(source)})
+        totals.update(files=1, calls=calls, reached=reached)
+        for rule, hit in hits:
+            rules[rule.id + (" (pedantic)" if rule.pedantic else "")] += 1
+            if not rule.pedantic:
+                print(f"{path}:{source.position(hit.span.start).line}: {rule.id} {hit.message}")
+    print(f"{len(paths)} sources, {totals['files']} that name an encode function")
+    print(
+        f"{totals['calls']} calls in the text, {totals['reached']} reached; slowest file {slowest[0]:.1f} s ({slowest[1]})"
+    )
+    for rule_id, count in sorted(rules.items()):
+        print(f"  {rule_id}: {count}")
+    return 1 if any("pedantic" not in name for name in rules) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,299 @@
+"""Calls: of encode functions, of functions of the file, of well-known and of unknown ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ptxcheck.descriptors.fields import Kind
+from ptxcheck.descriptors.ranges import Range
+from ptxcheck.hostcode import code as c
+from ptxcheck.hostcode.changes import (
+    READERS,
+    assigned_in_lambdas,
+    callee_name,
+    changed,
+    passed,
+    path_of,
+    variable_of,
+)
+from ptxcheck.hostcode.declarations import Declarations
+from ptxcheck.hostcode.machine import (
+    ALLOCATION,
+    ALLOCATORS,
+    DEEPEST_CALL,
+    LONGEST_ARRAY,
+    LONGEST_GETTER,
+    Encode,
+    Frame,
+    State,
+)
+from ptxcheck.hostcode.names import MARKED_EXIT, PARAMETER_COUNT, entry_of
+from ptxcheck.hostcode.types import INT, UNSIGNED_LONG, Type
+from ptxcheck.hostcode.values import (
+    ANYTHING,
+    Anything,
+    Array,
+    Closure,
+    Entry,
+    Integer,
+    Step,
+    Value,
+    Words,
+    number,
+)
+from ptxcheck.source import Span
+
+
+class Calls(Declarations):
+    """Calls: of encode functions, of functions of the file, of well-known and of unknown ones."""
+
+    def _call_function(
+        self,
+        function: c.Function,
+        call: tuple[Sequence[c.Expr], Sequence[Value], Sequence[Type | c.Expr]] | None,
+        outer: State,
+        where: Span,
+        *,
+        closure: bool = False,
+    ) -> tuple[Value, State | None]:
+        """Run a function and return its value and the caller's state after it; None when it never returns."""
+        state = outer.copy() if closure else State({}, dict(outer.known))
+        types = dict(self._frames[-1].types) if closure and self._frames else {}
+        self._bind_template(function, call[2] if call else (), state, types)
+        for position, parameter in enumerate(function.parameters):
+            given = call[1][position] if call and position < len(call[1]) else None
+            if call and isinstance(given, Integer) and isinstance(call[0][position], c.Number):
+                step = Step(f"{parameter.name} = {given.constant}", call[0][position].span)
+                given = replace(given, steps=(step, *given.steps))
+            state.variables[parameter.name] = self._parameter(
+                parameter, given, call is not None, state, types
+            )
+        frame = Frame(function, types, set(self._unstable(function)))
+        self._frames.append(frame)
+        self._calls.append(where)
+        try:
+            end = self._run(function.body, state)
+        finally:
+            self._frames.pop()
+            self._calls.pop()
+        if end is not None:
+            frame.returns.append((ANYTHING, end))
+        if not frame.returns:
+            return ANYTHING, None
+        value, final = frame.returns[0]
+        for other, after in frame.returns[1:]:
+            final, (value,) = self._joined(final, after, None, [(value, other)])
+        return value, self._after_call(function, call, outer, final, closure)
+
+    def _unstable(self, function: c.Function) -> frozenset[str]:
+        """Return the variables that lambdas in a function change, at any time."""
+        known = self._changed_by_lambdas.get(id(function))
+        if known is None:
+            known = frozenset(assigned_in_lambdas(function.body, self._program.passes_variables))
+            self._changed_by_lambdas[id(function)] = known
+        return known
+
+    def _bind_template(
+        self, function: c.Function, given: Sequence[Type | c.Expr], state: State, types: dict[str, Type]
+    ) -> None:
+        for position, (name, is_value) in enumerate(function.type_parameters):
+            argument = given[position] if position < len(given) else None
+            if not is_value:
+                types[name] = argument if isinstance(argument, Type) else Type(name)
+                if isinstance(argument, Type) and argument.name in self._types():
+                    types[name] = self._types()[argument.name]
+                continue
+            value: Value = ANYTHING
+            if isinstance(argument, Type):
+                value = self._named(argument.name, state, None)
+            elif argument is not None:
+                value = self._value(argument, state)
+            if isinstance(value, Anything):
+                value = self._symbols.of_type(state.known, name, INT)
+            state.variables[name] = value
+
+    def _parameter(
+        self,
+        parameter: c.Parameter,
+        given: Value | None,
+        is_called: bool,
+        state: State,
+        types: dict[str, Type],
+    ) -> Value:
+        type_ = types.get(parameter.type.name, parameter.type)
+        if given is None and is_called and parameter.default is not None:
+            given = self._value(parameter.default, state)
+        kind = entry_of(parameter.type.name)
+        if given is None or isinstance(given, Anything):
+            return Entry(kind) if kind else self._unknown(parameter.name, type_, state)
+        if isinstance(given, Integer) and not parameter.type.is_reference:
+            return self._converted(given, type_, state, parameter.name)
+        return given
+
+    def _after_call(
+        self,
+        function: c.Function,
+        call: tuple[Sequence[c.Expr], Sequence[Value], Sequence[Type | c.Expr]] | None,
+        outer: State,
+        final: State,
+        closure: bool,
+    ) -> State:
+        """Return the caller's state: symbols as known at the end, variables that the function could reach."""
+        after = State(dict(outer.variables), dict(final.known))
+        if call is not None:
+            for parameter, expr in zip(function.parameters, call[0], strict=False):
+                name = variable_of(expr)
+                if not parameter.changes or name is None or name not in after.variables:
+                    continue
+                own = isinstance(expr, c.Name) and (parameter.is_array or parameter.type.is_reference)
+                after.variables[name] = final.variables.get(parameter.name, ANYTHING) if own else ANYTHING
+        if closure:
+            for name in changed(function.body, self._program.passes_variables):
+                if name in outer.variables:
+                    after.variables[name] = ANYTHING
+        return after
+
+    def _call(self, call: c.Call, state: State) -> tuple[Value, State | None]:
+        """Return the value of a call and the state after it; None when it does not return."""
+        name = callee_name(call.callee)
+        callee = self._callee(call, name, state)
+        values = [self._value(argument, state) for argument in call.arguments]
+        if isinstance(callee, Entry) and len(call.arguments) <= LONGEST_GETTER:
+            return callee, state
+        if isinstance(callee, Entry):
+            self._note(callee.kind, call, values, state)
+            self._havoc(set(passed(c.Call(call.callee, (), call.arguments[:1], call.span), False)), state)
+            return ANYTHING, state
+        words = next((value.text for value in values if isinstance(value, Words)), "")
+        kind = entry_of(words)
+        if kind is not None:
+            for argument in call.arguments:
+                self._set_address(argument, Entry(kind), state)
+            return Entry(kind), state
+        if name is not None:
+            known = self._library(name, call, values, state)
+            if known is not None:
+                return known, state
+        function = self._function(callee, name, call)
+        if function is not None and len(self._frames) <= DEEPEST_CALL:
+            arguments = (call.arguments, values, call.types)
+            return self._call_function(
+                function, arguments, state, call.span, closure=isinstance(callee, Closure)
+            )
+        if name is not None and MARKED_EXIT.fullmatch(name):
+            return ANYTHING, None
+        self._allocate(name, call, state)
+        return self._result(function, state, call), state
+
+    def _result(self, function: c.Function | None, state: State, call: c.Call) -> Value:
+        if function is None or (isinstance(function.result, Type) and not function.result.is_integer):
+            return ANYTHING if function is None else self._unknown("", function.result, state)
+        return self._symbols.of_type(state.known, self._text_of(call.span), function.result)
+
+    def _callee(self, call: c.Call, name: str | None, state: State) -> Value:
+        if name is not None and name in state.variables:
+            return state.variables[name]
+        if name is not None:
+            kind = None if name in self._by_name else entry_of(name)
+            return ANYTHING if kind is None else Entry(kind)
+        if isinstance(call.callee, c.Call):
+            inner = [self._named(a.id, state, None) for a in call.callee.arguments if isinstance(a, c.Name)]
+            for value in inner:
+                if isinstance(value, Entry):
+                    return value
+        return self._value(call.callee, state)
+
+    def _function(self, callee: Value, name: str | None, call: c.Call) -> c.Function | None:
+        if isinstance(callee, Closure):
+            return callee.function
+        owner = call.callee.object if isinstance(call.callee, c.Member) else None
+        if name is None or (
+            owner is not None and not (isinstance(owner, c.Name) and owner.id in ("self", "this"))
+        ):
+            return None
+        count = len(call.arguments)
+        fitting = [
+            one
+            for one in self._by_name.get(name, [])
+            if count <= len(one.parameters)
+            and all(parameter.default is not None for parameter in one.parameters[count:])
+        ]
+        return fitting[0] if len(fitting) == 1 else None
+
+    def _allocate(self, name: str | None, call: c.Call, state: State) -> None:
+        """Forget what an unknown function may change; memory from an allocator is aligned."""
+        before = {argument: variable_of(argument) for argument in call.arguments}
+        self._havoc(set(passed(call, self._program.passes_variables)), state)
+        if name in ALLOCATORS and call.arguments:
+            target = before[call.arguments[0]]
+            held = state.variables.get(target) if target is not None else None
+            if target is not None and isinstance(held, Integer) and held.type.is_pointer:
+                span = Range(ALLOCATION, (1 << 57) - ALLOCATION, ALLOCATION)
+                term = self._symbols.fresh(state.known, target, span)
+                step = Step(f"{target} is a multiple of {ALLOCATION} from {name}", call.span)
+                state.variables[target] = Integer(term, held.type, (step,), held.unit)
+
+    def _set_address(self, argument: c.Expr, value: Value, state: State) -> None:
+        while isinstance(argument, c.Cast):
+            argument = argument.operand
+        if isinstance(argument, c.AddressOf) and isinstance(argument.operand, c.Name):
+            state.variables[argument.operand.id] = value
+
+    def _library(self, name: str, call: c.Call, values: list[Value], state: State) -> Value | None:
+        """Return the value of a well-known function, or None."""
+        text = self._text_of(call.span)
+        if isinstance(call.callee, c.Member):
+            return self._method(call.callee, name, values, state)
+        whole = [self._integer(value, state, text) for value in values]
+        numbers = [value for value in whole if value is not None]
+        if name in ("min", "max") and len(numbers) == len(values) >= 2:
+            extreme = self._arithmetic.least if name == "min" else self._arithmetic.greatest
+            return extreme(numbers, state.known, text)
+        if name in ("size", "len") and len(values) == 1 and isinstance(values[0], Array):
+            return self._length(values[0])
+        if name in ("tuple", "list") and len(values) == 1 and isinstance(values[0], Array):
+            return values[0]
+        if name in ("move", "forward") and len(values) == 1:
+            return values[0]
+        if name in ("int", "Int", "Constant") and len(values) == 1 and isinstance(values[0], Integer):
+            return values[0]
+        return None
+
+    def _length(self, array: Array) -> Value:
+        return ANYTHING if array.rest is not None else number(len(array.items), UNSIGNED_LONG)
+
+    def _method(self, callee: c.Member, name: str, values: list[Value], state: State) -> Value | None:
+        owner = path_of(callee.object)
+        held = state.variables.get(owner) if owner is not None else None
+        if name in ("data", "begin", "getPtr") and isinstance(held, (Array, Integer)):
+            return held
+        if name == "size" and isinstance(held, Array) and not values:
+            return self._length(held)
+        if name in ("push_back", "emplace_back", "append") and owner is not None and len(values) == 1:
+            if isinstance(held, Array) and held.rest is None and len(held.items) < LONGEST_ARRAY:
+                state.variables[owner] = replace(held, items=(*held.items, values[0]))
+                return ANYTHING
+            self._havoc({owner}, state)
+            return ANYTHING
+        return ANYTHING if name in READERS and held is not None else None
+
+    def _note(self, kind: Kind, call: c.Call, values: list[Value], state: State) -> None:
+        count = PARAMETER_COUNT[kind]
+        if any(
+            isinstance(argument, c.Opaque) and c.UNORDERED in argument.names for argument in call.arguments
+        ):
+            return
+        if (
+            len(values) not in (count, count - 1)
+            or (len(values) == count - 1) is self._program.passes_variables
+        ):
+            return
+        frames = tuple(
+            (frame.function.name, where)
+            for frame, where in zip(
+                reversed(self._frames), (call.span, *reversed(self._calls[1:])), strict=True
+            )
+        )
+        bare = len(values) == count - 1
+        self._encodes.append(Encode(kind, call, tuple(values), dict(state.known), bare, frames))

@@ -1,0 +1,208 @@
+"""Declarations and assignments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ptxcheck.hostcode import code as c
+from ptxcheck.hostcode.changes import (
+    path_of,
+    variable_of,
+)
+from ptxcheck.hostcode.expressions import Expressions
+from ptxcheck.hostcode.machine import (
+    LONGEST_ARRAY,
+    State,
+)
+from ptxcheck.hostcode.types import UNKNOWN, Type, named
+from ptxcheck.hostcode.values import (
+    ANYTHING,
+    Anything,
+    Array,
+    Integer,
+    NullPointer,
+    Step,
+    Value,
+    number,
+)
+
+
+class Declarations(Expressions):
+    """Declarations and assignments."""
+
+    def _declare(self, statement: c.Declare, state: State) -> None:
+        name = statement.name
+        type_ = self._types().get(statement.type.name, statement.type)
+        value = self._declared(statement, type_, state)
+        if isinstance(value, Integer):
+            value = replace(value, steps=self._with_step(name, value, statement))
+        elif isinstance(value, Array):
+            value = replace(value, span=statement.span)
+        for key in [key for key in state.variables if key.startswith(name + ".")]:
+            del state.variables[key]
+        if self._frames and name in self._frames[-1].unstable:
+            value = self._unknown(name, type_, state)
+        if (
+            isinstance(value, Array)
+            and (type_.is_pointer or type_.is_reference)
+            and statement.value is not None
+        ):
+            self._alias(statement.value, type_, state)
+            value = value if type_.is_const else ANYTHING
+        elif type_.is_reference and not type_.is_const and statement.value is not None:
+            self._alias(statement.value, type_, state)
+        state.variables[name] = value
+
+    def _alias(self, value: c.Expr, type_: Type, state: State) -> None:
+        """Give up a variable that can be changed by another name from here on."""
+        target = variable_of(value)
+        if target is not None and not type_.is_const:
+            self._frames[-1].unstable.add(target)
+            self._havoc({target}, state)
+
+    def _with_step(self, name: str, value: Integer, statement: c.Declare) -> tuple[Step, ...]:
+        if statement.value is None or (
+            isinstance(statement.value, (c.Number, c.Opaque)) and value.constant is None
+        ):
+            return value.steps
+        shown = f"{name} = {value.constant}" if value.constant is not None else f"{name} is set here"
+        step = Step(shown, statement.span)
+        return (step, *(other for other in value.steps if other != step))[:6]
+
+    def _declared(self, statement: c.Declare, type_: Type, state: State) -> Value:
+        if statement.lengths:
+            return self._array(statement, type_, state)
+        if statement.value is None:
+            if type_.is_container and statement.is_list:
+                return self._container((), type_, state)
+            return self._unknown(statement.name, type_, state)
+        if type_.is_container:
+            return self._container_of(statement, type_, state)
+        value = self._value(statement.value, state)
+        if isinstance(value, Array) and len(value.items) == 1 and type_.is_integer:
+            value = value.items[0]
+        if isinstance(value, Array) and not value.items and type_.is_integer:
+            value = number(0, type_)
+        if isinstance(value, Integer):
+            return self._converted(value, type_, state, statement.name)
+        if isinstance(value, NullPointer) and type_.is_pointer:
+            return Integer(number(0).term, type_, (), type_.size)
+        if isinstance(value, Anything):
+            return self._unknown(statement.name, type_, state)
+        return value
+
+    def _container_of(self, statement: c.Declare, type_: Type, state: State) -> Value:
+        assert statement.value is not None
+        if not isinstance(statement.value, c.Sequence):
+            return self._value(statement.value, state)
+        items = tuple(self._value(item, state) for item in statement.value.items)
+        if statement.is_list:
+            if len(items) == 1 and isinstance(items[0], Array):
+                return self._container(items[0].items, type_, state)
+            return self._container(items, type_, state)
+        if not 1 <= len(items) <= 2:
+            return ANYTHING
+        filler: Value = items[1] if len(items) == 2 else number(0)
+        count = items[0].constant if isinstance(items[0], Integer) else None
+        if count is None or not 0 <= count <= LONGEST_ARRAY:
+            return Array((), filler) if isinstance(items[0], Integer) else ANYTHING
+        return Array((filler,) * count)
+
+    def _container(self, items: Sequence[Value], type_: Type, state: State) -> Value:
+        length = None
+        if type_.name == "array" and len(type_.arguments) == 2:
+            length = self._named(type_.arguments[1], state, None)
+            if type_.arguments[1].isdigit():
+                length = number(int(type_.arguments[1]))
+        element = named(type_.arguments[0], self._program.aliases) if type_.arguments else UNKNOWN
+        known = [self._element(item, element, state) for item in items]
+        if isinstance(length, Integer) and length.constant is not None and length.constant <= LONGEST_ARRAY:
+            known += [number(0, element)] * (length.constant - len(known))
+        elif type_.name == "array":
+            return Array(tuple(known), ANYTHING)
+        return Array(tuple(known))
+
+    def _element(self, item: Value, type_: Type, state: State) -> Value:
+        return self._converted(item, type_, state, "") if isinstance(item, Integer) else item
+
+    def _array(self, statement: c.Declare, type_: Type, state: State) -> Value:
+        """Return an array as C++ initialises it: what is not listed is zero, unless nothing is."""
+        lengths = [None if one is None else self._value(one, state) for one in statement.lengths]
+        first = lengths[0]
+        if len(lengths) != 1 or isinstance(statement.value, c.Text):
+            return ANYTHING
+        items: list[Value] = []
+        if isinstance(statement.value, c.Sequence):
+            items = [self._element(self._value(item, state), type_, state) for item in statement.value.items]
+        elif statement.value is not None:
+            return ANYTHING
+        if first is None:
+            return Array(tuple(items))
+        if not isinstance(first, Integer) or first.constant is None or first.constant > LONGEST_ARRAY:
+            return Array(tuple(items), ANYTHING)
+        filler: Value = ANYTHING if statement.value is None else number(0, type_)
+        return Array((*items, *[filler] * (first.constant - len(items))))
+
+    def _assign(self, statement: c.Assign, state: State) -> None:
+        value = self._value(statement.value, state)
+        target = statement.target
+        if statement.op and isinstance(target, (c.Name, c.Member)):
+            before = self._value(target, state)
+            value = self._binary(statement.op, before, value, state, self._text_of(statement.span))
+        if isinstance(target, c.Item):
+            self._assign_item(target, value, statement, state)
+            return
+        if isinstance(target, c.Sequence):
+            self._unpack(target, value, state)
+            return
+        path = path_of(target)
+        if path is None:
+            self._havoc({name for name in (variable_of(target),) if name is not None}, state)
+            return
+        root = path.split(".")[0]
+        for key in [key for key in state.variables if key.startswith(path + ".")]:
+            del state.variables[key]
+        if self._frames and root in self._frames[-1].unstable:
+            self._havoc({path}, state)
+            return
+        before_value = state.variables.get(path)
+        if isinstance(value, Integer) and isinstance(before_value, Integer) and before_value.type.is_integer:
+            value = self._converted(value, before_value.type, state, path)
+        if isinstance(value, Integer):
+            shown = f"{path} = {value.constant}" if value.constant is not None else f"{path} is set here"
+            value = replace(value, steps=(Step(shown, statement.span), *value.steps)[:6])
+        if isinstance(value, Anything) and isinstance(before_value, Integer):
+            value = self._unknown(path, before_value.type, state)
+        state.variables[path] = value
+
+    def _unpack(self, target: c.Sequence, value: Value, state: State) -> None:
+        for position, part in enumerate(target.items):
+            name = variable_of(part)
+            if name is None:
+                continue
+            known = isinstance(value, Array) and position < len(value.items) and isinstance(part, c.Name)
+            state.variables[name] = value.items[position] if known and isinstance(value, Array) else ANYTHING
+
+    def _assign_item(self, target: c.Item, value: Value, statement: c.Assign, state: State) -> None:
+        name = variable_of(target.object)
+        if name is None:
+            return
+        index = self._value(target.index, state)
+        array = state.variables.get(name)
+        at = index.constant if isinstance(index, Integer) else None
+        simple = (
+            isinstance(array, Array) and at is not None and 0 <= at < len(array.items) and not statement.op
+        )
+        if (
+            not simple
+            or path_of(target.object) != name
+            or (self._frames and name in self._frames[-1].unstable)
+        ):
+            self._havoc({name}, state)
+            return
+        assert isinstance(array, Array)
+        assert at is not None
+        items = list(array.items)
+        items[at] = value
+        state.variables[name] = replace(array, items=tuple(items))

@@ -1,0 +1,128 @@
+"""The state of an interpretation, and what its parts share. See `interpret.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ptxcheck.descriptors.fields import Kind
+from ptxcheck.descriptors.ranges import Range, Symbol
+from ptxcheck.hostcode import code as c
+from ptxcheck.hostcode.arithmetic import Arithmetic
+from ptxcheck.hostcode.names import entry_of
+from ptxcheck.hostcode.types import Type
+from ptxcheck.hostcode.values import (
+    ANYTHING,
+    Entry,
+    Integer,
+    Step,
+    Symbols,
+    Value,
+)
+from ptxcheck.source import Span
+
+DEEPEST_CALL = 4
+MOST_TURNS = 16
+MOST_WORK = 40_000
+"""Statements and expressions that are run from one function."""
+LONGEST_ARRAY = 64
+LONGEST_GETTER = 3
+"""Arguments of a function that looks an encode function up; an encode function has 11 at least."""
+ALLOCATORS = frozenset(("cudaMalloc", "cudaMallocAsync", "cudaMallocManaged", "cuMemAlloc", "cuMemAlloc_v2"))
+ALLOCATION = 256
+"""Bytes: the alignment of device memory from an allocator (CUDA programming guide, device memory accesses)."""
+
+
+class ExhaustedError(Exception):
+    """Too much work from one function."""
+
+
+@dataclass
+class State:
+    """Variables by their path, and what is known of the symbols."""
+
+    variables: dict[str, Value] = field(default_factory=dict)
+    known: dict[str, Symbol] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        """Return a state that changes by itself."""
+        return State(dict(self.variables), dict(self.known))
+
+
+@dataclass(frozen=True)
+class Encode:
+    """One call of an encode function: arguments in the order of cuda.h, the map itself left out where `bare`."""
+
+    kind: Kind
+    call: c.Call
+    arguments: tuple[Value, ...]
+    known: dict[str, Symbol]
+    bare: bool
+    frames: tuple[tuple[str, Span], ...]
+    """The functions on the way, innermost first: name, and where the encode or the next function is called."""
+
+
+@dataclass
+class Frame:
+    function: c.Function
+    types: dict[str, Type]
+    unstable: set[str]
+    returns: list[tuple[Value, State]] = field(default_factory=list)
+    jumps: list[State] = field(default_factory=list)
+
+
+class Machine:
+    """The program, the functions on the way, and what the parts ask of one another."""
+
+    def __init__(self, program: c.Program, text: str) -> None:
+        self._program = program
+        self._text = text
+        self._symbols = Symbols()
+        self._arithmetic = Arithmetic(self._symbols)
+        self._by_name: dict[str, list[c.Function]] = {}
+        for function in program.functions:
+            self._by_name.setdefault(function.name, []).append(function)
+        self._encodes: list[Encode] = []
+        self._frames: list[Frame] = []
+        self._calls: list[Span] = []
+        self._work = 0
+        self._globals: set[str] = set()
+        self._changed_by_lambdas: dict[int, frozenset[str]] = {}
+
+    def _value(self, expr: c.Expr, state: State) -> Value:
+        raise NotImplementedError
+
+    def _call(self, call: c.Call, state: State) -> tuple[Value, State | None]:
+        raise NotImplementedError
+
+    def _run(self, body: Sequence[c.Stmt], state: State) -> State | None:
+        raise NotImplementedError
+
+    def _declared(self, statement: c.Declare, type_: Type, state: State) -> Value:
+        raise NotImplementedError
+
+    def _with_step(self, name: str, value: Integer, statement: c.Declare) -> tuple[Step, ...]:
+        raise NotImplementedError
+
+    def _spend(self) -> None:
+        self._work += 1
+        if self._work > MOST_WORK:
+            raise ExhaustedError
+
+    def _text_of(self, span: Span) -> str:
+        return self._text[span.start : min(span.end, span.start + 80)]
+
+    def _types(self) -> dict[str, Type]:
+        return self._frames[-1].types if self._frames else {}
+
+    def _unknown(self, name: str, type_: Type, state: State) -> Value:
+        kind = entry_of(type_.name)
+        if kind is not None:
+            return Entry(kind)
+        if type_.is_pointer:
+            step = type_.size or 1
+            term = self._symbols.fresh(state.known, name, Range(0, (1 << 57) - step, step))
+            return Integer(term, type_, (), type_.size)
+        if type_.is_integer:
+            return self._symbols.of_type(state.known, name, type_)
+        return ANYTHING

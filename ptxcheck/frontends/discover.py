@@ -110,7 +110,7 @@ def _in_folder(folder: str, exclude: Sequence[str]) -> Iterator[Input | Problem]
             kind = _kind_in_folder(path)
             if kind is not None and not _excluded(path, exclude):
                 count += 1
-                yield Input(path, kind)
+                yield _found(path, kind)
     for error in errors:
         yield _problem(error.filename or folder, f"cannot be read: {error.strerror}")
     if count == 0 and not errors:
@@ -123,9 +123,14 @@ def _in_glob(pattern: str, exclude: Sequence[str]) -> Iterator[Input | Problem]:
         kind = None if os.path.isdir(path) else _kind_in_folder(path)
         if kind is not None and not _excluded(path, exclude):
             count += 1
-            yield Input(path, kind)
+            yield _found(path, kind)
     if count == 0:
         yield _problem(pattern, "no .ptx or .cu file matches this pattern")
+
+
+def _found(path: str, kind: InputKind) -> Input | Problem:
+    """Return a file that a search found; a pipe would keep the run waiting, so it has to be named outright."""
+    return _problem(path, "is a pipe: name it to read it") if Path(path).is_fifo() else Input(path, kind)
 
 
 def _kind_in_folder(path: str) -> InputKind | None:

@@ -34,7 +34,7 @@ def show_group(write: Write, fail: Fail) -> click.Group:
 
 def _command(name: str, summary: str, formats: tuple[str, ...], write: Write, fail: Fail) -> click.Command:
     @click.pass_context
-    def callback(context: click.Context, path: str, form: str, **options: Any) -> None:
+    def callback(context: click.Context, /, path: str, form: str, **options: Any) -> None:
         from .drawings import draw_file
 
         text, problems = draw_file(path, form, options["kernel"], _config(path, options, fail))

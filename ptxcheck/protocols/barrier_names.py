@@ -22,6 +22,7 @@ from .actions import (
     Init,
     Inval,
     Protocol,
+    Registers,
     Rendezvous,
     Span,
     Transfer,
@@ -67,6 +68,12 @@ class BarrierNames:
         if barrier is None:
             return "a step"
         kind, *rest = barrier
+        if kind == "shared" and len(rest) == 2:
+            return self._span(Span(int(str(rest[0])), int(str(rest[1])), 0))
+        if kind == "cta":
+            return f"shared memory of CTA {rest[0]}"
+        if kind == "registers":
+            return f"the registers of CTA {rest[0]}"
         if kind == "bar" and len(rest) == 2:
             return f"barrier {rest[1]}" + (f" of CTA {rest[0]}" if self.ctas > 1 else "")
         if kind == "cluster":
@@ -96,7 +103,8 @@ class BarrierNames:
         if span.start < 0:
             return "shared memory at an unknown place"
         cta = f" of CTA {span.cta}" if self.ctas > 1 else ""
-        return f"{self._plain(span.start)}{cta}, {span.size} bytes"
+        size = f", {span.size} bytes" if span.size else ""
+        return f"{self._plain(span.start)}{cta}{size}"
 
     def _plain(self, offset: int) -> str:
         start, name = self._variable(offset)
@@ -128,7 +136,7 @@ def barrier_names(function: Function, module: Module, protocol: Protocol) -> Bar
 
 def _arrays(starts: Sequence[int], protocol: Protocol) -> Iterator[int]:
     made = {a.barrier.offset for strand in protocol.strands for a in strand.actions if isinstance(a, Init)}
-    for start, end in zip(starts, (*starts[1:], 1 << 30), strict=True):
+    for start, end in pairwise((*starts, 1 << 30)):
         inside = sorted(offset for offset in made if start <= offset < end)
         if len(inside) > 1 and inside == list(range(start, start + 8 * len(inside), 8)):
             yield start
@@ -159,10 +167,22 @@ def is_of_warp(action: Action) -> bool:
 
 def is_about(action: Action, place: Place) -> bool:
     """Tell whether an action is about a barrier, or touches some of the bytes."""
-    if not isinstance(place, Span):
-        return place in barriers_of(action)
+    match place:
+        case Span():
+            return _touches(action, place.cta, place.start, place.end)
+        case ("shared", int(cta), int(start)):
+            return _touches(action, cta, start, start + 1)
+        case ("cta", int(cta)):
+            return any(isinstance(b, Barrier) and b.cta == cta for b in barriers_of(action))
+        case ("registers", *_):
+            return isinstance(action, Registers)
+        case _:
+            return place in barriers_of(action)
+
+
+def _touches(action: Action, cta: int, start: int, end: int) -> bool:
     spans = (*action.reads, *action.writes) if isinstance(action, Access | Transfer) else ()
-    return any(span.cta == place.cta and span.start < place.end and place.start < span.end for span in spans)
+    return any(span.cta == cta and span.start < end and start < span.end for span in spans)
 
 
 def _rings(protocol: Protocol) -> Iterator[_Ring]:

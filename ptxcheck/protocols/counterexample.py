@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,8 @@ from .roles import RoleOf, roles_of
 from .whole_kernel import Cause, Violation, steps_of
 from .wording import wording
 
+_ADDRESSES = re.compile(r" \(shared memory 0x[^)]*\)")
+"""Numbers that the name of the place says better."""
 _STEPS = 6
 """Steps that are shown of a role."""
 _ROLES = 4
@@ -76,7 +79,7 @@ class Story:
         problem = self._problem
         name, who = self._names.of(problem.barrier), self._role_of(problem.strand).name
         if problem.flaw is not Flaw.DEADLOCK:
-            return f"{name}: {problem.detail} [{who}]"
+            return f"{name}: {_ADDRESSES.sub('', problem.detail)} [{who}]"
         if isinstance(problem.barrier, Barrier):
             missing = (problem.detail.partition(": ")[2] or problem.detail).partition("; ")[0]
             return f"phase {problem.phase} of {name} never completes: {missing}; {who} waits for it"
@@ -211,7 +214,7 @@ class Story:
             case Barrier():
                 known = held.get(place)
                 return f"{self._names.of(place)}: {'not initialised' if known is None else known}"
-            case tuple():
+            case ("bar" | "cluster", *_):
                 return self._meeting(place, steps)
             case _:
                 return ""
@@ -273,6 +276,11 @@ _REMEDY = {
     Flaw.OVER_ARRIVAL: "the initialised count must be the number of arrivals in each phase",
     Flaw.UNINITIALISED: "the barrier must be initialised before, by a thread that this one has synchronised with",
     Flaw.DOUBLE_INIT: "a barrier is initialised once, by one thread, or invalidated in between",
+    Flaw.READ_TOO_EARLY: "this read must come after a wait, or a barrier, that the write comes before",
+    Flaw.OVERWRITE: "this write must come after something that every reader does after its read",
+    Flaw.WRITES_COLLIDE: "one of the writes must come after something that is done after the other",
+    Flaw.MISSING_PROXY_FENCE: "the writing thread must execute a proxy fence after the write, before it synchronises",
+    Flaw.EXIT_WITH_REMOTE_ACCESS: "some thread of that CTA must know that the access is over before it ends",
     Flaw.UNORDERED_INIT: "this use must come after a barrier that the initialising thread reaches after the "
     "initialisation",
 }

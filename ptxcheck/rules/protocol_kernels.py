@@ -62,14 +62,14 @@ CONSUME:
     shl.b32 %r7, %r6, 3;
     add.u32 %r8, %r2, %r7;
     add.u32 %r9, %r3, %r7;
-    shl.b32 %r10, %r6, 10;
-    add.u32 %r10, %r4, %r10;
+    shl.b32 %r14, %r6, 10;
+    add.u32 %r14, %r4, %r14;
     shr.u32 %r11, %r5, 1;
     and.b32 %r11, %r11, 1;
 WAIT_FULL:
     mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r8], %r11;
     @!%p3 bra WAIT_FULL;
-    ld.shared.u32 %r13, [%r10];
+    ld.shared.u32 %r13, [%r14];
     mbarrier.arrive.shared::cta.b64 _, [%r9];
     add.u32 %r5, %r5, 1;
     setp.lt.u32 %p4, %r5, %r1;
@@ -119,6 +119,101 @@ DONE:
 }
 """
 """Two threads that meet twice at one mbarrier."""
+
+
+STORE = """
+.version 8.6
+.target sm_90a
+.address_size 64
+
+.visible .entry kernel(.param .u64 out) .reqntid 128
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    .shared .align 128 .b8 tile[512];
+
+    ld.param.u64 %rd0, [out];
+    cvta.to.global.u64 %rd0, %rd0;
+    mov.u32 %r0, %tid.x;
+    mov.u32 %r1, tile;
+    shl.b32 %r2, %r0, 2;
+    add.u32 %r2, %r1, %r2;
+    st.shared.u32 [%r2], %r0;
+    fence.proxy.async.shared::cta;
+    bar.sync 1, 128;
+    setp.ne.u32 %p0, %r0, 0;
+    @%p0 bra DONE;
+    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 512;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+DONE:
+    ret;
+}
+"""
+"""A tile that all threads write and one of them stores with a bulk copy."""
+
+PAIR = """
+.version 8.6
+.target sm_90a
+.address_size 64
+
+.visible .entry kernel() .reqntid 64 .explicitcluster .reqnctapercluster 2, 1, 1
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<8>;
+    .shared .align 8 .b64 bar;
+
+    mov.u32 %r0, %tid.x;
+    mov.u32 %r1, %cluster_ctarank;
+    xor.b32 %r2, %r1, 1;
+    mov.u32 %r3, bar;
+    setp.ne.u32 %p0, %r0, 0;
+    @!%p0 mbarrier.init.shared::cta.b64 [bar], 1;
+    @!%p0 fence.mbarrier_init.release.cluster;
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+    mapa.shared::cluster.u32 %r4, %r3, %r2;
+    @!%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r4];
+    setp.ge.u32 %p1, %r0, 32;
+    @%p1 bra LAST;
+WAIT:
+    mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [bar], 0;
+    @!%p2 bra WAIT;
+LAST:
+    barrier.cluster.arrive.release.aligned;
+    barrier.cluster.wait.acquire.aligned;
+    ret;
+}
+"""
+"""Two CTAs that signal each other, and stay until both are done."""
+
+COUNTED = """
+.version 8.6
+.target sm_90a
+.address_size 64
+
+.visible .entry kernel() .reqntid 96
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<4>;
+
+    mov.u32 %r0, %tid.x;
+    setp.ge.u32 %p0, %r0, 64;
+    @%p0 bra DONE;
+    setp.ge.u32 %p1, %r0, 32;
+    @%p1 bra SECOND;
+    barrier.sync 1, 64;
+    barrier.sync 2, 64;
+    bra DONE;
+SECOND:
+    barrier.sync 1, 64;  // one
+    barrier.sync 2, 64;  // two
+DONE:
+    ret;
+}
+"""
+"""Two warps that meet at two named barriers."""
 
 
 def changed(text: str, *changes: tuple[str, str]) -> str:

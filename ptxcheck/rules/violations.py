@@ -8,12 +8,14 @@ from ..finding import Confidence
 from ..view import KernelView
 from .rule import Hit
 
+_CAUSES = ("arrivals", "bytes")
 Check = Callable[[KernelView], Iterator[Hit]]
 
 
 def of_flaws(*flaws: str, mechanisms: tuple[str, ...] = (), causes: tuple[str, ...] = ()) -> Check:
     """Return a check for violations with one of these flaws (values of `Flaw`), at barriers of these mechanisms.
 
+    `causes` tells deadlocks apart: missing `arrivals` or `bytes`.
     Each hit has its counterexample; one that rests on something taken for granted is `possible`.
     """
 
@@ -23,7 +25,7 @@ def of_flaws(*flaws: str, mechanisms: tuple[str, ...] = (), causes: tuple[str, .
             if (
                 violation.problem.flaw.value in flaws
                 and violation.mechanism in (mechanisms or (violation.mechanism,))
-                and violation.cause.value in (causes or (violation.cause.value,))
+                and (violation.problem.flaw.value != "deadlock" or violation.cause.value in (causes or _CAUSES))
             ):
                 from ..protocols.counterexample import Story
 

@@ -1,0 +1,39 @@
+"""A CTA that can end while another one still reaches into its shared memory.
+
+Checks: whether each access to shared memory or an mbarrier of another CTA, copies and multicasts included, is over
+before the last thread of that CTA ends, as far as some thread of it can know.
+Why: the shared memory of a CTA that has ended is no longer its own.
+Source: PTX ISA 5.1.5; CUDA programming guide, "Distributed Shared Memory" (all blocks stay until accesses are done).
+Not checked: see MB020.
+"""
+
+from __future__ import annotations
+
+from ..finding import Severity
+from .protocol_kernels import PAIR, changed
+from .rule import Rule
+from .violations import of_flaws
+
+_BAD = changed(
+    PAIR,
+    ("WAIT:\n", ""),
+    ("    mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [bar], 0;\n", ""),
+    ("    @!%p2 bra WAIT;\n", ""),
+    ("    barrier.cluster.arrive.release.aligned;\n", ""),
+    ("    barrier.cluster.wait.acquire.aligned;\n", ""),
+    ("_, [%r4];", "_, [%r4];  // expect: CL020"),
+)
+
+RULE = Rule(
+    id="CL020",
+    name="exit-with-remote-access",
+    severity=Severity.UNDEFINED,
+    since="0.2",
+    section="PTX ISA 5.1.5",
+    summary="A CTA can end while another one of its cluster still reaches into its shared memory.",
+    consequence="Undefined: a fault, or another kernel's memory is changed.",
+    advice="End the kernel with a cluster barrier, or with a wait that comes after all remote accesses.",
+    bad=_BAD,
+    good=PAIR,
+    check=of_flaws("exit-with-remote-access"),
+)

@@ -1,0 +1,36 @@
+"""Shared memory that is read before what another thread, or a copy, writes there is known to have come.
+
+Checks: every two accesses of overlapping bytes in a run of the whole kernel, ordinary ones, copies and matrix
+operations alike: the read must come after the write, and see it, in every schedule.
+Why: the read gets old bytes, or part of them.
+Source: PTX ISA 8.10 (causality order); 9.7.14.16 (what a wait on an mbarrier makes visible).
+Not checked: accesses whose place cannot be followed; the verdict on slot safety is `unknown` then.
+"""
+
+from __future__ import annotations
+
+from ..finding import Severity
+from .protocol_kernels import RING, changed
+from .rule import Rule
+from .violations import of_flaws
+
+_BAD = changed(
+    RING,
+    ("WAIT_FULL:\n", "    ld.shared.u32 %r15, [%r14];  // expect: SM020\nWAIT_FULL:\n"),
+)
+
+RULE = Rule(
+    id="SM020",
+    name="read-before-data-has-come",
+    severity=Severity.WRONG_RESULT,
+    since="0.2",
+    section="PTX ISA 8.10, 9.7.14.16",
+    summary="Shared memory is read, and nothing orders the read after the write of the same bytes.",
+    consequence="Wrong results, in some runs only.",
+    advice=(
+        "Wait for the mbarrier or group of the copy, or put a barrier between writing and reading threads."
+    ),
+    bad=_BAD,
+    good=RING,
+    check=of_flaws("read-too-early"),
+)

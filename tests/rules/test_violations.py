@@ -1,0 +1,77 @@
+"""Every flaw that verification can find belongs to one rule, at every kind of barrier."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ptxcheck.finding import Confidence
+from ptxcheck.protocols import counterexample
+from ptxcheck.protocols.outcome import Flaw
+from ptxcheck.protocols.whole_kernel import Cause
+from ptxcheck.rules import RULES, Rule
+from ptxcheck.rules.violations import of_flaws
+
+FAMILIES = ("MB", "TX", "NB", "CL", "SM", "PX")
+ABOUT = {
+    Flaw.TX_MISMATCH: ("mbarrier",),
+    Flaw.READ_TOO_EARLY: ("shared",),
+    Flaw.OVERWRITE: ("shared",),
+    Flaw.WRITES_COLLIDE: ("shared",),
+    Flaw.MISSING_PROXY_FENCE: ("shared",),
+    Flaw.EXIT_WITH_REMOTE_ACCESS: ("cta",),
+    Flaw.DEADLOCK: ("mbarrier", "bar", "cluster", "registers", "warp", ""),
+    Flaw.COUNT_MISMATCH: ("bar", "cluster"),
+    Flaw.OVER_ARRIVAL: ("mbarrier", "bar", "cluster"),
+    Flaw.EARLY_ARRIVAL: ("mbarrier", "bar", "cluster"),
+}
+"""What a flaw can be about; mbarriers when it is not listed."""
+
+
+class NoStory:
+    def __init__(self, *_: object) -> None: ...
+    def message(self) -> str:
+        return "told"
+
+    def related(self) -> tuple[()]:
+        return ()
+
+    def counterexample(self) -> None:
+        return None
+
+
+def fake(flaw: Flaw, mechanism: str, cause: Cause = Cause.ARRIVALS, *, certain: bool = True) -> Any:
+    violation = SimpleNamespace(
+        problem=SimpleNamespace(flaw=flaw, point=3), mechanism=mechanism, cause=cause, certain=certain
+    )
+    return SimpleNamespace(whole_kernel=SimpleNamespace(violations=(violation,)))
+
+
+def owners(view: Any) -> list[Rule]:
+    checks = [rule for rule in RULES if rule.check.__module__ == of_flaws.__module__]
+    return [rule for rule in checks if list(rule.check(view))]
+
+
+@pytest.mark.parametrize("flaw", list(Flaw), ids=lambda flaw: flaw.value)
+def test_each_flaw_belongs_to_one_rule(flaw: Flaw, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counterexample, "Story", NoStory)
+    for mechanism in ABOUT.get(flaw, ("mbarrier",)):
+        for cause in Cause if flaw is Flaw.DEADLOCK and mechanism == "mbarrier" else (Cause.ARRIVALS,):
+            found = owners(fake(flaw, mechanism, cause))
+            assert len(found) == 1, (mechanism, cause, [rule.id for rule in found])
+            assert found[0].id[:2] in FAMILIES
+
+
+def test_what_rests_on_assumptions_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counterexample, "Story", NoStory)
+    check = of_flaws("deadlock")
+    for certain, confidence in ((True, Confidence.PROVED), (False, Confidence.POSSIBLE)):
+        (hit,) = check(fake(Flaw.DEADLOCK, "mbarrier", certain=certain))
+        assert (hit.confidence, hit.point, hit.message) == (confidence, 3, "told")
+
+
+def test_nothing_is_said_without_verification() -> None:
+    view: Any = SimpleNamespace(whole_kernel=None)
+    assert list(of_flaws("deadlock")(view)) == []

@@ -179,8 +179,8 @@ def _may_hit(view: KernelView, access: SharedAccess, key: Key) -> bool:
     return low < key.offset + MAP_BYTES and (end is None or end > key.offset)
 
 
-def is_read(view: KernelView, key: Key | None) -> bool:
-    """Tell whether loads or bulk copies may read a map in shared memory."""
+def readings(view: KernelView, key: Key | None) -> Iterator[int]:
+    """Yield the points of loads and bulk copies that may read a map in shared memory."""
     for access in view.shared_accesses:
         operation = view.cfg.instructions[access.point].operation
         reads = Trait.LOAD in operation.traits or (
@@ -190,11 +190,11 @@ def is_read(view: KernelView, key: Key | None) -> bool:
             continue
         place = access.place
         if place is None or key is None:
-            return True
+            yield access.point
+            continue
         low, high = place.span
         if place.symbol == key.base and low < key.offset + MAP_BYTES and high + access.size > key.offset:
-            return True
-    return False
+            yield access.point
 
 
 def _zeros(view: KernelView, access: SharedAccess, key: Key) -> set[int] | None:

@@ -21,7 +21,7 @@ from ..ranges import Symbol, truth
 from ..symbolic import Legality
 from ..tensor_map import TiledMap
 from .contents import BASE, Base, Contents
-from .events import CopyOut, Fill, Replace, Use, is_read
+from .events import Acquire, CopyOut, Fill, Replace, Use, Write, readings
 from .field import BYTE_STRIDES_SINCE, Field, Slot
 from .made import MAX_RANK, MadeMap, NotSet, driver_numbered, platform_of
 from .order import Certainty, Gap, GapKind, escapes, gaps
@@ -50,6 +50,8 @@ class FlawKind(Enum):
     """A map in shared memory."""
     UNACQUIRED = "unacquired"
     """Changed by another thread."""
+    OTHER_ACQUIRED = "other acquired"
+    """Fences acquire other maps than the one that is used."""
     REUSED = "reused"
     """Changed while a load reads it."""
 
@@ -356,7 +358,13 @@ def _thrown_away(maps: DeviceMaps) -> Iterator[Flaw]:
             if not _is_cut_off(view, event.point, point, frozenset(p for p, _ in ends) - {point})
         }
         is_used = any(use.key == event.key for use in maps.uses)
-        if True not in reached and not is_used and not is_read(view, event.key):
+        over = frozenset(e.point for e in maps.events if isinstance(e, Fill | Write) and e.key == event.key)
+        reads = (
+            point
+            for point in readings(view, event.key)
+            if not _is_cut_off(view, event.point, point, over - {point})
+        )
+        if True not in reached and not is_used and not any(True for _ in reads):
             text = "this map in shared memory is never copied to global memory after its fields are replaced"
             yield Flaw(FlawKind.THROWN_AWAY, event.point, text)
 
@@ -386,6 +394,21 @@ def _of_order(maps: DeviceMaps) -> Iterator[Flaw]:
             yield Flaw(FlawKind.REUSED, gap.point, gap.text, related)
         elif gap.kind is GapKind.USE and _by_others(maps.view, gap):
             yield Flaw(FlawKind.UNACQUIRED, gap.point, gap.text, ((gap.other, "the change"),))
+        elif gap.kind is GapKind.USE and (others := _acquired_instead(maps, gap)):
+            text = "the fences on the way acquire other maps, not this one"
+            related = ((gap.other, "the change"), (others[0], "acquires another map"))
+            yield Flaw(FlawKind.OTHER_ACQUIRED, gap.point, text, related)
+
+
+def _acquired_instead(maps: DeviceMaps, gap: Gap) -> tuple[int, ...]:
+    """Return the fences that acquire maps beside the one that is used; none unless all surely are of others."""
+    used = next((use.key for use in maps.uses if use.point == gap.point), None)
+    fences = [event for event in maps.events if isinstance(event, Acquire)]
+    if used is None or any(each.key is None or each.key.base != used.base for each in fences):
+        return ()
+    reaches = maps.view.cfg.reaches
+    between = [each for each in fences if reaches(gap.other, each.point) and reaches(each.point, gap.point)]
+    return tuple(each.point for each in between if each.key != used)
 
 
 def _by_others(view: KernelView, gap: Gap) -> bool:

@@ -20,6 +20,7 @@ from . import (
     map_rank_not_zero_based,
     map_stride_in_other_unit,
     operand_swizzle_differs_from_map,
+    other_map_acquired,
 )
 
 RULES: tuple[Rule, ...] = (
@@ -39,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     expected_bytes_differ_from_box.RULE,
     box_exceeds_its_place.RULE,
     operand_swizzle_differs_from_map.RULE,
+    other_map_acquired.RULE,
 )
 
 __all__ = ["RULES"]

@@ -8,6 +8,7 @@ Property: what is reported happens on a path that some thread can take (see `in_
   written by other means than a multiplication.
 * `reshaped`: accumulators that pass from a multiplication of one shape to one of another with no fence.
 * `uncommitted_end`: a multiplication that is in no group when its thread ends.
+* `unawaited_end`: one that is in a group when its thread ends, with no wait behind it.
 """
 
 from __future__ import annotations
@@ -273,6 +274,15 @@ class Wgmma:
         """Return a multiplication and an end of the thread with no commit between."""
         wanted = frozenset(self.multiplications)
         barred = self.commits | wanted | register_flow.unknown_calls(self.view)
+        witness = self.view.paths.find(Query(wanted, frozenset(self.view.cfg.exits), barred))
+        return None if witness is None or witness.first is None else (witness.first, witness.then)
+
+    def unawaited_end(self) -> tuple[int, int] | None:
+        """Return a multiplication in a group and an end of the thread with no wait between."""
+        if not self.view.function.is_entry or self.uncommitted_end() is not None:
+            return None
+        wanted = frozenset(self.multiplications)
+        barred = frozenset(self.waits) | wanted | register_flow.unknown_calls(self.view)
         witness = self.view.paths.find(Query(wanted, frozenset(self.view.cfg.exits), barred))
         return None if witness is None or witness.first is None else (witness.first, witness.then)
 

@@ -75,10 +75,10 @@ class Draft:
                     head.append(Fence(2, inits=True))
             count = len(self.programs)
             if kind == "sync":
-                head.append(Rendezvous(3, ("cluster",), 1, count, True))
+                head.append(Rendezvous(3, ("cluster",), 1, count, True, without_exited=True))
             else:
-                head.append(Rendezvous(3, ("cluster",), 1, count, False, orders=False))
-                head.append(Rendezvous(4, ("cluster",), 1, count, True, arrives=False))
+                head.append(Rendezvous(3, ("cluster",), 1, count, False, orders=False, without_exited=True))
+                head.append(Rendezvous(4, ("cluster",), 1, count, True, arrives=False, without_exited=True))
             tail: Program = (
                 [Rendezvous(5, ("end",), 1, count, True)] if self.cluster and rng.random() < 0.8 else []
             )
@@ -286,7 +286,33 @@ def any_action(rng: random.Random, barriers: list[Barrier]) -> Action:
     return rng.choice(choices)()
 
 
-PATTERNS = (ring, ring, store, copies, handover, handover, remote, registers, two_waits, noise, noise)
+def leavers(draft: Draft) -> None:
+    """Strands of which some end early meet at barriers of all that are left."""
+    rng = draft.rng
+    count = rng.choice([2, 3])
+    for _ in range(count):
+        program: Program = []
+        for _ in range(rng.randint(0, 2)):
+            program.append(Rendezvous(0, ("bar", 0, 0), 1, count, rng.random() < 0.9, without_exited=True))
+            place = (slot(0),)
+            program.append(Access(0, reads=place) if rng.random() < 0.8 else Access(0, writes=place))
+        draft.add(program)
+
+
+PATTERNS = (
+    leavers,
+    ring,
+    ring,
+    store,
+    copies,
+    handover,
+    handover,
+    remote,
+    registers,
+    two_waits,
+    noise,
+    noise,
+)
 
 
 # -- changes

@@ -99,6 +99,8 @@ class Meeting:
     needed: int = 0
     gathering: View = NOTHING
     done: tuple[View, ...] = ()
+    who: Bits = 0
+    without_exited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +109,10 @@ class World:
 
     threads: tuple[Thread, ...]
     words: tuple[tuple[Barrier, Word], ...] = ()
-    meetings: tuple[tuple[object, Meeting], ...] = ()
+    meetings: tuple[tuple[tuple[object, ...], Meeting], ...] = ()
     flights: Bits = 0
     covered: tuple[tuple[int, Bits], ...] = ()
-    """Asynchronous writes that were issued, each with the writes that were visible to it: who sees it sees those."""
+    """Work that was issued, each with the work its issuer had seen complete: who sees the one sees the other."""
 
 
 class Kind(Enum):
@@ -248,13 +250,11 @@ class Oracle:
 
     def issue(self, world: World, thread: Thread, number: int, action: Transfer | AsyncArrive) -> World:
         """Start asynchronous work."""
-        covered = world.covered
+        covered = tuple(sorted({**dict(world.covered), number: self.landed(thread)}.items()))
         if isinstance(action, Transfer):
             for barrier, _ in action.completes:
                 self.needs_init(world, thread, barrier)
             self.touch(world, thread, number, action.reads, action.writes, action.proxy, action.combines)
-            if action.writes:
-                covered = tuple(sorted({**dict(covered), number: self.under(thread, action)}.items()))
         else:
             self.needs_init(world, thread, action.barrier)
             word = word_of(world, action.barrier)
@@ -266,7 +266,24 @@ class Oracle:
     def go_on(self, world: World, strand: int, thread: Thread) -> World:
         moved = replace(thread, at=thread.at + 1)
         threads = (*world.threads[:strand], moved, *world.threads[strand + 1 :])
-        return replace(world, threads=threads)
+        return self.settle(replace(world, threads=threads))
+
+    def settle(self, world: World) -> World:
+        """Complete barriers for which threads that have ended count."""
+        for name, meeting in world.meetings:
+            if not meeting.who or not meeting.without_exited:
+                continue
+            gone = sum(
+                1 for s, t in enumerate(world.threads)
+                if t.at == len(self.programs[s]) and not meeting.who >> s & 1
+                and (name[0] == "cluster" or name[1] == self.ctas[s])
+            )  # fmt: skip
+            if meeting.arrived + gone >= meeting.needed:
+                done = Meeting(done=(*meeting.done, meeting.gathering))
+                world = replace(
+                    world, meetings=tuple((n, done if n == name else m) for n, m in world.meetings)
+                )
+        return world
 
     def fence(self, strand: int, thread: Thread, action: Fence) -> Thread:
         view, released = thread.view, thread.released
@@ -376,18 +393,12 @@ class Oracle:
         earlier = self.work_before(strand, number, action.pipeline)
         if earlier & world.flights:
             return None
-        return self.count(
-            after, number, action.barrier, 0, action.count, View(seen=self.shown(world, earlier))
-        )
+        seen = self.shown(world, earlier | 1 << number) & ~(1 << number)
+        return self.count(after, number, action.barrier, 0, action.count, View(seen=seen))
 
-    def under(self, thread: Thread, action: Transfer) -> Bits:
-        """Return the visible writes of the bytes that an asynchronous write replaces."""
-        found = 0
-        for other in bits(thread.view.seen):
-            each = self.actions[other]
-            if isinstance(each, Access | Transfer) and meet(each.writes, action.writes):
-                found |= 1 << other
-        return found
+    def landed(self, thread: Thread) -> Bits:
+        """Return the asynchronous work that a strand has seen complete."""
+        return sum(1 << n for n in bits(thread.view.seen) if isinstance(self.actions[n], Transfer))
 
     def shown(self, world: World, work: Bits) -> Bits:
         """Return what is visible to those who know that some work is complete."""
@@ -458,16 +469,17 @@ class Oracle:
                 raise GoneWrongError("more threads than the barrier expects")
             gathering = meeting.gathering | (thread.view if action.orders else thread.released)
             if arrived == action.needed:
-                meeting = Meeting(0, 0, NOTHING, (*meeting.done, gathering))
+                meeting = Meeting(done=(*meeting.done, gathering))
             else:
-                meeting = Meeting(arrived, action.needed, gathering, meeting.done)
+                who = meeting.who | 1 << strand
+                meeting = Meeting(arrived, action.needed, gathering, meeting.done, who, action.without_exited)
             meetings[action.name] = meeting
             world = replace(world, meetings=tuple(sorted(meetings.items(), key=lambda item: repr(item[0]))))
             if not action.waits:
                 return self.go_on(world, strand, thread)
             thread = replace(thread, inside=generation)
             threads = (*world.threads[:strand], thread, *world.threads[strand + 1 :])
-            return replace(world, threads=threads)
+            return self.settle(replace(world, threads=threads))
         generation = thread.inside
         if not action.arrives:
             mine = [

@@ -167,6 +167,8 @@ class Rendezvous:
     arrives: bool = True
     orders: bool = True
     """False for relaxed arrivals and for collectives that order execution and no memory."""
+    without_exited: bool = False
+    """True when threads that have ended count as if they had arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,7 @@ class Registers:
     count: int
     increases: bool
     warps: int = 1
+    cta: int = 0
 
 
 Action: TypeAlias = (

@@ -68,6 +68,16 @@ class Components:
     def zero(self) -> Clock:
         return np.zeros((len(Row), self.size), dtype=np.int32)
 
+    def of_asynchronous_work(self, clock: Clock) -> Clock:
+        """Return what the completion of asynchronous work publishes of what its issuer knew.
+
+        It publishes no ordinary access of its issuer (PTX ISA, "Asynchronous operations"); but bytes of earlier
+        asynchronous work that the issuer saw complete are in memory.
+        """
+        result = clock.copy()
+        result[MEMORY_ROWS, : self._strands] = 0
+        return result
+
     def bytes_of(self, barrier: Barrier) -> Component | None:
         """Return the component that counts the phases of a barrier that asynchronous work takes part in."""
         return self._place.get(("bytes", barrier.cta, barrier.offset))

@@ -21,7 +21,14 @@ def _wait(occurrence: Occurrence) -> Iterator[Action]:
 def _cluster(occurrence: Occurrence, *, waits: bool, orders: bool) -> Rendezvous:
     needed = occurrence.shape.threads * occurrence.shape.ctas
     return Rendezvous(
-        occurrence.point, ("cluster",), occurrence.count, needed, waits, arrives=not waits, orders=orders
+        occurrence.point,
+        ("cluster",),
+        occurrence.count,
+        needed,
+        waits,
+        not waits,
+        orders,
+        without_exited=True,
     )
 
 

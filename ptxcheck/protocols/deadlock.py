@@ -37,8 +37,8 @@ class Explainer:
         ]
 
     def report(self, record: Record) -> None:
-        """Add a problem for each blocked strand."""
-        for index in self._blocked:
+        """Add a problem for each blocked strand, those that the others wait for first."""
+        for index in sorted(self._blocked, key=lambda each: (self._depth(each), each)):
             action = self._next(index)
             name, phase, detail = self._describe(index, action)
             related = tuple(
@@ -72,6 +72,19 @@ class Explainer:
                 )
             case _:
                 return None, -1, "blocked"
+
+    def _depth(self, index: int) -> int:
+        """Return how far a strand is from what went wrong: 0 where a phase has its arrivals and not its bytes."""
+        action = self._next(index)
+        if isinstance(action, Wait):
+            if self._phases.live[action.barrier].pending <= 0:
+                return 0
+            if self._is_stale(index, action):
+                return 1
+        bringers = self._bringers(index)
+        if not bringers or bringers == [index]:
+            return 2
+        return 3 if self._circle(index) else 4
 
     def _cause(self, index: int, action: Wait | Rendezvous) -> str:
         if isinstance(action, Wait) and self._is_stale(index, action):

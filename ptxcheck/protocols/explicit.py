@@ -28,6 +28,7 @@ from .actions import (
     Wait,
     WaitGroup,
 )
+from .meetings import concerns
 from .outcome import Flaw, Step
 
 Name: TypeAlias = Barrier | tuple[object, ...]
@@ -44,6 +45,16 @@ class Held(NamedTuple):
     phase: int
 
 
+class Gathered(NamedTuple):
+    """A counted barrier: its generation, and who has arrived in it."""
+
+    generation: int = 0
+    arrived: int = 0
+    needed: int = 0
+    strands: frozenset[int] = frozenset()
+    without_exited: bool = False
+
+
 class Flight(NamedTuple):
     """Work in flight: strand and number of the action that issued it."""
 
@@ -57,8 +68,7 @@ class State(NamedTuple):
     at: tuple[int, ...]
     inside: tuple[bool, ...]
     barriers: tuple[tuple[Barrier, Held], ...]
-    meetings: tuple[tuple[tuple[object, ...], tuple[int, int]], ...]
-    """Name, generation and threads that have arrived."""
+    meetings: tuple[tuple[tuple[object, ...], Gathered], ...]
     flights: tuple[Flight, ...]
 
 
@@ -90,6 +100,15 @@ class Explicit:
         self._actions = [strand.actions for strand in protocol.strands]
         self._reference = reference
         self._last = self._last_uses()
+        self._count_exited = sorted(
+            {
+                a.name
+                for actions in self._actions
+                for a in actions
+                if isinstance(a, Rendezvous) and a.without_exited
+            },
+            key=repr,
+        )
 
     def start(self) -> State:
         count = len(self._actions)
@@ -106,7 +125,18 @@ class Explicit:
         """Tell whether no other strand, and no work in flight, touches a barrier any more."""
         if any(other != strand and state.at[other] <= last for other, last in self._last.get(name, ())):
             return False
+        if name in self._count_exited and any(
+            other != strand and at < len(self._actions[other]) for other, at in enumerate(state.at)
+        ):
+            return False
         return not any(name in names_of(self.issued(flight)) for flight in state.flights)
+
+    def ended_by(self, state: State, strand: int) -> tuple[Name, ...]:
+        """Return the barriers that count a strand from its next action on, because that one is its last."""
+        if state.at[strand] + 1 < len(self._actions[strand]):
+            return ()
+        cta = self._protocol.strands[strand].cta
+        return tuple(name for name in self._count_exited if concerns(name, cta))
 
     def _last_uses(self) -> Mapping[Name, list[tuple[int, int]]]:
         found: dict[Name, dict[int, int]] = {}
@@ -163,7 +193,28 @@ class Explicit:
         inside = state.inside
         if inside[strand]:
             inside = (*inside[:strand], False, *inside[strand + 1 :])
-        return state._replace(at=at, inside=inside), step
+        return self._settled(state._replace(at=at, inside=inside)), step
+
+    def _settled(self, state: State) -> State:
+        """Complete counted barriers at which the rest of the threads has ended."""
+        found = dict(state.meetings)
+        for name, each in state.meetings:
+            if (
+                each.strands
+                and each.without_exited
+                and each.arrived + self._exited(state, name, each) >= each.needed
+            ):
+                found[name] = Gathered(each.generation + 1)
+        return state._replace(meetings=tuple(sorted(found.items(), key=repr)))
+
+    def _exited(self, state: State, name: tuple[object, ...], each: Gathered) -> int:
+        return sum(
+            strand.threads
+            for index, strand in enumerate(self._protocol.strands)
+            if state.at[index] == len(strand.actions)
+            and index not in each.strands
+            and concerns(name, strand.cta)
+        )
 
     def _issue(self, state: State, strand: int, action: Transfer | AsyncArrive) -> tuple[State, Step]:
         flight = Flight(strand, state.at[strand])
@@ -195,31 +246,36 @@ class Explicit:
         return self._moved(state, strand, named)
 
     def _meet(self, state: State, strand: int, action: Rendezvous) -> tuple[State, Step] | None:
+        index = state.at[strand]
+        if not action.arrives or state.inside[strand]:
+            before = dict(state.meetings).get(action.name, Gathered())
+            joined = self._joined_before(strand, index + 1 if action.arrives else index, action.name)
+            return self._moved(state, strand, joined) if before.generation > joined else None
+        state, generation = self._gather(state, strand, action)
+        if not action.waits:
+            return self._moved(state, strand, generation)
+        inside = (*state.inside[:strand], True, *state.inside[strand + 1 :])
+        return self._settled(state._replace(inside=inside)), Step(strand, index, generation)
+
+    def _gather(self, state: State, strand: int, action: Rendezvous) -> tuple[State, int]:
+        """Count an arrival at a counted barrier."""
         meetings = dict(state.meetings)
-        generation, arrived = meetings.get(action.name, (0, 0))
-        joined = self._reference.get((strand, state.at[strand]), generation)
-        if action.arrives and not state.inside[strand]:
-            self._same_phase(strand, state.at[strand], action.point, action.name, generation, action)
-            joined = generation
-            arrived += action.threads
-            if arrived > action.needed:
-                text = f"{arrived} threads arrive at a barrier of {action.needed}"
-                raise WrongError(
-                    Wrong(Flaw.OVER_ARRIVAL, strand, action.point, action.name, generation, text)
-                )
-            if arrived == action.needed:
-                generation, arrived = generation + 1, 0
-            meetings[action.name] = (generation, arrived)
-            state = state._replace(meetings=tuple(sorted(meetings.items(), key=repr)))
-            if action.waits:
-                inside = (*state.inside[:strand], True, *state.inside[strand + 1 :])
-                state = state._replace(inside=inside)
-                if generation <= joined:
-                    return state, Step(strand, state.at[strand], joined)
-            return self._moved(state, strand, joined)
-        if not action.arrives:
-            joined = self._joined_before(strand, state.at[strand], action.name)
-        return self._moved(state, strand, joined) if generation > joined else None
+        before = meetings.get(action.name, Gathered())
+        self._same_phase(strand, state.at[strand], action.point, action.name, before.generation, action)
+        arrived = before.arrived + action.threads
+        if arrived > action.needed:
+            text = f"{arrived} threads arrive at a barrier of {action.needed}"
+            raise WrongError(
+                Wrong(Flaw.OVER_ARRIVAL, strand, action.point, action.name, before.generation, text)
+            )
+        if arrived == action.needed:
+            meetings[action.name] = Gathered(before.generation + 1)
+        else:
+            strands = before.strands | {strand}
+            meetings[action.name] = Gathered(
+                before.generation, arrived, action.needed, strands, action.without_exited
+            )
+        return state._replace(meetings=tuple(sorted(meetings.items(), key=repr))), before.generation
 
     def _joined_before(self, strand: int, index: int, name: tuple[object, ...]) -> int:
         for earlier in range(index - 1, -1, -1):
@@ -377,6 +433,8 @@ def names_of(action: Action) -> tuple[Name, ...]:
             return tuple(barrier for barrier, _ in action.completes)
         case Rendezvous():
             return (action.name,)
+        case Registers():
+            return (("registers", action.cta),)
         case _:
             return ()
 

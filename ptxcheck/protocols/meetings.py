@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .actions import Rendezvous
-from .clock import Clock, executed_before, execution_only
+from .actions import Protocol, Rendezvous
+from .clock import Clock, Row, executed_before, execution_only
 from .outcome import Flaw
 from .phases import Actor
 from .record import Record
@@ -20,8 +20,11 @@ class Meeting:
     """One counted barrier."""
 
     needed: int
+    without_exited: bool
     arrived: int = 0
     generation: int = 0
+    strands: set[int] = field(default_factory=set)
+    """Strands that have arrived in this generation."""
     parts: list[Clock] = field(default_factory=list)
     done: list[Clock] = field(default_factory=list)
 
@@ -30,17 +33,20 @@ class Meetings:
     """All counted barriers of a schedule.
 
     Every schedule forms the same generations, because each arrival happens after the generation before it
-    completed (`early arrival`).
+    completed (`early arrival`). A thread that has ended counts for every generation that it did not arrive in, at
+    barriers that count the rest.
     """
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, protocol: Protocol, record: Record) -> None:
+        self._protocol = protocol
         self._record = record
         self.by_name: dict[Name, Meeting] = {}
         self._joined: dict[tuple[int, Name], int] = {}
+        self._ended: dict[int, Clock] = {}
 
     def arrive(self, actor: Actor, action: Rendezvous) -> int:
         """Count an arrival; return its generation."""
-        meeting = self.by_name.setdefault(action.name, Meeting(action.needed))
+        meeting = self._meeting(action)
         if meeting.parts and meeting.needed != action.needed:
             text = f"{action.needed} threads named, {meeting.needed} by others of the same generation"
             self._problem(Flaw.COUNT_MISMATCH, actor, action, text, happened=True)
@@ -51,17 +57,26 @@ class Meetings:
         generation = meeting.generation
         self._joined[actor.strand, action.name] = generation
         stamp = actor.stamp if action.orders else execution_only(actor.stamp, actor.released)
+        if meeting.without_exited and actor.strand in meeting.strands:
+            text = "a second arrival in one generation: when others have ended, the first completes it"
+            self._problem(Flaw.EARLY_ARRIVAL, actor, action, text)
         meeting.parts.append(stamp)
+        meeting.strands.add(actor.strand)
         meeting.arrived += action.threads
-        if meeting.arrived >= meeting.needed:
-            if meeting.arrived > meeting.needed:
-                text = f"{meeting.arrived} threads arrive at a barrier of {meeting.needed}"
-                self._problem(Flaw.OVER_ARRIVAL, actor, action, text, happened=True)
-            meeting.done.append(np.maximum.reduce(meeting.parts))
-            meeting.generation += 1
-            meeting.arrived = 0
-            meeting.parts = []
+        if meeting.arrived > meeting.needed:
+            text = f"{meeting.arrived} threads arrive at a barrier of {meeting.needed}"
+            self._problem(Flaw.OVER_ARRIVAL, actor, action, text, happened=True)
+        self._complete_if_done(action.name, meeting)
         return generation
+
+    def end(self, strand: int, clock: Clock) -> None:
+        """Note the end of a strand: one more action of it, which nobody knows of but by these barriers."""
+        clock = clock.copy()
+        clock[Row.EXECUTED, strand] += 1
+        self._ended[strand] = clock
+        for name, meeting in self.by_name.items():
+            if meeting.parts:
+                self._complete_if_done(name, meeting)
 
     def joined(self, strand: int, name: Name) -> int | None:
         """Return the generation that a strand arrived in last."""
@@ -69,7 +84,7 @@ class Meetings:
 
     def passed(self, actor: Actor, action: Rendezvous) -> Clock | None:
         """Return what the generation that a strand joined publishes, None while it is not complete."""
-        meeting = self.by_name.setdefault(action.name, Meeting(action.needed))
+        meeting = self._meeting(action)
         generation = self._joined.get((actor.strand, action.name))
         if generation is None:
             text = "a wait without an arrival of its own"
@@ -77,8 +92,41 @@ class Meetings:
             generation = 0
         return meeting.done[generation] if meeting.generation > generation else None
 
+    def _meeting(self, action: Rendezvous) -> Meeting:
+        return self.by_name.setdefault(action.name, Meeting(action.needed, action.without_exited))
+
+    def _absent(self, name: Name, meeting: Meeting) -> list[int]:
+        """Return the strands that have ended and count without an arrival."""
+        if not meeting.without_exited:
+            return []
+        return [
+            strand for strand in self._ended
+            if strand not in meeting.strands and concerns(name, self._protocol.strands[strand].cta)
+        ]  # fmt: skip
+
+    def _exited(self, name: Name, meeting: Meeting) -> int:
+        return sum(self._protocol.strands[strand].threads for strand in self._absent(name, meeting))
+
+    def _complete_if_done(self, name: Name, meeting: Meeting) -> None:
+        if meeting.arrived + self._exited(name, meeting) < meeting.needed:
+            return
+        clock: Clock = np.maximum.reduce(meeting.parts)
+        all_needed = meeting.arrived + self._exited(name, meeting) == meeting.needed
+        for strand in self._absent(name, meeting) if all_needed else ():
+            clock[Row.EXECUTED] = np.maximum(clock[Row.EXECUTED], self._ended[strand][Row.EXECUTED])
+        meeting.done.append(clock)
+        meeting.generation += 1
+        meeting.arrived = 0
+        meeting.parts = []
+        meeting.strands = set()
+
     def _problem(
         self, flaw: Flaw, actor: Actor, action: Rendezvous, detail: str, *, happened: bool = False
     ) -> None:
         generation = self.by_name[action.name].generation
         self._record.add(flaw, actor.strand, action.point, action.name, generation, detail, happened=happened)
+
+
+def concerns(name: Name, cta: int) -> bool:
+    """Tell whether threads of a CTA take part in a counted barrier of all threads."""
+    return len(name) < 2 or name[1] == cta

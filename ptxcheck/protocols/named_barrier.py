@@ -20,12 +20,13 @@ def _arrive(occurrence: Occurrence) -> Iterator[Action]:
 
 
 def _named(occurrence: Occurrence, *, waits: bool) -> Rendezvous:
-    """Without a count, or with a count of zero, every thread of the CTA takes part."""
+    """Without a count, or with a count of zero, every thread of the CTA takes part that has not ended."""
     needed = occurrence.number("threads") if occurrence.has("threads") else 0
     name = ("bar", occurrence.rank, occurrence.number("barrier"))
     return Rendezvous(
-        occurrence.point, name, _counted(occurrence), needed or _whole(occurrence.shape.threads), waits
-    )
+        occurrence.point, name, _counted(occurrence), needed or _whole(occurrence.shape.threads), waits,
+        without_exited=not needed,
+    )  # fmt: skip
 
 
 def _whole(threads: int) -> int:

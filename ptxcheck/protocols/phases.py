@@ -17,7 +17,7 @@ from itertools import combinations
 import numpy as np
 
 from .actions import Amount, Arrive, AsyncArrive, Barrier, Expect, Init, Transfer, Wait
-from .clock import MEMORY_ROWS, Clock, Components, Row, executed_before, execution_only
+from .clock import Clock, Components, Row, executed_before, execution_only
 from .machine.symbol import Form, plus
 from .outcome import MAX_COUNT, Equation, Flaw
 from .record import Record
@@ -137,8 +137,7 @@ class Phases:
             return None
         self._after_previous(actor, action.barrier, barrier, action.point, Flaw.EARLY_ARRIVAL)
         phase = barrier.phase
-        published = done.copy()
-        published[Row.EXECUTED] = np.maximum(published[Row.EXECUTED], actor.stamp[Row.EXECUTED])
+        published = np.maximum(done, self._components.of_asynchronous_work(actor.stamp))
         if action.increments:
             barrier.pending += action.count
         barrier.now.is_asynchronous = True
@@ -166,8 +165,7 @@ class Phases:
         self._after_previous(actor, name, barrier, action.point, Flaw.EARLY_TRANSFER)
         phase = barrier.phase
         barrier.now.completed = plus(barrier.now.completed, amount)
-        published = actor.stamp.copy()
-        published[MEMORY_ROWS] = 0
+        published = self._components.of_asynchronous_work(actor.stamp)
         barrier.now.transfers.append(Contribution(actor.strand, action.point, published, amount))
         barrier.now.is_asynchronous = True
         self._complete_if_done(name, barrier)

@@ -1,4 +1,8 @@
-"""The register budget of each CTA (PTX ISA, "setmaxnreg"): an increase waits until others have released enough."""
+"""The register budget of each CTA (PTX ISA, "setmaxnreg"): an increase waits until others have released enough.
+
+A kernel starts with at most the registers that its directives and its block leave to a thread; what hangs with those
+hangs with fewer.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +11,15 @@ from collections.abc import Iterator, Mapping
 from ..op import Op
 from .actions import Action, Protocol, Registers
 from .lowering import Lower, Occurrence
-
-_FILE = 65536
-"""Registers of a multiprocessor."""
-_UNIT = 8
-_MOST = 255
-
-
-def registers_at_entry(attributes: Mapping[str, tuple[int, ...]], threads: int) -> int | None:
-    """Return the registers of a thread when a kernel starts, None when its directives do not fix them.
-
-    `setmaxnreg` needs `.maxnreg`, or a block size with `.minnctapersm`, for which ptxas divides the register file.
-    """
-    if ".maxnreg" in attributes:
-        return attributes[".maxnreg"][0]
-    if ".minnctapersm" in attributes and threads:
-        share = _FILE // (threads * attributes[".minnctapersm"][0])
-        return min(share, _MOST) // _UNIT * _UNIT
-    return None
+from .outcome import Flaw
+from .record import Record
 
 
 def _change(occurrence: Occurrence) -> Iterator[Action]:
     increases = occurrence.operation.slots.get("action") == ".inc"
-    yield Registers(occurrence.point, occurrence.number("count"), increases, int(occurrence.leads))
+    yield Registers(
+        occurrence.point, occurrence.number("count"), increases, int(occurrence.leads), occurrence.rank
+    )
 
 
 class RegisterPool:
@@ -40,6 +30,27 @@ class RegisterPool:
         self._start = protocol.registers
         self._held: dict[int, int] = {}
         self._free: dict[int, int] = {}
+
+    def check(self, record: Record) -> None:
+        """Note where the order of increases matters: more is wanted, at some moment, than there is."""
+        if self._start is None:
+            return
+        for cta in sorted({strand.cta for strand in self._strands}):
+            most = there = 0
+            changes = 0
+            first: tuple[int, Registers] | None = None
+            for index, strand in enumerate(self._strands):
+                own = [a for a in strand.actions if isinstance(a, Registers)] if strand.cta == cta else []
+                if own:
+                    there += self._start * own[0].warps
+                    most += max(action.count for action in own) * own[0].warps
+                    changes = max(changes, len(own))
+                    first = first or (index, own[0])
+            if first is not None and changes > 1 and most > there:
+                text = (
+                    "more registers are wanted at once than there are: who gets them depends on the schedule"
+                )
+                record.add(Flaw.DEADLOCK, first[0], first[1].point, ("registers", cta), -1, text)
 
     def move(self, strand: int, action: Registers) -> bool:
         """Change the registers of a strand; False while there are not enough."""

@@ -59,16 +59,17 @@ def examine(protocol: Protocol, budget: int = 20_000) -> Outcome:
     outcome = simulate(protocol)
     doubtful = [problem for problem in outcome.problems if not problem.demonstrated]
     shown = [problem for problem in outcome.problems if problem.demonstrated]
-    if not doubtful or any(problem.flaw not in MEMORY_FLAWS for problem in shown):
+    ends = all(problem.flaw in MEMORY_FLAWS for problem in shown)
+    if not doubtful:
         return outcome
     numbers = concrete(protocol, outcome.equations)
     if numbers is None:
         return outcome
     in_doubt = frozenset(problem.barrier for problem in doubtful if problem.barrier is not None)
-    found = search(numbers, outcome.steps, in_doubt, budget)
+    found = search(numbers, outcome.steps, in_doubt, budget, only_phases=not ends)
     if found.wrong is None:
-        return replace(outcome, problems=tuple(shown)) if found.exhausted else outcome
-    return replace(outcome, problems=(*_demonstrated(doubtful, found.wrong, found.schedule), *shown))
+        return replace(outcome, problems=tuple(shown)) if found.exhausted and ends else outcome
+    return replace(outcome, problems=(*shown, *_demonstrated(doubtful, found.wrong, found.schedule)))
 
 
 def _demonstrated(doubtful: Sequence[Problem], wrong: Wrong, schedule: tuple[Step, ...]) -> Iterator[Problem]:
@@ -85,8 +86,18 @@ def _demonstrated(doubtful: Sequence[Problem], wrong: Wrong, schedule: tuple[Ste
             yield problem
 
 
-def search(protocol: Protocol, steps: Sequence[Step], in_doubt: frozenset[Name], budget: int) -> Found:
-    """Look at all schedules of the actions on barriers in doubt, depth first."""
+def search(
+    protocol: Protocol,
+    steps: Sequence[Step],
+    in_doubt: frozenset[Name],
+    budget: int,
+    *,
+    only_phases: bool = False,
+) -> Found:
+    """Look at all schedules of the actions on barriers in doubt, depth first.
+
+    `only_phases`: the schedule at hand does not end, so one that does not end either shows nothing new.
+    """
     reference = {(s.strand, s.index): s.phase for s in steps if s.phase is not None}
     explicit = Explicit(protocol, reference)
     start = explicit.start()
@@ -97,7 +108,7 @@ def search(protocol: Protocol, steps: Sequence[Step], in_doubt: frozenset[Name],
             return Found(None, (), exhausted=False)
         state = waiting.pop()
         moves = list(_moves(explicit, state, in_doubt))
-        if not moves and not explicit.is_done(state):
+        if not moves and not only_phases and not explicit.is_done(state):
             return Found(_stuck(explicit, state), _path(origin, state), exhausted=False)
         for move in moves:
             try:
@@ -129,7 +140,7 @@ def _moves(explicit: Explicit, state: State, in_doubt: frozenset[Name]) -> Itera
         action = explicit.next_action(state, strand)
         if action is None:
             continue
-        names = _touched_now(action)
+        names = (*_touched_now(action), *explicit.ended_by(state, strand))
         commutes = not any(name in in_doubt for name in names) or all(
             explicit.is_private(state, strand, name) for name in names
         )

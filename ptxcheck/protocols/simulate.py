@@ -60,6 +60,7 @@ class _Runner:
     at: int = 0
     waiting: bool = False
     """True inside a rendezvous that it has arrived at."""
+    ended: bool = False
 
 
 def simulate(protocol: Protocol) -> Outcome:
@@ -73,7 +74,7 @@ class _Simulation:
         self._components = Components(protocol)
         self._record = Record()
         self._phases = Phases(self._components, self._record)
-        self._meetings = Meetings(self._record)
+        self._meetings = Meetings(protocol, self._record)
         self._pipelines = Pipelines(protocol, self._components)
         self._memory = Memory(protocol, self._record)
         self._exits = Exits(protocol)
@@ -88,6 +89,7 @@ class _Simulation:
         positions = [runner.at for runner in self._runners]
         Explainer(self._protocol, positions, self._phases, self._meetings).report(self._record)
         self._phases.check_rest()
+        self._registers.check(self._record)
         equations = tuple(self._phases.equations.values())
         check_equations(equations, self._record)
         doubts, provisos = self._memory.check(sizes_by_equations(self._protocol, equations))
@@ -110,6 +112,9 @@ class _Simulation:
         """Do the next action of a strand; False when it is blocked or done."""
         actions = self._protocol.strands[runner.index].actions
         if runner.at >= len(actions):
+            if not runner.ended:
+                runner.ended = True
+                self._meetings.end(runner.index, runner.clock)
             return False
         phase = self._do(runner, actions[runner.at])
         if phase is None:

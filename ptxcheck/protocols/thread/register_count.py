@@ -68,15 +68,11 @@ class RegisterCount:
     def most(self) -> int | None:
         """Most registers of a thread when the kernel starts, None when the directives do not say."""
         attributes = self.view.function.attributes
-        given = attributes.get(".maxnreg")
-        if given:
-            return given[0]
         block = attributes.get(".reqntid") or attributes.get(".maxntid")
         blocks = attributes.get(".minnctapersm")
-        if not block or not blocks or min(*block, *blocks) < 1:
+        if ".maxnreg" not in attributes and (not block or not blocks or min(*block, *blocks) < 1):
             return None
-        threads = -(-prod(block) // WARPGROUP) * WARPGROUP
-        return min(_REGISTERS // (threads * blocks[0]) // _STEP * _STEP, _MOST)
+        return most_registers(attributes, prod(block or ()))
 
     def is_increase(self, point: int) -> bool:
         return self.view.body.instructions[point].operation.has(Mod.INC)
@@ -165,10 +161,20 @@ class RegisterCount:
         return increases[0], sum(wanted), self.most * groups
 
 
+def most_registers(attributes: Mapping[str, tuple[int, ...]], threads: int) -> int:
+    """Return the most registers of a thread when a kernel of so many threads starts."""
+    given = attributes.get(".maxnreg")
+    if given:
+        return given[0]
+    whole = -(-threads // WARPGROUP) * WARPGROUP
+    blocks = attributes.get(".minnctapersm", (1,))[0]
+    return min(_REGISTERS // (whole * max(blocks, 1)) // _STEP * _STEP, _MOST)
+
+
 def _neighbours(threads: ThreadSet) -> tuple[int, ...]:
     """Return the warps that belong to warpgroups of a set without being in it."""
     groups = {warp // 4 for warp in threads.warps}
     return tuple(w for g in sorted(groups) for w in range(4 * g, 4 * g + 4) if w not in threads.warps)
 
 
-__all__ = ["Absent", "RegisterCount", "Step"]
+__all__ = ["Absent", "RegisterCount", "Step", "most_registers"]

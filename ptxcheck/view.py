@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .descriptors.device.flow import DeviceMaps
     from .descriptors.tensor_map import TensorMap
     from .protocols.thread.async_bytes import AsyncBytes
+    from .protocols.thread.bank_conflicts import Conflict
     from .protocols.thread.barriers import Barriers
     from .protocols.thread.cluster_barrier import ClusterBarrier
     from .protocols.thread.cluster_memory import ClusterMemory
@@ -212,6 +213,13 @@ class KernelView:
         from .protocols.thread.tensor_memory_use import TensorMemoryUse
 
         return TensorMemoryUse(self)
+
+    @cached_property
+    def bank_conflicts(self) -> tuple[Conflict, ...]:
+        """Accesses to shared memory that take more wavefronts than their bytes need."""
+        from .protocols.thread.bank_conflicts import find_conflicts
+
+        return tuple(find_conflicts(self))
 
     @cached_property
     def register_count(self) -> RegisterCount:

@@ -109,6 +109,7 @@ from . import (
     setmaxnreg_differs_in_warpgroup,
     setmaxnreg_exceeds_pool,
     shared_access_out_of_bounds,
+    shared_bank_conflicts,
     state_of_remote_arrive,
     tcgen05_instruction_descriptor,
     tcgen05_issued_by_many_threads,
@@ -317,6 +318,7 @@ RULES: tuple[Rule, ...] = (
     exit_with_remote_access.RULE,
     barrier_never_completes.RULE,
     thread_counts_disagree.RULE,
+    shared_bank_conflicts.RULE,
     barrier_used_again_too_early.RULE,
 )
 """Every rule, by id."""

@@ -359,12 +359,10 @@ def _thrown_away(maps: DeviceMaps) -> Iterator[Flaw]:
         }
         is_used = any(use.key == event.key for use in maps.uses)
         over = frozenset(e.point for e in maps.events if isinstance(e, Fill | Write) and e.key == event.key)
-        reads = (
-            point
-            for point in readings(view, event.key)
-            if not _is_cut_off(view, event.point, point, over - {point})
+        is_read = any(
+            not _is_cut_off(view, event.point, point, over - {point}) for point in readings(view, event.key)
         )
-        if True not in reached and not is_used and not any(True for _ in reads):
+        if True not in reached and not is_used and not is_read:
             text = "this map in shared memory is never copied to global memory after its fields are replaced"
             yield Flaw(FlawKind.THROWN_AWAY, event.point, text)
 
@@ -396,8 +394,8 @@ def _of_order(maps: DeviceMaps) -> Iterator[Flaw]:
             yield Flaw(FlawKind.UNACQUIRED, gap.point, gap.text, ((gap.other, "the change"),))
         elif gap.kind is GapKind.USE and (others := _acquired_instead(maps, gap)):
             text = "the fences on the way acquire other maps, not this one"
-            related = ((gap.other, "the change"), (others[0], "acquires another map"))
-            yield Flaw(FlawKind.OTHER_ACQUIRED, gap.point, text, related)
+            also = ((gap.other, "the change"), (others[0], "acquires another map"))
+            yield Flaw(FlawKind.OTHER_ACQUIRED, gap.point, text, also)
 
 
 def _acquired_instead(maps: DeviceMaps, gap: Gap) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from ..symbolic import Legality
 from .contents import NO_CHANGE, Contents
 from .events import Use
 from .flow import DeviceMaps
-from .made import MadeMap, NotKnown, NotSet, is_conditional_on_host
+from .made import Made, MadeMap, NotKnown, NotSet, is_conditional_on_host
 from .order import Certainty, gaps
 
 if TYPE_CHECKING:
@@ -80,16 +80,34 @@ def _legality(view: KernelView, found: Sequence[tuple[Use, Contents | None]]) ->
         if contents is None:
             yield VerdictKind.UNKNOWN, Reason("which map this copy reads was not followed", use.point)
             continue
-        for made in view.device_maps.made_of(contents):
-            match made:
-                case NotSet(slots=slots):
-                    names = ", ".join(map(str, slots))
-                    yield VerdictKind.VIOLATED, Reason(f"the map has no {names}", use.point)
-                case NotKnown(reason=text, depends_on_host=depends):
-                    kind = VerdictKind.ASSUMES if depends else VerdictKind.UNKNOWN
-                    yield kind, Reason(text, use.point)
-                case MadeMap():
-                    yield from _of_map(view, use, made)
+        variants = view.device_maps.made_of(contents)
+        judged = [list(_of_variant(view, use, made)) for made in variants]
+        yield from _joined(judged)
+
+
+def _joined(judged: Sequence[Sequence[Judgement]]) -> Iterator[Judgement]:
+    """Yield the judgements on the variants of one map; a violation of some is no more than a doubt.
+
+    Which variants exist together depends on conditions that are not compared.
+    """
+    sure = all(any(kind is VerdictKind.VIOLATED for kind, _ in each) for each in judged)
+    for kind, reason in (judgement for each in judged for judgement in each):
+        if kind is VerdictKind.VIOLATED and not sure and reason is not None:
+            yield VerdictKind.UNKNOWN, Reason(f"on some paths: {reason.text}", reason.point)
+        else:
+            yield kind, reason
+
+
+def _of_variant(view: KernelView, use: Use, made: Made) -> Iterator[Judgement]:
+    match made:
+        case NotSet(slots=slots):
+            names = ", ".join(map(str, slots))
+            yield VerdictKind.VIOLATED, Reason(f"the map has no {names}", use.point)
+        case NotKnown(reason=text, depends_on_host=depends):
+            kind = VerdictKind.ASSUMES if depends else VerdictKind.UNKNOWN
+            yield kind, Reason(text, use.point)
+        case MadeMap():
+            yield from _of_map(view, use, made)
 
 
 def _of_map(view: KernelView, use: Use, made: MadeMap) -> Iterator[Judgement]:

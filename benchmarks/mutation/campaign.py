@@ -13,6 +13,7 @@ from enum import Enum
 from pathlib import Path
 from types import FrameType
 
+from ptxcheck.protocols.verify import show_equations
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 
@@ -35,6 +36,8 @@ class Outcome(Enum):
     PROVED = "proved"
     PARTLY = "partly"
     """What was known of the kernel is still said of the mutant; something else is unknown, as it was before."""
+    CONTRACT = "contract"
+    """Holds under other facts about the host than the kernel as it is: the check against the host tells them apart."""
     FAILED = "failed"
     """The verifier raised an exception: a bug of ptxcheck."""
 
@@ -81,6 +84,8 @@ class _Task:
     seconds: float
     known: frozenset[Property] = frozenset()
     """Properties that hold for the kernel as it is."""
+    contract: frozenset[str] = frozenset()
+    """What the host must meet for the kernel as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,7 @@ class _Answer:
     outcome: Outcome
     detail: str
     holds: frozenset[Property] = frozenset()
+    contract: frozenset[str] = frozenset()
 
 
 def run(
@@ -115,7 +121,9 @@ def run(
                 if base.outcome is Outcome.VIOLATED or not base.holds:
                     continue
                 found = _sampled(mutants(subject), operators, limit)
-                tasks = [_Task(name, kernel, mutant.text, seconds, base.holds) for mutant in found]
+                tasks = [
+                    _Task(name, kernel, mutant.text, seconds, base.holds, base.contract) for mutant in found
+                ]
                 for mutant, answer in zip(found, pool.imap(_judged, tasks), strict=True):
                     reason = why_harmless(harmless, name, mutant)
                     yield Record(
@@ -165,7 +173,10 @@ def _judged(task: _Task) -> _Answer:
     holds = frozenset(verdict.property for verdict in result.verdicts if verdict.kind in HOLDS)
     if worst is Outcome.UNKNOWN and task.known and task.known <= holds:
         worst = Outcome.PARTLY
-    return _Answer(worst, detail, holds)
+    contract = frozenset(show_equations(result.verification))
+    if worst is Outcome.ASSUMES and task.known and contract != task.contract:
+        worst = Outcome.CONTRACT
+    return _Answer(worst, detail, holds, contract)
 
 
 # ---------------------------------------------------------------- reports
@@ -173,7 +184,7 @@ def _judged(task: _Task) -> _Answer:
 
 def table(records: Iterable[Record]) -> str:
     """Return a table of mutants by operator and outcome; harmless ones are counted apart."""
-    columns = ("violated", "unknown", "partly", "holds", "harmless", "failed")
+    columns = ("violated", "contract", "unknown", "partly", "holds", "harmless", "failed")
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         if record.operator:

@@ -6,6 +6,7 @@ steps, are its stages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -30,6 +31,8 @@ from .actions import (
 )
 from .machine.layout import layout_of
 
+_LOCAL_NAME = re.compile(r"E(\d+)")
+"""What separates a local name from its function (Itanium C++ ABI, 5.1.6)."""
 Place: TypeAlias = Barrier | Span | tuple[object, ...] | None
 """What a problem is about: a barrier of any kind, or bytes of shared memory."""
 
@@ -128,10 +131,20 @@ def _plus(name: str, shift: int) -> str:
 def barrier_names(function: Function, module: Module, protocol: Protocol) -> BarrierNames:
     """Return names for the barriers of a run."""
     layout = layout_of(function, module)
-    variables = sorted((offset, name) for (name, _), offset in layout.shared.items())
+    variables = sorted((offset, readable(name)) for (name, _), offset in layout.shared.items())
     ctas = len({strand.cta for strand in protocol.strands})
     arrays = frozenset(_arrays([offset for offset, _ in variables], protocol))
     return BarrierNames(tuple(variables), tuple(_rings(protocol)), arrays, ctas)
+
+
+def readable(name: str) -> str:
+    """Return the name that a `__shared__` variable of a C++ function has there: `_ZZ4loadPKcE3bar` → `bar`."""
+    if name.startswith("_ZZ"):
+        for match in _LOCAL_NAME.finditer(name):
+            length, rest = int(match[1]), name[match.end() :]
+            if re.fullmatch(r"(_\d+)?", rest[length:]) and len(rest) >= length:
+                return rest[:length]
+    return name
 
 
 def _arrays(starts: Sequence[int], protocol: Protocol) -> Iterator[int]:

@@ -8,7 +8,7 @@ from ptxcheck.finding import Counterexample
 from ptxcheck.launches import from_directives
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.actions import Arrive, AsyncArrive, Barrier, Init, Protocol, Strand, Transfer, Wait
-from ptxcheck.protocols.barrier_names import barrier_names
+from ptxcheck.protocols.barrier_names import barrier_names, readable
 from ptxcheck.protocols.counterexample import Story
 from ptxcheck.protocols.replay import held_after
 from ptxcheck.protocols.roles import duty_of, roles_of
@@ -172,6 +172,13 @@ def test_names_of_barriers() -> None:
     assert {names.ring_of(barrier) for barrier in used} == {"full[0-1]", "empty[0-1]"}
     assert names.of(("bar", 0, 3)) == "barrier 3"
     assert names.of(("cluster",)) == "the cluster barrier"
+
+
+def test_local_names_of_cuda_are_readable() -> None:
+    assert readable("_ZZ4loadPKcPcE7barrier") == "barrier"
+    assert readable("_ZZN2ns4loadIfEEvPT_E4tile_0") == "tile"
+    for name in ("full", "_ZZ4loadvE99x", "_ZN2ns4bufE"):
+        assert readable(name) == name
 
 
 def test_replay_agrees_with_the_phases_of_the_simulation() -> None:

@@ -22,7 +22,7 @@ __global__ void load(const char *source, char *out) {
     asm volatile(
         "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
         : "=r"(done)
-        : "r"(bar)
+        : "r"(bar)  // expect: TX001
         : "memory");
   out[threadIdx.x] = tile[threadIdx.x];
 }

@@ -6,9 +6,9 @@
 // ptxcheck: launch block=256
 __global__ void __launch_bounds__(256) epilogue(const float *input, float *output, float *extra) {
   __shared__ float tile[256];
-  tile[threadIdx.x] = input[threadIdx.x];
+  tile[threadIdx.x] = input[threadIdx.x];  // expect: SM021
   asm volatile("bar.arrive 1, 256;" ::: "memory");  // expect: NB012
   if (extra != nullptr) extra[threadIdx.x] = input[threadIdx.x];
   asm volatile("bar.sync 1, 256;" ::: "memory");  // expect: NB011
-  output[threadIdx.x] = tile[255 - threadIdx.x];
+  output[threadIdx.x] = tile[255 - threadIdx.x];  // expect: SM020
 }

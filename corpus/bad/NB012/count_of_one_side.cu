@@ -9,7 +9,7 @@ __global__ void __launch_bounds__(256) ping_pong(float *values) {
     tile[threadIdx.x] = values[threadIdx.x];
     asm volatile("bar.arrive 9, 128;" ::: "memory");  // expect: NB012
   } else {
-    asm volatile("bar.sync 9, 128;" ::: "memory");
-    values[threadIdx.x] = tile[255 - threadIdx.x];
+    asm volatile("bar.sync 9, 128;" ::: "memory");  // expect: NB022
+    values[threadIdx.x] = tile[255 - threadIdx.x];  // expect: SM020
   }
 }

@@ -20,7 +20,7 @@ from .evaluate_host import evaluate_host
 from .executors import Executor, Serial
 from .files import Files
 from .finding import Finding, Severity
-from .frontends import HOST_SUFFIXES, Input, InputKind, Loaded, compiler_state, discover, load
+from .frontends import HOST_SUFFIXES, Input, InputKind, Loaded, compiler_state, discover, load, with_embedded
 from .ir import Function, Module
 from .launch_comments import comment_hints
 from .launches import LaunchHint, launch_of, tensor_maps_of
@@ -131,7 +131,8 @@ def _units(
         else:
             paths.append(os.fspath(one))
     found, problems = discover(paths, config.exclude)
-    return (*texts, *found), problems
+    units, complaints = with_embedded(found)
+    return (*texts, *units), (*problems, *complaints)
 
 
 @dataclass(frozen=True)

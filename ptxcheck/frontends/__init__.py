@@ -3,5 +3,16 @@
 from .cuda import NvccOptions
 from .discover import HOST_SUFFIXES, Input, InputKind, discover
 from .load import Loaded, compiler_state, load
+from .objects import with_embedded
 
-__all__ = ["HOST_SUFFIXES", "Input", "InputKind", "Loaded", "NvccOptions", "compiler_state", "discover", "load"]
+__all__ = [
+    "HOST_SUFFIXES",
+    "Input",
+    "InputKind",
+    "Loaded",
+    "NvccOptions",
+    "compiler_state",
+    "discover",
+    "load",
+    "with_embedded",
+]

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from ..results import Problem, ProblemKind
 from ..source import Position
+from .fatbin import SUFFIXES as OBJECT_SUFFIXES
+from .kernel_caches import KERNEL_CACHES
 
 STANDARD_INPUT = "-"
 
@@ -29,6 +31,8 @@ class InputKind(Enum):
     CUDA = ".cu"
     HOST = "host"
     """C++ or Python that may encode tensor maps."""
+    OBJECT = "object"
+    """An object, library or fat binary with PTX in it; checked when it is named outright."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,8 @@ def _expand(path: str, exclude: Sequence[str]) -> Iterator[Input | Problem]:
         yield from _in_folder(path, exclude)
     elif exists:
         yield _named(path)
+    elif path in KERNEL_CACHES:
+        yield from _expand(KERNEL_CACHES[path](), exclude)
     elif glob.has_magic(path):
         yield from _in_glob(path, exclude)
     else:
@@ -94,6 +100,8 @@ def _named(path: str) -> Input | Problem:
             return Input(path, InputKind.HOST)
         message = f"{suffix} files are checked for tensor maps only, and this one encodes none"
         return _problem(path, f"{message}: name a .ptx or .cu file")
+    if suffix in OBJECT_SUFFIXES:
+        return Input(path, InputKind.OBJECT)
     return Input(path, InputKind.CUDA if suffix == ".cu" else InputKind.PTX)
 
 

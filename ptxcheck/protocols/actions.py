@@ -111,6 +111,8 @@ class Transfer:
     proxy: Proxy = Proxy.ASYNC
     combines: bool = False
     """True for reductions: two of them may meet."""
+    after_fenced_reads: bool = False
+    """True when ordinary reads of the bytes that it writes must be fenced against the async proxy."""
 
 
 @dataclass(frozen=True, slots=True)

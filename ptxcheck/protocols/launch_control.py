@@ -23,7 +23,10 @@ def _try_cancel(occurrence: Occurrence) -> Iterator[Action]:
         for rank in range(occurrence.shape.ctas) if everywhere else (place.cta,):
             signalled = Barrier(rank, barrier.offset) if everywhere else barrier
             span = Span(rank, place.start, place.size)
-            yield Transfer(occurrence.point, ((signalled, RESPONSE_BYTES * threads),), writes=(span,))
+            yield Transfer(
+                occurrence.point, ((signalled, RESPONSE_BYTES * threads),), writes=(span,),
+                after_fenced_reads=True,
+            )  # fmt: skip
 
 
 MEANINGS: Mapping[Op, Lower] = {

@@ -4,29 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ..descriptors.matrix.bit_fields import Layout
+from ..descriptors.matrix.operand import TCGEN05, UNIT, WGMMA, swizzle
+from ..descriptors.matrix.swizzle_mode import SwizzleMode
 from .actions import Span
 from .bulk_copy import LEAST_BYTES
 from .lowering import Occurrence
 from .machine.symbol import Form
 
-_START_BITS = (1 << 14) - 1
-_START_SHIFT = 4
-_PATTERN = 1024
-"""Longest repeat of a swizzle pattern: a tile that starts on it has its first row there."""
 
-
-def operand_spans(occurrence: Occurrence, names: Iterable[str], ctas: tuple[int, ...]) -> Iterator[Span]:
+def operand_spans(
+    occurrence: Occurrence, layout: Layout, names: Iterable[str], ctas: tuple[int, ...]
+) -> Iterator[Span]:
     """Yield where the matrices start that descriptors name, in each CTA that takes part.
 
-    The first 16 bytes at a start on a swizzle pattern are certainly read. The extent is not known here.
+    The first 16 bytes are certainly read, where the swizzle puts them. The extent is not known here.
     """
     for name in names:
         if not occurrence.has(name):
             continue
-        value = occurrence.event.operands[name]
-        starts = [-1] if isinstance(value, Form) else [each for each in occurrence.values(name)]
-        for start in starts:
-            offset = -1 if start < 0 else (start & _START_BITS) << _START_SHIFT
-            certain = LEAST_BYTES if offset >= 0 and offset % _PATTERN == 0 else 0
+        if isinstance(occurrence.event.operands[name], Form):
+            words: list[int | None] = [None]
+        else:
+            words = list(occurrence.values(name))
+        for word in words:
             for cta in ctas:
-                yield Span(cta, offset, certain, exact=False)
+                yield from _spans(layout, word, cta)
+
+
+def _spans(layout: Layout, word: int | None, cta: int) -> Iterator[Span]:
+    if word is None:
+        yield Span(cta, -1, 0, exact=False)
+        return
+    fields = {field.name: word >> field.shift & (1 << field.length) - 1 for field in layout.fields}
+    start = fields["start"] * UNIT
+    yield Span(cta, start, 0, exact=False)
+    mode = swizzle(layout, fields["mode"])
+    if mode is None or fields["base"]:
+        return
+    if mode is SwizzleMode.NONE:
+        yield Span(cta, start, LEAST_BYTES)
+    elif mode.pattern is not None:
+        yield Span(cta, mode.pattern.place(start), LEAST_BYTES)
+
+
+__all__ = ["TCGEN05", "WGMMA", "operand_spans"]

@@ -50,6 +50,8 @@ PROPERTY_OF: Mapping[Flaw, Property] = {
     Flaw.UNINITIALISED: Property.LIFECYCLE,
     Flaw.DOUBLE_INIT: Property.LIFECYCLE,
     Flaw.UNORDERED_INIT: Property.LIFECYCLE,
+    Flaw.EARLY_INVALIDATION: Property.LIFECYCLE,
+    Flaw.BARRIER_OVERWRITTEN: Property.LIFECYCLE,
     Flaw.READ_TOO_EARLY: Property.SLOT_SAFETY,
     Flaw.OVERWRITE: Property.SLOT_SAFETY,
     Flaw.WRITES_COLLIDE: Property.SLOT_SAFETY,

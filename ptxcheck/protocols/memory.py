@@ -45,6 +45,7 @@ class Touch:
     over: int
     clock: Clock
     certain: bool = True
+    after_fenced_reads: bool = False
 
     @property
     def is_asynchronous(self) -> bool:
@@ -184,13 +185,24 @@ def touches_of(
 ) -> Iterable[Touch]:
     """Yield the touches of an action: reads first, as it writes what it has read."""
     if isinstance(action, Access):
-        proxy, certain = Proxy.GENERIC, action.certain
+        proxy, certain, fenced = Proxy.GENERIC, action.certain, False
     else:
-        proxy, certain = action.proxy, True
+        proxy, certain, fenced = action.proxy, True, action.after_fenced_reads
     for spans, writes, place in ((action.reads, False, read_component), (action.writes, True, component)):
         for span in spans:
             yield Touch(
-                strand, index, action.point, span, writes, proxy, action.combines, place, over, clock, certain
+                strand,
+                index,
+                action.point,
+                span,
+                writes,
+                proxy,
+                action.combines,
+                place,
+                over,
+                clock,
+                certain,
+                fenced,
             )
 
 
@@ -199,6 +211,10 @@ def _judge(earlier: Touch, later: Touch) -> tuple[Flaw, str] | None:
     known = later.clock[:, earlier.component] >= earlier.over
     if not earlier.writes:
         if known[Row.EXECUTED]:
+            needs_fence = later.after_fenced_reads and not earlier.is_asynchronous
+            if needs_fence and not known[Row.FENCED] and not known[Row.CROSSED]:
+                text = "no proxy fence lies between an ordinary read and this write"
+                return Flaw.MISSING_PROXY_FENCE, f"{text} of the same bytes through the async proxy"
             return None
         what = "asynchronous read" if earlier.is_asynchronous else "read"
         return Flaw.OVERWRITE, f"nothing orders this write after an earlier {what} of the same bytes"

@@ -10,18 +10,19 @@ bytes in every schedule.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 
-from .actions import Amount, Arrive, AsyncArrive, Barrier, Expect, Init, Transfer, Wait
+from .actions import Amount, Arrive, AsyncArrive, Barrier, Expect, Init, Span, Transfer, Wait
 from .clock import Clock, Components, Row, executed_before, execution_only
 from .machine.symbol import Form, plus
 from .outcome import MAX_COUNT, Equation, Flaw
 from .record import Record
 
+OBJECT_BYTES = 8
 _MOST_PARTS = 12
 """So many late expects and transfers of one phase are tried in all combinations."""
 
@@ -64,6 +65,8 @@ class Mbarrier:
     completions: list[Clock] = field(default_factory=list)
     tokens: dict[tuple[int, int], int] = field(default_factory=dict)
     waits: dict[int, list[Contribution]] = field(default_factory=dict)
+    users: dict[int, int] = field(default_factory=dict)
+    """For each strand, the number of its last action on it, counted from one."""
     seen: dict[int, int] = field(default_factory=dict)
     """For each strand, the last phase that a wait of it observed."""
 
@@ -104,7 +107,7 @@ class Phases:
     def invalidate(self, actor: Actor, name: Barrier, point: int) -> None:
         barrier = self._find(actor, name, point)
         if barrier is not None:
-            self._check_left_open(actor, name, barrier, point)
+            self._check_users(actor, name, barrier, point)
             del self.live[name]
 
     def arrive(self, actor: Actor, action: Arrive) -> int | None:
@@ -251,6 +254,7 @@ class Phases:
                 Flaw.UNORDERED_INIT, actor, point, name, text, happened=True,
                 related=((barrier.maker, point),),
             )  # fmt: skip
+        barrier.users[actor.strand] = int(actor.stamp[Row.EXECUTED, actor.strand])
         return barrier
 
     def _count_arrival(
@@ -382,10 +386,28 @@ class Phases:
                     return True
         return False
 
-    def _check_left_open(self, actor: Actor, name: Barrier, barrier: Mbarrier, point: int) -> None:
-        if barrier.completions and not executed_before(barrier.completions[-1], actor.clock):
-            text = "nothing orders the invalidation after the last phase"
-            self._problem(Flaw.EARLY_ARRIVAL, actor, point, name, text, barrier)
+    def _check_users(self, actor: Actor, name: Barrier, barrier: Mbarrier, point: int) -> None:
+        """Check that all that has been done to a barrier is known to have been when it is invalidated."""
+        for strand, last in sorted(barrier.users.items()):
+            if strand != actor.strand and actor.clock[Row.EXECUTED, strand] < last:
+                text = "nothing orders the invalidation after another thread's last use"
+                self._problem(
+                    Flaw.EARLY_INVALIDATION, actor, point, name, text, barrier, happened=True,
+                    related=((strand, point),),
+                )  # fmt: skip
+
+    def touched_by(self, spans: Iterable[Span]) -> Barrier | None:
+        """Return a live mbarrier that certain bytes overlap."""
+        for span in spans:
+            for name in self.live:
+                if (
+                    span.size
+                    and name.cta == span.cta
+                    and name.offset < span.end
+                    and span.start < name.offset + OBJECT_BYTES
+                ):
+                    return name
+        return None
 
     def _problem(
         self,

@@ -199,6 +199,13 @@ class _Simulation:
     def _touch(
         self, runner: _Runner, action: Access | Transfer, component: int, reads: int, over: int
     ) -> None:
+        certain = not isinstance(action, Access) or action.certain
+        hit = self._phases.touched_by((*action.reads, *action.writes)) if certain else None
+        if hit is not None:
+            text = "accesses the bytes of a live mbarrier"
+            self._record.add(
+                Flaw.BARRIER_OVERWRITTEN, runner.index, action.point, hit, -1, text, happened=True
+            )
         for touch in touches_of(action, runner.index, runner.at, runner.clock, component, reads, over):
             self._memory.add(touch)
             self._exits.touch(touch)

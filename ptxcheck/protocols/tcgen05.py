@@ -12,7 +12,7 @@ from ..isa.modifier import Mod
 from ..op import Op
 from .actions import Access, Action, AsyncArrive, Barrier, Transfer
 from .lowering import Lower, Occurrence, nothing
-from .matrix_operands import operand_spans
+from .matrix_operands import TCGEN05, operand_spans
 
 PIPELINE = "tcgen05"
 _ADDRESS_BYTES = 4
@@ -21,7 +21,7 @@ _ADDRESS_BYTES = 4
 def _read(occurrence: Occurrence) -> Iterator[Action]:
     rank = occurrence.rank
     ctas = (rank & ~1, rank | 1) if occurrence.operation.has(Mod.CTA_GROUP_2) else (rank,)
-    reads = tuple(operand_spans(occurrence, ("a_desc", "b_desc", "s_desc"), ctas))
+    reads = tuple(operand_spans(occurrence, TCGEN05, ("a_desc", "b_desc", "s_desc"), ctas))
     yield Transfer(occurrence.point, (), PIPELINE, reads=reads)
 
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from ..op import Op
 from .actions import Action, Commit, Transfer, WaitGroup
 from .lowering import Lower, Occurrence, nothing
-from .matrix_operands import operand_spans
+from .matrix_operands import WGMMA, operand_spans
 
 PIPELINE = "wgmma"
 
 
 def _multiply(occurrence: Occurrence) -> Iterator[Action]:
-    reads = tuple(operand_spans(occurrence, ("a_desc", "b_desc"), (occurrence.rank,)))
+    reads = tuple(operand_spans(occurrence, WGMMA, ("a_desc", "b_desc"), (occurrence.rank,)))
     yield Transfer(occurrence.point, (), PIPELINE, reads=reads)
 
 

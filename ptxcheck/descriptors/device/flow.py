@@ -160,18 +160,22 @@ class DeviceMaps:
 
     def _run(self, follower: Follower) -> States[State]:
         if follower not in self._runs:
-            self._runs[follower] = _Run(self, follower).solve()
+            self._runs[follower] = _Run(self, follower, is_told=True).solve()
         return self._runs[follower]
 
     @cached_property
     def _runs(self) -> dict[Follower, States[State]]:
         return {}
 
-    def made(self, key: Key, point: int) -> Contents:
-        """Return what the maker of a map has made of it before a point."""
-        maker = self.makers.get(key)
-        state = None if maker is None else self._run(maker).before(point)
-        return contents.LOST if state is None else _in(state, key)
+    def own_run(self, maker: Follower) -> States[State]:
+        """Return what a maker does to its own maps, whatever others do to theirs."""
+        if maker not in self._own_runs:
+            self._own_runs[maker] = _Run(self, maker, is_told=False).solve()
+        return self._own_runs[maker]
+
+    @cached_property
+    def _own_runs(self) -> dict[Follower, States[State]]:
+        return {}
 
     @cached_property
     def by_point(self) -> Mapping[int, tuple[Event, ...]]:
@@ -219,10 +223,12 @@ class DeviceMaps:
 class _Run:
     """The forward problem of one follower."""
 
-    def __init__(self, maps: DeviceMaps, follower: Follower) -> None:
+    def __init__(self, maps: DeviceMaps, follower: Follower, *, is_told: bool) -> None:
         self._maps = maps
         self._view = maps.view
         self._follower = follower
+        self._is_told = is_told
+        """Whether the maps of others become known at barriers."""
         self._foreign = frozenset(
             key for key, maker in maps.makers.items() if maker is None or not self._is(maker)
         )
@@ -243,7 +249,7 @@ class _Run:
                 state = {**state, key: contents.LOST}
         for event in self._maps.by_point.get(point, ()):
             state = self._after(event, state)
-        return self._met(point, state) if self._foreign else state
+        return self._met(point, state) if self._foreign and self._is_told else state
 
     def _after(self, event: Event, state: State) -> State:
         guard = self._view.cfg.instructions[event.point].guard
@@ -296,7 +302,7 @@ class _Run:
         told = dict(state)
         for key in keys:
             maker = self._maps.makers[key]
-            after = None if maker is None else self._maps._run(maker).after(point)
+            after = None if maker is None else self._maps.own_run(maker).after(point)
             told[key] = contents.LOST if after is None else _in(after, key)
         return told
 

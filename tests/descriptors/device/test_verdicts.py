@@ -149,3 +149,45 @@ def test_two_replacements_on_different_paths_are_both_judged() -> None:
     assert kinds(good)[LEGALITY] is VerdictKind.ASSUMES
     assert kinds(bad)[LEGALITY] is VerdictKind.UNKNOWN
     assert "on some paths" in reasons(bad, LEGALITY)
+
+
+def test_two_threads_make_maps_for_each_other() -> None:
+    text = """
+.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry two(.param .u64 maps) .reqntid 64
+{
+    .reg .pred %p<8>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<8>;
+    .shared .align 1024 .b8 tile[16384];
+    .shared .align 8 .b64 full;
+    ld.param.u64 %rd0, [maps];
+    add.u64 %rd1, %rd0, 128;
+    mov.u32 %r0, %tid.x;
+    mov.u32 %r1, 0;
+    setp.ne.u32 %p0, %r0, 0;
+    setp.ne.u32 %p1, %r0, 32;
+    @%p0 bra SECOND;
+    mbarrier.init.shared::cta.b64 [full], 1;
+    tensormap.replace.tile.global_dim.global.b1024.b32 [%rd0], 0, 64;
+    fence.proxy.tensormap::generic.release.gpu;
+    fence.proxy.tensormap::generic.acquire.gpu [%rd0], 128;
+SECOND:
+    @%p1 bra MET;
+    tensormap.replace.tile.global_dim.global.b1024.b32 [%rd1], 0, 64;
+    fence.proxy.tensormap::generic.release.gpu;
+MET:
+    bar.sync 0;
+    @%p0 bra DONE;
+    fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;
+    cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd0, {%r1, %r1}];
+    cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd1, {%r1, %r1}];
+DONE:
+    ret;
+}
+"""
+    found = kinds(text)
+    assert found[LEGALITY] is VerdictKind.ASSUMES
+    assert reasons(text, ORDER) == "that no other block of the grid writes the same map is not shown"

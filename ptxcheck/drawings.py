@@ -29,7 +29,7 @@ def draw_file(path: str, form: str, kernel: str | None, config: Config) -> tuple
     if module is None:
         return "", problems
     locator = Locator(module, Library(config.library_prefixes))
-    views = list(_views(module, locator, kernel, config))
+    views = list(views_of(module, locator, kernel, config))
     drawn = [(view, text) for view in views if (text := _drawn(view, locator, form)) is not None]
     if form == SVG and len(drawn) > 1:
         names = ", ".join(view.function.name for view, _ in drawn)
@@ -39,7 +39,8 @@ def draw_file(path: str, form: str, kernel: str | None, config: Config) -> tuple
     return "\n".join(text for _, text in drawn), problems
 
 
-def _views(module: Module, locator: Locator, kernel: str | None, config: Config) -> Iterator[KernelView]:
+def views_of(module: Module, locator: Locator, kernel: str | None, config: Config) -> Iterator[KernelView]:
+    """Yield the kernels of a module, or the one of a name."""
     hints = (*config.launch, *comment_hints(module, locator, [module.source]))
     for function in module.entries:
         if kernel is None or kernel in (function.name, short_name(function.name)):

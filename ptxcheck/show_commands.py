@@ -20,6 +20,10 @@ Write: TypeAlias = Callable[[str, str | None], None]
 Fail: TypeAlias = Callable[[str], NoReturn]
 """Says why the input is bad and ends with exit code 2."""
 
+Show: TypeAlias = Callable[[str, str, str | None, Config], "tuple[str, tuple[Problem, ...]]"]
+"""Makes the text for a file, a format, a kernel and a configuration, and says what was wrong."""
+
+_RESOURCES = "Show what kernels keep on the chip, and what limits their main loop."
 _PROTOCOL = "Draw roles and barriers of kernels as a graph for Graphviz."
 _TIMELINE = "Show one run of a kernel step by step: the one that goes wrong, or the longest."
 
@@ -29,15 +33,28 @@ def show_group(write: Write, fail: Fail) -> click.Group:
     group = click.Group("show", help="Draw what verification sees of kernels.")
     group.add_command(_command("protocol", _PROTOCOL, ("dot",), write, fail))
     group.add_command(_command("timeline", _TIMELINE, ("text", "svg"), write, fail))
+    group.add_command(_command("resources", _RESOURCES, ("text", "json"), write, fail, _place))
     return group
 
 
-def _command(name: str, summary: str, formats: tuple[str, ...], write: Write, fail: Fail) -> click.Command:
+def _draw(path: str, form: str, kernel: str | None, config: Config) -> tuple[str, tuple[Problem, ...]]:
+    from .drawings import draw_file
+
+    return draw_file(path, form, kernel, config)
+
+
+def _place(path: str, form: str, kernel: str | None, config: Config) -> tuple[str, tuple[Problem, ...]]:
+    from .placement import place_file
+
+    return place_file(path, form, kernel, config)
+
+
+def _command(
+    name: str, summary: str, formats: tuple[str, ...], write: Write, fail: Fail, show: Show = _draw
+) -> click.Command:
     @click.pass_context
     def callback(context: click.Context, /, path: str, form: str, **options: Any) -> None:
-        from .drawings import draw_file
-
-        text, problems = draw_file(path, form, options["kernel"], _config(path, options, fail))
+        text, problems = show(path, form, options["kernel"], _config(path, options, fail))
         if text:
             write(text, options["output"])
         if problems:

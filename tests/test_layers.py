@@ -18,11 +18,11 @@ LAYERS = (
     ("view", "smt"),
     ("descriptors", "protocols"),
     ("hostcode",),
-    ("rules",),
+    ("rules", "resources"),
     ("repair", "report"),
     ("positions", "comments", "launches", "fingerprint", "files", "frontends", "collector", "cache", "executors"),
     ("launch_comments", "suppress", "config", "evaluate", "evaluate_host", "verdict_table", "profile", "watch", "repository", "baseline"),
-    ("check", "drawings", "dump", "judge", "output", "differences"),
+    ("check", "drawings", "dump", "placement", "judge", "output", "differences"),
     ("progress", "fix_commands", "hardware_commands", "show_commands", "tma_commands"),
     ("cli",),
 )

@@ -50,7 +50,8 @@ CASES = {
     "every other word": START + "shl.b32 %r4, %r3, 3;\nadd.u32 %r5, %r2, %r4;\n" + LOAD + " // expect: SM007",
     "one word for all": START + "mov.u32 %r5, %r2;\n" + LOAD,
     "a common index from memory": START
-    + "ld.shared.b32 %r7, [data];\nshfl.sync.idx.b32 %r8, %r7, 0, 31, -1;\nshl.b32 %r4, %r3, 2;\nadd.u32 %r5, %r2, %r4;\n"
+    + "ld.shared.b32 %r7, [data];\nshfl.sync.idx.b32 %r8, %r7, 0, 31, -1;\n"
+    "shl.b32 %r4, %r3, 2;\nadd.u32 %r5, %r2, %r4;\n"
     "add.u32 %r5, %r5, %r8;\n" + LOAD,
     "a stride from memory": START + "ld.shared.b32 %r7, [data];\nmad.lo.u32 %r5, %r3, %r7, %r2;\n" + LOAD,
     "one thread": START + "setp.eq.u32 %p1, %r1, 0;\nshl.b32 %r4, %r3, 3;\nadd.u32 %r5, %r2, %r4;\n@%p1 " + LOAD,

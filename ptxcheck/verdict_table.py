@@ -24,6 +24,8 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
         verdicts = tuple(_with_places(view, locator, own))
         return KernelVerdicts(view.launch.block, view.launch.cluster, False, verdicts) if own else None
     result, shape = whole.result, whole.result.shape
+    taken = [(each.text, each.point) for each in result.assumptions.values()]
+    taken += [(text, -1) for text in sorted(result.provisos)]
     return KernelVerdicts(
         block=None if shape is None else shape.block,
         cluster=None if shape is None else shape.cluster,
@@ -32,7 +34,7 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
         trips=tuple(result.trips),
         runs=result.runs,
         equations=tuple(sorted(whole.equations)),
-        assumptions=tuple(_remarks(view, locator, [(a.text, a.point) for a in result.assumptions.values()])),
+        assumptions=tuple(_remarks(view, locator, taken)),
         given=tuple(f"{value.name}={value.value}" for value in view.launch.given),
         out_of_time=whole.out_of_time,
     )

@@ -14,7 +14,7 @@ from .actions import Action, Arrive, AsyncArrive, Barrier, Rendezvous, Strand, T
 from .barrier_names import BarrierNames, Place, barrier_names, barriers_of, is_about
 from .outcome import Flaw, Problem, Step
 from .replay import Held, held_after
-from .roles import RoleOf, roles_of
+from .roles import RoleOf, alone, roles_of
 from .whole_kernel import Cause, Violation, steps_of
 from .wording import wording
 
@@ -95,12 +95,8 @@ class Story:
         last = self._last_order()
         steps = self._schedule[: last - 1]
         held = held_after(self.violation.run.protocol, steps)
-        state = tuple(
-            f"{self._names.of(barrier)}: {held[barrier]}"
-            if barrier in held
-            else self._meeting(barrier, steps)
-            for barrier in self._concerned
-        )
+        texts = (self._state(place, held, steps) for place in self._concerned)
+        state = tuple(text for text in texts if text)
         roles = tuple(self._role(role, strand, last) for role, strand in self._cast())
         return Counterexample(
             self._launch(), tuple(role for role in roles if role.steps), last, state, self._needed()
@@ -151,10 +147,15 @@ class Story:
         first = self._problem.strand
         order = [first, *self._stuck, *(strand for strand, _ in self._problem.related)]
         order += range(len(self._strands))
-        cast: dict[RoleOf, int] = {}
-        for strand in order:
-            if strand in order[: 1 + len(self._stuck)] or self._touches(strand):
-                cast.setdefault(self._role_of(strand), strand)
+        cast = {self._role_of(first): first}
+        others = [strand for strand, _ in self._problem.related if strand != first]
+        if others and self._role_of(others[0]) == self._role_of(first):
+            protocol = self.violation.run.protocol
+            cast = {alone(protocol, strand): strand for strand in (first, others[0])}
+        for strand in order[1:]:
+            same = any(self._role_of(strand) == self._role_of(known) for known in cast.values())
+            if not same and (strand in self._stuck or self._touches(strand)):
+                cast[self._role_of(strand)] = strand
         return list(cast.items())[:_ROLES]
 
     def _touches(self, strand: int) -> bool:

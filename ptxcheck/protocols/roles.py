@@ -20,6 +20,11 @@ class RoleOf:
     strands: tuple[int, ...]
 
 
+def alone(protocol: Protocol, strand: int) -> RoleOf:
+    """Return the role of one strand without others that do the same."""
+    return _role(protocol, [strand], len({each.cta for each in protocol.strands}))
+
+
 def roles_of(protocol: Protocol) -> tuple[RoleOf, ...]:
     """Return the roles of a protocol, in the order of their first strands."""
     groups: dict[object, list[int]] = {}

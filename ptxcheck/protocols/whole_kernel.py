@@ -25,6 +25,7 @@ from .simulate import simulate
 from .verify import PROPERTIES, Run, Verification, show_equations, verify
 
 _TRAITS = frozenset({Trait.MBARRIER, Trait.ASYNC})
+_RACES = frozenset({Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSING_PROXY_FENCE})
 _LIFECYCLE = frozenset({Flaw.UNINITIALISED, Flaw.DOUBLE_INIT, Flaw.UNORDERED_INIT})
 
 
@@ -87,17 +88,27 @@ class WholeKernel:
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
-        """Return each flaw once: lifecycles by barrier, deadlocks by run, others by instruction."""
+        """Return each flaw once: lifecycles by barrier, deadlocks by kernel, races by instruction, both ends apart."""
         kinds = {verdict.property: verdict.kind for verdict in self.verdicts}
         found: dict[object, Violation] = {}
         for run in self.result.failures:
             assert self.result.shape is not None
             for violation in _of_run(self.result.shape, run, kinds):
                 problem = violation.problem
-                place = problem.barrier if problem.flaw in _LIFECYCLE else problem.point
-                key = (problem.flaw, None if problem.flaw is Flaw.DEADLOCK else place)
-                found.setdefault(key, violation)
-        return tuple(found.values())
+                keys = _keys(problem)
+                if not any(key in found for key in keys):
+                    found.update(dict.fromkeys(keys, violation))
+        return tuple(dict.fromkeys(found.values()))
+
+
+def _keys(problem: Problem) -> list[object]:
+    """Return what two reports of one thing have in common."""
+    if problem.flaw is Flaw.DEADLOCK:
+        return [problem.flaw]
+    if problem.flaw in _LIFECYCLE:
+        return [(problem.flaw, problem.barrier)]
+    earlier = [point for _, point in problem.related] if problem.flaw in _RACES else []
+    return [(problem.flaw, problem.point), *((problem.flaw, "after", point) for point in earlier)]
 
 
 def whole_kernel(view: KernelView, seconds: float) -> WholeKernel | None:

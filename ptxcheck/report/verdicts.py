@@ -11,6 +11,7 @@ from ..verdict import VerdictKind
 from .names import short_name
 from .plain import place, plural, visible
 
+_LONGEST = 240
 VERDICT_COLORS = {
     VerdictKind.VIOLATED: "red",
     VerdictKind.UNKNOWN: "yellow",
@@ -50,7 +51,7 @@ def detail_lines(table: KernelVerdicts) -> Iterator[tuple[str, str]]:
         names = ", ".join(verdict.property.value for verdict in verdicts)
         yield kind.value, names if not reasons else f"{names}: {'; '.join(map(_remark, reasons))}"
     for equation in table.equations:
-        yield "if", equation
+        yield "if", _short(equation)
     for assumption in table.assumptions:
         yield "taking", _remark(assumption)
     if table.runs:
@@ -63,8 +64,14 @@ def runs_line(table: KernelVerdicts) -> str:
     return f"{plural(table.runs, 'run')}; loops of open length repeat {times} times"
 
 
+def _short(text: str) -> str:
+    """Return a text of bounded length; JSON has it whole."""
+    shown = visible(text)
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
+
+
 def _remark(remark: Remark) -> str:
-    text = visible(remark.text)
+    text = _short(remark.text)
     return text if remark.location is None else f"{text} ({place(remark.location.primary)})"
 
 

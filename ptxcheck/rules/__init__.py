@@ -52,6 +52,7 @@ from . import (
     illegal_tensor_map,
     im2col_offset_out_of_range,
     increasing_tmem_allocation,
+    invalidated_too_early,
     local_operation_on_remote_mbarrier,
     matrix_descriptor_field,
     mbarrier_count_out_of_range,
@@ -59,6 +60,7 @@ from . import (
     mbarrier_initialised_twice,
     mbarrier_never_completes,
     mbarrier_outside_its_allocation,
+    mbarrier_overwritten,
     mbarrier_used_after_inval,
     memory_fence_as_proxy_fence,
     misaligned_bulk_copy,
@@ -320,6 +322,8 @@ RULES: tuple[Rule, ...] = (
     thread_counts_disagree.RULE,
     shared_bank_conflicts.RULE,
     barrier_used_again_too_early.RULE,
+    invalidated_too_early.RULE,
+    mbarrier_overwritten.RULE,
 )
 """Every rule, by id."""
 

@@ -18,7 +18,7 @@ _BAD = changed(
     COUNTED,
     (
         "    barrier.sync 1, 64;\n    barrier.sync 2, 64;\n    bra DONE;",
-        "    barrier.arrive 1, 64;\n    barrier.arrive 1, 64;\n    bra DONE;",
+        "    barrier.arrive 1, 64;\n    barrier.arrive 1, 64;  // expect: NB022\n    bra DONE;",
     ),
     (
         "    barrier.sync 1, 64;  // one\n    barrier.sync 2, 64;  // two",

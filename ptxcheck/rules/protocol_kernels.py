@@ -115,6 +115,8 @@ LAST:
     mbarrier.try_wait.parity.shared::cta.b64 %p3, [bar], 1;
     @!%p3 bra LAST;
 DONE:
+    bar.sync 0;
+    @!%p0 mbarrier.inval.shared::cta.b64 [bar];
     ret;
 }
 """

@@ -29,6 +29,9 @@ from .thread.register_count import most_registers
 
 _TRIPS = (3, 1, 0, 2, 5)
 _NESTED_TRIPS = ((2, 3), (1, 1), (3, 1), (2, 0), (0, 0), (1, 2), (2, 2), (1, 5), (3, 5))
+_FURTHER_TRIPS = (4, 8, 7, 16, 17, 33)
+_FURTHER_NESTED_TRIPS = ((2, 4), (1, 8), (4, 2), (8, 1), (2, 17), (17, 2))
+"""For sides that the first counts do not lead to: bodies that a compiler unrolled."""
 _MOST_RUNS = 96
 _CLUSTERS: tuple[Dim, ...] = ((1, 1, 1), (2, 1, 1), (1, 2, 1), (2, 2, 1), (4, 1, 1), (8, 1, 1))
 
@@ -202,7 +205,8 @@ class _Verifier:
     def run(self) -> Verification:
         coverage = Coverage()
         try:
-            explore(self._grid(), _MOST_RUNS, self._run, coverage)
+            grid, further = self._grid()
+            explore(grid, further, _MOST_RUNS, self._run, self._oracle.is_possible, coverage)
         except _EnoughError:
             pass
         except NotFollowedError as error:
@@ -210,21 +214,30 @@ class _Verifier:
         self._note_left_out(coverage)
         return self._result
 
-    def _grid(self) -> list[tuple[int, ...]]:
-        """Return the trip counts of runs: pairs where an acting loop has another one inside."""
+    def _grid(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+        """Return the trip counts of runs, and further ones: pairs where an acting loop has another one inside."""
         depths = [len(self._program.acting_loops(loop.header)) for loop in self._cfg.loops]
         if max(depths, default=0) > 1:
-            return list(_NESTED_TRIPS)
-        return [(trips,) for trips in _TRIPS]
+            return list(_NESTED_TRIPS), list(_FURTHER_NESTED_TRIPS)
+        return [(trips,) for trips in _TRIPS], [(trips,) for trips in _FURTHER_TRIPS]
 
     def _run(self, plan: Plan) -> bool:
         """Run a plan; False when its decisions are those of an earlier run."""
-        if time.process_time() > self._deadline:
+        if self._is_late():
             raise NotFollowedError("out of time", -1)
         self._oracle.restart()
         decisions = Decisions(self._oracle)
         traces = tuple(
-            Machine(self._program, self._layout, self._shape, rank, decisions, plan.choose).run()
+            Machine(
+                self._program,
+                self._layout,
+                self._shape,
+                rank,
+                decisions,
+                plan.choose,
+                is_late=self._is_late,
+                follow=plan.follow,
+            ).run()
             for rank in range(self._shape.ctas)
         )
         path = tuple(decisions.taken)
@@ -252,6 +265,9 @@ class _Verifier:
         if outcome.problems:
             self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems))
         return True
+
+    def _is_late(self) -> bool:
+        return time.process_time() > self._deadline
 
     def _note_failure(self, run: Run) -> None:
         """Keep a run that failed; go on only when what failed leaves the other properties as they are."""

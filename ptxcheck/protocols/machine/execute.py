@@ -41,9 +41,9 @@ from .lanes import condition_of
 from .layout import Layout
 from .program import POLLS, Program, Region, followed
 from .registers import RegisterFile, SplitError, lanes_of, set_of
-from .resolve import has_choice, rebuild
+from .resolve import has_choice, is_predicate, rebuild
 from .special import special_register
-from .symbol import LANE, WARP, Condition, Decisions, Form, Value
+from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, WARP, Condition, Decisions, Form, Value
 from .table import ParkError, Table
 from .trace import Access, Assumption, Event, NotFollowedError, Shape, ThreadSet, Trace
 
@@ -123,6 +123,9 @@ def _release(groups: list[_Group], parked: list[_Group]) -> bool:
     return False
 
 
+Follow = Callable[[int, bool, Condition, bool], None]
+"""Told of each predicate that earlier decisions imply: point, does its guard hold, its condition, and the truth."""
+
 Choose = Callable[[Question], bool]
 """Decides whether the guard of an open predicate holds."""
 
@@ -139,6 +142,8 @@ class Machine:
         decisions: Decisions,
         choose: Choose,
         budget: int = 400_000,
+        is_late: Callable[[], bool] = lambda: False,
+        follow: Follow = lambda *_: None,
     ) -> None:
         self.program = program
         self.cfg = program.cfg
@@ -149,7 +154,9 @@ class Machine:
         self.registers = RegisterFile(shape.threads)
         self._decisions = decisions
         self._choose = choose
+        self._follow = follow
         self._budget = budget
+        self._is_late = is_late
         self._events: list[Event] = []
         self._assumptions: dict[tuple[str, int], Assumption] = {}
         self._turns: dict[int, int] = {}
@@ -353,11 +360,14 @@ class Machine:
         narrow = self.narrow(value, threads)
         if narrow is None:
             return None
-        condition, positive = condition_of(narrow)
-        truth = self._decisions.implied(condition)
-        if truth is None:
-            return None
-        return threads if truth == positive else 0
+        known = self._decisions.truths.get(narrow)
+        if known is None:
+            condition, positive = condition_of(narrow)
+            truth = self._decisions.implied(condition)
+            if truth is None:
+                return None
+            known = self._decisions.truths[narrow] = truth == positive
+        return threads if known else 0
 
     def _loop_side(self, block: int, first: Edge, other: Edge) -> bool | None:
         """Return the truth of the guard for which a branch stays in the innermost loop, None for other branches."""
@@ -494,15 +504,24 @@ class Machine:
 
     def decide_uniform(self, value: Form, point: int, stays: bool | None = None) -> bool:
         """Decide a predicate that is the same for all threads concerned; what it depends on first."""
+        known = self._decisions.truths.get(value)
+        if known is None:
+            known = self._decided(value, point, stays)
+            self._decisions.truths[value] = known
+        return known
+
+    def _decided(self, value: Form, point: int, stays: bool | None) -> bool:
         condition, positive = condition_of(value)
         truth = self._decisions.implied(condition)
-        if truth is None and has_choice(condition.form):
+        if truth is None and not is_predicate(condition.form) and has_choice(condition.form):
             form = self.concrete(condition.form, 1, point)
             if not isinstance(form, Form):
                 assert isinstance(form, int)
                 return condition.holds(form) == positive
             condition = replace(condition, form=form)
             truth = self._decisions.implied(condition)
+        if truth is not None and not self._speculative:
+            self._follow(point, truth == positive, condition, truth)
         if truth is None:
             if self._speculative:
                 raise NotFollowedError("a decision inside code that may not run", point)
@@ -518,11 +537,11 @@ class Machine:
         return truth == positive
 
     def _note_source(self, condition: Condition, point: int) -> None:
-        texts = [name.text for name, _ in condition.form.terms]
-        if any("'shared'" in text for text in texts):
+        origin = condition.form.origin
+        if origin & FROM_SHARED:
             note = "all roles read the same values from shared memory, in the same order"
             self.assume("shared-load", note, point)
-        if any("'load'" in text for text in texts):
+        if origin & FROM_GLOBAL:
             note = "numbers in global memory that decide branches do not change while the kernel runs"
             self.assume("global-load", note, point)
 
@@ -553,6 +572,8 @@ class Machine:
         self._budget -= 1
         if self._budget < 0:
             raise NotFollowedError("more steps than the budget allows", point)
+        if not self._budget & 1023 and self._is_late():
+            raise NotFollowedError("out of time", point)
         traits = instruction.operation.traits
         if Trait.BRANCH in traits or Trait.TERMINATOR in traits:
             return

@@ -173,12 +173,12 @@ def _symbolic_bitwise(op: Op, a: Value, b: Value) -> Value:
             return 0 if op is Op.AND else other
     if isinstance(a, Form) and isinstance(b, Form) and a == b:
         return 0 if op is Op.XOR else a
-    first, second = sorted((a, b), key=lambda value: _text(key_of(value)))
+    first, second = sorted((a, b), key=lambda value: _order(key_of(value)))
     return _opaque(op.name.lower(), first, second)
 
 
-def _text(key: object) -> str:
-    return key.text if isinstance(key, Atom) else repr(key)
+def _order(key: object) -> bytes:
+    return key.digest if isinstance(key, Atom) else repr(key).encode()
 
 
 def pure(op: Op, function: Callable[..., int], arguments: Sequence[Value]) -> Value:

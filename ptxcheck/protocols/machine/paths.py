@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from .execute import Question
 from .symbol import Condition
@@ -28,6 +29,14 @@ class Plan:
     flips: Flips = ()
     made: list[tuple[Side, bool]] = field(default_factory=list)
     """Each decision, with whether the counts made it: then the other side belongs to other counts."""
+    answers: list[tuple[Condition, bool]] = field(default_factory=list)
+    """The same decisions as conditions."""
+    followed: dict[Side, tuple[int, Condition, bool]] = field(default_factory=dict)
+    """Sides that decisions implied: after how many decisions first, the condition, and its truth."""
+
+    def follow(self, point: int, holds: bool, condition: Condition, truth: bool) -> None:
+        """Note a predicate that the decisions so far imply (see `execute.Follow`)."""
+        self.followed.setdefault((point, holds), (len(self.made), condition, truth))
 
     def choose(self, question: Question) -> bool:
         """Decide an open predicate (see `execute.Choose`)."""
@@ -41,6 +50,7 @@ class Plan:
         else:
             truth = _default(question.condition, self._is_large(question)) == question.positive
         self.made.append(((question.point, truth), counted))
+        self.answers.append((question.condition, truth == question.positive))
         return truth
 
     def _stays(self, question: Question) -> bool:
@@ -78,20 +88,53 @@ class Coverage:
     """Other sides of decisions that the counts made."""
     combinations: set[int] = field(default_factory=set)
     """Points whose sides were taken, but not in all combinations with the others."""
+    excluded: dict[Side, dict[Claims, None]] = field(default_factory=dict)
+    """Other sides of what decisions implied, with the decisions of no count that led there and that side's truth."""
+
+    def out_of_reach(self, is_possible: IsPossible) -> set[Side]:
+        """Return sides that no run took and that other counts could lead to."""
+        return {
+            side
+            for side, ways in self.excluded.items()
+            if side not in self.covered and any(is_possible(way) for way in ways)
+        }
 
 
+Claims: TypeAlias = tuple[tuple[Condition, bool], ...]
+IsPossible: TypeAlias = Callable[[Claims], bool]
+"""Tells whether conditions may have these truths together."""
 Run = Callable[[Plan], bool]
 """Executes a plan; False when its path turned out to be one that was seen before."""
 
+_WAYS = 4
+"""Ways to a side that are kept."""
 
-def explore(grid: list[tuple[int, ...]], budget: int, run: Run, coverage: Coverage) -> None:
-    """Run every element of the grid, and the open sides that come up, until the budget of runs is spent."""
+
+def explore(
+    grid: list[tuple[int, ...]],
+    further: list[tuple[int, ...]],
+    budget: int,
+    run: Run,
+    is_possible: IsPossible,
+    coverage: Coverage,
+) -> None:
+    """Run every element of the grid, and the open sides that come up, until the budget of runs is spent.
+
+    A side that the counts of the grid never lead to, such as a body unrolled by eight, is looked for among the
+    further counts; one that is not found is left out.
+    """
     explorer = _Explorer(budget, run, coverage)
     for trips in grid:
         explorer.start(Plan(trips))
         explorer.drain(0)
+    for trips in further:
+        if not coverage.out_of_reach(is_possible):
+            break
+        explorer.start(Plan(trips))
+        explorer.drain(0)
     explorer.drain(1)
     explorer.finish()
+    coverage.left_out |= coverage.out_of_reach(is_possible)
 
 
 class _Explorer:
@@ -101,27 +144,41 @@ class _Explorer:
         self._coverage = coverage
         self._waiting: list[tuple[int, int, tuple[int, ...], Flips, Side]] = []
         self._seen: set[tuple[tuple[int, ...], Flips]] = set()
-        self._closed: set[Flips] = set()
-        """First answers after which the counts decided nothing: other counts lead to the same run."""
+        self._closed: set[tuple[Flips, bool]] = set()
+        """First answers after which counts, none of them zero or all of them, decided nothing: others do the same."""
 
     def start(self, plan: Plan) -> None:
         """Make one run, and note the other sides of its decisions."""
-        if plan.flips in self._closed:
+        if _closing(plan.trips, plan.flips) in self._closed:
             return
         coverage = self._coverage
         coverage.runs += 1
         fresh = self._run(plan)
+        self._note_followed(plan)
         coverage.covered.update(side for side, _ in plan.made)
         coverage.counted.update((point, not truth) for (point, truth), counted in plan.made if counted)
         if not any(counted for _, counted in plan.made[len(plan.flips) :]):
-            self._closed.add(plan.flips)
+            self._closed.add(_closing(plan.trips, plan.flips))
         if not fresh:
             return
         for flips, side in _alternatives(plan):
-            if (plan.trips, flips) not in self._seen and flips not in self._closed:
+            if (plan.trips, flips) not in self._seen and _closing(plan.trips, flips) not in self._closed:
                 self._seen.add((plan.trips, flips))
                 entry = (int(side in coverage.covered), len(self._seen), plan.trips, flips, side)
                 heapq.heappush(self._waiting, entry)
+
+    def _note_followed(self, plan: Plan) -> None:
+        coverage = self._coverage
+        coverage.covered.update(plan.followed)
+        for (point, holds), (count, condition, truth) in plan.followed.items():
+            ways = coverage.excluded.setdefault((point, not holds), {})
+            if len(ways) < _WAYS:
+                before = tuple(
+                    answer
+                    for answer, (_, counted) in zip(plan.answers[:count], plan.made, strict=False)
+                    if not counted
+                )
+                ways[(*before, (condition, not truth))] = None
 
     def drain(self, most: int) -> None:
         """Run what waits: with `most` 0 only sides that no run has taken."""
@@ -139,14 +196,19 @@ class _Explorer:
     def finish(self) -> None:
         """Note what was not run."""
         coverage = self._coverage
-        for *_, flips, side in self._waiting:
-            if flips in self._closed:
+        for *_, trips, flips, side in self._waiting:
+            if _closing(trips, flips) in self._closed:
                 continue
             if side in coverage.covered:
                 coverage.combinations.add(side[0])
             else:
                 coverage.left_out.add(side)
         coverage.left_out |= coverage.counted - coverage.covered
+
+
+def _closing(trips: tuple[int, ...], flips: Flips) -> tuple[Flips, bool]:
+    """Return what a run depends on when no count decides anything: see `Plan.choose`."""
+    return flips, any(trips)
 
 
 def _alternatives(plan: Plan) -> Iterator[tuple[Flips, Side]]:

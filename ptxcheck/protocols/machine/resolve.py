@@ -29,6 +29,12 @@ def has_choice(value: Form) -> bool:
     return any(_chooses(name) for name, _ in value.terms)
 
 
+def is_predicate(value: Form) -> bool:
+    """Tell whether the value is one open predicate, which nothing makes simpler."""
+    (name, factor), *others = value.terms
+    return not others and factor == 1 and not value.constant and name[0] in _PREDICATES
+
+
 def _chooses(part: object) -> bool:
     if not isinstance(part, tuple):
         return False
@@ -52,7 +58,7 @@ class _Rebuild:
             return self.part(terms[0][0])
         total: Value = constant & lanes.mask_of(_WIDEST)
         for name, factor in terms:
-            scaled = lanes.multiply(self.part(name), factor & lanes.mask_of(_WIDEST), _WIDEST)
+            scaled = lanes.multiply(_extended(self.part(name)), factor & lanes.mask_of(_WIDEST), _WIDEST)
             total = lanes.add(total, scaled, _WIDEST)
         if isinstance(total, int) and total >> 63:
             return total & lanes.mask_of(32)
@@ -98,6 +104,13 @@ class _Rebuild:
                 str(relation), self.part(a), self.part(b), _number(width), signed_operands=bool(signed)
             )
         return Form(((key, 1),))
+
+
+def _extended(value: Value) -> Value:
+    """Numbers in forms are signed: one that fills a 32-bit register stands for a negative number."""
+    if isinstance(value, int) and 1 << 31 <= value < 1 << 32:
+        return (value - (1 << 32)) & lanes.mask_of(_WIDEST)
+    return value
 
 
 def _number(part: object) -> int:

@@ -6,6 +6,7 @@ not linear, a shift or a mask by a constant are variables of their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,14 @@ class SolverOracle:
         if condition not in answers:
             answers[condition] = self._ask(condition)
         return answers[condition]
+
+    def is_possible(self, claims: Sequence[tuple[Condition, bool]]) -> bool:
+        """Tell whether conditions may have these truths together, whatever a run decided; True when undecided."""
+        from ...smt import PathSolver
+
+        if self._solver is None:
+            self._solver = PathSolver()
+        return self._solver.possible([_claim(condition, truth) for condition, truth in claims]) is not False
 
     def _ask(self, condition: Condition) -> bool | None:
         from ...smt import PathSolver
@@ -111,7 +120,7 @@ def _atom(name: Atom) -> Term:
             cleared = (1 << 32) - (amount & 0xFFFFFFFF)
             if kind == "and" and cleared & (cleared - 1) == 0:
                 return Sum(((1, inner), (-1, Remainder(inner, cleared))), 0)
-    return Variable(name.text, _LOW, _HIGH)
+    return Variable(name.digest.hex(), _LOW, _HIGH)
 
 
 def _argument(value: tuple[object, ...]) -> Term:

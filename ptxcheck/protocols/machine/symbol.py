@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from hashlib import blake2b
 from math import gcd
 from typing import Protocol, TypeAlias
 
@@ -28,49 +28,66 @@ LANE, WARP = 1, 2
 """Bits of `differs`: the lanes of a warp may hold different numbers; equal lanes of different warps may."""
 
 
+FROM_SHARED, FROM_GLOBAL, INEXACT = 1, 2, 4
+"""Bits of `origin`: loaded from shared memory, from global memory; left behind by code that was not followed."""
+_ORIGINS = {"shared": FROM_SHARED, "load": FROM_GLOBAL, "loop": INEXACT, "merged": INEXACT}
+_DEEPEST = 24
+
+
 class Atom(tuple[object, ...]):
     """Kind and arguments, for example `("param", "n", 0, 4)` or `("shr", <argument>, 5)`.
 
-    Arguments are numbers, texts, atoms, and tuples of them. Hash, text and `differs` are computed once.
+    Arguments are numbers, texts, bytes, atoms, and tuples of them. Atoms with equal digests are equal; one that is
+    nested too deep is cut down to its kind and digest (kind `deep`).
     """
 
-    _hash: int
+    digest: bytes
     differs: int
+    origin: int
+    depth: int
 
     def __new__(cls, parts: tuple[object, ...], differs: int | None = None) -> Atom:
+        digest = blake2b(_encoded(parts), digest_size=12).digest()
+        facts = _facts(parts)
+        if facts[2] >= _DEEPEST:
+            parts, facts = ("deep", parts[0], digest.hex()), (facts[0], facts[1], 0)
         self = super().__new__(cls, parts)
-        self._hash = tuple.__hash__(self)
-        self.differs = _differs(parts) if differs is None else differs
+        self.digest = digest
+        self.differs = facts[0] if differs is None else differs
+        self.origin = facts[1] | _ORIGINS.get(str(parts[0]), 0)
+        self.depth = facts[2] + 1
         return self
 
     def __hash__(self) -> int:
-        return self._hash
+        return int.from_bytes(self.digest[:8], "little") >> 2
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if isinstance(other, Atom) and self._hash != other._hash:
-            return False
-        return tuple.__eq__(self, other)
+        return self is other or (isinstance(other, Atom) and self.digest == other.digest)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    @cached_property
-    def text(self) -> str:
-        """The atom as text that orders atoms."""
-        return repr(tuple(self))
 
-
-def _differs(part: object) -> int:
+def _encoded(part: object) -> bytes:
     if isinstance(part, Atom):
-        return part.differs
+        return b"a" + part.digest
     if isinstance(part, tuple):
-        found = 0
+        return b"(" + b"".join(_encoded(each) for each in part) + b")"
+    text = part if isinstance(part, bytes) else str(part).encode()
+    return b"%s%d:%s" % (type(part).__name__.encode(), len(text), text)
+
+
+def _facts(part: object) -> tuple[int, int, int]:
+    """Return `differs`, `origin` and depth of what is in a part."""
+    if isinstance(part, Atom):
+        return part.differs, part.origin, part.depth
+    differs = origin = depth = 0
+    if isinstance(part, tuple):
         for each in part:
-            found |= _differs(each)
-        return found
-    return 0
+            if isinstance(each, tuple):
+                found = _facts(each)
+                differs, origin, depth = differs | found[0], origin | found[1], max(depth, found[2])
+    return differs, origin, depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +103,14 @@ class Form:
         found = 0
         for name, _ in self.terms:
             found |= name.differs
+        return found
+
+    @property
+    def origin(self) -> int:
+        """Where the number comes from: bits `FROM_SHARED`, `FROM_GLOBAL`, `INEXACT`."""
+        found = 0
+        for name, _ in self.terms:
+            found |= name.origin
         return found
 
     def __str__(self) -> str:
@@ -104,17 +129,23 @@ def atom(*parts: object, differs: int | None = None) -> Form:
     return Form(((Atom(parts, differs), 1),))
 
 
-def show_atom(parts: Atom) -> str:
-    """Return an atom for people."""
+def show_atom(parts: object, depth: int = 4) -> str:
+    """Return an atom for people; what is nested deep is left out."""
+    if not isinstance(parts, tuple):
+        return str(parts)
+    if not depth:
+        return "…"
+    if not parts or not isinstance(parts[0], str):
+        return ", ".join(show_atom(part, depth) for part in parts)
     kind, *rest = parts
     if kind == "param":
         name, offset, _ = rest
         return f"{name}+{offset}" if offset else str(name)
     if kind == "special":
         return str(rest[0])
-    if kind == "lanes":
-        return "lanes"
-    return f"{kind}({', '.join(str(show_atom(r)) if isinstance(r, tuple) else str(r) for r in rest)})"
+    if kind in ("lanes", "deep"):
+        return kind
+    return f"{kind}({', '.join(show_atom(part, depth - 1) for part in rest)})"
 
 
 def plus(a: Form | int, b: Form | int, factor: int = 1) -> Form | int:
@@ -131,8 +162,8 @@ def plus(a: Form | int, b: Form | int, factor: int = 1) -> Form | int:
     return Form(kept, constant) if kept else constant
 
 
-def _order(term: tuple[Atom, int]) -> str:
-    return term[0].text
+def _order(term: tuple[Atom, int]) -> bytes:
+    return term[0].digest
 
 
 def times(a: Form, factor: int) -> Form | int:
@@ -179,6 +210,8 @@ class Decisions:
     _high: dict[tuple[tuple[Atom, int], ...], int] = field(default_factory=dict)
     _not: dict[tuple[tuple[Atom, int], ...], frozenset[int]] = field(default_factory=dict)
     taken: list[tuple[Condition, bool]] = field(default_factory=list)
+    truths: dict[Form, bool] = field(default_factory=dict)
+    """Predicates that were decided: what holds once holds for the rest of the run."""
 
     def implied(self, condition: Condition) -> bool | None:
         """Return what earlier decisions imply of a condition, or None."""

@@ -79,12 +79,11 @@ def _interrupted(root: Path, jobs: str, share: float, files: int) -> None:
         _command(root, jobs),
         env=_environment(root),
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
     used = _watched(process, lambda: _kept(root) >= share * files)
     _say(f"interrupted when {_kept(root)} of {files} files were done", *used)
-    assert process.returncode == 130
+    assert process.returncode == 130, process.returncode
 
 
 def _watched(process: subprocess.Popen[bytes], enough: Callable[[], bool] = lambda: False) -> list[float]:

@@ -126,6 +126,19 @@ def test_cuda(repository: Repository) -> None:
     assert status == 0, output
 
 
+def test_triton_kernels(repository: Repository, tmp_path: Path) -> None:
+    kernel = tmp_path / "triton/HASH/k.ptx"
+    kernel.parent.mkdir(parents=True)
+    repository.environment["TRITON_CACHE_DIR"] = str(tmp_path / "triton")
+    kernel.write_text(BAD)
+    status, output = repository.commit(k_py="pass\n")
+    assert status != 0
+    assert "[NB001]" in output
+    kernel.write_text(GOOD)
+    status, output = repository.commit(k_py="pass\n")
+    assert status == 0, output
+
+
 def action() -> dict[str, Any]:
     value: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
     return value

@@ -22,6 +22,7 @@ from .files import Files
 from .finding import Finding, Severity
 from .frontends import HOST_SUFFIXES, Input, InputKind, Loaded, compiler_state, discover, load, with_embedded
 from .ir import Function, Module
+from .host_maps import passed_hints
 from .launch_comments import comment_hints
 from .launches import LaunchHint, launch_of, tensor_maps_of
 from .positions import Library, Locator
@@ -264,7 +265,7 @@ def _check_source(
     files = Files.of(loaded.origins, config.source_roots)
     locator = Locator(module, Library(config.library_prefixes), files.shown)
     main = [loaded.source, *filter(None, (files.source(files.shown(path)) for path in loaded.origins[:1]))]
-    hints = (*config.launch, *comment_hints(module, locator, main))
+    hints = (*config.launch, *comment_hints(module, locator, main), *passed_hints(module, loaded.host))
     part = replace(host, problems=(*host.problems, *_syntax_problems(module)), reads=loaded.reads)
     for function in module.functions:
         if function.body is not None:

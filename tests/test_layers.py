@@ -21,7 +21,7 @@ LAYERS = (
     ("rules", "resources"),
     ("repair", "report"),
     ("positions", "comments", "launches", "fingerprint", "files", "frontends", "collector", "cache", "executors"),
-    ("launch_comments", "suppress", "config", "evaluate", "evaluate_host", "verdict_table", "profile", "watch", "repository", "baseline"),
+    ("launch_comments", "host_maps", "suppress", "config", "evaluate", "evaluate_host", "verdict_table", "profile", "watch", "repository", "baseline"),
     ("check", "drawings", "dump", "placement", "judge", "output", "differences"),
     ("triton", "pytest_plugin"),
     ("progress", "fix_commands", "hardware_commands", "show_commands", "tma_commands"),

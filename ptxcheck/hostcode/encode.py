@@ -353,6 +353,18 @@ class _Arguments:
         return self._symbols.fresh(known, text, span)
 
 
+def described(encode: Encode) -> tuple[TensorMap, frozenset[str]] | None:
+    """Return the map that a call encodes, fields that are not constant as 0, and the names of those that are.
+
+    None where the rank is not known.
+    """
+    arguments = _Arguments(encode)
+    if arguments.rank not in RANKS:
+        return None
+    fields = arguments.fields(arguments.rank)
+    return _map(encode.kind, arguments.rank, fields), frozenset(fields.numbers)
+
+
 def _map(kind: Kind, rank: int, fields: _Fields) -> TensorMap:
     common = {
         "data_type": fields.numbers.get("data_type", 0),
@@ -380,4 +392,4 @@ def _map(kind: Kind, rank: int, fields: _Fields) -> TensorMap:
     return Im2colWideMap(**common, **column, **wide)  # type: ignore[arg-type]
 
 
-__all__ = ["UNKNOWN", "Anything", "Broken", "Issue", "Judge", "NullArray", "ShortArray", "c"]
+__all__ = ["UNKNOWN", "Anything", "Broken", "Issue", "Judge", "NullArray", "ShortArray", "c", "described"]

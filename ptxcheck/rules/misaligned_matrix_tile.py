@@ -18,7 +18,7 @@ from .rule import Hit, Rule
 
 
 def check(is_hopper: bool, view: KernelView) -> Iterator[Hit]:
-    for flaw in view.matrix_tiles.misaligned():
+    for flaw in view.matrix_tiles.first(view.matrix_tiles.misaligned()):
         if flaw.operand.is_hopper is is_hopper:
             confidence = Confidence.PROVED if flaw.sure else Confidence.POSSIBLE
             yield Hit(flaw.operand.point, f"{flaw.operand.title}: {flaw.message}", confidence=confidence)

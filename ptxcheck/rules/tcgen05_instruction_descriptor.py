@@ -10,24 +10,32 @@ Not checked: `.kind::ti16`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ..finding import Severity
 from ..view import KernelView
 from .matrix_kernels import BLACKWELL_A, BLACKWELL_WORD, blackwell, packed
 from .rule import Hit, Rule
 
+if TYPE_CHECKING:
+    from ..descriptors.matrix.instruction import Constraint
+    from ..protocols.thread.matrix_operands import InstructionWord
+
 
 def check(view: KernelView) -> Iterator[Hit]:
+    seen: set[tuple[int, str]] = set()
     for word in view.matrix_tiles.operands.instruction_words:
-        broken = list(view.matrix_tiles.broken(word))
-        if broken:
-            what = "; ".join(
-                f"{one.text} ({', '.join(f'{name} {word.fields[name]}' for name in one.fields)})"
-                for one in broken
-            )
-            yield Hit(
-                word.point, f"the instruction descriptor is illegal for {word.shape.kind.value}: {what}"
-            )
+        broken = [_said(one, word) for one in view.matrix_tiles.broken(word)]
+        message = f"the instruction descriptor is illegal for {word.shape.kind.value}: {'; '.join(broken)}"
+        key = (view.matrix_tiles.block(word.point), message)
+        if broken and key not in seen:
+            seen.add(key)
+            yield Hit(word.point, message)
+
+
+def _said(constraint: Constraint, word: InstructionWord) -> str:
+    values = ", ".join(f"{name} {word.fields[name]}" for name in constraint.fields)
+    return f"{constraint.text} ({values})"
 
 
 RULE = Rule(

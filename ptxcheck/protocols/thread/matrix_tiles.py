@@ -8,7 +8,7 @@ Not derived: tiles of one-bit types, of `tcgen05.cp` that decompresses, and of s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -199,6 +199,19 @@ class MatrixTiles:
                 yield Flaw(
                     operand, f"a transposed operand of {word.shape.kind.value} {what}, not {mode.value}"
                 )
+
+    def first(self, flaws: Iterable[Flaw]) -> Iterator[Flaw]:
+        """Yield of flaws that several instructions of a block have in common the first one."""
+        seen: set[tuple[int, str, str]] = set()
+        for flaw in flaws:
+            key = (self.block(flaw.operand.point), flaw.operand.name, flaw.message)
+            if key not in seen:
+                seen.add(key)
+                yield flaw
+
+    def block(self, point: int) -> int:
+        """Return the basic block of a point."""
+        return self._view.cfg.graph.block_of[point]
 
     # ---- parts
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ...cfg import AtomKind, ThreadSet, Value
+from ...cfg import Atom, AtomKind, Linear, ThreadSet, Value
 from ...isa.modifier import Mod
 from ...op import Op
 from ...spec import Trait
@@ -34,6 +34,8 @@ _SEARCHES = 24
 """Searches for multiplications that were not waited for, for each kernel: a bound on costs."""
 _NEAREST = 2
 """Multiplications in front of a load to look at."""
+_LANE = 1 << 16
+"""One lane, in an address."""
 _WHOLE_ROWS = ((False, 64), (False, 128), (True, 256))
 """(pair, M) of the shapes whose D has one column for each of N."""
 
@@ -216,9 +218,9 @@ class TensorMemoryUse:
         searches = 0
         for load in sorted(self._memory.of(LOADS)) if issued else ():
             place = self._fixed(load)
-            if place is None or place.linear is None or (block_of[load], place.linear.terms) in seen:
+            if place is None or place.linear is None or (block_of[load], _columns(place.linear)) in seen:
                 continue
-            seen.add((block_of[load], place.linear.terms))
+            seen.add((block_of[load], _columns(place.linear)))
             same = [p for p, other in issued.items() if _same_columns(other, place)]
             # A search goes on from the first point that it passes: one search for each of the nearest.
             for point in sorted(same, key=lambda p: (p > load, -p))[:_NEAREST]:
@@ -283,10 +285,15 @@ class TensorMemoryUse:
 
 
 def _same_columns(one: Value, other: Value) -> bool:
-    """Tell whether two addresses differ in their lanes at most, by a constant."""
-    if one.linear is None or other.linear is None or one.linear.terms != other.linear.terms:
+    """Tell whether two addresses differ in their lanes at most."""
+    if one.linear is None or other.linear is None or _columns(one.linear) != _columns(other.linear):
         return False
-    return (one.linear.constant - other.linear.constant) % (1 << 16) == 0
+    return (one.linear.constant - other.linear.constant) % _LANE == 0
+
+
+def _columns(form: Linear) -> tuple[tuple[Atom, int], ...]:
+    """Return the terms of an address that are no whole lanes."""
+    return tuple((atom, factor) for atom, factor in form.terms if factor % _LANE)
 
 
 __all__ = ["Overlap", "TensorMemoryUse"]

@@ -281,10 +281,15 @@ class Wgmma:
         """Return a multiplication in a group and an end of the thread with no wait between."""
         if not self.view.function.is_entry or self.uncommitted_end() is not None:
             return None
-        wanted = frozenset(self.multiplications)
-        barred = frozenset(self.waits) | wanted | register_flow.unknown_calls(self.view)
-        witness = self.view.paths.find(Query(wanted, frozenset(self.view.cfg.exits), barred))
-        return None if witness is None or witness.first is None else (witness.first, witness.then)
+        block_of = self.view.cfg.graph.block_of
+        last = {block_of[point]: point for point in self.multiplications}
+        barred = frozenset(self.waits) | register_flow.unknown_calls(self.view)
+        for point in last.values():
+            query = Query(frozenset({point}), frozenset(self.view.cfg.exits), barred)
+            witness = self.view.paths.find(query)
+            if witness is not None:
+                return point, witness.then
+        return None
 
 
 def _fenced(state: State) -> State:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..cfg.cfg import Cfg
@@ -11,7 +11,7 @@ from ..ir import Function, Module
 from ..launch import Dim, GivenValue, Launch
 from ..spec import Trait
 from ..verdict import Property, Reason, Verdict, VerdictKind
-from .actions import Protocol
+from .actions import Arrive, Barrier, Expect, Init, Protocol
 from .cluster_use import uses_cluster
 from .given import with_given
 from .lowering import build_protocol
@@ -25,6 +25,7 @@ from .machine.trace import Assumption, NotFollowedError, Shape, Trace
 from .meanings import MEANINGS, PROPERTY_OF
 from .outcome import Equation, Outcome, Problem
 from .search import examine
+from .simulate import simulate
 from .thread.register_count import most_registers
 
 _TRIPS = (3, 1, 0, 2, 5)
@@ -32,8 +33,13 @@ _NESTED_TRIPS = ((2, 3), (1, 1), (3, 1), (2, 0), (0, 0), (1, 2), (2, 2), (1, 5),
 _FURTHER_TRIPS = (4, 8, 7, 16, 17, 33)
 _FURTHER_NESTED_TRIPS = ((2, 4), (1, 8), (4, 2), (8, 1), (2, 17), (17, 2))
 """For sides that the first counts do not lead to: bodies that a compiler unrolled."""
+_DEEPEST = 33
+"""Most rounds of a loop that are run for the sake of deep rings."""
 _MOST_RUNS = 96
-_CLUSTERS: tuple[Dim, ...] = ((1, 1, 1), (2, 1, 1), (1, 2, 1), (2, 2, 1), (4, 1, 1), (8, 1, 1))
+_CLUSTERS: tuple[Dim, ...] = (
+    (1, 1, 1), (2, 1, 1), (1, 2, 1), (4, 1, 1), (2, 2, 1), (1, 4, 1), (4, 2, 1), (2, 4, 1), (8, 1, 1), (4, 4, 1),
+    (16, 1, 1),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +131,8 @@ def verify(
 ) -> Verification:
     """Verify one kernel for its launch, or for the first cluster shape that its counts admit.
 
-    `seconds` limits the processor time. Without `accesses`, ordinary accesses of shared memory are left out (see `machine.trace`): less work, and slot
-    safety stays unknown.
+    `seconds` limits the processor time. Without `accesses`, ordinary accesses of shared memory are left out (see
+    `machine.trace`): less work, and slot safety stays unknown.
     """
     started = time.process_time()
     block = launch.block or _block(function)
@@ -140,26 +146,36 @@ def verify(
     known = launch.cluster or _cluster(function)
     program = Program(cfg, module, accesses=accesses)
     registers = most_registers(function.attributes, block[0] * block[1] * block[2])
-    best: Verification | None = None
     if known is None and not uses_cluster(cfg):
         known = (1, 1, 1)
-    for cluster in [known] if known else _CLUSTERS:
-        layout = layout_of(function, module, launch.given)
-        shape = Shape(block, cluster)
-        result = _Verifier(program, layout, launch.given, shape, started + seconds, registers).run()
-        if not accesses:
-            result.memory_doubts.append(Reason("ordinary accesses of shared memory were not followed", -1))
-        result.assumptions.update(taken)
-        result.inferred = known is None and cluster != (1, 1, 1)
-        if not result.failures and not result.reasons:
-            best = result
-            break
-        if best is None:
-            best = result
-            best.inferred = known is None
-    assert best is not None
-    best.seconds = time.process_time() - started
-    return best
+    layout = layout_of(function, module, launch.given)
+    deadline = started + seconds
+
+    def verifier(cluster: Dim) -> _Verifier:
+        return _Verifier(program, layout, launch.given, Shape(block, cluster), deadline, registers)
+
+    shape = known or _admitted_cluster(verifier)
+    result = verifier(shape).run()
+    if not accesses:
+        result.memory_doubts.append(Reason("ordinary accesses of shared memory were not followed", -1))
+    result.assumptions.update(taken)
+    result.inferred = known is None and (shape != (1, 1, 1) or bool(result.failures))
+    result.seconds = time.process_time() - started
+    return result
+
+
+def _admitted_cluster(verifier: Callable[[Dim], _Verifier]) -> Dim:
+    """Return the first cluster shape that the masks, addresses and counts of one run admit; a single CTA if none."""
+    least = 1
+    for cluster in _CLUSTERS:
+        ctas = cluster[0] * cluster[1] * cluster[2]
+        if ctas < least:
+            continue
+        needed = verifier(cluster).probe()
+        if not needed:
+            return cluster
+        least = max(least, needed)
+    return _CLUSTERS[0]
 
 
 def _block(function: Function) -> Dim | None:
@@ -198,15 +214,20 @@ class _Verifier:
         self._layout = layout
         self._given = given
         self._oracle = SolverOracle()
+        self._examine: Callable[[Protocol], Outcome] = examine
         self._result = Verification(shape)
         self._seen: dict[Protocol, Outcome] = {}
+        self._barriers = 0
+        """Most mbarriers that a run has initialised."""
+        self._copies = 0
+        """Most places from which one strand expects bytes at one mbarrier."""
         self._paths: set[tuple[tuple[Condition, bool], ...]] = set()
 
     def run(self) -> Verification:
         coverage = Coverage()
         try:
             grid, further = self._grid()
-            explore(grid, further, _MOST_RUNS, self._run, self._oracle.is_possible, coverage)
+            explore(grid, self._deep, further, _MOST_RUNS, self._run, self._oracle.is_possible, coverage)
         except _EnoughError:
             pass
         except NotFollowedError as error:
@@ -214,12 +235,31 @@ class _Verifier:
         self._note_left_out(coverage)
         return self._result
 
+    def probe(self) -> int:
+        """Make one run: 0 when it holds its contract, else the least number of CTAs that could do better."""
+        self._examine = simulate
+        try:
+            self._run(Plan(self._grid()[0][0]))
+        except _EnoughError:
+            return 1
+        except NotFollowedError as error:
+            return error.ctas or 1
+        return 0
+
     def _grid(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
         """Return the trip counts of runs, and further ones: pairs where an acting loop has another one inside."""
         depths = [len(self._program.acting_loops(loop.header)) for loop in self._cfg.loops]
         if max(depths, default=0) > 1:
             return list(_NESTED_TRIPS), list(_FURTHER_NESTED_TRIPS)
         return [(trips,) for trips in _TRIPS], [(trips,) for trips in _FURTHER_TRIPS]
+
+    def _deep(self) -> list[tuple[int, ...]]:
+        """Return counts that take every stage of a ring twice, from each copy of a body that was unrolled."""
+        rounds = min(self._barriers + 1 + (2 * self._copies if self._copies > 1 else 0), _DEEPEST)
+        nested = len(self._grid()[0][0]) > 1
+        if rounds <= max(_TRIPS):
+            return []
+        return [(1, rounds)] if nested else [(rounds,)]
 
     def _run(self, plan: Plan) -> bool:
         """Run a plan; False when its decisions are those of an earlier run."""
@@ -248,10 +288,12 @@ class _Verifier:
         if plan.trips[-1] not in self._result.trips:
             self._result.trips.append(plan.trips[-1])
         protocol = with_given(build_protocol(self._cfg, traces, MEANINGS, self._registers), self._given)
+        self._barriers = max(self._barriers, len(initialised(protocol)))
+        self._copies = max(self._copies, copies(protocol))
         self._keep_sample(plan, protocol)
         outcome = self._seen.get(protocol)
         if outcome is None:
-            outcome = self._seen[protocol] = examine(protocol)
+            outcome = self._seen[protocol] = self._examine(protocol)
         for equation in outcome.equations:
             self._result.equations.setdefault((str(equation.expected), str(equation.completed)), equation)
         for doubt in outcome.memory_doubts:
@@ -299,6 +341,21 @@ class _Verifier:
 
 class _EnoughError(Exception):
     """A run failed: further runs would tell nothing new."""
+
+
+def initialised(protocol: Protocol) -> frozenset[Barrier]:
+    """Return the mbarriers that a protocol initialises."""
+    return frozenset(a.barrier for s in protocol.strands for a in s.actions if isinstance(a, Init))
+
+
+def copies(protocol: Protocol) -> int:
+    """Return from how many places a strand expects bytes, or arrives, at one mbarrier: an unrolled body has many."""
+    places: dict[tuple[int, Barrier], set[int]] = {}
+    for index, strand in enumerate(protocol.strands):
+        for action in strand.actions:
+            if isinstance(action, Arrive | Expect):
+                places.setdefault((index, action.barrier), set()).add(action.point)
+    return max(map(len, places.values()), default=0)
 
 
 def _actions(protocol: Protocol) -> int:

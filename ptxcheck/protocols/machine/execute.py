@@ -41,7 +41,7 @@ from .lanes import condition_of
 from .layout import Layout
 from .program import POLLS, Program, Region, followed
 from .registers import RegisterFile, SplitError, lanes_of, set_of
-from .resolve import has_choice, is_predicate, rebuild
+from .resolve import at_thread, has_choice, is_predicate, rebuild
 from .special import special_register
 from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, WARP, Condition, Decisions, Form, Value
 from .table import ParkError, Table
@@ -360,6 +360,8 @@ class Machine:
         narrow = self.narrow(value, threads)
         if narrow is None:
             return None
+        if not isinstance(narrow, Form):
+            return self._known(narrow, threads)
         known = self._decisions.truths.get(narrow)
         if known is None:
             condition, positive = condition_of(narrow)
@@ -473,34 +475,56 @@ class Machine:
 
     # -- decisions
 
-    def narrow(self, value: Form, threads: ThreadSet) -> Form | None:
-        """Return a symbol that is one number in these threads, None when they may hold different ones."""
-        differs = value.differs
-        if not differs:
+    def narrow(self, value: Form, threads: ThreadSet) -> Value | None:
+        """Return a value that is one number in these threads, None when they may hold different ones."""
+        if not value.differs:
             return value
-        warps = {bit // 32 for bit in _bits_of_warps(threads, self.threads)}
-        if differs & WARP and len(warps) != 1:
+        first = (threads & -threads).bit_length() - 1
+        if not _is_one(value.differs, threads, first):
             return None
-        tags: list[int] = []
-        if differs & LANE:
-            lanes_used = {(threads >> 32 * warp & 0xFFFFFFFF) for warp in warps}
-            if len(lanes_used) != 1 or next(iter(lanes_used)).bit_count() != 1:
-                return None
-            tags.append(next(iter(lanes_used)).bit_length())
-        if differs & WARP:
-            tags.append(-1 - next(iter(warps)))
-        return lanes.opaque("of", *tags, value, differs=0)
+        found = at_thread(value, first, self.threads)
+        if not isinstance(found, Form) or not found.differs:
+            return found
+        tags = [first % 32] if found.differs & LANE else []
+        if found.differs & WARP:
+            tags.append(-1 - first // 32)
+        return lanes.opaque("of", *tags, found, differs=0)
 
     def _decide(self, value: Form, threads: ThreadSet, point: int, stays: bool | None = None) -> ThreadSet:
         """Return the threads for which an open predicate holds, deciding what is not known."""
-        narrow = self.narrow(value, threads)
-        if narrow is None:
+        if not value.differs:
+            return threads if self.decide_uniform(value, point, stays) else 0
+        if self.narrow(value, threads) is None:
             built = self.concrete(value, threads, point)
             known = self._known(built, threads)
-            if known is None:
-                raise NotFollowedError(f"a condition differs between threads: {_shown(value)}", point)
-            return known
-        return threads if self.decide_uniform(narrow, point, stays) else 0
+            if known is not None:
+                return known
+            assert isinstance(built, Form)
+            value = built
+        holds: ThreadSet = 0
+        for part in self._alike(value, threads, point):
+            narrow = self.narrow(value, part)
+            assert narrow is not None
+            if isinstance(narrow, Form):
+                holds |= part if self.decide_uniform(narrow, point, stays) else 0
+            else:
+                known = self._known(narrow, part)
+                assert known is not None
+                holds |= known
+        return holds
+
+    def _alike(self, value: Form, threads: ThreadSet, point: int) -> Iterator[ThreadSet]:
+        """Split threads into sets that hold one number each: warps, or threads when lanes differ."""
+        if value.differs & LANE and threads.bit_count() > _MOST_PARTS:
+            raise NotFollowedError(f"a condition differs between threads: {_shown(value)}", point)
+        for first in _bits_of_warps(threads, self.threads):
+            warp = threads & 0xFFFFFFFF << first
+            if not value.differs & LANE:
+                yield warp
+                continue
+            while warp:
+                yield warp & -warp
+                warp &= warp - 1
 
     def decide_uniform(self, value: Form, point: int, stays: bool | None = None) -> bool:
         """Decide a predicate that is the same for all threads concerned; what it depends on first."""
@@ -787,6 +811,20 @@ class Machine:
                 return lanes.add(start, offset & _MASK64, 64) if offset else start
             case _:
                 return lanes.opaque("operand", differs=LANE | WARP)
+
+
+def _is_one(differs: int, threads: ThreadSet, first: int) -> bool:
+    """Tell whether threads that may differ in this way are one warp, one lane of all warps, or one thread."""
+    if differs & WARP and threads >> first // 32 * 32 + 32:
+        return False
+    if differs & LANE:
+        lanes_used = 0
+        rest = threads
+        while rest:
+            lanes_used |= rest & 0xFFFFFFFF
+            rest >>= 32
+        return lanes_used.bit_count() == 1
+    return True
 
 
 def _bits_of_warps(threads: ThreadSet, count: int) -> Iterator[int]:

@@ -15,6 +15,10 @@ from typing import TypeAlias
 from .execute import Question
 from .symbol import Condition
 
+_PATIENCE = 6
+_COMBINATIONS = 24
+"""Most runs that only combine sides which were taken before."""
+
 Flips = tuple[bool, ...]
 Side = tuple[int, bool]
 """Point of a branch or guarded instruction, and the truth of its guard."""
@@ -49,6 +53,7 @@ class Plan:
             truth = self._stays(question) == question.stays
         else:
             truth = _default(question.condition, self._is_large(question)) == question.positive
+            truth ^= self._runs_away(question)
         self.made.append(((question.point, truth), counted))
         self.answers.append((question.condition, truth == question.positive))
         return truth
@@ -60,6 +65,11 @@ class Plan:
     def _wanted(self, question: Question) -> int:
         return self.trips[min(len(question.turns), len(self.trips)) - 1]
 
+    def _runs_away(self, question: Question) -> bool:
+        """Tell whether a loop goes on far beyond its count: then each answer is tried in turn."""
+        extra = question.turns[-1] - self._wanted(question) if question.turns else 0
+        return extra > _PATIENCE and bool(extra & 1)
+
     def _is_large(self, question: Question) -> bool:
         """Tell whether to take symbols for large: not when the rounds of the loop are over."""
         if not question.turns:
@@ -68,12 +78,14 @@ class Plan:
 
 
 def _default(condition: Condition, large: bool) -> bool:
-    """Return the side of a condition on which its symbols are large, or small."""
+    """Return the side of a condition on which what the host gives is large, or small."""
     if condition.relation == "eq":
         return not large
     if condition.relation == "ne":
         return large
-    return (condition.form.terms[0][1] > 0) != large
+    terms = condition.form.terms
+    given = [factor for name, factor in terms if name[0] == "param"] or [factor for _, factor in terms]
+    return (given[0] > 0) != large
 
 
 @dataclass(slots=True)
@@ -112,6 +124,7 @@ _WAYS = 4
 
 def explore(
     grid: list[tuple[int, ...]],
+    deep: Callable[[], list[tuple[int, ...]]],
     further: list[tuple[int, ...]],
     budget: int,
     run: Run,
@@ -120,11 +133,15 @@ def explore(
 ) -> None:
     """Run every element of the grid, and the open sides that come up, until the budget of runs is spent.
 
-    A side that the counts of the grid never lead to, such as a body unrolled by eight, is looked for among the
-    further counts; one that is not found is left out.
+    `deep` gives more counts once the grid was run, when a count decided anything. A side that none of these counts
+    leads to, such as a body unrolled by eight, is looked for among the further counts; one that is not found is left
+    out.
     """
     explorer = _Explorer(budget, run, coverage)
     for trips in grid:
+        explorer.start(Plan(trips))
+        explorer.drain(0)
+    for trips in deep() if coverage.counted else ():
         explorer.start(Plan(trips))
         explorer.drain(0)
     for trips in further:
@@ -183,7 +200,8 @@ class _Explorer:
     def drain(self, most: int) -> None:
         """Run what waits: with `most` 0 only sides that no run has taken."""
         waiting, coverage = self._waiting, self._coverage
-        while waiting and coverage.runs < self._budget:
+        budget = min(self._budget, coverage.runs + _COMBINATIONS) if most else self._budget
+        while waiting and coverage.runs < budget:
             rank, number, trips, flips, side = heapq.heappop(waiting)
             if rank == 0 and side in coverage.covered:
                 heapq.heappush(waiting, (1, number, trips, flips, side))

@@ -48,10 +48,16 @@ def rebuild(value: Form, decide: Decide, threads: int) -> Value:
     return lanes.settle(_Rebuild(decide, threads).form(value.terms, value.constant))
 
 
+def at_thread(value: Form, thread: int, threads: int) -> Value:
+    """Return the value with the numbers that one thread holds in place of those of all."""
+    return lanes.settle(_Rebuild(None, threads, thread).form(value.terms, value.constant))
+
+
 class _Rebuild:
-    def __init__(self, decide: Decide, threads: int) -> None:
+    def __init__(self, decide: Decide | None, threads: int, thread: int = -1) -> None:
         self._decide = decide
         self._threads = threads
+        self._thread = thread
 
     def form(self, terms: tuple[tuple[Atom, int], ...], constant: int) -> Value:
         if len(terms) == 1 and terms[0][1] == 1 and not constant:
@@ -70,11 +76,14 @@ class _Rebuild:
         assert isinstance(key, Atom), key
         kind = str(key[0])
         if kind == "lanes":
-            return np.frombuffer(key[1], dtype=np.uint64)  # type: ignore[call-overload, no-any-return]
+            held = np.frombuffer(key[1], dtype=np.uint64)  # type: ignore[call-overload]
+            return held if self._thread < 0 else int(held[self._thread])
         if kind == "sum":
             return self.form(key[1], key[2])  # type: ignore[arg-type]
-        if kind in _PREDICATES and not key.differs:
+        if kind in _PREDICATES and not key.differs and self._decide is not None:
             return int(self._decide(Form(((key, 1),))))
+        if kind in ("cmp", "below") and key.differs:
+            return self._compared(key)
         if kind in _LOGIC:
             return lanes.bitwise(_LOGIC[kind], self.part(key[1]), self.part(key[2]))
         if kind == "not":
@@ -83,9 +92,17 @@ class _Rebuild:
             return self._select(key)
         return self._arithmetic(kind, key)
 
+    def _compared(self, key: Atom) -> Value:
+        """A comparison of a form with zero, or with a bound, whose parts may have become numbers."""
+        bound = key[3] if key[0] == "below" else 0
+        relation, terms, constant = (".lo", *key[1:3]) if key[0] == "below" else key[1:4]
+        form = self.form(terms, constant)  # type: ignore[arg-type]
+        signed = key[0] == "cmp"
+        return lanes.compare(str(relation), form, _number(bound), 32, signed_operands=signed)
+
     def _select(self, key: Atom) -> Value:
         condition = self.part(key[1])
-        if isinstance(condition, Form) and not condition.differs:
+        if isinstance(condition, Form) and not condition.differs and self._decide is not None:
             condition = int(self._decide(condition))
         return lanes.choose(condition, self.part(key[2]), self.part(key[3]), self._threads)
 

@@ -35,10 +35,12 @@ OFFSET_MASK = (1 << RANK_SHIFT) - 1
 class NotFollowedError(Exception):
     """The machine cannot go on: why, and at which point. The verdict becomes `unknown`."""
 
-    def __init__(self, reason: str, point: int) -> None:
+    def __init__(self, reason: str, point: int, *, ctas: int = 0) -> None:
         super().__init__(reason)
         self.reason = reason
         self.point = point
+        self.ctas = ctas
+        """CTAs that the cluster must have for the kernel to go on here; 0 when that is not the trouble."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,9 +52,7 @@ def main() -> int:
             if not rule.pedantic:
                 print(f"{path}:{source.position(hit.span.start).line}: {rule.id} {hit.message}")
     print(f"{len(paths)} sources, {totals['files']} that name an encode function")
-    print(
-        f"{totals['calls']} calls in the text, {totals['reached']} reached; slowest file {slowest[0]:.1f} s ({slowest[1]})"
-    )
+    print(f"{totals['calls']} calls, {totals['reached']} reached; slowest {slowest[0]:.1f} s: {slowest[1]}")
     for rule_id, count in sorted(rules.items()):
         print(f"  {rule_id}: {count}")
     return 1 if any("pedantic" not in name for name in rules) else 0

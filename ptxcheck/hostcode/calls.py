@@ -24,6 +24,7 @@ from ptxcheck.hostcode.machine import (
     DEEPEST_CALL,
     LONGEST_ARRAY,
     LONGEST_GETTER,
+    LONGEST_LOOKUP,
     Encode,
     Frame,
     State,
@@ -166,8 +167,9 @@ class Calls(Declarations):
             self._havoc(set(passed(c.Call(call.callee, (), call.arguments[:1], call.span), False)), state)
             return ANYTHING, state
         words = next((value.text for value in values if isinstance(value, Words)), "")
-        kind = entry_of(words)
-        if kind is not None:
+        wrapped = next((value for value in values if isinstance(value, Entry)), None)
+        kind = entry_of(words) if wrapped is None else wrapped.kind
+        if kind is not None and len(call.arguments) <= LONGEST_LOOKUP:
             for argument in call.arguments:
                 self._set_address(argument, Entry(kind), state)
             return Entry(kind), state

@@ -702,6 +702,11 @@ class _Reader:
         )
         if function is None:
             return self._opaque(node)
+        written = self._text(function).strip("() ") if function.type == "parenthesized_expression" else ""
+        if written and len(arguments) == 1 and re.fullmatch(r"[\w:]+", written):
+            target = named(written, self._aliases)  # `(type)(value)` reads like a call
+            if target.is_integer or target.values:
+                return c.Cast(target, arguments[0], span)
         template = _template_of(function)
         name = (
             self._text(template.child_by_field_name("name")) if template is not None else self._text(function)

@@ -50,6 +50,9 @@ class Expressions(Branches):
                 return self._unary(expr, state)
             case c.Binary(op=op, left=left, right=right):
                 first = self._value(left, state)
+                streams = op == ">>" and self._program.passes_variables
+                if streams and isinstance(right, c.Name) and not _is_number(first):
+                    self._havoc({right.id}, state)  # a stream that is read from
                 return self._binary(op, first, self._value(right, state), state, self._text_of(expr.span))
             case c.Choice():
                 return self._choice(expr, state)
@@ -263,3 +266,7 @@ class Expressions(Branches):
             if isinstance(held, Integer) and not held.type.is_pointer:
                 return Array((held,))
         return ANYTHING
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Integer) and (value.type.is_integer or value.constant is not None)

@@ -26,6 +26,8 @@ MOST_TURNS = 16
 MOST_WORK = 40_000
 """Statements and expressions that are run from one function."""
 LONGEST_ARRAY = 64
+LONGEST_LOOKUP = 6
+"""Arguments of a function that is told an entry point's name: cudaGetDriverEntryPointByVersion has 5."""
 LONGEST_GETTER = 3
 """Arguments of a function that looks an encode function up; an encode function has 11 at least."""
 ALLOCATORS = frozenset(("cudaMalloc", "cudaMallocAsync", "cudaMallocManaged", "cuMemAlloc", "cuMemAlloc_v2"))

@@ -19,8 +19,8 @@ _ENTRIES = {
     "cuTensorMapEncodeIm2col": Kind.IM2COL,
     "cuTensorMapEncodeIm2colWide": Kind.IM2COL_WIDE,
 }
-HEADS = ("cuTensorMapEncode", "make_tma_copy", "make_tma_atom")
-"""A file without one of these encodes no tensor map."""
+HEADS = ("cuTensorMapEncode",)
+"""A file without one of these encodes no tensor map by itself."""
 
 _ENTRY = re.compile(r"cuTensorMapEncode(?:Tiled|Im2colWide|Im2col)(?![a-z])")
 

@@ -89,7 +89,9 @@ class Writer:
         left = rng.choice(names)
         simple = f"{left} {rng.choice(('<', '<=', '>', '>=', '==', '!='))} {rng.randrange(0, 40)}"
         other = f"{rng.choice(names)} % {rng.choice((2, 4, 8))} {rng.choice(('==', '!='))} 0"
-        return rng.choice((simple, simple, other, f"{simple} && {other}", f"{simple} || {other}", f"!({simple})"))
+        return rng.choice(
+            (simple, simple, other, f"{simple} && {other}", f"{simple} || {other}", f"!({simple})")
+        )
 
     def _block(self, names: list[str], depth: int) -> str:
         own = list(names)
@@ -130,7 +132,8 @@ class Writer:
         if kind == "container":
             name = self._name()
             grown = rng.choice(("", f"{name}.push_back({self._expr(names, 1)});\n"))
-            return f"std::vector<uint32_t> {name}{{64, (uint32_t)({self._expr(names, 1)})}};\n{grown}box[1] = {name}[1];\n"
+            made = f"std::vector<uint32_t> {name}{{64, (uint32_t)({self._expr(names, 1)})}};\n"
+            return f"{made}{grown}box[1] = {name}[1];\n"
         return self._nested(kind, names, depth, variable)
 
     def _nested(self, kind: str, names: list[str], depth: int, variable: str) -> str:
@@ -143,7 +146,9 @@ class Writer:
             return f"if ({self._test(names)}) return hits;\n"
         if kind == "loop":
             index, turns = self._name(), rng.choice(("3", "2", variable + " % 4"))
-            extra = rng.choice(("", "", f"if ({self._test(names)}) break;\n", f"if ({self._test(names)}) continue;\n"))
+            extra = rng.choice(
+                ("", "", f"if ({self._test(names)}) break;\n", f"if ({self._test(names)}) continue;\n")
+            )
             return f"for (int {index} = 0; {index} < {turns}; ++{index}) {{\n{extra}{inner}}}\n"
         if kind == "while":
             index = self._name()
@@ -172,7 +177,8 @@ class Writer:
         )
         return (
             "{ CUtensorMap map; ++hits; cuTensorMapEncodeTiled(&map, "
-            f"{kind}, 2, reinterpret_cast<void *>(static_cast<uint64_t>(id + {place}) * 16), dims, strides, box, steps, "
+            f"{kind}, 2, reinterpret_cast<void *>(static_cast<uint64_t>(id + {place}) * 16), "
+            "dims, strides, box, steps, "
             f"CU_TENSOR_MAP_INTERLEAVE_NONE, {swizzle}, CU_TENSOR_MAP_L2_PROMOTION_NONE, "
             "CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE); }\n"
         )
@@ -193,7 +199,9 @@ def program(seed: int, functions: int, calls: int) -> str:
     number = 1
     for function in range(functions):
         for _ in range(calls):
-            given = ", ".join(str(rng.choice((0, 1, 2, 3, 7, 8, 16, 33, 64, rng.randrange(300)))) for _ in "abc")
+            given = ", ".join(
+                str(rng.choice((0, 1, 2, 3, 7, 8, 16, 33, 64, rng.randrange(300)))) for _ in "abc"
+            )
             parts.append(f"void call{number}() {{ f{function}({number}, {given}); }}")
             number += 1
     calls_of_all = "".join(f" call{one}();" for one in range(1, number))

@@ -39,6 +39,7 @@ def runs(folder: Path, text: str) -> dict[int, list[Run]]:
 
 def fields(encode: Encode) -> list[Value]:
     """Return the values of a call in the order of a run."""
+
     def entry(value: Value, i: int) -> Value | None:
         return value.items[i] if isinstance(value, Array) and i < len(value.items) else None
 
@@ -56,10 +57,16 @@ def holds(encode: Encode, run: Run) -> bool:
             continue
         span = bounds(value, encode.known)
         wrapped = {number, number - (1 << 64), number - (1 << 32)}
-        inside = any(span.low <= one <= span.high and (not span.step or one % span.step == 0) for one in wrapped)
+        inside = any(
+            span.low <= one <= span.high and (not span.step or one % span.step == 0) for one in wrapped
+        )
         if not inside and not (span.low < 0 or span.high > number):
             return False
-        if value.constant is not None and value.constant not in wrapped and value.constant % (1 << 32) != number:
+        if (
+            value.constant is not None
+            and value.constant not in wrapped
+            and value.constant % (1 << 32) != number
+        ):
             return False
     return True
 

@@ -8,17 +8,24 @@ import shutil
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 import ptxcheck
 from ptxcheck import cli, config
+from ptxcheck.protocols import verify
 from ptxcheck.report import Format, render
+from ptxcheck.verdict import VerdictKind
 
 from . import fakes
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+
+
+def run(*args: str) -> str:
+    return CliRunner().invoke(cli.main, args).stdout
 
 
 def text(name: str) -> str:
@@ -27,7 +34,8 @@ def text(name: str) -> str:
 
 def test_every_option_is_documented() -> None:
     page = text("cli.md")
-    for command in cli.main.commands.values():
+    groups = [command for command in cli.main.commands.values() if isinstance(command, click.Group)]
+    for command in (*cli.main.commands.values(), *(c for group in groups for c in group.commands.values())):
         for parameter in command.params:
             for option in parameter.opts:
                 if option.startswith("-"):
@@ -55,11 +63,27 @@ def test_every_field_of_json_is_documented(part: str) -> None:
         assert f"`{name}`" in page, name
 
 
+def test_output_on_the_page_of_verification_is_real(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = re.findall(r"<!-- output -->\n```console\n(.*?)```", text("verification.md"), re.DOTALL)
+    assert blocks
+    monkeypatch.chdir(ROOT)
+    for block in blocks:
+        command, _, output = block.partition("\n")
+        assert run(*command.removeprefix("$ ptxcheck ").split()) == output
+
+
+def test_properties_and_verdicts_are_explained() -> None:
+    page = text("verification.md")
+    for kind in VerdictKind:
+        assert f"| `{kind.value}` |" in page
+    for which in verify.PROPERTIES:
+        assert f"| `{which.value}` |" in page
+
+
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
 def test_output_in_the_readme_is_real(monkeypatch: pytest.MonkeyPatch) -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"<!-- output -->\n```console\n(.*?)```", page, re.DOTALL)
     command, _, output = block.partition("\n")
     monkeypatch.chdir(ROOT)
-    result = CliRunner().invoke(cli.main, command.removeprefix("$ ptxcheck ").split())
-    assert result.stdout == output
+    assert run(*command.removeprefix("$ ptxcheck ").split()) == output

@@ -244,7 +244,16 @@ class Story:
         helpers = list(dict.fromkeys(self._helpers()))
         if helpers:
             return "; ".join(helpers[:2])
+        ended = ", ".join(dict.fromkeys(self._ended()))
+        if ended:
+            return f"one more arrival at {name}; {ended} arrived there before and ended"
         return f"some thread must still arrive at {name}; none does after these steps"
+
+    def _ended(self) -> Iterator[str]:
+        """Yield who has arrived at the barrier before and does nothing more."""
+        for index, strand in enumerate(self._strands):
+            if index not in self._stuck and any(self._brings(action) for action in strand.actions):
+                yield self._role_of(index).name
 
     def _helpers(self) -> Iterator[str]:
         """Yield who would arrive at the barrier, and what keeps them from it."""

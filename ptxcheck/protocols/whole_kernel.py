@@ -106,7 +106,7 @@ def _keys(problem: Problem) -> list[object]:
     if problem.flaw is Flaw.DEADLOCK:
         return [problem.flaw]
     if problem.flaw in _LIFECYCLE:
-        return [(problem.flaw, problem.barrier)]
+        return [(problem.flaw, problem.barrier), (problem.flaw, problem.point)]
     earlier = [point for _, point in problem.related] if problem.flaw in _RACES else []
     return [(problem.flaw, problem.point), *((problem.flaw, "after", point) for point in earlier)]
 

@@ -46,7 +46,8 @@ def render_github(report: Report) -> str:
 def _finding(finding: Finding) -> str:
     level = {Severity.SLOW: "warning", Severity.NOTE: "notice"}.get(finding.severity, "error")
     kernel = "" if finding.kernel is None else f"in {short_name(finding.kernel)}"
-    run = () if finding.counterexample is None else map(" ".join, run_lines(finding.counterexample))
+    file = finding.location.primary.file
+    run = () if finding.counterexample is None else map(" ".join, run_lines(finding.counterexample, file))
     text = _with(finding.message, kernel, *run, finding.help)
     return _command(level, finding.location.primary, f"{finding.rule} {finding.name}", text)
 

@@ -50,7 +50,7 @@ class _Page:
         for related in finding.related:
             lines += self._related(related)
         if finding.counterexample is not None:
-            lines += self._run(finding.counterexample)
+            lines += self._run(finding.counterexample, finding.location.primary.file)
         if finding.kernel is not None:
             lines += self._remark("kernel", visible(short_name(finding.kernel)))
         rule = self.report.rule(finding.rule)
@@ -86,8 +86,8 @@ class _Page:
             lines += self._remark(word, text)
         return "\n".join(lines)
 
-    def _run(self, run: Counterexample[Location]) -> Iterator[str]:
-        for word, text in run_lines(run):
+    def _run(self, run: Counterexample[Location], file: str) -> Iterator[str]:
+        for word, text in run_lines(run, file):
             if word:
                 yield from self._remark(word, text)
             else:

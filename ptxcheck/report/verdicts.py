@@ -60,7 +60,7 @@ def detail_lines(table: KernelVerdicts) -> Iterator[tuple[str, str]]:
 
 def runs_line(table: KernelVerdicts) -> str:
     """Return how many runs were made, and how often loops of open length repeat in them."""
-    times = ", ".join(str(count) for count in table.trips)
+    times = ", ".join(str(count) for count in sorted(table.trips))
     return f"{plural(table.runs, 'run')}; loops of open length repeat {times} times"
 
 
@@ -80,15 +80,20 @@ def one_line(table: KernelVerdicts) -> str:
     return "; ".join(f"{word} {text}" for word, text in detail_lines(table)) or "all properties"
 
 
-def run_lines(run: Counterexample[Location]) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a run that goes wrong: a word, or "" for a step, and the text."""
+def run_lines(run: Counterexample[Location], file: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a run that goes wrong: a word, or "" for a step, and the text.
+
+    Steps in `file`, where the finding is, are shown by their line alone.
+    """
     yield "run", visible(run.launch)
     for role in run.roles:
         earlier = f", after {plural(role.earlier, 'earlier step')}" if role.earlier else ""
         yield "role", f"{visible(role.name)}{earlier}"
         for step in role.steps:
             mark = ">" if step.order == run.bad else " "
-            yield "", f"{mark} {step.order:>3} {visible(step.text)}  [{place(step.place.primary)}]"
+            at = step.place.primary
+            where = f"line {at.line}" if at.file == file and at.line > 0 else place(at)
+            yield "", f"{mark} {step.order:>3} {visible(step.text)}  [{where}]"
     for state in run.state:
         yield "state", visible(state)
     if run.needed:

@@ -83,16 +83,18 @@ class Draft:
                 [Rendezvous(5, ("end",), 1, count, True)] if self.cluster and rng.random() < 0.8 else []
             )
             actions = [*head, *program, *tail]
-            strands.append(Strand(self.ctas[index], index, 1, f"warp {index}", tuple(numbered(actions))))
+            strands.append(
+                Strand(self.ctas[index], index, 1, f"warp {index}", tuple(numbered(actions, 100 * index)))
+            )
         return Protocol(tuple(strands), len(strands), self.registers)
 
 
-def numbered(actions: Program) -> Program:
-    """Give each action its number as its point, and waits for states the arrival before them."""
+def numbered(actions: Program, first: int) -> Program:
+    """Give each action a point of its own, and waits for states the arrival before them."""
     found: Program = []
     token = -1
     for index, action in enumerate(actions):
-        action = replace(action, point=index)
+        action = replace(action, point=first + index)
         if isinstance(action, Arrive):
             token = index
             action = replace(action, token=index)

@@ -7,7 +7,7 @@ with any of them:
 - a strand never ends; an mbarrier is used before it is initialised or is initialised twice; more arrivals than
   expected; an action counts in, or observes, another phase than in another schedule;
 - a read sees bytes whose write may not be visible, or writes collide: visibility is a set of writes for each strand,
-  which releases put on barriers and acquires take from them (PTX ISA, "Memory consistency model"); an access through
+  which releases put on barriers and acquires take from them (PTX ISA, "Memory consistency model"); a read through
   the async proxy moreover needs a generic write to be fenced by its writer;
 - a write and an earlier read of the same bytes happen in both orders in different schedules, or the write happens
   while an asynchronous read is in flight;
@@ -516,7 +516,9 @@ class Oracle:
             is_done = self.has_started(world, other)
             if meet(action.writes, (*reads, *writes)):
                 if is_done:
-                    self.must_see(thread, other, action, proxy)
+                    self.must_see(
+                        thread, other, action, proxy if meet(action.writes, reads) else Proxy.GENERIC
+                    )
             elif meet(action.reads, writes):
                 if world.flights >> other & 1:
                     self.note(Kind.RACE, f"{number} overwrites what {other} still reads")

@@ -49,7 +49,8 @@ class Exits:
     def touch(self, touch: Touch) -> None:
         """Note an access of shared memory of another CTA."""
         if touch.certain:
-            self._add(_Remote(touch.strand, touch.point, touch.span.cta, touch.component, touch.over))
+            for target in {span.cta for span in touch.spans}:
+                self._add(_Remote(touch.strand, touch.point, target, touch.component, touch.over))
 
     def _add(self, remote: _Remote) -> None:
         if remote.target != self._strands[remote.strand].cta and remote.target in self._targets:

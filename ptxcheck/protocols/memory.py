@@ -4,11 +4,15 @@ Each access is a *touch*: which bytes, read or written, by whom, through which p
 that tells when it is over. Two touches of the same bytes conflict when one of them writes and they are not both
 atomic. The later one must know of the earlier one:
 
-- read or write after a write: the write is visible; a generic write before an access through the async proxy needs
-  a proxy fence by the strand that wrote, before what publishes it; a write through the async proxy is visible with
-  its completion;
-- write after a read: the read is over. That a relaxed or narrower arrival publishes it is enough here: released
-  kernels hand slots back without a proxy fence, and with arrivals of CTA scope.
+- read or write after a write: the write is visible; a generic write before a read through the async proxy needs a
+  proxy fence by the strand that wrote, before what publishes it; a write through the async proxy is visible with its
+  completion;
+- write after a read: the read is over.
+
+What the PTX ISA asks for besides, and released kernels do without, is *strict*: a proxy fence between generic
+accesses and a later write through the async proxy, order between lanes of one warp that runs in step, and between
+threads that store the same value by the same instruction. That a relaxed or narrower arrival publishes a read is
+enough even for strict problems.
 
 Touches with certain bytes give problems, and each is a race in the schedule at hand, so it is demonstrated. Bytes
 that a touch may reach beyond them, up to the end of its slot, give doubts.
@@ -26,8 +30,9 @@ from .outcome import Doubt, Flaw
 from .record import Record
 
 _NO_LIMIT = 1 << 24
-_CELL_BUDGET = 400_000
+_BUDGET = 300_000
 MATRIX_PIPELINES = frozenset({"wgmma", "tcgen05"})
+Spans = tuple[Span, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +42,7 @@ class Touch:
     strand: int
     index: int
     point: int
-    span: Span
+    spans: Spans
     writes: bool
     proxy: Proxy
     combines: bool
@@ -51,11 +56,28 @@ class Touch:
     def is_asynchronous(self) -> bool:
         return self.component != self.strand
 
+    @property
+    def is_exact(self) -> bool:
+        return self.certain and all(span.exact for span in self.spans)
+
+
+@dataclass(frozen=True, slots=True)
+class _Race:
+    flaw: Flaw
+    detail: str
+    strict: bool = False
+
 
 @dataclass(slots=True)
 class _Cell:
+    """Bytes that are always accessed together: their last writes, and the reads since."""
+
+    place: tuple[int, int]
     writes: list[Touch] = field(default_factory=list)
     reads: dict[tuple[Component, Proxy], Touch] = field(default_factory=dict)
+
+
+_Report = Callable[[Touch, Touch, _Cell], None]
 
 
 class Memory:
@@ -66,7 +88,7 @@ class Memory:
         self._record = record
         self._touches: list[Touch] = []
         self._doubts: dict[str, Doubt] = {}
-        self._budget = _CELL_BUDGET
+        self._budget = _BUDGET
 
     def add(self, touch: Touch) -> None:
         self._touches.append(touch)
@@ -78,76 +100,78 @@ class Memory:
         """
         touches = [_sized(touch, sizes) for touch in self._touches]
         for touch in touches:
-            if touch.span.start < 0:
+            if any(span.start < 0 for span in touch.spans):
                 self._doubt("where an access of shared memory lies is not known", touch.point)
-        placed = [touch for touch in touches if touch.span.start >= 0]
-        self._compare([t for t in placed if t.certain and t.span.size > 0], self._report)
-        if all(t.certain and t.span.exact for t in placed):
+        placed = [touch for touch in touches if all(span.start >= 0 for span in touch.spans)]
+        self._compare([touch for touch in placed if touch.certain], self._report, lambda _: True)
+        if all(touch.is_exact for touch in placed):
             return tuple(self._doubts.values()), ()
         starts = _slot_starts(self._protocol, placed)
-        self._compare([replace(t, span=_extended(t.span, starts)) for t in placed], self._report_possible)
+        extended: dict[Spans, Spans] = {}
+        for touch in placed:
+            if touch.spans not in extended:
+                extended[touch.spans] = tuple(_extended(span, starts) for span in touch.spans)
+        possible = [
+            touch if touch.is_exact else replace(touch, spans=extended[touch.spans]) for touch in placed
+        ]
+        loose = {touch.spans for touch in possible if not touch.is_exact}
+        self._compare(possible, self._report_possible, loose.__contains__)
         provisos = ("each copy and each matrix operand stays inside the slot that it starts in",)
-        return tuple(self._doubts.values()), provisos if any(not t.span.exact for t in placed) else ()
+        exact = all(span.exact for touch in placed for span in touch.spans)
+        return tuple(self._doubts.values()), () if exact else provisos
 
     # -- comparison
 
-    def _compare(self, touches: Sequence[Touch], report: Callable[[Touch, Touch], None]) -> None:
-        edges: dict[int, set[int]] = {}
+    def _compare(self, touches: Sequence[Touch], report: _Report, concerns: Callable[[Spans], bool]) -> None:
+        """Compare touches on all bytes that some group of spans covers that is of concern."""
+        cells = _cells(dict.fromkeys(touch.spans for touch in touches), concerns)
         for touch in touches:
-            edges.setdefault(touch.span.cta, set()).update((touch.span.start, touch.span.end))
-        ordered = {cta: sorted(found) for cta, found in edges.items()}
-        cells: dict[tuple[int, int], _Cell] = {}
-        for touch in touches:
-            cuts = ordered[touch.span.cta]
-            first = bisect_left(cuts, touch.span.start)
-            last = bisect_left(cuts, touch.span.end)
-            for place in range(first, last):
+            for cell in cells[touch.spans]:
                 self._budget -= 1
                 if self._budget < 0:
                     self._doubt("more accesses of shared memory than the budget allows", touch.point)
                     return
-                self._enter(cells.setdefault((touch.span.cta, place), _Cell()), touch, report)
+                self._enter(cell, touch, report)
 
-    def _enter(self, cell: _Cell, touch: Touch, report: Callable[[Touch, Touch], None]) -> None:
+    def _enter(self, cell: _Cell, touch: Touch, report: _Report) -> None:
         own = (touch.strand, touch.index)
         for earlier in cell.writes:
             if not (earlier.combines and touch.combines) and (earlier.strand, earlier.index) != own:
-                report(earlier, touch)
+                report(earlier, touch, cell)
         if not touch.writes:
             cell.reads[touch.component, touch.proxy] = touch
             return
         for earlier in cell.reads.values():
             if not (earlier.combines and touch.combines) and (earlier.strand, earlier.index) != own:
-                report(earlier, touch)
+                report(earlier, touch, cell)
         if touch.combines and cell.writes and cell.writes[0].combines:
             cell.writes.append(touch)
         else:
             cell.writes, cell.reads = [touch], {}
 
-    def _report(self, earlier: Touch, later: Touch) -> None:
-        found = _judge(earlier, later)
-        if found is None:
+    def _report(self, earlier: Touch, later: Touch, cell: _Cell) -> None:
+        race = _judge(earlier, later)
+        if race is None:
             return
-        flaw, detail = found
-        first = ("shared", later.span.cta, max(earlier.span.start, later.span.start))
+        cta, offset = cell.place
         self._record.add(
-            flaw,
+            race.flaw,
             later.strand,
             later.point,
-            first,
+            ("shared", cta, offset),
             -1,
-            f"{detail} ({_show(later.span)})",
+            f"{race.detail} (shared memory {offset:#x} of CTA {cta})",
             happened=True,
             related=((earlier.strand, earlier.point),),
-            strict=self._is_warp_synchronous(earlier, later),
+            strict=race.strict or self._is_warp_synchronous(earlier, later),
         )
 
-    def _report_possible(self, earlier: Touch, later: Touch) -> None:
-        if earlier.certain and later.certain and earlier.span.exact and later.span.exact:
+    def _report_possible(self, earlier: Touch, later: Touch, cell: _Cell) -> None:
+        if earlier.is_exact and later.is_exact:
             return
-        found = _judge(earlier, later)
-        if found is not None and not self._is_warp_synchronous(earlier, later):
-            self._doubt(f"whether two accesses meet is not known; if they do: {found[1]}", later.point)
+        race = _judge(earlier, later)
+        if race is not None and not race.strict and not self._is_warp_synchronous(earlier, later):
+            self._doubt(f"whether two accesses meet is not known; if they do: {race.detail}", later.point)
 
     def _doubt(self, text: str, point: int) -> None:
         self._doubts.setdefault(text, Doubt(text, point))
@@ -189,58 +213,102 @@ def touches_of(
     else:
         proxy, certain, fenced = action.proxy, True, action.after_fenced_reads
     for spans, writes, place in ((action.reads, False, read_component), (action.writes, True, component)):
+        exact = tuple(span for span in spans if span.exact)
+        for group in (exact, *((span,) for span in spans if not span.exact)):
+            if group:
+                yield Touch(
+                    strand, index, action.point, group, writes, proxy, action.combines, place, over, clock,
+                    certain, fenced,
+                )  # fmt: skip
+
+
+def _cells(groups: Iterable[Spans], concerns: Callable[[Spans], bool]) -> Mapping[Spans, Sequence[_Cell]]:
+    """Return the cells of each group of spans: bytes that the same groups cover are one cell.
+
+    Cells of groups that are of no concern are left out.
+    """
+    starting: dict[tuple[int, int], list[int]] = {}
+    ending: dict[tuple[int, int], list[int]] = {}
+    known = list(groups)
+    for number, spans in enumerate(known):
         for span in spans:
-            yield Touch(
-                strand,
-                index,
-                action.point,
-                span,
-                writes,
-                proxy,
-                action.combines,
-                place,
-                over,
-                clock,
-                certain,
-                fenced,
-            )
+            if span.size > 0:
+                starting.setdefault((span.cta, span.start), []).append(number)
+                ending.setdefault((span.cta, span.end), []).append(number)
+    cells: dict[frozenset[int], _Cell] = {}
+    active: dict[int, int] = {}
+    wanted = {number for number, spans in enumerate(known) if concerns(spans)}
+    for place in sorted({*starting, *ending}):
+        for number in ending.get(place, ()):
+            active[number] -= 1
+            if not active[number]:
+                del active[number]
+        for number in starting.get(place, ()):
+            active[number] = active.get(number, 0) + 1
+        if active and any(number in wanted for number in active):
+            cells.setdefault(frozenset(active), _Cell(place))
+    found: dict[Spans, list[_Cell]] = {spans: [] for spans in known}
+    for numbers, cell in cells.items():
+        for number in sorted(numbers):
+            found[known[number]].append(cell)
+    return found
 
 
-def _judge(earlier: Touch, later: Touch) -> tuple[Flaw, str] | None:
+def _judge(earlier: Touch, later: Touch) -> _Race | None:
     """Return what is wrong between two conflicting touches, or None."""
-    known = later.clock[:, earlier.component] >= earlier.over
+    clock, place = later.clock, earlier.component
     if not earlier.writes:
-        if known[Row.EXECUTED]:
-            needs_fence = later.after_fenced_reads and not earlier.is_asynchronous
-            if needs_fence and not known[Row.FENCED] and not known[Row.CROSSED]:
-                text = "no proxy fence lies between an ordinary read and this write"
-                return Flaw.MISSING_PROXY_FENCE, f"{text} of the same bytes through the async proxy"
-            return None
+        return _judge_overwrite(earlier, later)
+    if clock[Row.VISIBLE, place] < earlier.over:
+        return _judge_hidden(earlier, later)
+    if (
+        earlier.proxy is Proxy.ASYNC
+        or later.proxy is Proxy.GENERIC
+        or clock[Row.FENCED, place] >= earlier.over
+    ):
+        return None
+    if clock[Row.CROSSED, place] < earlier.over:
+        text = "no proxy fence lies between a generic write and"
+    elif earlier.is_asynchronous:
+        return None
+    else:
+        text = "the proxy fence is not on the side of the thread that wrote these bytes, before"
+    kind = "write" if later.writes else "read"
+    detail = f"{text} this {kind} of the same bytes through the async proxy"
+    return _Race(Flaw.MISSING_PROXY_FENCE, detail, strict=later.writes)
+
+
+def _judge_overwrite(earlier: Touch, later: Touch) -> _Race | None:
+    clock, place = later.clock, earlier.component
+    if clock[Row.EXECUTED, place] < earlier.over:
         what = "asynchronous read" if earlier.is_asynchronous else "read"
-        return Flaw.OVERWRITE, f"nothing orders this write after an earlier {what} of the same bytes"
-    kind = "read" if not later.writes else "write"
+        return _Race(Flaw.OVERWRITE, f"nothing orders this write after an earlier {what} of the same bytes")
+    crosses = earlier.proxy is Proxy.GENERIC and later.proxy is Proxy.ASYNC and not earlier.is_asynchronous
+    if not crosses or max(clock[Row.FENCED, place], clock[Row.CROSSED, place]) >= earlier.over:
+        return None
+    text = "no proxy fence lies between an ordinary read and this write of the same bytes through the async proxy"
+    return _Race(Flaw.MISSING_PROXY_FENCE, text, strict=not later.after_fenced_reads)
+
+
+def _judge_hidden(earlier: Touch, later: Touch) -> _Race:
+    kind = "write" if later.writes else "read"
     flaw = Flaw.WRITES_COLLIDE if later.writes else Flaw.READ_TOO_EARLY
     what = "asynchronous write" if earlier.is_asynchronous else "write"
-    if not known[Row.VISIBLE]:
-        if known[Row.EXECUTED]:
-            return flaw, f"an earlier {what} of the same bytes is not made visible to this {kind}"
-        return flaw, f"nothing orders this {kind} after an earlier {what} of the same bytes"
-    if earlier.proxy is Proxy.ASYNC or later.proxy is Proxy.GENERIC or known[Row.FENCED]:
-        return None
-    if known[Row.CROSSED]:
-        if earlier.is_asynchronous:
-            return None
-        text = "the proxy fence is not on the side of the thread that wrote these bytes"
-        return Flaw.MISSING_PROXY_FENCE, f"{text}: this {kind} through the async proxy may miss them"
-    text = "no proxy fence lies between a generic write and"
-    return Flaw.MISSING_PROXY_FENCE, f"{text} this {kind} of the same bytes through the async proxy"
+    same = later.writes and earlier.point == later.point
+    alike = same and not earlier.is_asynchronous and not later.is_asynchronous
+    if later.clock[Row.EXECUTED, earlier.component] >= earlier.over:
+        text = f"an earlier {what} of the same bytes is not made visible to this {kind}"
+    else:
+        text = f"nothing orders this {kind} after an earlier {what} of the same bytes"
+    return _Race(flaw, text, strict=alike)
 
 
 def _sized(touch: Touch, sizes: Mapping[tuple[int, int], int]) -> Touch:
     size = sizes.get((touch.strand, touch.index))
-    if size is None or touch.span.exact or touch.span.start < 0:
+    (span, *others) = touch.spans
+    if size is None or others or span.exact or span.start < 0:
         return touch
-    return replace(touch, span=Span(touch.span.cta, touch.span.start, size))
+    return replace(touch, spans=(Span(span.cta, span.start, size),))
 
 
 def _slot_starts(protocol: Protocol, touches: Sequence[Touch]) -> Mapping[int, Sequence[int]]:
@@ -249,7 +317,8 @@ def _slot_starts(protocol: Protocol, touches: Sequence[Touch]) -> Mapping[int, S
     for touch in touches:
         action = protocol.strands[touch.strand].actions[touch.index]
         if isinstance(action, Transfer) and action.pipeline not in MATRIX_PIPELINES:
-            starts.setdefault(touch.span.cta, set()).add(touch.span.start)
+            for span in touch.spans:
+                starts.setdefault(span.cta, set()).add(span.start)
     return {cta: sorted(found) for cta, found in starts.items()}
 
 
@@ -260,7 +329,3 @@ def _extended(span: Span, starts: Mapping[int, Sequence[int]]) -> Span:
     place = bisect_left(known, span.start + max(span.size, 1))
     end = known[place] if place < len(known) else _NO_LIMIT
     return Span(span.cta, span.start, end - span.start, exact=False)
-
-
-def _show(span: Span) -> str:
-    return f"shared memory {span.start:#x} to {span.end - 1:#x} of CTA {span.cta}"

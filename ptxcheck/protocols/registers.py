@@ -7,11 +7,14 @@ hangs with fewer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from ..op import Op
 from .actions import Action, Protocol, Registers
+from .clock import Clock, Row
 from .lowering import Lower, Occurrence
 from .outcome import Flaw
+from .phases import Actor
 from .record import Record
 
 
@@ -22,6 +25,15 @@ def _change(occurrence: Occurrence) -> Iterator[Action]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    strand: int
+    action: Registers
+    before: Clock
+    number: int
+    """Number of the action in its strand, counted from one."""
+
+
 class RegisterPool:
     """Registers that warps of each CTA have released and not taken again, in registers of a thread for each warp."""
 
@@ -30,40 +42,60 @@ class RegisterPool:
         self._start = protocol.registers
         self._held: dict[int, int] = {}
         self._free: dict[int, int] = {}
+        self._changes: list[_Change] = []
 
-    def check(self, record: Record) -> None:
-        """Note where the order of increases matters: more is wanted, at some moment, than there is."""
-        if self._start is None:
-            return
-        for cta in sorted({strand.cta for strand in self._strands}):
-            most = there = 0
-            changes = 0
-            first: tuple[int, Registers] | None = None
-            for index, strand in enumerate(self._strands):
-                own = [a for a in strand.actions if isinstance(a, Registers)] if strand.cta == cta else []
-                if own:
-                    there += self._start * own[0].warps
-                    most += max(action.count for action in own) * own[0].warps
-                    changes = max(changes, len(own))
-                    first = first or (index, own[0])
-            if first is not None and changes > 1 and most > there:
-                text = (
-                    "more registers are wanted at once than there are: who gets them depends on the schedule"
-                )
-                record.add(Flaw.DEADLOCK, first[0], first[1].point, ("registers", cta), -1, text)
-
-    def move(self, strand: int, action: Registers) -> bool:
+    def move(self, actor: Actor, action: Registers) -> bool:
         """Change the registers of a strand; False while there are not enough."""
         if self._start is None:
             return True
-        cta = self._strands[strand].cta
-        more = (action.count - self._held.get(strand, self._start)) * action.warps
+        cta = self._strands[actor.strand].cta
+        more = (action.count - self._held.get(actor.strand, self._start)) * action.warps
         free = self._free.get(cta, 0)
         if action.increases and more > free:
             return False
-        self._held[strand] = action.count
+        self._held[actor.strand] = action.count
         self._free[cta] = free - more
+        number = int(actor.stamp[Row.EXECUTED, actor.strand])
+        self._changes.append(_Change(actor.strand, action, actor.clock, number))
         return True
+
+    def check(self, record: Record) -> None:
+        """Note increases that others may starve: what others may take at that time leaves too little.
+
+        Others that only release at that time will have done so; others that may take are counted with the most that
+        they may hold.
+        """
+        for change in self._changes:
+            if change.action.increases and self._start is not None:
+                wanted, there = self._rivals(change, self._start)
+                if wanted > there:
+                    text = "more registers may be wanted at once than there are: who gets them depends on the schedule"
+                    name = ("registers", change.action.cta)
+                    record.add(Flaw.DEADLOCK, change.strand, change.action.point, name, -1, text)
+
+    def _rivals(self, change: _Change, start: int) -> tuple[int, int]:
+        """Return registers that may be wanted when a strand asks for more, and those that there are."""
+        wanted = change.action.count * change.action.warps
+        there = start * change.action.warps
+        changed = {each.strand: each.action.warps for each in self._changes}
+        for strand, warps in changed.items():
+            if strand == change.strand or self._strands[strand].cta != self._strands[change.strand].cta:
+                continue
+            held, possible = start, []
+            for each in self._changes:
+                if each.strand != strand:
+                    continue
+                if each.number <= change.before[Row.EXECUTED, strand]:
+                    held = each.action.count
+                elif each.before[Row.EXECUTED, change.strand] < change.number:
+                    possible.append(each.action)
+            if any(action.increases for action in possible):
+                held = max(held, *(action.count for action in possible))
+            elif possible:
+                held = possible[-1].count
+            wanted += held * warps
+            there += start * warps
+        return wanted, there
 
 
 MEANINGS: Mapping[Op, Lower] = {Op.SETMAXNREG: _change}

@@ -139,7 +139,7 @@ class _Simulation:
                     return None
                 runner.clock = np.maximum(runner.clock, known)
             case Registers():
-                return _DONE if self._registers.move(runner.index, action) else None
+                return _DONE if self._registers.move(actor, action) else None
             case Commit():
                 self._pipelines.commit(actor, action.pipeline)
             case Access():

@@ -122,7 +122,7 @@ class Occurrence:
             if mask >> rank & 1:
                 if rank >= self.shape.ctas:
                     raise NotFollowedError(
-                        f"mask names CTA {rank} of a cluster of {self.shape.ctas}", self.point
+                        f"mask names CTA {rank} of a cluster of {self.shape.ctas}", self.point, ctas=rank + 1
                     )
                 yield rank
 
@@ -150,7 +150,9 @@ class Occurrence:
         rank = address >> RANK_SHIFT
         if rank >= self.shape.ctas:
             raise NotFollowedError(
-                f"address {address:#x} is in CTA {rank} of a cluster of {self.shape.ctas}", self.point
+                f"address {address:#x} is in CTA {rank} of a cluster of {self.shape.ctas}",
+                self.point,
+                ctas=rank + 1,
             )
         return Barrier(rank, address & OFFSET_MASK)
 

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 from ptxcheck.frontends.discover import encodes_maps
-from ptxcheck.hostcode.find import SUFFIXES, encodes_in
+from ptxcheck.hostcode.find import SUFFIXES
 from ptxcheck.hostcode.view import HostView
 from ptxcheck.rules.illegal_tensor_map import RULES
 from ptxcheck.source import Source
@@ -28,7 +28,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--every", type=int, default=1, help="only each Nth file")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
     arguments = parser.parse_args()
+    stop = time.monotonic() + arguments.seconds
     paths = [
         path for folder in arguments.folders for path in sorted(folder.rglob("*")) if path.suffix in SUFFIXES
     ]
@@ -39,13 +41,16 @@ def main() -> int:
     rules: Counter[str] = Counter()
     slowest = (0.0, "")
     for path in chosen:
+        if time.monotonic() > stop:
+            print(f"stopped after {totals['files']} of {len(chosen)} files")
+            break
         source = Source(str(path), path.read_text(encoding="utf-8", errors="replace"))
         start = time.perf_counter()
         view = HostView(source)
         hits = [(rule, hit) for rule in RULES if rule.host is not None for hit in rule.host(view)]
         slowest = max(slowest, (time.perf_counter() - start, path.name))
         calls = len(CALL.findall(source.text))
-        reached = len({encode.call.span for encode in encodes_in(source)})
+        reached = len({encode.call.span for encode in view.encodes})
         totals.update(files=1, calls=calls, reached=reached)
         for rule, hit in hits:
             rules[rule.id + (" (pedantic)" if rule.pedantic else "")] += 1

@@ -6,8 +6,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ptxcheck.descriptors.constraints import Constraint, Platform
+from ptxcheck.descriptors.constraints import Constraint, Platform, load
+from ptxcheck.descriptors.expression import Scope
+from ptxcheck.descriptors.expression import value as constant_value
 from ptxcheck.descriptors.fields import Kind
+from ptxcheck.descriptors.guard import named as with_names
 from ptxcheck.descriptors.legality import shown
 from ptxcheck.descriptors.ranges import Range, Symbol
 from ptxcheck.descriptors.symbolic import Judgement, Legality, judge
@@ -95,6 +98,18 @@ class Issue:
     steps: tuple[Step, ...]
     encode: Encode
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether no value of the unknown parts avoids it."""
+        return not (isinstance(self.fault, Broken) and self.fault.condition is not None)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Return what tells it from another issue of the same call."""
+        if isinstance(self.fault, Broken):
+            return self.argument, self.fault.constraint.id, self.fault.index
+        return self.argument, type(self.fault)
+
 
 class Judge:
     """Judges encode calls on all of `platforms`: what one of them accepts is no issue."""
@@ -119,9 +134,9 @@ class Judge:
         for key, issue in found[0].items():
             others = [one.get(key) for one in found[1:]]
             if all(other is not None for other in others):
-                certain = all(_is_certain(one) for one in (issue, *others) if one is not None)
+                certain = all(one.is_certain for one in (issue, *others) if one is not None)
                 softer = next(
-                    (one for one in (issue, *others) if one is not None and not _is_certain(one)), issue
+                    (one for one in (issue, *others) if one is not None and not one.is_certain), issue
                 )
                 yield issue if certain else softer
 
@@ -165,7 +180,7 @@ class Judge:
         for key, issue in first.items():
             same = [issue, *(one[key] for one in others if key in one)]
             if len(same) == len(found):
-                agreed[key] = next((one for one in same if not _is_certain(one)), issue)
+                agreed[key] = next((one for one in same if not one.is_certain), issue)
         return agreed
 
     def _issue(self, encode: Encode, arguments: _Arguments, fields: _Fields, judged: Judgement) -> Issue:
@@ -182,10 +197,6 @@ class Judge:
 
 def _is_short(array: Array, needed: int) -> bool:
     return array.rest is None and 0 < len(array.items) < needed <= max(RANKS)
-
-
-def _is_certain(issue: Issue) -> bool:
-    return not (isinstance(issue.fault, Broken) and issue.fault.condition is not None)
 
 
 def _base(constraint_id: str) -> str:
@@ -208,8 +219,6 @@ class _Fields:
 
     def read(self, expression: ast.expr, index: int | None) -> list[tuple[str, str, Integer]]:
         """Return the fields that a constraint reads: name, value as text, value."""
-        from ptxcheck.descriptors.constraints import load
-
         found: dict[str, Integer] = {}
         pending: list[ast.AST] = [expression]
         while pending:
@@ -229,9 +238,7 @@ class _Fields:
         loose = index is None and any(isinstance(node, ast.Name) for node in ast.walk(at))
         if loose:
             return [key for key in self.values if key.startswith(f"{name}[")]
-        text = ast.unparse(at)
-        number_ = eval(text, {"__builtins__": {}}, {"i": index})
-        key = f"{name}[{number_}]"
+        key = f"{name}[{constant_value(at, Scope({}, {}, {}), index)}]"
         return [key] if key in self.values else []
 
     def _shown(self, key: str, value: Integer) -> str:
@@ -245,8 +252,6 @@ class _Fields:
 
 
 def _source_name(term: ast.expr, known: dict[str, Symbol]) -> str:
-    from ptxcheck.descriptors.guard import named as with_names
-
     text = ast.unparse(with_names(term, known))
     return text if len(text) <= 40 else ""
 
@@ -359,10 +364,11 @@ def described(encode: Encode) -> tuple[TensorMap, frozenset[str]] | None:
     None where the rank is not known.
     """
     arguments = _Arguments(encode)
-    if arguments.rank not in RANKS:
+    rank = arguments.rank
+    if rank is None or rank not in RANKS:
         return None
-    fields = arguments.fields(arguments.rank)
-    return _map(encode.kind, arguments.rank, fields), frozenset(fields.numbers)
+    fields = arguments.fields(rank)
+    return _map(encode.kind, rank, fields), frozenset(fields.numbers)
 
 
 def _map(kind: Kind, rank: int, fields: _Fields) -> TensorMap:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ptxcheck.descriptors.constraints import Platform
 from ptxcheck.hostcode.code import Function, Program
 from ptxcheck.hostcode.names import HEADS
 from ptxcheck.source import Source
+
+if TYPE_CHECKING:
+    from ptxcheck.hostcode.encode import Issue
+    from ptxcheck.hostcode.machine import Encode
 
 CPP_SUFFIXES = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl")
 PYTHON_SUFFIXES = (".py",)
@@ -66,34 +71,29 @@ def encodes_in(source: Source) -> list[Encode]:
 def issues_in(
     source: Source, platforms: Sequence[Platform] = EVERY_PLATFORM, *, possible: bool = False
 ) -> list[Issue]:
-    """Return what is wrong with the encode calls of a file, each fault at one call once.
+    """Return what is wrong with the encode calls of a file: see `issues_of`."""
+    is_python = source.name.lower().endswith(PYTHON_SUFFIXES)
+    return issues_of(encodes_in(source), platforms, checks_lengths=not is_python, possible=possible)
+
+
+def issues_of(
+    encodes: Sequence[Encode], platforms: Sequence[Platform], *, checks_lengths: bool, possible: bool
+) -> list[Issue]:
+    """Return what is wrong with encode calls, each fault at one call once.
 
     With `possible` also what breaks a rule for some values only. A fault that a function has whatever it is
     called with is not repeated for its callers.
     """
     from ptxcheck.hostcode.encode import Judge
 
-    is_python = source.name.lower().endswith(PYTHON_SUFFIXES)
-    judge = Judge(platforms, checks_lengths=not is_python, possible=possible)
+    judge = Judge(platforms, checks_lengths=checks_lengths, possible=possible)
     found: dict[object, Issue] = {}
-    for encode in sorted(encodes_in(source), key=lambda one: len(one.frames)):
+    for encode in sorted(encodes, key=lambda one: len(one.frames)):
         for issue in judge.issues(encode):
-            fault = issue.fault
-            what = (
-                type(fault),
-                getattr(getattr(fault, "constraint", None), "id", ""),
-                getattr(fault, "index", None),
-            )
-            uncertain = getattr(fault, "condition", None) is not None
-            own = (what, issue.argument, encode.call.span)
-            if own in found and not getattr(found[own].fault, "condition", None):
+            own = (*issue.identity, encode.call.span)
+            if own in found and (found[own].is_certain or not issue.is_certain):
                 continue
-            if uncertain and (own in found or len(encode.frames) > 1):
+            if not issue.is_certain and len(encode.frames) > 1:
                 continue
-            key = own if len(encode.frames) == 1 else (*own, encode.frames[1:])
-            found.setdefault(key, issue)
+            found.setdefault(own if len(encode.frames) == 1 else (*own, encode.frames[1:]), issue)
     return list(found.values())
-
-
-from ptxcheck.hostcode.encode import Issue  # noqa: E402
-from ptxcheck.hostcode.interpret import Encode  # noqa: E402

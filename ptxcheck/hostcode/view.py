@@ -8,12 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxcheck.descriptors.constraints import Platform
-from ptxcheck.hostcode.find import EVERY_PLATFORM, issues_in
+from ptxcheck.hostcode.find import EVERY_PLATFORM, PYTHON_SUFFIXES, encodes_in, issues_of
 from ptxcheck.source import Source
 from ptxcheck.target import Target
 
 if TYPE_CHECKING:
     from ptxcheck.hostcode.encode import Issue
+    from ptxcheck.hostcode.machine import Encode
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,15 @@ class HostView:
     possible: bool = False
 
     @cached_property
+    def encodes(self) -> Sequence[Encode]:
+        """Return the encode calls that are reached in the file."""
+        return encodes_in(self.source)
+
+    @cached_property
     def issues(self) -> Sequence[Issue]:
         """Return what is wrong with the encode calls of the file."""
-        return issues_in(self.source, self._platforms, possible=self.possible)
+        is_python = self.source.name.lower().endswith(PYTHON_SUFFIXES)
+        return issues_of(self.encodes, self._platforms, checks_lengths=not is_python, possible=self.possible)
 
     @property
     def _platforms(self) -> tuple[Platform, ...]:

@@ -56,4 +56,6 @@ def test_links_to_folders_are_not_followed(tree: Path) -> None:
 
 def test_headers_are_refused_with_advice(tree: Path) -> None:
     (tree / "h.cuh").write_text("")
-    assert complaints("h.cuh") == ["h.cuh: .cuh files are not checked: name a .ptx or .cu file"]
+    assert complaints("h.cuh") == [
+        "h.cuh: .cuh files are checked for tensor maps only, and this one encodes none: name a .ptx or .cu file"
+    ]

@@ -47,7 +47,7 @@ RULE = Rule(
     summary="The instruction descriptor of a tcgen05.mma is not one of its kind.",
     consequence="Illegal instruction, or undefined results.",
     advice="Build the descriptor from the tables of this kind, cta_group and form.",
-    bad=blackwell(packed(BLACKWELL_A), expect="TM025", instruction=BLACKWELL_WORD & ~(0x3F << 17) | 9 << 17),
+    bad=blackwell(packed(BLACKWELL_A), expect="TM025", instruction=BLACKWELL_WORD & ~(0x3F << 17) | 40 << 17),
     good=blackwell(packed(BLACKWELL_A), instruction=BLACKWELL_WORD),
     check=check,
 )

@@ -82,27 +82,34 @@ class MatrixOperand:
     def start_segment(self) -> Segment | None:
         """Return what fills the start address, None when it is a constant or several things."""
         found = list(self.word.overlapping(0, 14))
-        return found[0] if len(found) == 1 and found[0].shift == 0 else None
+        return found[0] if len(found) == 1 else None
 
     @property
     def start(self) -> Start | None:
         """Return where the tile starts, None when nothing is known of it."""
         segment = self.start_segment
-        if segment is None or segment.dropped != _ENCODED_DROPS:
+        if segment is None or segment.dropped is None or segment.dropped - segment.shift != _ENCODED_DROPS:
             return None
-        return _start(segment.sum)
+        low_bits = self.word.constant & ((1 << segment.shift) - 1)
+        return _start(segment.sum, segment.dropped, low_bits * operands.UNIT)
 
 
-def _start(total: Sum) -> Start:
-    """Return an encoded sum in bytes. Bits that the encoding cuts off an address are zero, or are lost."""
+def _start(total: Sum, dropped: int, more: int) -> Start:
+    """Return a sum that lacks an address' lowest bits in bytes, and `more` bytes.
+
+    The four bits that the encoding cuts off are zero, or are lost; others were cut off to align the address.
+    """
     symbol: Atom | None = None
-    offset = total.constant * operands.UNIT
+    unit = 1 << dropped
+    offset = total.constant * unit + more
     others: dict[Atom | Piece, int] = {}
     for one, factor in total.terms:
-        terms: tuple[tuple[Atom | Piece, int], ...] = ((one, factor * operands.UNIT),)
+        terms: tuple[tuple[Atom | Piece, int], ...] = ((one, factor * unit),)
         constant = 0
-        if isinstance(one, Piece) and one.low == _ENCODED_DROPS and factor == 1:
+        if isinstance(one, Piece) and one.low == dropped and factor == 1:
             terms, constant = one.source.terms, one.source.constant
+            if dropped > _ENCODED_DROPS:
+                terms = (*terms, (Piece(one.source, 0, dropped), -1))
         offset += constant
         for part, count in terms:
             is_symbol = isinstance(part, Atom) and part.kind is AtomKind.ADDRESS and count == 1

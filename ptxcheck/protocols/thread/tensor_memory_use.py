@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...cfg import Atom, AtomKind, Linear, ThreadSet, Value
+from ...descriptors.matrix import instruction as words
 from ...isa.modifier import Mod
 from ...op import Op
 from ...spec import Trait
@@ -195,9 +196,14 @@ class TensorMemoryUse:
 
     def d_beyond(self) -> Iterator[tuple[int, int, TensorAddress]]:
         """Yield multiplications whose D ends behind its allocation: (point, last column, address)."""
+        seen: set[tuple[int, TensorAddress]] = set()
         for word in self._words():
             width, address = self._columns_of_d(word), tensor_address(self._view, word.point)
-            if width is not None and address is not None and address.column + width > address.columns:
+            if width is None or address is None or address.column + width <= address.columns:
+                continue
+            key = (self._view.cfg.graph.block_of[word.point], address)
+            if key not in seen:
+                seen.add(key)
                 yield word.point, address.column + width - 1, address
 
     def _words(self) -> tuple[InstructionWord, ...]:
@@ -206,7 +212,12 @@ class TensorMemoryUse:
     def _columns_of_d(self, word: InstructionWord) -> int | None:
         """Return how many columns D has, None where the layout is another one or not known."""
         m, n = word.fields.get("m"), word.fields.get("n")
-        if m is None or n is None or word.shape.weight_stationary:
+        if (
+            m is None
+            or n is None
+            or word.shape.weight_stationary
+            or any(words.broken(word.shape, word.fields))
+        ):
             return None
         return n if (word.shape.pair, m) in _WHOLE_ROWS or (word.shape.kind.is_scaled and m == 128) else None
 

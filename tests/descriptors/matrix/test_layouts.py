@@ -141,7 +141,9 @@ def test_instruction_word_of_triton() -> None:
     ("shape", "fields", "wanted"),
     [
         (F16, {"m": 64, "n": 8}, []),
-        (F16, {"m": 128, "n": 8}, ["columns"]),
+        (F16, {"m": 128, "n": 8}, []),
+        (Shape(Kind.F16, pair=True), {"m": 256, "n": 24}, ["columns"]),
+        (F16, {"m": 128, "n": 0}, ["columns"]),
         (F16, {"m": 128, "n": 264}, ["columns"]),
         (F16, {"m": 256, "n": 16}, ["rows"]),
         (Shape(Kind.F16, pair=True), {"m": 256, "n": 256}, []),

@@ -41,7 +41,7 @@ from .lanes import condition_of
 from .layout import Layout
 from .program import POLLS, Program, Region, followed
 from .registers import RegisterFile, SplitError, lanes_of, set_of
-from .resolve import at_thread, has_choice, is_predicate, rebuild
+from .resolve import at_thread, has_choice, is_predicate, rebuild, with_pins
 from .special import special_register
 from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, WARP, Condition, Decisions, Form, Value
 from .table import ParkError, Table
@@ -53,8 +53,8 @@ _STATES = frozenset({Op.MBARRIER_ARRIVE, Op.MBARRIER_ARRIVE_DROP})
 STATE_TOKEN = 1 << 62
 """Bit of a number that stands for the state which the arrive with the event index in the low bits returned."""
 _MOST_PARTS = 32
-_AMOUNTS = frozenset({"size", "tx_count", "tensor_map", "src", "tensormap"})
-"""Operands that may stay symbols."""
+_NUMBERS = frozenset({"addr", "mbar", "mask", "parity", "barrier", "threads", "count", "dst"})
+"""Operands that have to be numbers: which barrier, which phase, how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +162,7 @@ class Machine:
         self._turns: dict[int, int] = {}
         self._speculative = 0
         self._visits: dict[object, int] = {}
+        self._reduced: dict[Form, tuple[int, Value]] = {}
         self.table = Table(self._table_places(), shape.threads)
         self._specials: dict[tuple[str, str], Value] = {}
 
@@ -326,9 +327,10 @@ class Machine:
         assert first.guard is not None
         taken: ThreadSet = 0
         opened: list[tuple[ThreadSet, Form]] = []
+        acting = point if self.program.region(block).acts else -1
         for held, value in self._guard_pieces(first.guard.register, threads):
             truth = lanes.negate(value) if first.guard.negated else value
-            known = self._known(truth, held)
+            known = self._known(truth, held, acting)
             if known is None:
                 assert isinstance(truth, Form)
                 opened.append((held, truth))
@@ -351,24 +353,29 @@ class Machine:
         except SplitError as split:
             return [(part, self.read(register, part)) for part in split.parts]
 
-    def _known(self, value: Value, threads: ThreadSet) -> ThreadSet | None:
-        """Return the threads for which a predicate holds, None when it is open."""
+    def _known(self, value: Value, threads: ThreadSet, point: int = -1) -> ThreadSet | None:
+        """Return the threads for which a predicate holds, None when it is open; `point` asks, -1: no branch."""
         if isinstance(value, int):
             return threads if value & 1 else 0
         if isinstance(value, np.ndarray):
             return set_of(value != 0) & threads
+        value = self.reduced(value)
+        if not isinstance(value, Form):
+            return self._known(value, threads)
         narrow = self.narrow(value, threads)
         if narrow is None:
             return None
         if not isinstance(narrow, Form):
-            return self._known(narrow, threads)
+            return self._known(narrow, threads, point)
         known = self._decisions.truths.get(narrow)
+        condition, positive = condition_of(narrow)
         if known is None:
-            condition, positive = condition_of(narrow)
             truth = self._decisions.implied(condition)
             if truth is None:
                 return None
             known = self._decisions.truths[narrow] = truth == positive
+        if point >= 0 and not self._speculative:
+            self._follow(point, known, condition, known == positive)
         return threads if known else 0
 
     def _loop_side(self, block: int, first: Edge, other: Edge) -> bool | None:
@@ -571,9 +578,28 @@ class Machine:
 
     def concrete(self, value: Value, threads: ThreadSet, point: int) -> Value:
         """Return a value with the predicates that it depends on decided."""
+        value = self.reduced(value)
         if not isinstance(value, Form) or not has_choice(value):
             return value
         return rebuild(value, lambda truth: self.decide_uniform(truth, point), self.threads)
+
+    def reduced(self, value: Value) -> Value:
+        """Return a value with numbers in place of what the decisions leave one number."""
+        pins = self._decisions.pins
+        if not pins or not isinstance(value, Form):
+            return value
+        known = self._reduced.get(value)
+        if known is None or known[0] != len(pins):
+            known = self._reduced[value] = len(pins), with_pins(value, pins, self.threads)
+        return known[1]
+
+    def single(self, value: Form, threads: ThreadSet) -> Value:
+        """Return the number that the decisions leave a symbol, if it is only one."""
+        narrow = self.narrow(value, threads)
+        if not isinstance(narrow, Form):
+            return value if narrow is None else narrow
+        number = self._decisions.only(narrow)
+        return value if number is None else number & _MASK64
 
     def count(self, key: object) -> int:
         """Return how often this was asked with the same key before."""
@@ -647,7 +673,7 @@ class Machine:
         holds: ThreadSet = 0
         for held, value in self._guard_pieces(guard.register, threads):
             truth = lanes.negate(value) if guard.negated else value
-            known = self._known(truth, held)
+            known = self._known(truth, held, point if point in self.program.events else -1)
             if known is None:
                 assert isinstance(truth, Form)
                 if point not in self.program.events:
@@ -707,6 +733,8 @@ class Machine:
             value = self.value(operand, guard)
             if isinstance(value, Form):
                 value = self.concrete(value, guard, point)
+                if isinstance(value, Form) and spec.name in _NUMBERS:
+                    value = self.single(value, guard)
             operands[spec.name] = value
             if isinstance(operand, AddressOperand) and spec.second is not None:
                 written = instruction[spec.name]
@@ -775,7 +803,9 @@ class Machine:
     def read(self, register: Register, threads: ThreadSet) -> Value:
         """Return the value of a register. Raises SplitError."""
         value = self.registers.read(register, threads)
-        return value if value is not None else self._special(register.name, "")
+        if value is None:
+            return self._special(register.name, "")
+        return self.reduced(value) if isinstance(value, Form) else value
 
     def _special(self, name: str, axis: str) -> Value:
         known = self._specials.get((name, axis))

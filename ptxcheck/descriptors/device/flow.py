@@ -10,7 +10,7 @@ granted: no data race on the bytes of a map (a write by another thread is ordere
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -157,6 +157,18 @@ class DeviceMaps:
         ):
             return None
         return found
+
+    def left_behind(self) -> Iterator[tuple[int, Contents]]:
+        """Yield maps that the kernel leaves in global memory and does not use, with the point of the last change."""
+        used = {use.key for use in self.uses}
+        last = {copy.target: copy.point for copy in self.copies_out if copy.target is not None}
+        last |= {e.key: e.point for e in self.replacements if e.key is not None and not e.key.is_shared}
+        for key, point in last.items():
+            if key in used:
+                continue
+            maker = self.makers.get(key)
+            state = None if maker is None or self.has_lost else self.own_run(maker).after(point)
+            yield point, contents.LOST if state is None else _in(state, key)
 
     def _run(self, follower: Follower) -> States[State]:
         if follower not in self._runs:

@@ -1,8 +1,8 @@
 """Verdicts on the tensor maps that a kernel makes or changes itself.
 
-`DESCRIPTOR_LEGALITY`: every copy through such a map finds one that the hardware can use. `DESCRIPTOR_RANK`: copies
-give as many coordinates as their map has dimensions, in its mode. `DESCRIPTOR_ORDER`: every change is ordered
-before the copies that use it, and after those that used the map before.
+`DESCRIPTOR_LEGALITY`: every copy through such a map finds one that the hardware can use, and so do later kernels.
+`DESCRIPTOR_RANK`: copies give as many coordinates as their map has dimensions, in its mode. `DESCRIPTOR_ORDER`: every
+change is ordered before the copies that use it, and after those that used the map before.
 
 Taken for granted, in all three: no data race on the bytes of a map while it is made, and pointers that the host
 passes under two names do not overlap.
@@ -40,6 +40,9 @@ def descriptor_verdicts(view: KernelView) -> tuple[Verdict, ...]:
     if not maps.events:
         return ()
     found = [(use, maps.at(use)) for use in maps.uses]
+    if maps.has_lost and not found:
+        reason = Reason("where the maps are that the kernel changes was not followed", maps.events[0].point)
+        return tuple(Verdict(which, VerdictKind.UNKNOWN, (reason,)) for which in PROPERTIES)
     return (
         _verdict(Property.DESCRIPTOR_LEGALITY, _legality(view, found)),
         _verdict(Property.DESCRIPTOR_RANK, _rank(view, found)),
@@ -81,7 +84,11 @@ def _legality(view: KernelView, found: Sequence[tuple[Use, Contents | None]]) ->
             yield VerdictKind.UNKNOWN, Reason("which map this copy reads was not followed", use.point)
             continue
         variants = view.device_maps.made_of(contents)
-        judged = [list(_of_variant(view, use, made)) for made in variants]
+        judged = [list(_of_variant(view, use.point, made)) for made in variants]
+        yield from _joined(judged)
+
+    for point, contents in view.device_maps.left_behind():
+        judged = [list(_of_variant(view, point, made)) for made in view.device_maps.made_of(contents)]
         yield from _joined(judged)
 
 
@@ -98,31 +105,31 @@ def _joined(judged: Sequence[Sequence[Judgement]]) -> Iterator[Judgement]:
             yield kind, reason
 
 
-def _of_variant(view: KernelView, use: Use, made: Made) -> Iterator[Judgement]:
+def _of_variant(view: KernelView, point: int, made: Made) -> Iterator[Judgement]:
     match made:
         case NotSet(slots=slots):
             names = ", ".join(map(str, slots))
-            yield VerdictKind.VIOLATED, Reason(f"the map has no {names}", use.point)
+            yield VerdictKind.VIOLATED, Reason(f"the map has no {names}", point)
         case NotKnown(reason=text, depends_on_host=depends):
             kind = VerdictKind.ASSUMES if depends else VerdictKind.UNKNOWN
-            yield kind, Reason(text, use.point)
+            yield kind, Reason(text, point)
         case MadeMap():
-            yield from _of_map(view, use, made)
+            yield from _of_map(view, point, made)
 
 
-def _of_map(view: KernelView, use: Use, made: MadeMap) -> Iterator[Judgement]:
+def _of_map(view: KernelView, point: int, made: MadeMap) -> Iterator[Judgement]:
     answer = view.device_maps.legality(made)
     match answer.legality:
         case Legality.ALWAYS:
             yield VerdictKind.PROVED, None
         case Legality.NEVER:
             text = "; ".join(clause.constraint.text for clause in answer.clauses)
-            yield VerdictKind.VIOLATED, Reason(text, use.point)
+            yield VerdictKind.VIOLATED, Reason(text, point)
         case Legality.CONDITIONAL:
             is_hosts = is_conditional_on_host(view, made)
             kind = VerdictKind.ASSUMES if is_hosts else VerdictKind.UNKNOWN
             for text in dict.fromkeys(clause.python for clause in answer.clauses):
-                yield kind, Reason(text, use.point)
+                yield kind, Reason(text, point)
 
 
 # ---- rank and mode

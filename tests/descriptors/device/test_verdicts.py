@@ -151,6 +151,23 @@ def test_two_replacements_on_different_paths_are_both_judged() -> None:
     assert "on some paths" in reasons(bad, LEGALITY)
 
 
+def test_a_map_for_a_later_kernel_is_judged_where_it_is_copied() -> None:
+    assert kinds(kernel(use=""))[LEGALITY] is VerdictKind.ASSUMES
+    assert "source % 16 == 0" in reasons(kernel(use=""), LEGALITY)
+    assert kinds(kernel({"box_dim.b32 0": "128"}, use=""))[LEGALITY] is VerdictKind.VIOLATED
+
+
+def test_maps_at_unknown_places_are_not_vouched_for() -> None:
+    text = kernel(
+        use="", copy="ld.global.u64 %rd13, [%rd1];\n" + COPY.replace("[%rd1]", "[%rd13]"), acquire=""
+    )
+    assert kinds(text)[LEGALITY] is VerdictKind.ASSUMES
+    selected = text.replace("[map], 3;", "[%r2], 3;").replace(
+        "mov.u32 %r2, map;", "ld.shared.u32 %r2, [full];"
+    )
+    assert set(kinds(selected).values()) == {VerdictKind.UNKNOWN}
+
+
 def test_two_threads_make_maps_for_each_other() -> None:
     text = """
 .version 8.6

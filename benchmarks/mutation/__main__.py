@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.corpora.store import default_root
+from ptxcheck.launches import parse_hint
 
 from .campaign import Outcome, Record, as_json, run, table
 from .harmless import load_harmless
@@ -36,6 +37,9 @@ def main() -> int:
     parser.add_argument("--kernels", type=int, help="kernels of each file")
     parser.add_argument("--seconds", type=float, default=20.0, help="time for one verification")
     parser.add_argument("--partly", action="store_true", help="print mutants that still hold in part")
+    parser.add_argument(
+        "--launch", action="append", default=[], help="as for `ptxcheck check`: block=128 cluster=2"
+    )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--cache", type=Path, default=default_root(), help="folder of the corpora")
     parser.add_argument("--json", type=Path, help="write every record here")
@@ -45,6 +49,7 @@ def main() -> int:
     for record in run(
         files, load_harmless(), operators=frozenset(options.operator) if options.operator else None,
         limit=options.limit, seconds=options.seconds, jobs=options.jobs, kernels=options.kernels,
+        launch=tuple(parse_hint(text, "--launch") for text in options.launch),
     ):  # fmt: skip
         records.append(record)
         _say(record, partly=options.partly)

@@ -13,6 +13,7 @@ from enum import Enum
 from pathlib import Path
 from types import FrameType
 
+from ptxcheck.launches import LaunchHint
 from ptxcheck.protocols.verify import show_equations
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
@@ -86,6 +87,7 @@ class _Task:
     """Properties that hold for the kernel as it is."""
     contract: frozenset[str] = frozenset()
     """What the host must meet for the kernel as it is."""
+    launch: tuple[LaunchHint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +107,17 @@ def run(
     seconds: float = 20.0,
     jobs: int = 2,
     kernels: int | None = None,
+    launch: tuple[LaunchHint, ...] = (),
 ) -> Iterator[Record]:
     """Yield a record of each kernel, and of each mutant of those that hold, file by file.
 
     `limit` bounds the mutants of an operator in one kernel (they are spread over its statements), `kernels` the
-    kernels of a file.
+    kernels of a file; `launch` is for kernels that do not say how they are launched.
     """
     with multiprocessing.get_context("fork").Pool(jobs, _be_nice, maxtasksperchild=50) as pool:
         for name, path in files:
             chosen = list(subjects(Source(name, path.read_text(encoding="utf-8"))))[:kernels]
-            bases = [_Task(name, s.function.name, s.text, seconds) for s in chosen]
+            bases = [_Task(name, s.function.name, s.text, seconds, launch=launch) for s in chosen]
             for subject, base in zip(chosen, pool.imap(_judged, bases), strict=True):
                 kernel = subject.function.name
                 yield Record(name, kernel, "", 0, "", base.outcome, base.detail, None)
@@ -122,7 +125,8 @@ def run(
                     continue
                 found = _sampled(mutants(subject), operators, limit)
                 tasks = [
-                    _Task(name, kernel, mutant.text, seconds, base.holds, base.contract) for mutant in found
+                    _Task(name, kernel, mutant.text, seconds, base.holds, base.contract, launch)
+                    for mutant in found
                 ]
                 for mutant, answer in zip(found, pool.imap(_judged, tasks), strict=True):
                     reason = why_harmless(harmless, name, mutant)
@@ -156,7 +160,9 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
 def _judged(task: _Task) -> _Answer:
     signal.setitimer(signal.ITIMER_REAL, task.seconds + _GRACE_SECONDS)
     try:
-        (result,) = judge(Source(task.file, task.text), kernel=task.kernel, seconds=task.seconds)
+        (result,) = judge(
+            Source(task.file, task.text), kernel=task.kernel, seconds=task.seconds, launch=task.launch
+        )
     except TimeoutError:
         return _Answer(Outcome.UNKNOWN, f"stopped after {task.seconds + _GRACE_SECONDS:.0f} s")
     except Exception as error:

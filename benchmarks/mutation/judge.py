@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ptxcheck.cfg import build
 from ptxcheck.ir import Function
 from ptxcheck.launch_comments import comment_hints
-from ptxcheck.launches import launch_of
+from ptxcheck.launches import LaunchHint, launch_of
 from ptxcheck.parser import parse_module
 from ptxcheck.positions import Library, Locator
 from ptxcheck.protocols.verify import Verification, verify
@@ -37,7 +37,12 @@ class Judged:
 
 
 def judge(
-    source: Source, *, kernel: str | None = None, seconds: float = 20.0, origin: Source | None = None
+    source: Source,
+    *,
+    kernel: str | None = None,
+    seconds: float = 20.0,
+    origin: Source | None = None,
+    launch: tuple[LaunchHint, ...] = (),
 ) -> Iterator[Judged]:
     """Yield the verdicts of each kernel of a PTX text, or of the one that is named, in order.
 
@@ -46,7 +51,7 @@ def judge(
     """
     module = parse_module(source)
     locator = Locator(module, Library(), lambda path: origin.name if origin else path)
-    hints = comment_hints(module, locator, [source, *([origin] if origin else [])])
+    hints = (*launch, *comment_hints(module, locator, [source, *([origin] if origin else [])]))
     problems = [*module.problems, *(p for f in module.entries if f.body is not None for p in f.body.problems)]
     if problems:
         raise ValueError(
@@ -54,6 +59,6 @@ def judge(
         )
     for function in module.entries:
         if kernel is None or function.name == kernel:
-            launch, _ = launch_of(function, hints)
-            result = verify(build(function), function, module, launch, seconds=seconds)
+            shape, _ = launch_of(function, hints)
+            result = verify(build(function), function, module, shape, seconds=seconds)
             yield Judged(locator, function, result, result.verdicts())

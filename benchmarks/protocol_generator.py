@@ -16,6 +16,7 @@ from ptxcheck.protocols.actions import (
     Expect,
     Fence,
     Init,
+    Inval,
     Protocol,
     Proxy,
     Registers,
@@ -92,14 +93,15 @@ class Draft:
 def numbered(actions: Program, first: int) -> Program:
     """Give each action a point of its own, and waits for states the arrival before them."""
     found: Program = []
-    token = -1
+    tokens: dict[Barrier, int] = {}
     for index, action in enumerate(actions):
         action = replace(action, point=first + index)
         if isinstance(action, Arrive):
-            token = index
+            tokens[action.barrier] = index
             action = replace(action, token=index)
         elif isinstance(action, Wait) and action.parity is None:
-            action = replace(action, token=token) if token >= 0 else replace(action, parity=0)
+            token = tokens.get(action.barrier)
+            action = replace(action, parity=0) if token is None else replace(action, token=token)
         found.append(action)
     return found
 
@@ -301,7 +303,34 @@ def leavers(draft: Draft) -> None:
         draft.add(program)
 
 
+def twice(draft: Draft) -> None:
+    """One strand initialises, uses, invalidates and initialises again; the others meet it in between."""
+    rng = draft.rng
+    count = rng.choice([1, 2])
+    meet, part = (Rendezvous(0, ("bar", 0, number), 1, count + 1, True) for number in (1, 2))
+    first: Program = []
+    other: Program = []
+    for life in range(2):
+        if life:
+            first += [Inval(0, full(0)), Init(0, full(0), 1)]
+        first.append(meet)
+        other.append(meet)
+        for step in range(rng.choice([1, 1, 2])):
+            first += [Arrive(0, full(0), 1, BYTES), load(full(0), slot(step)), Wait(0, full(0), step & 1)]
+            other += [Wait(0, full(0), step & 1), Access(0, reads=(slot(step),))]
+            if step == 0:
+                first.append(part)
+                other.append(part)
+        first.append(part)
+        other.append(part)
+    draft.counts = {full(0): 1}
+    draft.add(first)
+    for _ in range(count):
+        draft.add(list(other))
+
+
 PATTERNS = (
+    twice,
     leavers,
     ring,
     ring,

@@ -30,6 +30,7 @@ from ptxcheck.protocols.actions import (
     Expect,
     Fence,
     Init,
+    Inval,
     Protocol,
     Proxy,
     Registers,
@@ -234,6 +235,11 @@ class Oracle:
                 world = with_word(world, action.barrier, Word(number, action.count, action.count))
                 view = replace(thread.view, inits=thread.view.inits | 1 << number)
                 return self.go_on(world, strand, replace(thread, view=view))
+            case Inval():
+                if word_of(world, action.barrier) is None:
+                    raise GoneWrongError("invalidated before it is initialised")
+                words = tuple((name, word) for name, word in world.words if name != action.barrier)
+                return self.go_on(replace(world, words=words), strand, thread)
             case Arrive(expect=int(amount)):
                 self.needs_init(world, thread, action.barrier)
                 published = thread.view if action.releases else thread.released
@@ -342,7 +348,8 @@ class Oracle:
         drop: bool = False,
     ) -> World:
         word = word_of(world, name)
-        assert word is not None
+        if word is None:
+            raise GoneWrongError("work completes on an mbarrier that is not live any more")
         self.same_phase(number, word.phase)
         pending = word.pending - arrivals
         if pending < 0:

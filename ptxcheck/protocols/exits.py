@@ -39,12 +39,10 @@ class Exits:
         over = int(actor.stamp[Row.EXECUTED, actor.strand])
         self._add(_Remote(actor.strand, action.point, target, actor.strand, over))
 
-    def note_later(
-        self, actor: Actor, action: AsyncArrive, component: Component | None, phase: int | None
-    ) -> None:
+    def note_later(self, actor: Actor, action: AsyncArrive, component: Component | None, over: int) -> None:
         """Note an asynchronous arrival: it is over with its phase."""
-        if component is not None and phase is not None:
-            self._add(_Remote(actor.strand, action.point, action.barrier.cta, component, phase + 1))
+        if component is not None:
+            self._add(_Remote(actor.strand, action.point, action.barrier.cta, component, over))
 
     def touch(self, touch: Touch) -> None:
         """Note an access of shared memory of another CTA."""

@@ -60,6 +60,12 @@ class Mbarrier:
     maker: int
     made: int
     """Strand that initialised it, and the number of its action, counted from one."""
+    lived: int = 0
+    """Phases that completed before it was initialised: of earlier mbarriers at the same place."""
+    overwritten: tuple[int, int] | None = None
+    """Strand and point of an access of its bytes."""
+    last_asynchronous: int = 0
+    """Phases up to the last that depended on asynchronous work."""
     phase: int = 0
     now: _Phase = field(default_factory=_Phase)
     completions: list[Clock] = field(default_factory=list)
@@ -90,6 +96,17 @@ class Phases:
         self.live: dict[Barrier, Mbarrier] = {}
         self.equations: dict[tuple[Barrier, str, str], Equation] = {}
         self._balanced_by_host: frozenset[Barrier] = frozenset()
+        self._lived: dict[Barrier, int] = {}
+
+    def present(self, name: Barrier) -> int:
+        """Return the phase that an mbarrier is in, 0 when it is not live."""
+        barrier = self.live.get(name)
+        return 0 if barrier is None else barrier.phase
+
+    def completed_by(self, name: Barrier, phase: int) -> int:
+        """Return how many phases have completed at a place when a phase of the present mbarrier has."""
+        barrier = self.live.get(name)
+        return phase + 1 + (barrier.lived if barrier is not None else 0)
 
     # -- actions
 
@@ -102,12 +119,17 @@ class Phases:
             text = f"an expected count of {action.count} is outside 1 to {MAX_COUNT}"
             self._problem(Flaw.TX_RANGE, actor, action.point, action.barrier, text, happened=True)
         made = int(actor.stamp[Row.EXECUTED, actor.strand])
-        self.live[action.barrier] = Mbarrier(action.count, action.count, actor.stamp, actor.strand, made)
+        self.live[action.barrier] = Mbarrier(
+            action.count, action.count, actor.stamp, actor.strand, made, self._lived.get(action.barrier, 0)
+        )
 
     def invalidate(self, actor: Actor, name: Barrier, point: int) -> None:
         barrier = self._find(actor, name, point)
         if barrier is not None:
-            self._check_users(actor, name, barrier, point)
+            self._check_users(
+                actor, name, barrier, point, "nothing orders the invalidation after its last use"
+            )
+            self._lived[name] = barrier.lived + barrier.phase
             del self.live[name]
 
     def arrive(self, actor: Actor, action: Arrive) -> int | None:
@@ -189,7 +211,7 @@ class Phases:
         ):
             text = f"nothing orders this wait after the completion of phase {named - 1}: it can pass one phase early"
             self._problem(Flaw.EARLY_WAIT, actor, action.point, action.barrier, text, barrier)
-        if named < barrier.phase - 1:
+        if 0 <= named < barrier.phase - 1:
             text = f"the state names phase {named}, and phase {barrier.phase} is under way"
             self._problem(
                 Flaw.MISSED_PHASE, actor, action.point, action.barrier, text, barrier, happened=True
@@ -254,6 +276,13 @@ class Phases:
                 Flaw.UNORDERED_INIT, actor, point, name, text, happened=True,
                 related=((barrier.maker, point),),
             )  # fmt: skip
+        if barrier.overwritten is not None:
+            strand, where = barrier.overwritten
+            text = "accesses the bytes of a live mbarrier, which is used again"
+            self._record.add(
+                Flaw.BARRIER_OVERWRITTEN, strand, where, name, barrier.phase, text, happened=True,
+                related=((actor.strand, point),),
+            )  # fmt: skip
         barrier.users[actor.strand] = int(actor.stamp[Row.EXECUTED, actor.strand])
         return barrier
 
@@ -315,7 +344,8 @@ class Phases:
             clock[Row.EXECUTED] = np.maximum(clock[Row.EXECUTED], before[Row.EXECUTED])
         place = self._components.bytes_of(name)
         if phase.is_asynchronous and place is not None:
-            clock[:, place] = barrier.phase + 1
+            barrier.last_asynchronous = barrier.phase + 1
+            clock[:, place] = barrier.lived + barrier.phase + 1
         self._check_missed(name, barrier, clock)
         barrier.completions.append(clock)
         barrier.phase += 1
@@ -386,28 +416,41 @@ class Phases:
                     return True
         return False
 
-    def _check_users(self, actor: Actor, name: Barrier, barrier: Mbarrier, point: int) -> None:
-        """Check that all that has been done to a barrier is known to have been when it is invalidated."""
+    def _check_users(self, actor: Actor, name: Barrier, barrier: Mbarrier, point: int, text: str) -> bool:
+        """Check that all that has been done to a barrier is known to have been; False when it is not."""
+        place = self._components.bytes_of(name)
+        last_asynchronous = barrier.lived + barrier.last_asynchronous
+        if barrier.now.is_asynchronous or (
+            place is not None and actor.clock[Row.EXECUTED, place] < last_asynchronous
+        ):
+            text = f"{text}: asynchronous work may still complete on it"
+            self._problem(Flaw.EARLY_INVALIDATION, actor, point, name, text, barrier, happened=True)
+            return False
         for strand, last in sorted(barrier.users.items()):
             if strand != actor.strand and actor.clock[Row.EXECUTED, strand] < last:
-                text = "nothing orders the invalidation after another thread's last use"
                 self._problem(
                     Flaw.EARLY_INVALIDATION, actor, point, name, text, barrier, happened=True,
                     related=((strand, point),),
                 )  # fmt: skip
+                return False
+        return True
 
-    def touched_by(self, spans: Iterable[Span]) -> Barrier | None:
-        """Return a live mbarrier that certain bytes overlap."""
+    def touch(self, actor: Actor, point: int, spans: Iterable[Span]) -> None:
+        """Note an access of certain bytes. Those of a live mbarrier may be reused without invalidation after its
+        last use, though the PTX ISA asks for one."""
         for span in spans:
-            for name in self.live:
-                if (
-                    span.size
-                    and name.cta == span.cta
-                    and name.offset < span.end
-                    and span.start < name.offset + OBJECT_BYTES
-                ):
-                    return name
-        return None
+            for name, barrier in self.live.items():
+                meets = name.offset < span.end and span.start < name.offset + OBJECT_BYTES
+                if not meets or not span.size or name.cta != span.cta or barrier.overwritten is not None:
+                    continue
+                barrier.overwritten = (actor.strand, point)
+                text = "accesses the bytes of a live mbarrier, and nothing orders that after its last use"
+                if self._check_users(actor, name, barrier, point, text):
+                    text = "accesses the bytes of an mbarrier that is not invalidated"
+                    self._record.add(
+                        Flaw.BARRIER_OVERWRITTEN, actor.strand, point, name, barrier.phase, text, strict=True,
+                        happened=True,
+                    )  # fmt: skip
 
     def _problem(
         self,

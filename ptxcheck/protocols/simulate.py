@@ -143,7 +143,7 @@ class _Simulation:
             case Commit():
                 self._pipelines.commit(actor, action.pipeline)
             case Access():
-                self._touch(runner, action, runner.index, runner.index, runner.at + 1)
+                self._touch(runner, actor, action, runner.index, runner.index, runner.at + 1)
             case Fence():
                 self._fence(runner, actor, action)
             case _:
@@ -169,9 +169,9 @@ class _Simulation:
                 return self._transfer(runner, actor, action)
             case AsyncArrive():
                 done = self._pipelines.done_so_far(runner.index, action.pipeline)
-                phase = self._phases.arrive_later(actor, action, done)
-                self._exits.note_later(actor, action, self._components.bytes_of(action.barrier), phase)
-                return phase
+                over = self._phases.completed_by(action.barrier, self._phases.present(action.barrier))
+                self._exits.note_later(actor, action, self._components.bytes_of(action.barrier), over)
+                return self._phases.arrive_later(actor, action, done)
             case Arrive():
                 self._exits.note(actor, action, action.barrier.cta)
                 return self._phases.arrive(actor, action)
@@ -188,24 +188,26 @@ class _Simulation:
             component = self._components.work_of(action.pipeline, runner.index) or component
             reads = self._components.work_of(action.pipeline + READS, runner.index) or reads
         for name, amount in action.completes:
+            ends = self._phases.completed_by(name, self._phases.present(name))
             phase = self._phases.transfer(actor, action, name, amount)
             place = self._components.bytes_of(name)
             if phase is not None and place is not None:
-                component, over = place, phase + 1
+                component, over = place, ends
                 reads = place if not action.pipeline else reads
-        self._touch(runner, action, component, reads, over)
+        self._touch(runner, actor, action, component, reads, over)
         return phase
 
     def _touch(
-        self, runner: _Runner, action: Access | Transfer, component: int, reads: int, over: int
+        self,
+        runner: _Runner,
+        actor: Actor,
+        action: Access | Transfer,
+        component: int,
+        reads: int,
+        over: int,
     ) -> None:
-        certain = not isinstance(action, Access) or action.certain
-        hit = self._phases.touched_by((*action.reads, *action.writes)) if certain else None
-        if hit is not None:
-            text = "accesses the bytes of a live mbarrier"
-            self._record.add(
-                Flaw.BARRIER_OVERWRITTEN, runner.index, action.point, hit, -1, text, happened=True
-            )
+        if not isinstance(action, Access) or action.certain:
+            self._phases.touch(actor, action.point, (*action.reads, *action.writes))
         for touch in touches_of(action, runner.index, runner.at, runner.clock, component, reads, over):
             self._memory.add(touch)
             self._exits.touch(touch)

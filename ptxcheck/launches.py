@@ -24,6 +24,7 @@ _QUANTITY = re.compile(r"[a-z_]+\([^()]*\)\Z")
 _PLACE = re.compile(r"([\w$.%]+?)(?:\+(\d+))?(?:\.[usb](8|16|32|64))?\Z")
 _KEYS = frozenset({"block", "cluster", "assume", "tensor-maps"})
 _MAP_BYTES = 128
+_CAPABILITIES = ((9, 0), (10, 0), (12, 0))
 MAX_THREADS = 1024
 MAX_CLUSTER = 16
 
@@ -102,13 +103,22 @@ def parse_tensor_map(text: str, origin: str = "--tensor-map", kernel: str = "*")
 
 def _tensor_map(spec: object, origin: str) -> TensorMap:
     """Return the map that a description means: words, TOML, JSON, a path, or a table of a configuration."""
+    from .descriptors.constraints import Layer, Platform
+    from .descriptors.legality import violations
     from .descriptors.spec import SpecError, read, tensor_map_of
 
     try:
         text = json.dumps(spec, default=str) if isinstance(spec, Mapping) else str(spec)
-        return tensor_map_of(read(text))
+        tensor_map = tensor_map_of(read(text))
     except (SpecError, ValueError) as error:
         raise LaunchError(f"{origin}: {error}") from error
+    refused = [
+        [one for one in violations(tensor_map, Platform(each)) if one.constraint.layer is Layer.DRIVER]
+        for each in _CAPABILITIES
+    ]
+    if all(refused):
+        raise LaunchError(f"{origin}: no driver encodes this map: {refused[0][0].message}")
+    return tensor_map
 
 
 def _number(text: str, what: str) -> int:

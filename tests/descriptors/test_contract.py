@@ -133,6 +133,11 @@ def test_bad_descriptions_are_located(text: str) -> None:
         parse_tensor_map(text)
 
 
+def test_a_description_that_no_driver_encodes_is_refused_with_the_rule() -> None:
+    with pytest.raises(LaunchError, match=r"boxDim\[1\]: boxDim must be 1 to 256"):
+        parse_tensor_map("a=type=fp16 shape=1024,1024 box=64,512")
+
+
 def test_a_configuration_describes_a_map() -> None:
     table = {"tensor-maps": {"param_1": {"type": "fp16", "shape": [64, 64], "box": [64, 64]}}}
     (name, tensor_map), *rest = hint_from_table("copy*", table, "configuration").tensor_maps

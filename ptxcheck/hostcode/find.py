@@ -62,7 +62,10 @@ def encodes_in(source: Source) -> list[Encode]:
     """Return every encode call that is reached in a file, once for each way of calls that leads to it."""
     from ptxcheck.hostcode.interpret import Interpreter
 
-    program = program_of(source) if has_encode(source.text) else None
+    try:
+        program = program_of(source) if has_encode(source.text) else None
+    except RecursionError:
+        return []  # brackets in brackets beyond what any author writes
     if program is None:
         return []
     return Interpreter(program, source.text).encodes(leading_functions(program))

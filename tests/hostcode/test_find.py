@@ -200,6 +200,8 @@ def test_cuda_sources_are_checked_without_a_compiler(tmp_path: Path, monkeypatch
         "cuTensorMapEncodeTiled(",
         "}}} cuTensorMapEncodeTiled (((",
         "\0cuTensorMapEncodeTiled",
+        "const int x = " + "(" * 5000 + "1" + ")" * 5000 + "; void f() { cuTensorMapEncodeTiled(x); }",
+        "void f() { int x = " + "1 + " * 5000 + "1; cuTensorMapEncodeTiled(x); }",
         "int é = 1; // cuTensorMapEncodeTiled ü",
     ],
 )

@@ -83,7 +83,7 @@ def test_empty_file_is_the_default(tmp_path: Path) -> None:
         ("fail-on = 'bad'", "`fail-on`: 'bad' is not a severity; they are error, hang"),
         ("[nvcc]\ntimeut = 1", "unknown key `nvcc.timeut`; did you mean `timeout`?"),
         ("[nvcc]\ntimeout = -1", "`nvcc.timeout`: must be a positive number of seconds"),
-        ("[launch]\nk = 3", "`launch`: configuration: needs `block`, `cluster` or `assume`"),
+        ("[launch]\nk = 3", "`launch`: configuration: needs `block`, `cluster`, `assume` or `tensor-maps`"),
         ("[severity]\nMB = 3", "`severity`: 3 is not a severity"),
         ("x = [", "is not TOML"),
     ],

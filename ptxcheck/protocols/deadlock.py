@@ -79,7 +79,7 @@ class Explainer:
         if isinstance(action, Wait):
             if self._phases.live[action.barrier].pending <= 0:
                 return 0
-            if self._is_stale(index, action):
+            if self._is_stale(index, action) or self._has_skipped(index, action):
                 return 1
         bringers = self._bringers(index)
         if not bringers or bringers == [index]:
@@ -109,6 +109,11 @@ class Explainer:
         barrier = self._phases.live[action.barrier]
         seen = barrier.seen.get(index, -1)
         return action.parity is not None and seen >= 0 and barrier.phase == seen + 2
+
+    def _has_skipped(self, index: int, action: Wait) -> bool:
+        """Tell whether a strand waits for a phase without having seen the one before, which is over."""
+        barrier = self._phases.live[action.barrier]
+        return action.parity is not None and barrier.seen.get(index, -1) < barrier.phase - 1
 
     def _circle(self, start: int) -> list[int]:
         """Return strands that each wait for the next, back to the first; empty when there is no such circle."""

@@ -1,7 +1,7 @@
 """Exit of a CTA: nothing may reach into its shared memory when its last thread has ended.
 
-A remote access is safe when some thread of its target knows, before that thread ends, that the access is over: the
-CTA lives at least as long as that thread.
+That holds for accesses of other CTAs, and for copies of its own. One is safe when some thread of the CTA knows, before
+that thread ends, that it is over: the CTA lives at least as long as that thread.
 """
 
 from __future__ import annotations
@@ -36,22 +36,25 @@ class Exits:
 
     def note(self, actor: Actor, action: Action, target: int) -> None:
         """Note an operation on an mbarrier of another CTA."""
+        if target == self._strands[actor.strand].cta:
+            return
         over = int(actor.stamp[Row.EXECUTED, actor.strand])
         self._add(_Remote(actor.strand, action.point, target, actor.strand, over))
 
     def note_later(self, actor: Actor, action: AsyncArrive, component: Component | None, over: int) -> None:
         """Note an asynchronous arrival: it is over with its phase."""
-        if component is not None:
+        if component is not None and action.barrier.cta != self._strands[actor.strand].cta:
             self._add(_Remote(actor.strand, action.point, action.barrier.cta, component, over))
 
-    def touch(self, touch: Touch) -> None:
-        """Note an access of shared memory of another CTA."""
-        if touch.certain:
-            for target in {span.cta for span in touch.spans}:
+    def touch(self, touch: Touch, *, is_copy: bool) -> None:
+        """Note an access of shared memory: of another CTA, or by a copy that nobody may have waited for."""
+        own = self._strands[touch.strand].cta
+        for target in sorted({span.cta for span in touch.spans}):
+            if touch.certain and (target != own or is_copy):
                 self._add(_Remote(touch.strand, touch.point, target, touch.component, touch.over))
 
     def _add(self, remote: _Remote) -> None:
-        if remote.target != self._strands[remote.strand].cta and remote.target in self._targets:
+        if remote.target in self._targets:
             key = (remote.target, remote.component)
             if key not in self._remote or self._remote[key].over < remote.over:
                 self._remote[key] = remote
@@ -67,6 +70,11 @@ class Exits:
             if known < remote.over:
                 record.add(
                     Flaw.EXIT_WITH_REMOTE_ACCESS, remote.strand, remote.point, ("cta", remote.target), -1,
-                    f"CTA {remote.target} may have ended when this reaches into its shared memory",
+                    self._text(remote),
                     happened=True,
                 )  # fmt: skip
+
+    def _text(self, remote: _Remote) -> str:
+        if remote.target == self._strands[remote.strand].cta:
+            return "the CTA may have ended when this copy still moves bytes of its shared memory"
+        return f"CTA {remote.target} may have ended when this reaches into its shared memory"

@@ -45,6 +45,8 @@ from .pipelines import Pipelines
 from .record import Record
 from .registers import RegisterPool
 
+COPIES = "bulk"
+"""The pipeline of copies out of shared memory."""
 _DONE = -2
 """What an action returns that takes part in no phase."""
 
@@ -208,9 +210,10 @@ class _Simulation:
     ) -> None:
         if not isinstance(action, Access) or action.certain:
             self._phases.touch(actor, action.point, (*action.reads, *action.writes))
+        is_copy = isinstance(action, Transfer) and (bool(action.completes) or action.pipeline == COPIES)
         for touch in touches_of(action, runner.index, runner.at, runner.clock, component, reads, over):
             self._memory.add(touch)
-            self._exits.touch(touch)
+            self._exits.touch(touch, is_copy=is_copy)
 
     def _wait(self, runner: _Runner, actor: Actor, action: Wait) -> int | None:
         observed = self._phases.wait(actor, action)

@@ -20,7 +20,17 @@ from .evaluate_host import evaluate_host
 from .executors import Executor, Serial
 from .files import Files
 from .finding import Finding, Severity
-from .frontends import HOST_SUFFIXES, Input, InputKind, Loaded, compiler_state, discover, load, with_embedded
+from .frontends import (
+    HOST_SUFFIXES,
+    STANDARD_INPUT_NAME,
+    Input,
+    InputKind,
+    Loaded,
+    compiler_state,
+    discover,
+    load,
+    with_embedded,
+)
 from .ir import Function, Module
 from .host_maps import passed_hints
 from .launch_comments import comment_hints
@@ -160,6 +170,10 @@ class _Work:
     """Digest of what every result depends on."""
     profile: Profile | None = None
 
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the chosen rules, which other processes choose themselves: not every check can be sent."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     @cached_property
     def _rules(self) -> tuple[Rule, ...]:
         rules = _chosen_rules(self.own_rules, self.config)
@@ -216,7 +230,7 @@ def _parts(work: _Work, units: Sequence[_Unit], executor: Executor, progress: Pr
     """Return the result of each input, in order: from the cache, or worked out."""
     parts = [work.kept(unit) for unit in units]
     missing = [index for index, part in enumerate(parts) if part is None]
-    results = executor.run(work, [units[index] for index in missing], _lost)
+    results = _results(work, executor, [units[index] for index in missing])
     pending = dict.fromkeys(missing)
     _tell(progress, units, pending)
     for place, part in results:
@@ -224,6 +238,15 @@ def _parts(work: _Work, units: Sequence[_Unit], executor: Executor, progress: Pr
         del pending[missing[place]]
         _tell(progress, units, pending)
     return [part for part in parts if part is not None]
+
+
+def _results(work: _Work, executor: Executor, units: Sequence[_Unit]) -> Iterator[tuple[int, _Part]]:
+    """Yield the result of each input; standard input is this process's own and is read here."""
+    here = [index for index, unit in enumerate(units) if unit.name == STANDARD_INPUT_NAME]
+    elsewhere = [index for index in range(len(units)) if index not in here]
+    for places, chosen in ((here, Serial()), (elsewhere, executor)):
+        for place, part in chosen.run(work, [units[index] for index in places], _lost):
+            yield places[place], part
 
 
 def _tell(progress: Progress | None, units: Sequence[_Unit], pending: dict[int, None]) -> None:

@@ -134,6 +134,7 @@ def _words(_context: click.Context, _option: click.Parameter, values: tuple[str,
 @click.option(
     "--jobs", "-j", type=click.IntRange(min=0), default=1, help="Check in N processes; 0: one a processor."
 )
+@click.option("--executor", metavar="dask://HOST:PORT", help="Check on an existing Dask cluster.")
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep results of earlier runs.")
 @click.option("--clear-cache", is_flag=True, help="Forget the results of all earlier runs first.")
 @click.option("--profile", is_flag=True, help="Say on standard error where the time went.")
@@ -216,6 +217,7 @@ def _configured(paths: tuple[str, ...], config_file: str | None, isolated: bool)
 
 
 def _checked(paths: tuple[str, ...], config: Config, options: dict[str, Any]) -> Report:
+    from .executors import ExecutorError
     from .profile import Profile, profile_table
     from .repository import RepositoryError, changes_since
     from .rules import UnknownSelectorError
@@ -233,11 +235,11 @@ def _checked(paths: tuple[str, ...], config: Config, options: dict[str, Any]) ->
                 config=config,
                 progress=shown,
                 cache=_cache(options),
-                executor=_executor(options["jobs"]),
+                executor=_executor(options),
                 profile=profile,
                 choose=None if options["since"] is None else changes_since(options["since"], ".").touch,
             )
-    except (UnknownSelectorError, RepositoryError) as error:
+    except (UnknownSelectorError, RepositoryError, ExecutorError) as error:
         _fail(str(error))
     if profile is not None:
         click.echo(profile_table(profile), err=True, nl=False)
@@ -278,9 +280,12 @@ def _cache(options: dict[str, Any]) -> Cache | None:
     return None if options["no_cache"] else Cache(folder)
 
 
-def _executor(jobs: int) -> Executor | None:
-    from .executors import Processes, processors
+def _executor(options: dict[str, Any]) -> Executor | None:
+    from .executors import Processes, executor_at, processors
 
+    if options["executor"] is not None:
+        return executor_at(options["executor"])
+    jobs = options["jobs"]
     return None if jobs == 1 else Processes(jobs or processors())
 
 

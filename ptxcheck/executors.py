@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
@@ -82,6 +83,58 @@ class Processes:
         finally:
             for worker, _ in busy.values():
                 worker.kill()
+
+
+class ExecutorError(Exception):
+    """An executor that cannot be used; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dask:
+    """Works on an existing Dask cluster, whose workers see the same files under the same paths."""
+
+    address: str
+
+    def run(
+        self, task: Callable[[T], R], items: Sequence[T], lost: Callable[[T, str], R]
+    ) -> Iterator[tuple[int, R]]:
+        """Yield results as they come. Dask tries an item elsewhere when its worker is lost. Raises ExecutorError."""
+        try:
+            from distributed import Client, as_completed
+        except ImportError as error:
+            raise ExecutorError("a Dask cluster needs: pip install 'ptxcheck[distributed]'") from error
+        try:
+            client = Client(self.address, timeout=_GRACE)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise ExecutorError(f"no Dask scheduler answers at {self.address}: {error}") from error
+        with client:
+            there = partial(_in_folder, os.getcwd(), task)
+            places = {client.submit(there, item, pure=False): index for index, item in enumerate(items)}
+            for future in as_completed(places):
+                index = places[future]
+                if future.status == "finished":
+                    yield index, future.result()
+                else:
+                    yield index, lost(items[index], _reason(future.exception()))
+
+
+def _in_folder(folder: str, task: Callable[[T], R], item: T) -> R:
+    """Do a task where relative paths mean the same as for who asked."""
+    if os.getcwd() != folder:
+        os.chdir(folder)
+    return task(item)
+
+
+def _reason(error: BaseException) -> str:
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+
+
+def executor_at(address: str) -> Executor:
+    """Return the executor of an address such as `dask://host:8786`. Raises ExecutorError."""
+    kind, separator, place = address.partition("://")
+    if kind != "dask" or not separator or not place:
+        raise ExecutorError(f"{address!r} is no executor: write dask://host:port")
+    return Dask(f"tcp://{place}")
 
 
 class _LostError(Exception):

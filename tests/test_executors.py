@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -133,3 +134,13 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: py
     command()
     assert len(list(results.glob("??/*"))) >= 400
     assert {path: path.stat().st_ino for path in kept} == kept
+
+
+def test_standard_input_with_several_processes(files: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "ptxcheck.cli", "check", "-", "a.ptx", "-j2", "--format", "json"],
+        input=KERNEL.encode(),
+        capture_output=True,
+        check=False,
+    )
+    assert [kernel["file"] for kernel in json.loads(done.stdout)["kernels"]] == ["<stdin>", "a.ptx"]

@@ -16,6 +16,7 @@ from .fatbin import SUFFIXES as OBJECT_SUFFIXES
 from .kernel_caches import KERNEL_CACHES
 
 STANDARD_INPUT = "-"
+STANDARD_INPUT_NAME = "<stdin>"
 
 
 HOST_SUFFIXES = frozenset((".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".cpp", ".cc", ".cxx", ".py"))
@@ -45,7 +46,7 @@ class Input:
     @property
     def name(self) -> str:
         """The name to show."""
-        return "<stdin>" if self.path == STANDARD_INPUT else self.path
+        return STANDARD_INPUT_NAME if self.path == STANDARD_INPUT else self.path
 
 
 def discover(

@@ -67,7 +67,7 @@ def _count(path: Path, text: str, counts: Counter[tuple[str, str]], verbose: boo
             for broken in view.matrix_tiles.broken(word):
                 counts[path.parent.name, "flaws"] += 1
                 print(f"{path.name} point {word.point}: {broken.text}", file=sys.stderr)
-        for flaw in _flaws(view.matrix_tiles):
+        for flaw in flaws(view.matrix_tiles):
             counts[path.parent.name, "flaws"] += 1
             print(f"{path.name} point {flaw.operand.point}: {flaw.message}", file=sys.stderr)
 
@@ -91,7 +91,8 @@ def _known(operand: MatrixOperand, tiles: MatrixTiles) -> Iterator[str]:
         yield "tile"
 
 
-def _flaws(tiles: MatrixTiles) -> Iterator[Flaw]:
+def flaws(tiles: MatrixTiles) -> Iterator[Flaw]:
+    """Yield everything that the rules about descriptors say of a kernel."""
     yield from tiles.illegal_fields()
     yield from tiles.unencoded_addresses()
     yield from tiles.misaligned()

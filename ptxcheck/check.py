@@ -31,8 +31,8 @@ from .frontends import (
     load,
     with_embedded,
 )
-from .ir import Function, Module
 from .host_maps import passed_hints
+from .ir import Function, Module
 from .launch_comments import comment_hints
 from .launches import LaunchHint, launch_of, tensor_maps_of
 from .positions import Library, Locator

@@ -16,7 +16,6 @@ from .check import Progress, check
 from .config import Config, ConfigError, find_config, load_config, parse_severity
 from .finding import Severity
 from .fix_commands import fix_command
-from .fix_commands import fix_command
 from .hardware_commands import run_command
 from .launches import LaunchError, parse_assumption, parse_hint, parse_tensor_map
 from .output import OutputError, write_atomically

@@ -10,9 +10,9 @@ atomic. The later one must know of the earlier one:
 - write after a read: the read is over.
 
 What the PTX ISA asks for besides, and released kernels do without, is *strict*: a proxy fence between generic
-accesses and a later write through the async proxy, order between lanes of one warp that runs in step, and between
-threads that store the same value by the same instruction. That a relaxed or narrower arrival publishes a read is
-enough even for strict problems.
+accesses and a later write through the async proxy; one by the writer before the barrier, where all warps write, meet,
+fence and then multiply; order between lanes of one warp that runs in step, and between threads that store the same
+value by the same instruction. That a relaxed or narrower arrival publishes a read is enough even for strict problems.
 
 Touches with certain bytes give problems, and each is a race in the schedule at hand, so it is demonstrated. Bytes
 that a touch may reach beyond them, up to the end of its slot, give doubts.
@@ -24,7 +24,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from .actions import Access, Protocol, Proxy, Span, Transfer
+from .actions import Access, Fence, Protocol, Proxy, Span, Transfer
 from .clock import Clock, Component, Row
 from .outcome import Doubt, Flaw
 from .record import Record
@@ -163,18 +163,38 @@ class Memory:
             f"{race.detail} (shared memory {offset:#x} of CTA {cta})",
             happened=True,
             related=((earlier.strand, earlier.point),),
-            strict=race.strict or self._is_warp_synchronous(earlier, later),
+            strict=self._is_strict(race, earlier, later),
         )
 
     def _report_possible(self, earlier: Touch, later: Touch, cell: _Cell) -> None:
         if earlier.is_exact and later.is_exact:
             return
         race = _judge(earlier, later)
-        if race is not None and not race.strict and not self._is_warp_synchronous(earlier, later):
+        if race is not None and not self._is_strict(race, earlier, later):
             self._doubt(f"whether two accesses meet is not known; if they do: {race.detail}", later.point)
 
     def _doubt(self, text: str, point: int) -> None:
         self._doubts.setdefault(text, Doubt(text, point))
+
+    def _is_strict(self, race: _Race, earlier: Touch, later: Touch) -> bool:
+        return (
+            race.strict
+            or self._is_warp_synchronous(earlier, later)
+            or (race.flaw is Flaw.MISSING_PROXY_FENCE and self._is_fenced_in_step(earlier, later))
+        )
+
+    def _is_fenced_in_step(self, earlier: Touch, later: Touch) -> bool:
+        """Tell whether the writer comes to the same `wgmma` itself, with a proxy fence on its way there."""
+        action = self._protocol.strands[later.strand].actions[later.index]
+        if not isinstance(action, Transfer) or action.pipeline != "wgmma" or earlier.is_asynchronous:
+            return False
+        fenced = False
+        for own in self._protocol.strands[earlier.strand].actions[earlier.index + 1 :]:
+            if isinstance(own, Fence) and own.proxy:
+                fenced = True
+            elif own.point == action.point:
+                return fenced
+        return False
 
     def _is_warp_synchronous(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether only the independence of the lanes of a warp is against a pair of accesses.

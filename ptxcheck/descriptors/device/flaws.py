@@ -242,31 +242,11 @@ def _of_map(maps: DeviceMaps, use: Use, made: MadeMap) -> Iterator[Flaw]:
         field = next((f for f, ids in _ALONE.items() if clause.constraint.id in ids), None)
         if field is None or len(answer.clauses) > 1:
             text = "; ".join(one.constraint.text for one in answer.clauses)
-            yield Flaw(FlawKind.TOGETHER, _blamed(made, clause.constraint.field), text, at_use)
+            yield Flaw(FlawKind.TOGETHER, made.blamed(clause), text, at_use)
 
 
 def _named(made: MadeMap) -> str:
     return made.tensor_map.data_type.name if hasattr(made.tensor_map.data_type, "name") else ""
-
-
-_BLAMED: Mapping[str, Slot] = {
-    "boxDim": Slot(Field.BOX.value),
-    "tensorDataType": Slot(Field.TYPE.value),
-    "swizzle": Slot(Field.SWIZZLE.value),
-    "interleave": Slot(Field.INTERLEAVE.value),
-    "oobFill": Slot(Field.FILL.value),
-    "tensorRank": Slot(Field.RANK.value),
-    "globalAddress": Slot(Field.ADDRESS.value),
-    "globalStrides": Slot(Field.STRIDE.value),
-    "globalDim": Slot(Field.DIM.value),
-}
-
-
-def _blamed(made: MadeMap, argument: str) -> int:
-    """Return the replacement to point at for a constraint on an argument of the host's encode."""
-    slot = _BLAMED.get(argument, Slot(Field.TYPE.value))
-    point = made.points.get(slot, BASE)
-    return point if point != BASE else made.points[Slot(Field.TYPE.value)]
 
 
 def _dimensions(view: KernelView, contents: Contents) -> tuple[int, int] | None:

@@ -16,10 +16,10 @@ from ...cfg.addresses import GENERIC_END
 from ..constraints import Platform
 from ..fields import DataType
 from ..ranges import Symbol
-from ..symbolic import Legality, Verdict, decide
+from ..symbolic import Clause, Legality, Verdict, decide
 from ..tensor_map import TiledMap
 from .contents import BASE, Base, Contents
-from .field import ELEMENT_TYPES, MODES, SWIZZLES, Field, Slot, required, stride_unit
+from .field import ELEMENT_TYPES, INDEXED, MODES, SWIZZLES, Field, Slot, required, stride_unit
 from .unknown import comes_from_host, given_number, symbol_of
 
 if TYPE_CHECKING:
@@ -35,6 +35,19 @@ _KEYS: Mapping[Field, str] = {
     Field.STEP: "element_stride",
 }
 """Names of the constraint language for fields that may be symbols."""
+_ARGUMENTS: Mapping[str, Field] = {
+    "tensorRank": Field.RANK,
+    "globalAddress": Field.ADDRESS,
+    "globalDim": Field.DIM,
+    "globalStrides": Field.STRIDE,
+    "boxDim": Field.BOX,
+    "elementStrides": Field.STEP,
+    "tensorDataType": Field.TYPE,
+    "interleave": Field.INTERLEAVE,
+    "swizzle": Field.SWIZZLE,
+    "oobFill": Field.FILL,
+}
+"""Arguments of cuTensorMapEncodeTiled, as constraints name them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,13 @@ class MadeMap:
     """The instruction that replaced each slot; `BASE` for zeros."""
     open_slots: tuple[Slot, ...]
     """Slots that are symbols."""
+
+    def blamed(self, clause: Clause) -> int:
+        """Return the replacement that a clause is about: of its argument of the host's encode, else of the type."""
+        field = _ARGUMENTS.get(clause.constraint.field, Field.TYPE)
+        index = clause.index if clause.index is not None and field in INDEXED else 0
+        point = self.points.get(Slot(field.value, index), BASE)
+        return point if point != BASE else self.points[Slot(Field.TYPE.value)]
 
     def decide(self, platform: Platform) -> Verdict:
         """Return whether the map is legal."""

@@ -124,12 +124,12 @@ def _of_map(view: KernelView, point: int, made: MadeMap) -> Iterator[Judgement]:
             yield VerdictKind.PROVED, None
         case Legality.NEVER:
             text = "; ".join(clause.constraint.text for clause in answer.clauses)
-            yield VerdictKind.VIOLATED, Reason(text, point)
+            yield VerdictKind.VIOLATED, Reason(text, made.blamed(answer.clauses[0]))
         case Legality.CONDITIONAL:
             is_hosts = is_conditional_on_host(view, made)
             kind = VerdictKind.ASSUMES if is_hosts else VerdictKind.UNKNOWN
-            for text in dict.fromkeys(clause.python for clause in answer.clauses):
-                yield kind, Reason(text, point)
+            for clause in answer.clauses:
+                yield kind, Reason(clause.python, made.blamed(clause))
 
 
 # ---- rank and mode

@@ -44,7 +44,7 @@ def program_of(source: Source) -> Program | None:
 
 
 def leading_functions(program: Program) -> list[Function]:
-    """Return the functions that encode a map, or call one that does, in the order of the file."""
+    """Return the functions that encode a map, then those that lead to one, each in the order of the file."""
     words = [set(_WORD.findall(function.text)) for function in program.functions]
     leading = {i for i, function in enumerate(program.functions) if has_encode(function.text)}
     names = {program.functions[i].name for i in leading}
@@ -55,7 +55,10 @@ def leading_functions(program: Program) -> list[Function]:
         added = {program.functions[i].name for i in new} - names
         names |= added
         grown = bool(new)
-    return [function for i, function in enumerate(program.functions) if i in leading]
+    direct = [function for function in program.functions if has_encode(function.text)]
+    return direct + [
+        program.functions[i] for i in sorted(leading) if not has_encode(program.functions[i].text)
+    ]
 
 
 def encodes_in(source: Source) -> list[Encode]:

@@ -20,6 +20,7 @@ from ptxcheck.hostcode.changes import (
 )
 from ptxcheck.hostcode.machine import (
     MOST_TURNS,
+    MOST_WORK_OF_A_FILE,
     Encode,
     ExhaustedError,
     State,
@@ -37,8 +38,12 @@ class Interpreter(Calls):
 
     def encodes(self, roots: Sequence[c.Function]) -> list[Encode]:
         """Run each of `roots` and return the encode calls that were reached."""
+        spent = 0
         for root in roots:
+            spent += self._work
             self._work = 0
+            if spent > MOST_WORK_OF_A_FILE:
+                break
             self._frames, self._calls = [], []
             try:
                 self._call_function(root, None, State(), root.span)

@@ -25,6 +25,7 @@ DEEPEST_CALL = 4
 MOST_TURNS = 16
 MOST_WORK = 40_000
 """Statements and expressions that are run from one function."""
+MOST_WORK_OF_A_FILE = 200_000
 LONGEST_ARRAY = 64
 LONGEST_LOOKUP = 6
 """Arguments of a function that is told an entry point's name: cudaGetDriverEntryPointByVersion has 5."""

@@ -20,7 +20,7 @@ from .machine.layout import Layout, layout_of
 from .machine.paths import Coverage, Plan, explore
 from .machine.program import Program
 from .machine.solver import SolverOracle
-from .machine.symbol import Condition, Decisions
+from .machine.symbol import Condition, Decisions, ImpossibleError
 from .machine.trace import Assumption, NotFollowedError, Shape, Trace
 from .meanings import MEANINGS, PROPERTY_OF
 from .outcome import Equation, Outcome, Problem
@@ -217,6 +217,8 @@ class _Verifier:
         self._examine: Callable[[Protocol], Outcome] = examine
         self._result = Verification(shape)
         self._seen: dict[Protocol, Outcome] = {}
+        self._recorded: set[int] = set()
+        """Synchronising instructions that some run came to."""
         self._barriers = 0
         """Most mbarriers that a run has initialised."""
         self._copies = 0
@@ -242,6 +244,8 @@ class _Verifier:
             self._run(Plan(self._grid()[0][0]))
         except _EnoughError:
             return 1
+        except ImpossibleError:
+            return 0
         except NotFollowedError as error:
             return error.ctas or 1
         return 0
@@ -277,9 +281,11 @@ class _Verifier:
                 plan.choose,
                 is_late=self._is_late,
                 follow=plan.follow,
+                took=plan.take,
             ).run()
             for rank in range(self._shape.ctas)
         )
+        self._recorded.update(event.point for trace in traces for event in trace.events)
         path = tuple(decisions.taken)
         if path in self._paths:
             return False
@@ -327,11 +333,23 @@ class _Verifier:
     def _note_left_out(self, coverage: Coverage) -> None:
         for point, _ in sorted(coverage.left_out):
             self._reason("a side of this branch was not run", point)
+        for point in sorted(coverage.half_taken - {point for point, _ in coverage.left_out}):
+            if self._hides_events(point):
+                self._reason("one side of this branch has synchronisation that no run came to", point)
+            else:
+                bound = Reason("with these counts one side of this branch was not run", point)
+                self._result.bounds.append(bound)
         for point in sorted(coverage.combinations):
             bound = Reason("not run in all combinations with other branches", point)
             self._result.bounds.append(bound)
         if self._oracle.undecided:
             self._reason("the solver could not tell which branches are possible together", -1)
+
+    def _hides_events(self, point: int) -> bool:
+        """Tell whether something between a branch and its join was recorded in no run."""
+        region = self._program.region(self._cfg.graph.block_of[point])
+        inside = {p for block in region.blocks for p in self._cfg.blocks[block].points}
+        return bool(inside & self._program.events - self._recorded)
 
     def _reason(self, text: str, point: int) -> None:
         reason = Reason(text, point)

@@ -144,6 +144,7 @@ class Machine:
         budget: int = 400_000,
         is_late: Callable[[], bool] = lambda: False,
         follow: Follow = lambda *_: None,
+        took: Callable[[int, bool], None] = lambda *_: None,
     ) -> None:
         self.program = program
         self.cfg = program.cfg
@@ -155,6 +156,7 @@ class Machine:
         self._decisions = decisions
         self._choose = choose
         self._follow = follow
+        self._took = took
         self._budget = budget
         self._is_late = is_late
         self._events: list[Event] = []
@@ -345,7 +347,11 @@ class Machine:
                     taken |= held
                 continue
             taken |= self._decide(truth, held, point, self._loop_side(block, first, other))
-        return [(e, t) for e, t in ((first, taken), (other, threads & ~taken)) if t]
+        sides = [(e, t) for e, t in ((first, taken), (other, threads & ~taken)) if t]
+        if point in self.program.open_branches and not self._speculative:
+            for edge, _ in sides:
+                self._took(point, edge is first)
+        return sides
 
     def _guard_pieces(self, register: Register, threads: ThreadSet) -> list[tuple[ThreadSet, Value]]:
         try:
@@ -359,14 +365,15 @@ class Machine:
             return threads if value & 1 else 0
         if isinstance(value, np.ndarray):
             return set_of(value != 0) & threads
-        value = self.reduced(value)
-        if not isinstance(value, Form):
-            return self._known(value, threads)
-        narrow = self.narrow(value, threads)
+        reduced = self.reduced(value)
+        if not isinstance(reduced, Form):
+            self._note_reduced(value, reduced, point)
+            return self._known(reduced, threads)
+        narrow = self.narrow(reduced, threads)
         if narrow is None:
             return None
         if not isinstance(narrow, Form):
-            return self._known(narrow, threads, point)
+            return self._known(narrow, threads)
         known = self._decisions.truths.get(narrow)
         condition, positive = condition_of(narrow)
         if known is None:
@@ -377,6 +384,13 @@ class Machine:
         if point >= 0 and not self._speculative:
             self._follow(point, known, condition, known == positive)
         return threads if known else 0
+
+    def _note_reduced(self, value: Form, reduced: Value, point: int) -> None:
+        """Note a predicate that became a number through what was decided."""
+        if point < 0 or self._speculative or not isinstance(reduced, int) or has_choice(value):
+            return
+        condition, positive = condition_of(value)
+        self._follow(point, bool(reduced & 1), condition, bool(reduced & 1) == positive)
 
     def _loop_side(self, block: int, first: Edge, other: Edge) -> bool | None:
         """Return the truth of the guard for which a branch stays in the innermost loop, None for other branches."""
@@ -564,7 +578,10 @@ class Machine:
                 bool(loops) and loops[-1].header == block,
             )  # fmt: skip
             truth = self._choose(question) == positive
+            pins = len(self._decisions.pins)
             self._decisions.assume(condition, truth)
+            if len(self._decisions.pins) != pins:
+                self._decisions.restate(self.reduced_form)
         return truth == positive
 
     def _note_source(self, condition: Condition, point: int) -> None:
@@ -592,6 +609,12 @@ class Machine:
         if known is None or known[0] != len(pins):
             known = self._reduced[value] = len(pins), with_pins(value, pins, self.threads)
         return known[1]
+
+    def reduced_form(self, form: Form) -> Value:
+        """Return a form with numbers in place of the atoms inside others that the decisions leave one number."""
+        if len(form.terms) == 1 and form.terms[0][0] in self._decisions.pins:
+            return form
+        return self.reduced(form)
 
     def single(self, value: Form, threads: ThreadSet) -> Value:
         """Return the number that the decisions leave a symbol, if it is only one."""

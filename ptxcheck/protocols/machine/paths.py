@@ -8,12 +8,12 @@ combinations, within a budget. What was not taken is reported.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from .execute import Question
-from .symbol import Condition
+from .symbol import Condition, ImpossibleError
 
 _PATIENCE = 6
 _COMBINATIONS = 24
@@ -37,6 +37,13 @@ class Plan:
     """The same decisions as conditions."""
     followed: dict[Side, tuple[int, Condition, bool]] = field(default_factory=dict)
     """Sides that decisions implied: after how many decisions first, the condition, and its truth."""
+
+    taken: set[Side] = field(default_factory=set)
+    """Sides of branches on what the host or memory gives that threads took, however it was decided."""
+
+    def take(self, point: int, holds: bool) -> None:
+        """Note that threads took a side of such a branch."""
+        self.taken.add((point, holds))
 
     def follow(self, point: int, holds: bool, condition: Condition, truth: bool) -> None:
         """Note a predicate that the decisions so far imply (see `execute.Follow`)."""
@@ -103,6 +110,14 @@ class Coverage:
     excluded: dict[Side, dict[Claims, None]] = field(default_factory=dict)
     """Other sides of what decisions implied, with the decisions of no count that led there and that side's truth."""
 
+    taken: set[Side] = field(default_factory=set)
+    """Sides of branches on what the host or memory gives that threads took, however it was decided."""
+
+    @property
+    def half_taken(self) -> set[int]:
+        """Return the branches of which threads took one side only."""
+        return {point for point, holds in self.taken if (point, not holds) not in self.taken}
+
     def out_of_reach(self, is_possible: IsPossible) -> set[Side]:
         """Return sides that no run took and that other counts could lead to."""
         return {
@@ -118,6 +133,8 @@ IsPossible: TypeAlias = Callable[[Claims], bool]
 Run = Callable[[Plan], bool]
 """Executes a plan; False when its path turned out to be one that was seen before."""
 
+_PATIENCE = 2
+"""Further counts in a row that may lead to nothing new."""
 _WAYS = 4
 """Ways to a side that are kept."""
 
@@ -144,11 +161,15 @@ def explore(
     for trips in deep() if coverage.counted else ():
         explorer.start(Plan(trips))
         explorer.drain(0)
-    for trips in further:
-        if not coverage.out_of_reach(is_possible):
+    idle = 0
+    for trips in further if coverage.counted else ():
+        missing = len(coverage.out_of_reach(is_possible)), len(coverage.half_taken)
+        if missing == (0, 0) or idle >= _PATIENCE:
             break
         explorer.start(Plan(trips))
         explorer.drain(0)
+        found = missing != (len(coverage.out_of_reach(is_possible)), len(coverage.half_taken))
+        idle = 0 if found else idle + 1
     explorer.drain(1)
     explorer.finish()
     coverage.left_out |= coverage.out_of_reach(is_possible)
@@ -170,7 +191,11 @@ class _Explorer:
             return
         coverage = self._coverage
         coverage.runs += 1
-        fresh = self._run(plan)
+        try:
+            fresh = self._run(plan)
+        except ImpossibleError:
+            self._note_impossible(plan)
+            return
         self._note_followed(plan)
         coverage.covered.update(side for side, _ in plan.made)
         coverage.counted.update((point, not truth) for (point, truth), counted in plan.made if counted)
@@ -178,7 +203,19 @@ class _Explorer:
             self._closed.add(_closing(plan.trips, plan.flips))
         if not fresh:
             return
-        for flips, side in _alternatives(plan):
+        self._add(_alternatives(plan), plan)
+
+    def _note_impossible(self, plan: Plan) -> None:
+        """The last decision contradicts the others: its other side is the only one."""
+        truths = [truth for (_, truth), _ in plan.made]
+        if len(plan.flips) < len(truths):
+            (point, truth), _ = plan.made[-1]
+            self._add(_alternatives(plan), plan)
+            self._add([((*truths[:-1], not truth), (point, not truth))], plan)
+
+    def _add(self, found: Iterable[tuple[Flips, Side]], plan: Plan) -> None:
+        coverage = self._coverage
+        for flips, side in found:
             if (plan.trips, flips) not in self._seen and _closing(plan.trips, flips) not in self._closed:
                 self._seen.add((plan.trips, flips))
                 entry = (int(side in coverage.covered), len(self._seen), plan.trips, flips, side)
@@ -187,6 +224,7 @@ class _Explorer:
     def _note_followed(self, plan: Plan) -> None:
         coverage = self._coverage
         coverage.covered.update(plan.followed)
+        coverage.taken.update(plan.taken)
         for (point, holds), (count, condition, truth) in plan.followed.items():
             ways = coverage.excluded.setdefault((point, not holds), {})
             if len(ways) < _WAYS:

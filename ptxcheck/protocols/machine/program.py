@@ -48,6 +48,8 @@ POLLS = frozenset({Op.MBARRIER_TEST_WAIT, Op.MBARRIER_TRY_WAIT})
 """They answer whether a phase has completed."""
 _PAYLOAD = frozenset({"coords", "im2col", "policy", "src_size", "b", "c", "left", "right"})
 """Operands of events that carry data, and nothing that says what is synchronised."""
+_OF_GRID = frozenset({"%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%gridid"})
+"""Special registers that the launch shape of one cluster does not give."""
 _HARMLESS = frozenset({"vprintf", "__assertfail", "malloc", "free", "__trap"})
 """Functions of the system: they synchronise no threads of the CTA."""
 
@@ -162,6 +164,36 @@ class Program:
         """Return the block where the sides of a branch meet: its immediate post-dominator."""
         parent = self.cfg.postdominators.parent[block]
         return self.cfg.exit if parent is None else parent
+
+    @cached_property
+    def open_branches(self) -> frozenset[int]:
+        """Points of acting branches whose guard may depend on what the host or memory gives.
+
+        By names of registers alone, so rather too many than too few.
+        """
+        open_registers: set[Register] = set()
+        changed = True
+        while changed:
+            changed = False
+            for instruction in self.cfg.instructions:
+                read = set(instruction.reads())
+                if Trait.LOAD in instruction.operation.traits or any(r.name in _OF_GRID for r in read):
+                    fresh = True
+                else:
+                    fresh = not read.isdisjoint(open_registers)
+                if fresh:
+                    new = set(instruction.writes()) - open_registers
+                    changed |= bool(new)
+                    open_registers |= new
+        return frozenset(
+            block.last
+            for block in self.cfg.blocks
+            if block.points
+            and Trait.BRANCH in self.cfg.instructions[block.last].operation.traits
+            and (guard := self.cfg.instructions[block.last].guard) is not None
+            and guard.register in open_registers
+            and self.region(block.index).acts
+        )
 
     def region(self, block: int) -> Region:
         """Return the region of the branch at the end of a block."""

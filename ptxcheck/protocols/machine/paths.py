@@ -156,18 +156,15 @@ def explore(
     """
     explorer = _Explorer(budget, run, coverage)
     for trips in grid:
-        explorer.start(Plan(trips))
-        explorer.drain(0)
+        explorer.go(trips)
     for trips in deep() if coverage.counted else ():
-        explorer.start(Plan(trips))
-        explorer.drain(0)
+        explorer.go(trips)
     idle = 0
     for trips in further if coverage.counted else ():
         missing = len(coverage.out_of_reach(is_possible)), len(coverage.half_taken)
         if missing == (0, 0) or idle >= _PATIENCE:
             break
-        explorer.start(Plan(trips))
-        explorer.drain(0)
+        explorer.go(trips)
         found = missing != (len(coverage.out_of_reach(is_possible)), len(coverage.half_taken))
         idle = 0 if found else idle + 1
     explorer.drain(1)
@@ -184,6 +181,17 @@ class _Explorer:
         self._seen: set[tuple[tuple[int, ...], Flips]] = set()
         self._closed: set[tuple[Flips, bool]] = set()
         """First answers after which counts, none of them zero or all of them, decided nothing: others do the same."""
+        self._most_counted = 0
+        self._way_in: Flips = ()
+        """First answers of the run in which counts have decided most: the way to the loops."""
+
+    def go(self, trips: tuple[int, ...]) -> None:
+        """Run counts: from the start, and on the way that has led into most rounds of loops."""
+        self.start(Plan(trips))
+        if self._way_in and (trips, self._way_in) not in self._seen:
+            self._seen.add((trips, self._way_in))
+            self.start(Plan(trips, self._way_in))
+        self.drain(0)
 
     def start(self, plan: Plan) -> None:
         """Make one run, and note the other sides of its decisions."""
@@ -199,8 +207,11 @@ class _Explorer:
         self._note_followed(plan)
         coverage.covered.update(side for side, _ in plan.made)
         coverage.counted.update((point, not truth) for (point, truth), counted in plan.made if counted)
+        counted = sum(counted for _, counted in plan.made)
         if not any(counted for _, counted in plan.made[len(plan.flips) :]):
             self._closed.add(_closing(plan.trips, plan.flips))
+        if counted > self._most_counted:
+            self._most_counted, self._way_in = counted, plan.flips
         if not fresh:
             return
         self._add(_alternatives(plan), plan)

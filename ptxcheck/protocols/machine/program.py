@@ -27,6 +27,7 @@ from ...ir import (
     Vector,
     registers_of,
 )
+from ...isa.modifier import Mod
 from ...op import Op
 from ...spec import Direction, OperandSpec, Trait
 from .accesses import AccessKind, access_kinds
@@ -64,6 +65,15 @@ class Region:
     cyclic: bool
     written: tuple[Register, ...]
     """Registers that relevant instructions in it write."""
+
+
+def _loads_from_outside(instruction: Instruction) -> bool:
+    operation = instruction.operation
+    return (
+        Trait.LOAD in operation.traits
+        and Mod.SHARED not in operation.modifiers
+        and Mod.SHARED_CTA not in operation.modifiers
+    )
 
 
 class Program:
@@ -167,9 +177,10 @@ class Program:
 
     @cached_property
     def open_branches(self) -> frozenset[int]:
-        """Points of acting branches whose guard may depend on what the host or memory gives.
+        """Points of acting branches whose guard may depend on what the host or global memory gives.
 
-        By names of registers alone, so rather too many than too few.
+        By names of registers alone, so rather too many than too few. What the machine loads from shared memory is
+        either a number, such as a task from a dispatch table, or a symbol, and then its uses are seen.
         """
         open_registers: set[Register] = set()
         changed = True
@@ -177,7 +188,7 @@ class Program:
             changed = False
             for instruction in self.cfg.instructions:
                 read = set(instruction.reads())
-                if Trait.LOAD in instruction.operation.traits or any(r.name in _OF_GRID for r in read):
+                if _loads_from_outside(instruction) or any(r.name in _OF_GRID for r in read):
                     fresh = True
                 else:
                     fresh = not read.isdisjoint(open_registers)

@@ -356,6 +356,9 @@ class Explicit:
         place = state.flights.index(flight)
         state = state._replace(flights=state.flights[:place] + state.flights[place + 1 :])
         phase: int | None = None
+        live = {name for name, _ in state.barriers}
+        if not live.issuperset(names_of(action)):
+            return state, Step(flight.strand, flight.index, None, completes=True)
         if isinstance(action, AsyncArrive):
             state, phase = self._count(
                 state, flight.strand, action.point, action.barrier, action.count, 0, index=flight.index

@@ -97,6 +97,8 @@ class Phases:
         self.equations: dict[tuple[Barrier, str, str], Equation] = {}
         self._balanced_by_host: frozenset[Barrier] = frozenset()
         self._lived: dict[Barrier, int] = {}
+        self._outstanding: dict[Barrier, int] = {}
+        """Places of invalidated mbarriers, with the phases that must be known to be over; -1: never."""
 
     def present(self, name: Barrier) -> int:
         """Return the phase that an mbarrier is in, 0 when it is not live."""
@@ -115,6 +117,7 @@ class Phases:
             self._problem(
                 Flaw.DOUBLE_INIT, actor, action.point, action.barrier, "initialised while it is live", happened=True
             )  # fmt: skip
+        self._check_place(actor, action.barrier, action.point)
         if not 1 <= action.count <= MAX_COUNT:
             text = f"an expected count of {action.count} is outside 1 to {MAX_COUNT}"
             self._problem(Flaw.TX_RANGE, actor, action.point, action.barrier, text, happened=True)
@@ -130,6 +133,7 @@ class Phases:
                 actor, name, barrier, point, "nothing orders the invalidation after its last use"
             )
             self._lived[name] = barrier.lived + barrier.phase
+            self._check_outstanding(actor, name, barrier, point)
             del self.live[name]
 
     def arrive(self, actor: Actor, action: Arrive) -> int | None:
@@ -418,14 +422,6 @@ class Phases:
 
     def _check_users(self, actor: Actor, name: Barrier, barrier: Mbarrier, point: int, text: str) -> bool:
         """Check that all that has been done to a barrier is known to have been; False when it is not."""
-        place = self._components.bytes_of(name)
-        last_asynchronous = barrier.lived + barrier.last_asynchronous
-        if barrier.now.is_asynchronous or (
-            place is not None and actor.clock[Row.EXECUTED, place] < last_asynchronous
-        ):
-            text = f"{text}: asynchronous work may still complete on it"
-            self._problem(Flaw.EARLY_INVALIDATION, actor, point, name, text, barrier, happened=True)
-            return False
         for strand, last in sorted(barrier.users.items()):
             if strand != actor.strand and actor.clock[Row.EXECUTED, strand] < last:
                 self._problem(
@@ -434,6 +430,39 @@ class Phases:
                 )  # fmt: skip
                 return False
         return True
+
+    def _check_outstanding(self, actor: Actor, name: Barrier, barrier: Mbarrier, point: int) -> None:
+        """Note asynchronous work that may complete on a barrier when it is no more.
+
+        Released kernels end that way. It is wrong where another mbarrier takes the place.
+        """
+        place = self._components.bytes_of(name)
+        last = barrier.lived + barrier.last_asynchronous
+        if barrier.now.is_asynchronous:
+            self._outstanding[name] = -1
+        elif place is not None and actor.clock[Row.EXECUTED, place] < last:
+            self._outstanding[name] = last
+        else:
+            return
+        text = "asynchronous work may complete on this mbarrier when it is invalidated"
+        self._record.add(
+            Flaw.EARLY_INVALIDATION,
+            actor.strand,
+            point,
+            name,
+            barrier.phase,
+            text,
+            happened=True,
+            strict=True,
+        )
+
+    def _check_place(self, actor: Actor, name: Barrier, point: int) -> None:
+        """Check that no work for an earlier mbarrier at the same place may be outstanding."""
+        last = self._outstanding.pop(name, None)
+        place = self._components.bytes_of(name)
+        if last is not None and (last < 0 or place is None or actor.clock[Row.EXECUTED, place] < last):
+            text = "asynchronous work for an earlier mbarrier at this place may complete on it"
+            self._problem(Flaw.EARLY_INVALIDATION, actor, point, name, text, happened=True)
 
     def touch(self, actor: Actor, point: int, spans: Iterable[Span]) -> None:
         """Note an access of certain bytes. Those of a live mbarrier may be reused without invalidation after its

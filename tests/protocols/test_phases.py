@@ -1,0 +1,225 @@
+"""Phases, bytes and lives of mbarriers; every demonstrated problem comes with a schedule."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.protocols.actions import (
+    Action,
+    Arrive,
+    AsyncArrive,
+    Barrier,
+    Expect,
+    Fence,
+    Init,
+    Inval,
+    Protocol,
+    Rendezvous,
+    Strand,
+    Transfer,
+    Wait,
+)
+from ptxcheck.protocols.machine.symbol import atom
+from ptxcheck.protocols.outcome import Flaw
+from ptxcheck.protocols.search import examine
+from ptxcheck.protocols.simulate import simulate
+
+from .building import EMPTY, FULL, expected_load, flaws_of, meeting, protocol, shown
+
+
+def ring(
+    stages: int, rounds: int, *, slip: int = 0, released: bool = True
+) -> tuple[dict[Barrier, int], list[Action], list[Action]]:
+    """Return a ring of loads: mbarriers, a producer, and a consumer whose parity may slip."""
+    full, empty = ([Barrier(0, start + 8 * i) for i in range(stages)] for start in (0, 256))
+    producer: list[Action] = []
+    consumer: list[Action] = []
+    for step in range(rounds):
+        stage, lap = step % stages, step // stages
+        producer += [Wait(0, empty[stage], lap & 1 ^ 1), Arrive(0, full[stage], 1, 16)]
+        producer.append(Transfer(0, ((full[stage], 16),)))
+        consumer.append(Wait(0, full[stage], lap + slip & 1))
+        if released:
+            consumer.append(Arrive(0, empty[stage], 1))
+    return dict.fromkeys((*full, *empty), 1), producer, consumer
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3])
+@pytest.mark.parametrize("rounds", range(8))
+def test_a_correct_ring_has_no_problem(stages: int, rounds: int) -> None:
+    assert flaws_of(*ring(stages, rounds)) == set()
+
+
+def test_a_missing_release_hangs_on_the_second_lap_only() -> None:
+    assert flaws_of(*ring(2, 2, released=False)) == set()
+    assert flaws_of(*ring(2, 3, released=False)) == {Flaw.DEADLOCK}
+
+
+def test_a_wrong_parity_is_found() -> None:
+    assert Flaw.DEADLOCK in flaws_of(*ring(2, 4, slip=1))
+
+
+def test_two_waits_of_opposite_parity_with_one_flip_a_round_are_correct() -> None:
+    one: list[Action] = []
+    for _ in range(3):
+        one += [Arrive(0, FULL, 1), Wait(0, FULL, 0), Arrive(0, FULL, 1), Wait(0, FULL, 1)]
+    assert flaws_of({FULL: 2}, one, one) == set()
+
+
+def test_a_wait_whose_copy_is_outstanding_is_correct() -> None:
+    assert flaws_of({FULL: 1}, [*expected_load(), Wait(0, FULL, 0)]) == set()
+
+
+def test_bytes_that_never_come_are_named_first() -> None:
+    producer: list[Action] = [Arrive(0, FULL, 1, 32), Transfer(0, ((FULL, 16),)), Wait(0, EMPTY, 0)]
+    outcome = examine(protocol({FULL: 1, EMPTY: 1}, producer, [Wait(0, FULL, 0), Arrive(0, EMPTY, 1)]))
+    first, second = outcome.problems
+    assert first.flaw is second.flaw is Flaw.DEADLOCK
+    assert first.strand == 1
+    assert "32 bytes expected, 16 complete" in first.detail
+    assert "blocked themselves: warp 1" in second.detail
+    assert first.schedule
+
+
+def test_a_deadlock_says_that_nobody_arrives_any_more() -> None:
+    (problem,) = examine(protocol({FULL: 2}, [Arrive(0, FULL, 1), Wait(0, FULL, 0)])).problems
+    assert "1 of 2 arrivals are missing; no thread arrives there any more" in problem.detail
+
+
+def test_a_deadlock_names_the_circle() -> None:
+    one: list[Action] = [Wait(0, FULL, 0), Arrive(0, EMPTY, 1)]
+    other: list[Action] = [Wait(0, EMPTY, 0), Arrive(0, FULL, 1)]
+    first, _ = examine(protocol({FULL: 1, EMPTY: 1}, one, other)).problems
+    assert "a circle of waits: warp 0 → warp 1 → warp 0" in first.detail
+
+
+def test_a_deadlock_tells_a_parity_that_was_seen_before() -> None:
+    mover: list[Action] = [Arrive(0, FULL, 1), meeting(2), Arrive(0, FULL, 1), meeting(2, number=1)]
+    waiter: list[Action] = [Wait(0, FULL, 0), meeting(2), meeting(2, number=1), Wait(0, FULL, 0)]
+    (problem,) = examine(protocol({FULL: 1}, mover, waiter)).problems
+    assert "it has seen phase 0 and waits with the same parity again" in problem.detail
+
+
+def test_an_expect_after_the_last_arrival_comes_too_late() -> None:
+    late: list[Action] = [Arrive(0, FULL, 1), Expect(0, FULL, 16), Transfer(0, ((FULL, 16),))]
+    assert Flaw.LATE_EXPECT in flaws_of({FULL: 2}, late, [Arrive(0, FULL, 1)])
+
+
+def test_an_expect_that_other_bytes_hold_the_phase_open_for_is_in_time() -> None:
+    chain: list[Action] = [Arrive(0, FULL, 1, 16), Expect(0, FULL, 16)]
+    copies: list[Action] = [Transfer(0, ((FULL, 16),)), Transfer(0, ((FULL, 16),))]
+    assert flaws_of({FULL: 1}, [*chain, *copies, Wait(0, FULL, 0)]) == set()
+
+
+def test_a_copy_before_its_expect_is_fine_while_an_arrival_is_missing() -> None:
+    early: list[Action] = [Transfer(0, ((FULL, 16),)), Arrive(0, FULL, 1, 16), Wait(0, FULL, 0)]
+    assert flaws_of({FULL: 1}, early) == set()
+
+
+def test_arrivals_that_may_take_the_place_of_another() -> None:
+    twice: list[Action] = [Arrive(0, FULL, 1), Arrive(0, FULL, 1)]
+    assert flaws_of({FULL: 2}, twice, twice) == {Flaw.EARLY_ARRIVAL}
+
+
+def test_a_phase_that_can_be_missed_has_a_schedule_that_misses_it() -> None:
+    outcome = examine(protocol({FULL: 1}, [Arrive(0, FULL, 1), meeting(2), Arrive(0, FULL, 1)],
+                               [meeting(2), Wait(0, FULL, 0)]))  # fmt: skip
+    assert outcome.problems
+    assert all(problem.schedule for problem in outcome.problems)
+    assert shown(outcome) & {Flaw.MISSED_PHASE, Flaw.DEADLOCK}
+
+
+def test_a_state_is_waited_for_without_parity() -> None:
+    one: list[Action] = [Arrive(0, FULL, 1, token=2), Wait(0, FULL, None, token=2)]
+    assert flaws_of({FULL: 1}, one) == set()
+
+
+def test_asynchronous_arrivals_may_come_in_any_order() -> None:
+    """Two commits on one mbarrier of one arrival: which of them ends which phase is not fixed."""
+    one: list[Action] = [AsyncArrive(0, FULL, 1), AsyncArrive(0, FULL, 1)]
+    assert Flaw.EARLY_ARRIVAL in flaws_of({FULL: 1}, one)
+    between: list[Action] = [
+        AsyncArrive(0, FULL, 1),
+        Wait(0, FULL, 0),
+        AsyncArrive(0, FULL, 1),
+        Wait(0, FULL, 1),
+    ]
+    assert flaws_of({FULL: 1}, between) == set()
+
+
+@pytest.mark.parametrize(("increments", "count"), [(True, 1), (False, 2)])
+def test_cp_async_arrivals_with_and_without_increment(increments: bool, count: int) -> None:
+    copier: list[Action] = [
+        Transfer(0, (), "cp.async"), AsyncArrive(0, FULL, 1, increments, "cp.async"), Arrive(0, FULL, 1),
+    ]  # fmt: skip
+    assert flaws_of({FULL: count}, copier, [Wait(0, FULL, 0)]) == set()
+    assert flaws_of({FULL: 3 - count}, copier, [Wait(0, FULL, 0)]) != set()
+
+
+def test_an_arrival_that_must_not_complete_the_phase() -> None:
+    assert flaws_of({FULL: 1}, [Arrive(0, FULL, 1, completes=False)]) == {Flaw.OVER_ARRIVAL}
+    assert flaws_of({FULL: 2}, [Arrive(0, FULL, 1, completes=False)]) == set()
+
+
+def test_a_dropped_arrival_lowers_later_phases() -> None:
+    leaver: list[Action] = [Arrive(0, FULL, 1, drop=True)]
+    stayer: list[Action] = [Arrive(0, FULL, 1), Wait(0, FULL, 0), Arrive(0, FULL, 1), Wait(0, FULL, 1)]
+    assert flaws_of({FULL: 2}, leaver, stayer) == set()
+    assert flaws_of({FULL: 2}, [Arrive(0, FULL, 1)], stayer) == {Flaw.DEADLOCK}
+
+
+def test_more_bytes_than_an_mbarrier_counts() -> None:
+    assert flaws_of({FULL: 1}, [Arrive(0, FULL, 1, 1 << 20)]) == {Flaw.TX_RANGE}
+
+
+def test_symbolic_bytes_become_an_equation() -> None:
+    box = atom("box_bytes", "param+0")
+    outcome = simulate(
+        protocol({FULL: 1}, [Arrive(0, FULL, 1, 64), Transfer(0, ((FULL, box),)), Wait(0, FULL, 0)])
+    )
+    (equation,) = outcome.equations
+    assert outcome.problems == ()
+    assert (equation.expected, equation.completed) == (64, box)
+
+
+def test_equations_that_contradict_each_other() -> None:
+    box = atom("box_bytes", "param+0")
+    one: list[Action] = []
+    for step, expected in enumerate((64, 128)):
+        one += [Arrive(0, FULL, 1, expected), Transfer(0, ((FULL, box),)), Wait(0, FULL, step)]
+    assert flaws_of({FULL: 1}, one) == {Flaw.TX_MISMATCH}
+
+
+def start(*, fence: bool, ordered: bool) -> Protocol:
+    """Return an initialisation that a relaxed or an ordinary barrier separates from its use."""
+    arrive = Rendezvous(2, ("cluster",), 1, 2, False, orders=ordered)
+    wait = Rendezvous(3, ("cluster",), 1, 2, True, arrives=False)
+    head: list[Action] = [Init(0, FULL, 1), *([Fence(1, inits=True)] if fence else []), arrive, wait]
+    one = Strand(0, 0, 1, "warp 0", (*head, Wait(4, FULL, 0)))
+    return Protocol((one, Strand(1, 1, 1, "warp 1", (arrive, wait, Arrive(5, FULL, 1)))), 2)
+
+
+def test_an_initialisation_behind_a_relaxed_barrier_needs_its_fence() -> None:
+    assert shown(examine(start(fence=False, ordered=False))) == {Flaw.UNORDERED_INIT}
+    assert shown(examine(start(fence=True, ordered=False))) == set()
+    assert shown(examine(start(fence=False, ordered=True))) == set()
+
+
+def test_lives_of_an_mbarrier() -> None:
+    again: list[Action] = [
+        Arrive(0, FULL, 1),
+        Wait(0, FULL, 0),
+        Inval(0, FULL),
+        Init(0, FULL, 1),
+        Arrive(0, FULL, 1),
+    ]
+    assert flaws_of({FULL: 1}, [*again, Wait(0, FULL, 0)]) == set()
+    assert Flaw.DOUBLE_INIT in flaws_of({FULL: 1}, [Init(0, FULL, 1)])
+    assert flaws_of({FULL: 1}, [Inval(0, FULL), Arrive(0, FULL, 1)]) == {Flaw.UNINITIALISED}
+    outstanding: list[Action] = [*expected_load(), Inval(0, FULL)]
+    outcome = examine(protocol({FULL: 1}, outstanding))
+    assert {p.flaw for p in outcome.strict} == {Flaw.EARLY_INVALIDATION}
+    assert Flaw.EARLY_INVALIDATION in shown(examine(protocol({FULL: 1}, [*outstanding, Init(0, FULL, 1)])))
+    waits: list[Action] = [Arrive(0, FULL, 1), Wait(0, FULL, 0)]
+    assert Flaw.EARLY_INVALIDATION in flaws_of({FULL: 2}, [*waits, Inval(0, FULL)], waits)
+    assert flaws_of({FULL: 2}, [*waits, meeting(2), Inval(0, FULL)], [*waits, meeting(2)]) == set()

@@ -49,9 +49,10 @@ class Remainder:
 
 @dataclass(frozen=True, slots=True)
 class Unsigned:
-    """The 32-bit pattern of a signed number, read as unsigned."""
+    """The pattern of a signed number in a register of 32 or 64 bits, read as unsigned."""
 
     term: Term
+    bits: int = 32
 
 
 Term: TypeAlias = Variable | Sum | Quotient | Remainder | Unsigned
@@ -93,6 +94,14 @@ class PathSolver:
             return None
         return bool(answer == self._z3.sat)
 
+    def example(self, claims: Sequence[Claim], term: Term) -> int | None:
+        """Return a number that a term may be when the claims hold, None when none was found."""
+        built = self._term(term)
+        if self._solver.check(*[self._literal(claim) for claim in claims]) != self._z3.sat:
+            return None
+        number = self._solver.model().eval(built, model_completion=True)
+        return int(number.as_long()) if self._z3.is_int_value(number) else None
+
     def _literal(self, claim: Claim) -> Any:
         """Return a boolean that implies the claim."""
         literal = self._literals.get(claim)
@@ -132,7 +141,7 @@ class PathSolver:
                 return self._divided(term.term, term.divisor)[1]
             case Unsigned():
                 inner = self._term(term.term)
-                return z3.If(inner < 0, inner + (1 << 32), inner)
+                return z3.If(inner < 0, inner + (1 << term.bits), inner)
 
     def _divided(self, term: Term, divisor: int) -> tuple[Any, Any]:
         inner = self._term(term)

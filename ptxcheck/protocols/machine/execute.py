@@ -53,6 +53,8 @@ _STATES = frozenset({Op.MBARRIER_ARRIVE, Op.MBARRIER_ARRIVE_DROP})
 STATE_TOKEN = 1 << 62
 """Bit of a number that stands for the state which the arrive with the event index in the low bits returned."""
 _MOST_PARTS = 32
+_DEEP = 8
+"""Symbols nested deeper are computed again with what the decisions have made numbers."""
 _NUMBERS = frozenset({"addr", "mbar", "mask", "parity", "barrier", "threads", "count", "dst"})
 """Operands that have to be numbers: which barrier, which phase, how many."""
 
@@ -595,7 +597,6 @@ class Machine:
 
     def concrete(self, value: Value, threads: ThreadSet, point: int) -> Value:
         """Return a value with the predicates that it depends on decided."""
-        value = self.reduced(value)
         if not isinstance(value, Form) or not has_choice(value):
             return value
         return rebuild(value, lambda truth: self.decide_uniform(truth, point), self.threads)
@@ -755,7 +756,7 @@ class Machine:
         for spec, operand in followed(instruction):
             value = self.value(operand, guard)
             if isinstance(value, Form):
-                value = self.concrete(value, guard, point)
+                value = self.reduced(self.concrete(value, guard, point))
                 if isinstance(value, Form) and spec.name in _NUMBERS:
                     value = self.single(value, guard)
             operands[spec.name] = value
@@ -828,7 +829,9 @@ class Machine:
         value = self.registers.read(register, threads)
         if value is None:
             return self._special(register.name, "")
-        return self.reduced(value) if isinstance(value, Form) else value
+        if isinstance(value, Form) and any(name.depth > _DEEP for name, _ in value.terms):
+            return self.reduced(value)
+        return value
 
     def _special(self, name: str, axis: str) -> Value:
         known = self._specials.get((name, axis))

@@ -7,7 +7,7 @@ whose text has no such choice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -53,11 +53,19 @@ def at_thread(value: Form, thread: int, threads: int) -> Value:
     return lanes.settle(_Rebuild(None, threads, thread).form(value.terms, value.constant))
 
 
+def with_pins(value: Form, pins: Mapping[Atom, int], threads: int) -> Value:
+    """Return the value with numbers in place of the atoms that have one."""
+    return lanes.settle(_Rebuild(None, threads, pins=pins).form(value.terms, value.constant))
+
+
 class _Rebuild:
-    def __init__(self, decide: Decide | None, threads: int, thread: int = -1) -> None:
+    def __init__(
+        self, decide: Decide | None, threads: int, thread: int = -1, pins: Mapping[Atom, int] | None = None
+    ) -> None:
         self._decide = decide
         self._threads = threads
         self._thread = thread
+        self._pins = pins or {}
 
     def form(self, terms: tuple[tuple[Atom, int], ...], constant: int) -> Value:
         if len(terms) == 1 and terms[0][1] == 1 and not constant:
@@ -74,6 +82,9 @@ class _Rebuild:
         if isinstance(key, int):
             return key
         assert isinstance(key, Atom), key
+        pin = self._pins.get(key)
+        if pin is not None:
+            return pin & lanes.mask_of(32)
         kind = str(key[0])
         if kind == "lanes":
             held = np.frombuffer(key[1], dtype=np.uint64)  # type: ignore[call-overload]
@@ -82,7 +93,7 @@ class _Rebuild:
             return self.form(key[1], key[2])  # type: ignore[arg-type]
         if kind in _PREDICATES and not key.differs and self._decide is not None:
             return int(self._decide(Form(((key, 1),))))
-        if kind in ("cmp", "below") and key.differs:
+        if kind in ("cmp", "below"):
             return self._compared(key)
         if kind in _LOGIC:
             return lanes.bitwise(_LOGIC[kind], self.part(key[1]), self.part(key[2]))

@@ -56,15 +56,39 @@ class SolverOracle:
             self._solver = PathSolver()
         return self._solver.possible([_claim(condition, truth) for condition, truth in claims]) is not False
 
-    def _ask(self, condition: Condition) -> bool | None:
+    def only(self, form: Form) -> int | None:
+        """Return the one number that a form can be after the decisions, None when that is not known."""
+        from ...smt import Claim
+
+        numbers = self._at.numbers
+        if form not in numbers:
+            solver, term = self._ready(), term_of(form)
+            found = solver.example(self._path, term)
+            if found is not None:
+                other = solver.possible([*self._path, Claim("eq", term, found, holds=False)])
+                found = found if other is False else None
+            numbers[form] = found
+        return numbers[form]
+
+    def is_consistent(self) -> bool:
+        """Tell whether the decisions can hold together, as far as is known."""
+        if self._at.consistent is None:
+            self._at.consistent = self._ready().possible(self._path) is not False
+        return self._at.consistent
+
+    def _ready(self) -> PathSolver:
         from ...smt import PathSolver
 
         if self._solver is None:
             self._solver = PathSolver()
-        can_hold = self._solver.possible([*self._path, _claim(condition, True)])
+        return self._solver
+
+    def _ask(self, condition: Condition) -> bool | None:
+        solver = self._ready()
+        can_hold = solver.possible([*self._path, _claim(condition, True)])
         if can_hold is False:
             return False
-        can_fail = self._solver.possible([*self._path, _claim(condition, False)])
+        can_fail = solver.possible([*self._path, _claim(condition, False)])
         if can_fail is False:
             return True
         self.undecided += can_hold is None or can_fail is None
@@ -76,6 +100,8 @@ class _Node:
     """What is known after a sequence of decisions."""
 
     answers: dict[Condition, bool | None] = field(default_factory=dict)
+    numbers: dict[Form, int | None] = field(default_factory=dict)
+    consistent: bool | None = None
     next: dict[tuple[Condition, bool], _Node] = field(default_factory=dict)
 
 
@@ -104,17 +130,19 @@ def _atom(name: Atom) -> Term:
     from ...smt import Quotient, Remainder, Sum, Unsigned, Variable
 
     kind, *arguments = name
+    width = 32
     if kind in _SHIFTS:
-        arguments = arguments[:2]
+        *arguments, given = arguments
+        width = given if isinstance(given, int) else 32
     if len(arguments) == 2:
         for value, amount in (arguments, arguments[::-1]):
             if not isinstance(amount, int) or not isinstance(value, tuple):
                 continue
             inner = _argument(value)
-            if kind == "sar" and 0 <= amount < 32:
+            if kind == "sar" and 0 <= amount < width:
                 return Quotient(inner, 1 << amount)
-            if kind == "shr" and 0 <= amount < 32:
-                return Quotient(Unsigned(inner), 1 << amount)
+            if kind == "shr" and 0 <= amount < width:
+                return Quotient(Unsigned(inner, width), 1 << amount)
             if kind == "and" and amount & (amount + 1) == 0 and amount < 1 << 32:
                 return Remainder(inner, amount + 1)
             cleared = (1 << 32) - (amount & 0xFFFFFFFF)

@@ -13,7 +13,7 @@ Unsupported: wrap-around. A linear form is read as an integer.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from math import gcd
 from typing import Protocol, TypeAlias
@@ -192,12 +192,20 @@ class Condition:
         return (value == self.bound) == (self.relation == "eq")
 
 
+class ImpossibleError(Exception):
+    """The decisions of a run contradict each other: there is no such run."""
+
+
 class Oracle(Protocol):
     """Something that knows more than intervals: a solver over the decisions of one run."""
 
     def implied(self, condition: Condition) -> bool | None: ...
 
     def assume(self, condition: Condition, truth: bool) -> None: ...
+
+    def only(self, form: Form) -> int | None: ...
+
+    def is_consistent(self) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -212,6 +220,8 @@ class Decisions:
     taken: list[tuple[Condition, bool]] = field(default_factory=list)
     truths: dict[Form, bool] = field(default_factory=dict)
     """Predicates that were decided: what holds once holds for the rest of the run."""
+    pins: dict[Atom, int] = field(default_factory=dict)
+    """Atoms that the decisions leave one number."""
 
     def implied(self, condition: Condition) -> bool | None:
         """Return what earlier decisions imply of a condition, or None."""
@@ -219,6 +229,10 @@ class Decisions:
         if known is None and self.oracle is not None:
             return self.oracle.implied(condition)
         return known
+
+    def only(self, form: Form) -> int | None:
+        """Return the one number that a form can be, None when there are more, or when that is not known."""
+        return None if self.oracle is None else self.oracle.only(form)
 
     def _by_interval(self, condition: Condition) -> bool | None:
         key, scale, offset = _primitive(condition.form)
@@ -251,6 +265,27 @@ class Decisions:
 
     def assume(self, condition: Condition, truth: bool) -> None:
         """Record a decision. The caller has asked `implied` before."""
+        self._assume(condition, truth)
+        key, _, _ = _primitive(condition.form)
+        low = self._low.get(key)
+        if len(key) == 1 and low is not None and low == self._high.get(key):
+            self.pins[key[0][0]] = low
+
+    def restate(self, reduce: Callable[[Form], Value]) -> None:
+        """State earlier decisions again, with `reduce` applied. Raises ImpossibleError when they contradict."""
+        for condition, truth in tuple(self.taken):
+            form = reduce(condition.form)
+            if isinstance(form, int):
+                if condition.holds(form) != truth:
+                    raise ImpossibleError
+            elif isinstance(form, Form) and form != condition.form:
+                self._assume(replace(condition, form=form), truth)
+        if self.oracle is not None and not self.oracle.is_consistent():
+            raise ImpossibleError
+
+    def _assume(self, condition: Condition, truth: bool) -> None:
+        if (condition, truth) in self.taken:
+            return
         self.taken.append((condition, truth))
         if self.oracle is not None:
             self.oracle.assume(condition, truth)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -81,11 +82,10 @@ def check(
     >>> [(f.rule, f.location.primary.line) for f in report.findings]
     """
     config = config or Config()
-    chosen = _chosen_rules(rules, config)
+    infos = _known_infos(config, cache) if rules is None else _infos(_chosen_rules(rules, config))
     units, problems = _units(target, config)
     if choose is not None:
         units = tuple(unit for unit in units if isinstance(unit, Source) or choose(unit))
-    infos = _infos(chosen)
     identity = digest(repr(config), repr(infos), os.getcwd())
     if profile is not None:
         cache, executor = None, None
@@ -105,6 +105,19 @@ def _unused_values(hints: Sequence[LaunchHint], kernels: Sequence[KernelResult])
             if name not in taken:
                 message = f"no kernel that was checked has a parameter {name}"
                 yield Problem(ProblemKind.SETTING, message, Position(hint.origin, 0))
+
+
+def _known_infos(config: Config, cache: Cache | None) -> tuple[RuleInfo, ...]:
+    """Return the texts of the chosen rules; with a cache, without importing the rules a second time."""
+    if cache is None or f"{__package__}.rules" in sys.modules:
+        return _infos(_chosen_rules(None, config))
+    key = cache.key("rules", repr(config))
+    kept = cache.get(key)
+    if isinstance(kept, tuple) and all(isinstance(info, RuleInfo) for info in kept):
+        return kept
+    infos = _infos(_chosen_rules(None, config))
+    cache.put(key, infos, (), time.time())
+    return infos
 
 
 def _infos(rules: Sequence[Rule]) -> tuple[RuleInfo, ...]:

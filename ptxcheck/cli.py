@@ -20,7 +20,7 @@ from .hardware_commands import run_command
 from .launches import LaunchError, parse_assumption, parse_hint, parse_tensor_map
 from .output import OutputError, write_atomically
 from .report import REVIEWED, Format, render
-from .results import Report, exit_code
+from .results import Report, UnknownSelectorError, exit_code
 from .show_commands import show_group
 from .tma_commands import tma_group
 
@@ -219,7 +219,6 @@ def _checked(paths: tuple[str, ...], config: Config, options: dict[str, Any]) ->
     from .executors import ExecutorError
     from .profile import Profile, profile_table
     from .repository import RepositoryError, changes_since
-    from .rules import UnknownSelectorError
 
     profile = Profile() if options["profile"] else None
     progress: AbstractContextManager[Progress | None] = nullcontext()
@@ -359,7 +358,7 @@ def _one_input(path: str) -> Input:
 def explain_command(rule_id: str) -> None:
     """Say what a rule is about, by its id or name."""
     from .report.rule_page import text_page
-    from .rules import RULES, UnknownSelectorError, check_selectors, info_of
+    from .rules import RULES, check_selectors, info_of
 
     for rule in _all_rules():
         if rule_id.upper() == rule.id or rule_id.lower() == rule.name:

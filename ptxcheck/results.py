@@ -119,6 +119,10 @@ class KernelResult:
     """None when it was turned off, or the kernel has nothing that it is about."""
 
 
+class UnknownSelectorError(ValueError):
+    """A selector that names no rule; the message suggests one that does."""
+
+
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
     """The texts of a rule that renderers show; what `Rule` holds without its check."""

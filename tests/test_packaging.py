@@ -62,6 +62,14 @@ def test_imports_are_light(tmp_path: Path) -> None:
     }
 
 
+def test_unchanged_files_import_no_analysis(tmp_path: Path) -> None:
+    kernel = tmp_path / "k.ptx"
+    kernel.write_text(KERNEL)
+    arguments = ("check", str(kernel), "--no-verify")
+    assert heavy_modules(RUN, *arguments) == ANALYSIS
+    assert heavy_modules(RUN, *arguments) == set()
+
+
 def test_the_probe_sees_heavy_modules() -> None:
     assert heavy_modules("import numpy, networkx") == {"numpy", "networkx"}
 

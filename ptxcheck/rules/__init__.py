@@ -3,6 +3,7 @@
 A rule file defines `RULE`, or `RULES` when it derives several from a table of data.
 """
 
+from ..results import UnknownSelectorError
 from . import (
     aligned_barrier_at_several_sites,
     arrival_in_earlier_phase,
@@ -164,7 +165,7 @@ from . import (
 )
 from .info import info_of
 from .rule import Hit, HostHit, Rule
-from .selection import UnknownSelectorError, check_selectors, matches, select_rules
+from .selection import check_selectors, matches, select_rules
 
 RULES: tuple[Rule, ...] = (
     bulk_size_not_multiple_of_16.RULE,

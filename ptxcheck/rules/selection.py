@@ -6,13 +6,10 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from ..finding import Confidence, Severity
+from ..results import UnknownSelectorError
 from .rule import Rule
 
 ALL = "ALL"
-
-
-class UnknownSelectorError(ValueError):
-    """A selector that names no rule; the message suggests one that does."""
 
 
 def select_rules(

@@ -9,7 +9,7 @@ __global__ void __launch_bounds__(160) gather(const float *input, float *output)
     tile[threadIdx.x] = input[threadIdx.x];
     asm volatile("bar.arrive 1, 64;" ::: "memory");  // expect: NB012
   } else {
-    asm volatile("bar.sync 1, 64;" ::: "memory");  // expect: NB020
+    asm volatile("bar.sync 1, 64;" ::: "memory");  // expect: NB020, NB022
     for (int i = threadIdx.x % 32; i < 128; i += 32) output[i] = tile[127 - i];
   }
 }

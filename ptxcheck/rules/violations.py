@@ -25,7 +25,9 @@ def of_flaws(*flaws: str, mechanisms: tuple[str, ...] = (), causes: tuple[str, .
             if (
                 violation.problem.flaw.value in flaws
                 and violation.mechanism in (mechanisms or (violation.mechanism,))
-                and (violation.problem.flaw.value != "deadlock" or violation.cause.value in (causes or _CAUSES))
+                and (
+                    violation.problem.flaw.value != "deadlock" or violation.cause.value in (causes or _CAUSES)
+                )
             ):
                 from ..protocols.counterexample import Story
 

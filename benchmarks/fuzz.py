@@ -1,24 +1,26 @@
 """Fuzz the whole check: any bytes, PTX-like token soup, and mutated real PTX.
 
-    python -m benchmarks.fuzz --inputs 200000 [--seed 1] [--corpus FOLDER] [--jobs 2]
+    python -m benchmarks.fuzz --inputs 200000 [--seed 1] [--corpus FOLDER] [--jobs 2] [--no-verify]
 
-Each input goes through `ptxcheck.check`; an exception is a crash, and so is a rule or analysis that fails inside. An
-input that takes more than a second of processor time and more than `_LIMIT_SECONDS_PER_MB` for its size counts as
-slower than linear. Both kinds are written to `--crashes`.
+Inputs come in lots of 2000, each with a seed of its own; what is known so far is printed after each lot. An input
+goes through `ptxcheck.check`; an exception is a crash, and so is a rule or analysis that fails inside. An input that
+takes more than a second of processor time and more than `_LIMIT_SECONDS_PER_MB` for its size counts as slower than
+linear. Both kinds are written to `--crashes`.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import random
 import time
 import traceback
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ptxcheck.check import check
+from ptxcheck.config import Config
 from ptxcheck.results import ProblemKind
 from ptxcheck.source import Source
 
@@ -32,6 +34,7 @@ _TOKENS = (
     ".branchtargets L;", "brx.idx %r1, L;", ".pragma \"x\";", ".section .debug_str {", ".b8 1,2",
     ".global .b8 x[4] = {1,2};", "call f, (%r1);",
 )  # fmt: skip
+_LOT = 2000
 _LIMIT_SECONDS_PER_MB = 60.0
 _FREE_SECONDS = 1.0
 
@@ -56,13 +59,28 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--corpus", type=Path, default=Path("corpus"))
+    parser.add_argument(
+        "--verify", action=argparse.BooleanOptionalAction, default=True, help="whole kernels too"
+    )
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--crashes", type=Path, default=Path("fuzz-crashes"))
     arguments = parser.parse_args()
-    share = -(-arguments.inputs // arguments.jobs)
-    seeds = [arguments.seed * 1000 + job for job in range(arguments.jobs)]
-    with ProcessPoolExecutor(arguments.jobs) as pool:
-        outcomes = list(pool.map(run, seeds, [share] * len(seeds), [arguments.corpus] * len(seeds)))
+    lots = -(-arguments.inputs // _LOT)
+    tasks = [
+        (
+            arguments.seed * 1000 + lot,
+            min(_LOT, arguments.inputs - lot * _LOT),
+            arguments.corpus,
+            arguments.verify,
+        )
+        for lot in range(lots)
+    ]
+    outcomes: list[Outcome] = []
+    with multiprocessing.get_context("spawn").Pool(arguments.jobs, maxtasksperchild=8) as pool:
+        for outcome in pool.imap_unordered(_run, tasks):
+            outcomes.append(outcome)
+            found = sum(len(o.crashes) + len(o.slow) for o in outcomes)
+            print(f"{sum(o.inputs for o in outcomes)} inputs, {found} found", flush=True)
     crashes = [crash for outcome in outcomes for crash in outcome.crashes]
     slow = [case for outcome in outcomes for case in outcome.slow]
     print(f"inputs {sum(o.inputs for o in outcomes)}, {sum(o.megabytes for o in outcomes):.1f} MB")
@@ -79,17 +97,22 @@ def main() -> int:
     return 1 if crashes or slow else 0
 
 
-def run(seed: int, inputs: int, corpus: Path) -> Outcome:
+def _run(task: tuple[int, int, Path, bool]) -> Outcome:
+    return run(*task)
+
+
+def run(seed: int, inputs: int, corpus: Path, verify: bool = True) -> Outcome:
     """Check `inputs` generated texts."""
+    config = Config(verify=verify)
     generator = random.Random(seed)
     outcome = Outcome()
     texts = _inputs(generator, corpus)
-    check(Source("warm-up.ptx", next(texts)))
+    check(Source("warm-up.ptx", next(texts)), config=config)
     for _ in range(inputs):
         text = next(texts)
         started = time.process_time()
         try:
-            report = check(Source("fuzz.ptx", text))
+            report = check(Source("fuzz.ptx", text), config=config)
             outcome.crashes += [(text, p.message) for p in report.problems if p.kind is ProblemKind.TOOL]
         except Exception:
             outcome.crashes.append((text, traceback.format_exc(limit=-6)))

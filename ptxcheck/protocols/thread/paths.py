@@ -173,13 +173,15 @@ class _Search:
         """Run one block: return a witness, or offer the states that leave it."""
         running = [state]
         for point in self._interesting.get(state.block, ()):
-            following: list[_State] = []
+            following: dict[object, _State] = {}
             for current in running:
                 for result in self._step(point, current):
                     if isinstance(result, Witness):
                         return result
-                    following.append(result)
-            running = following
+                    if len(following) < MAX_PER_BLOCK:
+                        key = (result.passed, result.threads, id(result.assumed))
+                        following.setdefault(key, result)
+            running = list(following.values())
         for current in running:
             for edge in self._cfg.edges_from(state.block):
                 if edge.target != self._cfg.exit:

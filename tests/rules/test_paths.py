@@ -1,0 +1,32 @@
+"""Searches for paths stay small whatever the code looks like."""
+
+from __future__ import annotations
+
+from ptxcheck import Source, check
+from ptxcheck.config import Config
+
+_KERNEL = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 target) .reqntid 32 {{
+    .reg .pred %p<3>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<3>;
+    .shared .align 128 .b8 tile[256];
+    ld.param.u64 %rd1, [target];
+    mov.u32 %r1, tile;
+    cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 16;
+    elect.sync _|%p0, -1;
+{guarded}
+    st.shared.u32 [%r1], %r1;
+    cp.async.bulk.wait_group 0;
+    ret;
+}}
+"""
+
+
+def test_a_run_of_statements_with_guards_is_no_exponential() -> None:
+    """Each statement is unknown, so it may run or not and may change its own guard; there are 2^80 ways through."""
+    guarded = "    @!%p0 nonsense.sync _|%p0, -1;\n" * 80
+    report = check(Source("k.ptx", _KERNEL.format(guarded=guarded)), config=Config(verify=False))
+    assert sum(finding.rule == "PT001" for finding in report.findings) == 80

@@ -15,12 +15,13 @@ from .actions import Arrive, Barrier, Expect, Init, Protocol
 from .cluster_use import uses_cluster
 from .given import with_given
 from .lowering import build_protocol
+from .machine.doubt import doubt_of
 from .machine.execute import Machine
 from .machine.layout import Layout, layout_of
 from .machine.paths import Coverage, Plan, explore
 from .machine.program import Program
 from .machine.solver import SolverOracle
-from .machine.symbol import Condition, Decisions, ImpossibleError
+from .machine.symbol import Condition, Decisions, ImpossibleError, show_atom
 from .machine.trace import Assumption, NotFollowedError, Shape, Trace
 from .meanings import MEANINGS, PROPERTY_OF
 from .outcome import Equation, Outcome, Problem
@@ -50,6 +51,8 @@ class Run:
     protocol: Protocol
     traces: tuple[Trace, ...]
     problems: tuple[Problem, ...]
+    doubt: str = ""
+    """Why there may be no such run, or "" when its path is surely possible."""
 
 
 @dataclass(slots=True)
@@ -69,6 +72,8 @@ class Verification:
     assumptions: dict[tuple[str, int], Assumption] = field(default_factory=dict)
     reasons: list[Reason] = field(default_factory=list)
     """Why something was not decided: bars every good verdict."""
+    complete: bool = False
+    """True when every path of the kernel was run: no count bounded a loop, no combination was left out."""
     bounds: list[Reason] = field(default_factory=list)
     """What the runs do not cover, beyond trip counts: bars `proved`."""
     memory_doubts: list[Reason] = field(default_factory=list)
@@ -83,6 +88,15 @@ class Verification:
     def _verdict(self, which: Property) -> Verdict:
         broken = [p for run in self.failures for p in run.problems if PROPERTY_OF[p.flaw] is which]
         shown = [p for p in broken if p.demonstrated]
+        doubts = [
+            run.doubt
+            for run in self.failures
+            if run.doubt and any(PROPERTY_OF[p.flaw] is which for p in run.problems)
+        ]
+        if shown and doubts:
+            return Verdict(
+                which, VerdictKind.UNKNOWN, (Reason(f"{shown[0].detail}; {doubts[0]}", shown[0].point),)
+            )
         if shown and not self.assumptions and not self.inferred:
             return Verdict(which, VerdictKind.VIOLATED, (Reason(shown[0].detail, shown[0].point),))
         if broken and not shown:
@@ -99,6 +113,8 @@ class Verification:
         provisos = which is Property.SLOT_SAFETY and self.provisos
         taken = self.equations or self.assumptions or self.inferred or provisos
         kind = VerdictKind.ASSUMES if taken else None
+        if kind is None and self.complete:
+            kind = VerdictKind.PROVED
         return Verdict(which, kind or VerdictKind.PROVED_BOUNDED, tuple(self.bounds))
 
     def _has_spread(self) -> bool:
@@ -223,6 +239,8 @@ class _Verifier:
         """Most mbarriers that a run has initialised."""
         self._copies = 0
         """Most places from which one strand expects bytes at one mbarrier."""
+        self._is_plain = True
+        """Every decision was on one symbol against a number, where wrap-around does not matter."""
         self._paths: set[tuple[tuple[Condition, bool], ...]] = set()
 
     def run(self) -> Verification:
@@ -234,6 +252,8 @@ class _Verifier:
             pass
         except NotFollowedError as error:
             self._reason(error.reason, error.point)
+        else:
+            self._result.complete = coverage.is_complete and self._is_plain
         self._note_left_out(coverage)
         return self._result
 
@@ -290,6 +310,7 @@ class _Verifier:
         if path in self._paths:
             return False
         self._paths.add(path)
+        self._is_plain &= all(len(condition.form.terms) == 1 for condition, _ in path)
         self._result.runs += 1
         if plan.trips[-1] not in self._result.trips:
             self._result.trips.append(plan.trips[-1])
@@ -311,7 +332,13 @@ class _Verifier:
             for assumption in trace.assumptions:
                 self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         if outcome.problems:
-            self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems))
+            odd = doubt_of(decisions.taken)
+            text = (
+                ""
+                if odd is None
+                else f"not certain: the run may be impossible, as {show_atom(odd)} is not followed"
+            )
+            self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, text))
         return True
 
     def _is_late(self) -> bool:

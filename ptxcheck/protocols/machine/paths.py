@@ -107,6 +107,8 @@ class Coverage:
     """Other sides of decisions that the counts made."""
     combinations: set[int] = field(default_factory=set)
     """Points whose sides were taken, but not in all combinations with the others."""
+    is_cut: bool = False
+    """Counts decided something, or runs were left out: there are paths that no run has taken."""
     excluded: dict[Side, dict[Claims, None]] = field(default_factory=dict)
     """Other sides of what decisions implied, with the decisions of no count that led there and that side's truth."""
 
@@ -117,6 +119,11 @@ class Coverage:
     def half_taken(self) -> set[int]:
         """Return the branches of which threads took one side only."""
         return {point for point, holds in self.taken if (point, not holds) not in self.taken}
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether every possible path was run."""
+        return not (self.is_cut or self.counted or self.left_out or self.combinations)
 
     def out_of_reach(self, is_possible: IsPossible) -> set[Side]:
         """Return sides that no run took and that other counts could lead to."""
@@ -266,6 +273,7 @@ class _Explorer:
         for *_, trips, flips, side in self._waiting:
             if _closing(trips, flips) in self._closed:
                 continue
+            coverage.is_cut = True
             if side in coverage.covered:
                 coverage.combinations.add(side[0])
             else:

@@ -126,6 +126,25 @@ _SHIFTS = frozenset({"shl", "shr", "sar"})
 """Their atoms end with the width."""
 
 
+def follows(name: Atom) -> object | None:
+    """Return the argument of an atom that the solver computes with, None when it takes the atom for a variable."""
+    kind, *arguments = name
+    width: object = 32
+    if kind in _SHIFTS:
+        *arguments, width = arguments
+    if len(arguments) != 2:
+        return None
+    for value, amount in (arguments, arguments[::-1]):
+        if not isinstance(amount, int) or not isinstance(value, tuple):
+            continue
+        if kind in ("sar", "shr") and isinstance(width, int) and 0 <= amount < width:
+            return value
+        cleared = (1 << 32) - (amount & 0xFFFFFFFF)
+        if kind == "and" and (amount & (amount + 1) == 0 or cleared & (cleared - 1) == 0):
+            return value
+    return None
+
+
 def _atom(name: Atom) -> Term:
     from ...smt import Quotient, Remainder, Sum, Unsigned, Variable
 

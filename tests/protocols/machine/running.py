@@ -1,0 +1,74 @@
+"""Run the machine on a kernel given as the lines of its body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ptxcheck.cfg import build
+from ptxcheck.parser import parse_module
+from ptxcheck.protocols.machine.execute import Machine, Question
+from ptxcheck.protocols.machine.layout import layout_of
+from ptxcheck.protocols.machine.program import Program
+from ptxcheck.protocols.machine.solver import SolverOracle
+from ptxcheck.protocols.machine.symbol import Decisions, Value
+from ptxcheck.protocols.machine.trace import Event, Shape, Trace
+from ptxcheck.source import Source
+
+HEAD = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u32 n, .param .u32 m, .param .u64 p)
+.reqntid {threads}
+{{
+.reg .pred %p<20>;
+.reg .b32 %r<60>;
+.reg .b64 %rd<20>;
+.shared .align 1024 .b8 smem[8192];
+{body}
+ret;
+}}
+"""
+
+
+def kernel(body: str, threads: int = 128) -> str:
+    """Return the text of a kernel with parameters n, m (32 bits) and p (a pointer), and 8 KiB of shared memory."""
+    return HEAD.format(body=body, threads=threads)
+
+
+class Ran:
+    """One run: its trace, and the questions that it asked."""
+
+    def __init__(self, trace: Trace, questions: list[Question], program: Program) -> None:
+        self.trace = trace
+        self.questions = questions
+        self.program = program
+
+    def events(self, name: str) -> list[Event]:
+        """Return the events of instructions whose opcode starts with a text."""
+        instructions = self.program.cfg.instructions
+        return [e for e in self.trace.events if instructions[e.point].operation.text.startswith(name)]
+
+    def operands(self, name: str, operand: str) -> list[Value]:
+        """Return one operand of each event of an instruction."""
+        return [event.operands[operand] for event in self.events(name)]
+
+
+def run(
+    body: str, threads: int = 128, choose: Callable[[Question], bool] | bool = False, *, accesses: bool = False
+) -> Ran:
+    """Run a kernel once; `choose` decides open predicates, or is the answer to all of them."""
+    module = parse_module(Source("k.ptx", kernel(body, threads)))
+    assert not module.problems, module.problems
+    (function,) = module.entries
+    assert function.body is not None
+    assert not function.body.problems, function.body.problems
+    questions: list[Question] = []
+
+    def answer(question: Question) -> bool:
+        questions.append(question)
+        return choose if isinstance(choose, bool) else choose(question)
+
+    program = Program(build(function), module, accesses=accesses)
+    layout = layout_of(function, module)
+    machine = Machine(program, layout, Shape((threads, 1, 1)), 0, Decisions(SolverOracle()), answer)
+    return Ran(machine.run(), questions, program)

@@ -54,7 +54,11 @@ class Ran:
 
 
 def run(
-    body: str, threads: int = 128, choose: Callable[[Question], bool] | bool = False, *, accesses: bool = False
+    body: str,
+    threads: int = 128,
+    choose: Callable[[Question], bool] | bool = False,
+    *,
+    accesses: bool = False,
 ) -> Ran:
     """Run a kernel once; `choose` decides open predicates, or is the answer to all of them."""
     module = parse_module(Source("k.ptx", kernel(body, threads)))

@@ -1,0 +1,122 @@
+"""Verdicts and the paths that they rest on: proved, bounded by counts, in doubt."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.cfg import build
+from ptxcheck.launch import Launch
+from ptxcheck.parser import parse_module
+from ptxcheck.protocols.verify import Verification, verify
+from ptxcheck.source import Source
+from ptxcheck.verdict import Property, VerdictKind
+
+from .machine.running import kernel
+
+INIT = """
+mov.u32 %r9, %tid.x; mov.u32 %r1, smem; setp.eq.u32 %p9, %r9, 0;
+@%p9 mbarrier.init.shared.b64 [%r1], 128; bar.sync 0;
+"""
+WAIT = """
+W{name}: mbarrier.try_wait.parity.shared.b64 %p8, [%r1], {parity}; @!%p8 bra W{name};
+"""
+ROUND = "mbarrier.arrive.shared.b64 _, [%r1];" + WAIT.format(name="", parity="%r5") + "xor.b32 %r5, %r5, 1;"
+LOOP = """
+ld.param.u32 %r2, [n]; mov.u32 %r3, 0; mov.u32 %r5, 0;
+setp.lt.s32 %p1, %r2, 1; @%p1 bra E;
+L: {body}
+add.u32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r2; @%p1 bra L;
+E:
+"""
+
+
+def _verify(body: str) -> Verification:
+    module = parse_module(Source("k.ptx", kernel(body)))
+    (function,) = module.entries
+    assert not module.problems
+    assert function.body is not None
+    assert not function.body.problems
+    return verify(build(function), function, module, Launch())
+
+
+def _kind(result: Verification, which: Property) -> VerdictKind:
+    return next(verdict.kind for verdict in result.verdicts() if verdict.property is which)
+
+
+def _deadlock(body: str) -> VerdictKind:
+    return _kind(_verify(body), Property.DEADLOCK_FREEDOM)
+
+
+def test_straight_code_is_proved() -> None:
+    body = INIT + "mbarrier.arrive.shared.b64 _, [%r1];" + WAIT.format(name="0", parity=0)
+    assert _deadlock(body) is VerdictKind.PROVED
+
+
+@pytest.mark.parametrize(
+    ("other", "kind"),
+    [("mbarrier.arrive.shared.b64 _, [%r1];", VerdictKind.PROVED), ("", VerdictKind.VIOLATED)],
+)
+def test_both_sides_of_a_branch_are_run(other: str, kind: VerdictKind) -> None:
+    body = INIT + f"""
+        ld.param.u32 %r2, [n]; setp.eq.s32 %p1, %r2, 77; @%p1 bra A;
+        mbarrier.arrive.shared.b64 _, [%r1]; bra B;
+        A: {other}
+        B:
+    """ + WAIT.format(name="0", parity=0)  # fmt: skip
+    assert _deadlock(body) is kind
+
+
+def test_loop_with_a_count_from_the_host_is_bounded_not_proved() -> None:
+    assert _deadlock(INIT + LOOP.format(body=ROUND)) is VerdictKind.PROVED_BOUNDED
+
+
+def test_loop_with_a_constant_count_is_proved() -> None:
+    body = LOOP.format(body=ROUND).replace("ld.param.u32 %r2, [n];", "mov.u32 %r2, 9;")
+    assert _deadlock(INIT + body) is VerdictKind.PROVED
+
+
+@pytest.mark.parametrize("trip", [0, 2, 7, 40])
+def test_a_slip_in_one_round_never_comes_out_proved(trip: int) -> None:
+    """The round leaves the arrival of thread 0 out: found when the counts reach it, and never called proved."""
+    slip = f"""
+        setp.eq.s32 %p3, %r3, {trip}; and.pred %p4, %p3, %p9; @%p4 bra S; mbarrier.arrive.shared.b64 _, [%r1];
+        S: {WAIT.format(name="", parity="%r5")} xor.b32 %r5, %r5, 1;
+    """
+    kind = _deadlock(INIT + LOOP.format(body=slip))
+    assert kind is not VerdictKind.PROVED
+    if trip <= 2:
+        assert kind is VerdictKind.VIOLATED
+
+
+def test_failure_on_a_path_that_may_be_impossible_is_no_violation() -> None:
+    """n * n < 0 with n > 0: the solver does not multiply, so the missing arrival may never happen."""
+    body = INIT + """
+        ld.param.u32 %r2, [n]; mul.lo.s32 %r3, %r2, %r2; setp.gt.s32 %p1, %r2, 5; @!%p1 bra B;
+        setp.lt.s32 %p2, %r3, 7; @%p2 bra C;
+        B: mbarrier.arrive.shared.b64 _, [%r1];
+        C:
+    """ + WAIT.format(name="0", parity=0)  # fmt: skip
+    result = _verify(body)
+    assert _kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.UNKNOWN
+    (verdict, *_) = result.verdicts()
+    assert "may be impossible" in verdict.reasons[0].text
+
+
+def test_same_failure_on_a_path_that_the_solver_follows_is_one() -> None:
+    body = INIT + """
+        ld.param.u32 %r2, [n]; ld.param.u32 %r4, [m]; mul.lo.s32 %r3, %r4, %r4; setp.gt.s32 %p1, %r2, 5; @!%p1 bra B;
+        setp.lt.s32 %p2, %r3, 7; @%p2 bra C;
+        B: mbarrier.arrive.shared.b64 _, [%r1];
+        C:
+    """ + WAIT.format(name="0", parity=0)  # fmt: skip
+    assert _deadlock(body) is VerdictKind.VIOLATED
+
+
+def test_stage_that_follows_from_the_decisions_is_a_number() -> None:
+    """Two tiles of n / 64 rounds each: the stage of the second is n / 64 modulo 2, known once n is decided."""
+    body = INIT + """
+        @%p9 mbarrier.init.shared.b64 [%r1+8], 128; bar.sync 0;
+        ld.param.u32 %r2, [n]; shr.s32 %r3, %r2, 6; setp.ne.s32 %p1, %r3, 3; @%p1 bra E;
+        and.b32 %r4, %r3, 1; shl.b32 %r4, %r4, 3; add.u32 %r1, %r1, %r4; mbarrier.arrive.shared.b64 _, [%r1];
+    """ + WAIT.format(name="0", parity=0) + "E:"  # fmt: skip
+    assert _deadlock(body) in (VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ...cfg.cfg import Cfg
 from ...ir import Address, Instruction, Register, Symbol
 from ...op import Op
@@ -46,7 +48,7 @@ class AccessKind:
         else:
             if not bool((address & SHARED_WINDOW).any()):
                 return None
-            known = address & _OFFSETS
+            known = np.bitwise_and(address, np.uint64(_OFFSETS))
         return Access(self.reads, self.writes, known, self.size, self.lanes)
 
 

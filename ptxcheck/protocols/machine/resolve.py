@@ -127,10 +127,8 @@ class _Rebuild:
             width = _number(key[3])
             return lanes.shift_right(self.part(key[1]), self.part(key[2]), width, arithmetic=kind == "sar")
         if kind == "compare":
-            _, relation, a, b, width, signed = key
-            return lanes.compare(
-                str(relation), self.part(a), self.part(b), _number(width), signed_operands=bool(signed)
-            )
+            a, b = self.part(key[2]), self.part(key[3])
+            return lanes.compare(str(key[1]), a, b, _number(key[4]), signed_operands=bool(key[5]))
         return Form(((key, 1),))
 
 

@@ -176,4 +176,5 @@ def _argument(value: tuple[object, ...]) -> Term:
     if value[0] == "sum":
         _, terms, constant = value
         return Sum(tuple((factor, _atom(name)) for name, factor in terms), constant)  # type: ignore[attr-defined, arg-type]
+    assert isinstance(value, Atom)
     return _atom(value)

@@ -14,7 +14,7 @@ from ...spec import Trait
 from . import lanes
 from .compute import COMPUTE
 from .registers import lanes_of
-from .symbol import LANE, WARP, Form, Value
+from .symbol import LANE, WARP, Form, Lanes, Value
 from .trace import OFFSET_MASK, PARAM_WINDOW, RANK_SHIFT, SHARED_WINDOW, NotFollowedError, ThreadSet
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _value_of(key: object) -> Value:
     """Return the value that an argument of an atom stands for."""
     assert isinstance(key, tuple)
     if key[0] == "lanes":
-        return np.frombuffer(key[1], dtype=np.uint64)  # type: ignore[no-any-return]
+        return np.frombuffer(key[1], dtype=np.uint64)
     if key[0] == "sum":
         return Form(key[1], key[2])
     return Form(((key, 1),))  # type: ignore[arg-type]
@@ -135,7 +135,7 @@ def _elect(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet)
         if active:
             leaders |= (active & -active) << warp
             chosen[warp : warp + 32] = (active & -active).bit_length() - 1
-    (result, *_) = instruction.operands
+    result = instruction.operands[0]
     targets = (result.first, result.second) if isinstance(result, Pair) else (result,)
     if isinstance(targets[-1], Register):
         holds = lanes_of(leaders, machine.threads).astype(np.uint64)
@@ -173,7 +173,8 @@ def _from_lane(machine: Machine, value: Value, index: Value, clamp: Value) -> Va
     every = np.arange(machine.threads, dtype=np.int64)
     wanted = lanes.as_lanes(index, machine.threads).astype(np.int64) & 31
     source = every // 32 * 32 + (every % 32 & segment) + (wanted & (31 & ~segment))
-    return lanes.as_lanes(value, machine.threads)[np.minimum(source, machine.threads - 1)]
+    held: Lanes = lanes.as_lanes(value, machine.threads)[np.minimum(source, machine.threads - 1)]
+    return held
 
 
 def _vote(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:

@@ -144,7 +144,7 @@ def show_atom(parts: object, depth: int = 4) -> str:
     if kind == "special":
         return str(rest[0])
     if kind in ("lanes", "deep"):
-        return kind
+        return str(kind)
     return f"{kind}({', '.join(show_atom(part, depth - 1) for part in rest)})"
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ptxcheck.op import Op
 from ptxcheck.protocols.machine import lanes
 from ptxcheck.protocols.machine.resolve import rebuild, with_pins
 from ptxcheck.protocols.machine.solver import SolverOracle
@@ -17,6 +18,7 @@ from ptxcheck.protocols.machine.symbol import (
     Decisions,
     Form,
     ImpossibleError,
+    Lanes,
     Value,
     atom,
 )
@@ -43,7 +45,7 @@ def test_equal_computations_are_equal_symbols_and_others_are_not() -> None:
     ("values", "differs"),
     [(TID, LANE | WARP), (TID % 32, LANE), (TID // 32, WARP), (np.zeros(128, dtype=np.uint64), 0)],
 )
-def test_differs_says_between_which_threads(values: lanes.Lanes, differs: int) -> None:
+def test_differs_says_between_which_threads(values: Lanes, differs: int) -> None:
     assert lanes.differs_of(values) == differs
     if differs:
         assert _form(lanes.add(N, values, 32)).differs == differs
@@ -82,7 +84,7 @@ def test_solver_agrees_with_arithmetic(number: int, bound: int, shift: int) -> N
     decisions.assume(Condition("lt", N, number + 1), True)
     shifted = _form(lanes.shift_right(lanes.add(N, 5, 32), shift + 1, 32, arithmetic=True))
     assert decisions.implied(Condition("lt", shifted, bound)) is ((number + 5) >> shift + 1 < bound)
-    masked = _form(lanes.bitwise(lanes.Op.AND, N, (1 << shift + 1) - 1))
+    masked = _form(lanes.bitwise(Op.AND, N, (1 << shift + 1) - 1))
     assert decisions.implied(Condition("eq", masked, 3)) is (number & (1 << shift + 1) - 1 == 3)
     assert decisions.implied(Condition("below", N, bound)) is (number & 0xFFFFFFFF < bound)
 
@@ -101,7 +103,7 @@ def test_pins_make_what_depends_on_them_numbers() -> None:
     decisions = Decisions(SolverOracle())
     decisions.assume(Condition("lt", tiles, 3), False)
     decisions.assume(Condition("lt", tiles, 4), True)
-    stage = _form(lanes.bitwise(lanes.Op.AND, tiles, 1))
+    stage = _form(lanes.bitwise(Op.AND, tiles, 1))
     assert with_pins(lanes.multiply(stage, 8, 32), decisions.pins, 128) == 8  # type: ignore[arg-type]
 
 

@@ -87,6 +87,8 @@ class Arrive:
     """False for `.relaxed`: no memory access is published."""
     completes: bool = True
     """False for `.noComplete`: the arrival must not end the phase."""
+    wide: bool = True
+    """False for the scope of a CTA: nothing is published to other CTAs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Clocks: what a strand knows to have happened, in five senses at once.
+"""Clocks: what a strand knows to have happened, in six senses at once.
 
 A clock is a matrix. Its columns are *components*: one for each strand, which counts its actions, and one for each
 source of asynchronous work, which counts completed phases of an mbarrier or completed operations of a pipeline of a
@@ -8,7 +8,8 @@ strand. Its rows are senses of "known", each weaker than the first:
 - `VISIBLE`: its accesses of memory are visible (release, acquire and completion, as the PTX memory model has it).
 - `FENCED`: its generic writes are visible to the async proxy, by a proxy fence of the strand that wrote.
 - `CROSSED`: the same, by a proxy fence of any strand on the way.
-- `INITIALISED`: its mbarrier initialisations are visible.
+- `INITIALISED`: its mbarrier initialisations are visible;
+- `WIDE`: its accesses of memory are visible to other CTAs (scope `.cluster` or wider).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Row(IntEnum):
     FENCED = 2
     CROSSED = 3
     INITIALISED = 4
+    WIDE = 5
 
 
 OWN_ROWS = (Row.EXECUTED, Row.VISIBLE, Row.INITIALISED)
@@ -59,6 +61,10 @@ class Components:
                     names.add(("work", action.pipeline, index))
                     names.add(("bytes", action.barrier.cta, action.barrier.offset))
         ordered = sorted(names, key=repr)
+        own = np.array([strand.cta for strand in protocol.strands], dtype=np.int64)
+        ctas = np.concatenate([own, np.full(len(ordered), -1, dtype=np.int64)])
+        self._ctas = [strand.cta for strand in protocol.strands]
+        self._same_cta = [ctas == strand.cta for strand in protocol.strands]
         self._place = {name: self._strands + position for position, name in enumerate(ordered)}
 
     @property
@@ -77,6 +83,15 @@ class Components:
         result = clock.copy()
         result[MEMORY_ROWS, : self._strands] = 0
         return result
+
+    def is_in(self, strand: int, cta: int) -> bool:
+        """Tell whether a strand belongs to a CTA."""
+        return self._ctas[strand] == cta
+
+    def publish(self, clock: Clock, strand: int) -> None:
+        """Let a strand hand on to other CTAs what its own CTA has shown it."""
+        same = self._same_cta[strand]
+        clock[Row.WIDE, same] = np.maximum(clock[Row.WIDE, same], clock[Row.VISIBLE, same])
 
     def bytes_of(self, barrier: Barrier) -> Component | None:
         """Return the component that counts the phases of a barrier that asynchronous work takes part in."""

@@ -266,7 +266,11 @@ def _access(occurrence: Occurrence) -> Iterator[Action]:
         numbers = (
             [address] if isinstance(address, int) else address[occurrence.addressing(access.lanes)].tolist()
         )
-        spans = tuple(merged(occurrence.span_at(int(number), access.size) for number in set(numbers)))
+        places = sorted({int(number) for number in numbers})
+        if access.size:
+            spans = tuple(merged(occurrence.span_at(place, access.size) for place in places))
+        else:
+            spans = tuple(occurrence.span_at(place, 0, exact=False) for place in places)
     if spans:
         reads, writes = (spans if does else () for does in (access.reads, access.writes))
         yield Access(occurrence.point, reads, writes, access.certain)

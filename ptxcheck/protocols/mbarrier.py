@@ -55,6 +55,7 @@ def _arrive(occurrence: Occurrence) -> Iterator[Action]:
             token=occurrence.event.index,
             releases=not operation.has(Mod.RELAXED),
             completes=not operation.has(Mod.NO_COMPLETE),
+            wide=operation.slots.get("scope") == Mod.CLUSTER,
         )
 
 

@@ -150,7 +150,7 @@ class Memory:
             cell.writes, cell.reads = [touch], {}
 
     def _report(self, earlier: Touch, later: Touch, cell: _Cell) -> None:
-        race = _judge(earlier, later)
+        race = _judge(earlier, later) or self._judge_scope(earlier, later)
         if race is None:
             return
         cta, offset = cell.place
@@ -169,9 +169,22 @@ class Memory:
     def _report_possible(self, earlier: Touch, later: Touch, cell: _Cell) -> None:
         if earlier.is_exact and later.is_exact:
             return
-        race = _judge(earlier, later)
+        race = _judge(earlier, later) or self._judge_scope(earlier, later)
         if race is not None and not self._is_strict(race, earlier, later):
             self._doubt(f"whether two accesses meet is not known; if they do: {race.detail}", later.point)
+
+    def _judge_scope(self, earlier: Touch, later: Touch) -> _Race | None:
+        """Return what is wrong with ordinary accesses of two CTAs that releases of CTA scope order."""
+        both = not earlier.is_asynchronous and not later.is_asynchronous and earlier.writes
+        strands = self._protocol.strands
+        if not both or strands[earlier.strand].cta == strands[later.strand].cta:
+            return None
+        if later.clock[Row.WIDE, earlier.component] >= earlier.over:
+            return None
+        kind = "write" if later.writes else "read"
+        flaw = Flaw.WRITES_COLLIDE if later.writes else Flaw.READ_TOO_EARLY
+        text = f"an earlier write of the same bytes is published to its own CTA only, and this {kind} is in another"
+        return _Race(flaw, text)
 
     def _doubt(self, text: str, point: int) -> None:
         self._doubts.setdefault(text, Doubt(text, point))

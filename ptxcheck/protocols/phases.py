@@ -144,6 +144,9 @@ class Phases:
         self._after_previous(actor, action.barrier, barrier, action.point, Flaw.EARLY_ARRIVAL)
         phase = barrier.phase
         published = actor.stamp if action.releases else execution_only(actor.stamp, actor.released)
+        if not action.wide and not self._components.is_in(actor.strand, action.barrier.cta):
+            published = published.copy()
+            published[Row.WIDE] = 0
         if action.expect != 0:
             self._announce(actor, action.barrier, barrier, action.expect, action.point)
         if action.token >= 0:

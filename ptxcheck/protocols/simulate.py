@@ -129,6 +129,7 @@ class _Simulation:
     def _do(self, runner: _Runner, action: Action) -> int | None:
         """Perform an action. None: blocked; else the phase that it observed or took part in, or `_DONE`."""
         stamp = _stamped(runner.clock, runner.index, runner.at + 1)
+        self._components.publish(stamp, runner.index)
         actor = Actor(runner.index, runner.clock, stamp, runner.released)
         match action:
             case Wait():
@@ -252,6 +253,7 @@ class _Simulation:
         runner.clock = clock
         if action.releases:
             runner.released = _stamped(clock, runner.index, runner.at + 1)
+            self._components.publish(runner.released, runner.index)
         elif action.inits:
             runner.released = runner.released.copy()
             runner.released[Row.INITIALISED] = actor.stamp[Row.INITIALISED]

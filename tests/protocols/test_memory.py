@@ -234,6 +234,15 @@ def test_code_that_may_be_skipped_gives_doubts_only() -> None:
 # -- exits and registers
 
 
+@pytest.mark.parametrize("wide", [True, False])
+def test_a_release_of_cta_scope_publishes_nothing_to_another_cta(wide: bool) -> None:
+    there = Barrier(1, 0)
+    writer: list[Action] = [WRITE, Arrive(0, there, 1, wide=wide), meeting(2, number=1)]
+    reader: list[Action] = [Wait(0, there, 0), READ, meeting(2, number=1)]
+    wrong = flaws_of({there: 1}, writer, reader, ctas=(0, 1))
+    assert wrong == (set() if wide else {Flaw.READ_TOO_EARLY})
+
+
 @pytest.mark.parametrize("stays", [True, False])
 def test_a_cta_must_not_end_before_others_have_written_to_it(stays: bool) -> None:
     there = Barrier(1, 0)

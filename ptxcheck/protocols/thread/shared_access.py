@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...cfg import AtomKind, Value
-from ...ir import TYPE_BYTES, Address, Instruction
+from ...ir import TYPE_BYTES, Address, Immediate, Instruction
 from ...op import Op
 from ...spec import OperandKind, Trait
 from .places import Owner, Place
@@ -105,7 +105,10 @@ def _accessed(instruction: Instruction) -> Iterator[tuple[str, str, int]]:
 
 
 def access_bytes(instruction: Instruction) -> int:
-    """Return the bytes of one load, store or atomic; 0 when the type is not known."""
+    """Return the bytes of one load, store or atomic; 0 when the type or the size is not known."""
+    if instruction.operation.op is Op.ST_BULK:
+        size = instruction.get("size")
+        return size.value if isinstance(size, Immediate) else 0
     slots = instruction.operation.slots
     length = _NUMBER.search(slots.get("vec", ""))
     return TYPE_BYTES.get(slots.get("type", ""), 0) * (int(length[0]) if length else 1)

@@ -229,6 +229,7 @@ class _Verifier:
         self._deadline = deadline
         self._layout = layout
         self._given = given
+        self._started = time.process_time()
         self._oracle = SolverOracle()
         self._examine: Callable[[Protocol], Outcome] = examine
         self._result = Verification(shape)
@@ -247,7 +248,16 @@ class _Verifier:
         coverage = Coverage()
         try:
             grid, further = self._grid()
-            explore(grid, self._deep, further, _MOST_RUNS, self._run, self._oracle.is_possible, coverage)
+            explore(
+                grid,
+                self._deep,
+                further,
+                _MOST_RUNS,
+                self._run,
+                self._oracle.is_possible,
+                self._is_spent,
+                coverage,
+            )
         except _EnoughError:
             pass
         except NotFollowedError as error:
@@ -343,6 +353,11 @@ class _Verifier:
 
     def _is_late(self) -> bool:
         return time.process_time() > self._deadline
+
+    def _is_spent(self) -> bool:
+        """Tell whether half of the time is gone: then combinations are left out, and named."""
+        now = time.process_time()
+        return now - self._started > self._deadline - now
 
     def _note_failure(self, run: Run) -> None:
         """Keep a run that failed; go on only when what failed leaves the other properties as they are."""

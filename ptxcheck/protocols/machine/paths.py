@@ -153,15 +153,16 @@ def explore(
     budget: int,
     run: Run,
     is_possible: IsPossible,
+    is_spent: Callable[[], bool],
     coverage: Coverage,
 ) -> None:
     """Run every element of the grid, and the open sides that come up, until the budget of runs is spent.
 
     `deep` gives more counts once the grid was run, when a count decided anything. A side that none of these counts
     leads to, such as a body unrolled by eight, is looked for among the further counts; one that is not found is left
-    out.
+    out. `is_spent` tells when no time is left for combinations.
     """
-    explorer = _Explorer(budget, run, coverage)
+    explorer = _Explorer(budget, run, is_spent, coverage)
     for trips in grid:
         explorer.go(trips)
     for trips in deep() if coverage.counted else ():
@@ -180,8 +181,9 @@ def explore(
 
 
 class _Explorer:
-    def __init__(self, budget: int, run: Run, coverage: Coverage) -> None:
+    def __init__(self, budget: int, run: Run, is_spent: Callable[[], bool], coverage: Coverage) -> None:
         self._budget = budget
+        self._is_spent = is_spent
         self._run = run
         self._coverage = coverage
         self._waiting: list[tuple[int, int, tuple[int, ...], Flips, Side]] = []
@@ -257,7 +259,7 @@ class _Explorer:
         """Run what waits: with `most` 0 only sides that no run has taken."""
         waiting, coverage = self._waiting, self._coverage
         budget = min(self._budget, coverage.runs + _COMBINATIONS) if most else self._budget
-        while waiting and coverage.runs < budget:
+        while waiting and coverage.runs < budget and not (most and self._is_spent()):
             rank, number, trips, flips, side = heapq.heappop(waiting)
             if rank == 0 and side in coverage.covered:
                 heapq.heappush(waiting, (1, number, trips, flips, side))

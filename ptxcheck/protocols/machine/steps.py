@@ -285,7 +285,7 @@ def _convert_address(machine: Machine, _: int, instruction: Instruction, guard: 
 
 def _map_address(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
     target, *operands = instruction.operands
-    source, rank = (machine.concrete(machine.value(o, guard), guard, point) for o in operands)
+    source, rank = (_number(machine, machine.value(o, guard), guard, point) for o in operands)
     if not isinstance(target, Register):
         return
     if isinstance(source, Form) or isinstance(rank, Form):
@@ -297,6 +297,12 @@ def _map_address(machine: Machine, point: int, instruction: Instruction, guard: 
     if not instruction.operation.slots.get("space", ""):
         mapped = lanes.add(mapped, SHARED_WINDOW, 64)
     machine.registers.write(target, guard, lanes.settle(mapped))
+
+
+def _number(machine: Machine, value: Value, guard: ThreadSet, point: int) -> Value:
+    """Return the number that the decisions leave a value, if it is only one."""
+    value = machine.reduced(machine.concrete(value, guard, point))
+    return machine.single(value, guard) if isinstance(value, Form) else value
 
 
 def _rank_of_address(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:

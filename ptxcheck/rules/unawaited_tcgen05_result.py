@@ -1,10 +1,11 @@
 """An accumulator that the issuing thread loads without having waited for the multiplication.
 
-Checks: feasible paths from a multiplication to a load of the same columns with no wait on an mbarrier between.
+Checks: feasible paths from a multiplication to a load of the same columns with no wait on an mbarrier on any
+way between.
 Why: the end of a multiplication is seen only through tcgen05.commit and the mbarrier that it signals; a barrier of the
 block, or time, is not enough.
 Source: PTX ISA 9.7.17.6.2 and 9.7.17.12.
-Not checked: which mbarrier is waited for; loads by other warps.
+Not checked: which mbarrier is waited for; waits that are skipped; loads by other warps; loops with a wait.
 """
 
 from __future__ import annotations

@@ -222,7 +222,10 @@ class TensorMemoryUse:
         return n if (word.shape.pair, m) in _WHOLE_ROWS or (word.shape.kind.is_scaled and m == 128) else None
 
     def unawaited_results(self) -> Iterator[Pair]:
-        """Yield (multiplication, load of its D by the same thread) with no wait on an mbarrier between."""
+        """Yield (multiplication, load of its D by the same thread) with no wait on an mbarrier between.
+
+        Waits that a guard skips count as waits: the guard may say that there is nothing to wait for.
+        """
         issued = {p: place for p in sorted(self._memory.of(MULTIPLICATIONS)) if (place := self._fixed(p))}
         block_of = self._view.cfg.graph.block_of
         seen: set[tuple[int, object]] = set()
@@ -235,6 +238,8 @@ class TensorMemoryUse:
             same = [p for p, other in issued.items() if _same_columns(other, place)]
             # A search goes on from the first point that it passes: one search for each of the nearest.
             for point in sorted(same, key=lambda p: (p > load, -p))[:_NEAREST]:
+                if self._may_wait_between(point, load):
+                    continue
                 searches += 1
                 if searches > _SEARCHES:
                     return
@@ -242,6 +247,11 @@ class TensorMemoryUse:
                 if found is not None:
                     yield found
                     break
+
+    def _may_wait_between(self, first: int, then: int) -> bool:
+        """Tell whether some way between two points passes a wait on an mbarrier, whatever its guards say."""
+        reaches = self._view.cfg.reaches
+        return any(reaches(first, wait) and reaches(wait, then) for wait in self._mbarrier_waits)
 
     # ---- parts
 

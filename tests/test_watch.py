@@ -31,7 +31,19 @@ def test_a_change_is_checked(tmp_path: Path) -> None:
     kernel = tmp_path / "k.ptx"
     kernel.write_text(KERNEL)
     process = subprocess.Popen(
-        [sys.executable, "-m", "ptxcheck.cli", "check", "k.ptx", "--watch", "--format", "concise", "--select", "MB001"],
+        [
+            sys.executable,
+            "-m",
+            "ptxcheck.cli",
+            "check",
+            "k.ptx",
+            "--watch",
+            "--format",
+            "concise",
+            "--select",
+            "MB001",
+            "--no-verify",
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=tmp_path,

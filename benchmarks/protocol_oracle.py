@@ -560,7 +560,7 @@ class Oracle:
                 is_copy = isinstance(action, Transfer) and (action.completes or action.pipeline == "bulk")
                 if cta not in places(action) or (self.ctas[self.owner[number]] == cta and not is_copy):
                     continue
-                if is_copy and self.ctas[self.owner[number]] == cta and not (action.reads or action.writes):
+                if is_copy and self.ctas[self.owner[number]] == cta and not action.reads:
                     continue
                 if not self.has_started(world, number) or world.flights >> number & 1:
                     self.note(Kind.EXIT, f"CTA {cta} may have ended before {number}")

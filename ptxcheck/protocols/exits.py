@@ -1,6 +1,7 @@
 """Exit of a CTA: nothing may reach into its shared memory when its last thread has ended.
 
-That holds for accesses of other CTAs, and for copies of its own. One is safe when some thread of the CTA knows, before
+That holds for accesses of other CTAs, and for copies of its own; that copies into shared memory are over is strict, as
+released kernels load ahead what a short loop does not use. One is safe when some thread of the CTA knows, before
 that thread ends, that it is over: the CTA lives at least as long as that thread.
 """
 
@@ -24,6 +25,7 @@ class _Remote:
     target: int
     component: Component
     over: int
+    strict: bool = False
 
 
 class Exits:
@@ -32,7 +34,7 @@ class Exits:
     def __init__(self, protocol: Protocol) -> None:
         self._strands = protocol.strands
         self._targets = frozenset(strand.cta for strand in protocol.strands)
-        self._remote: dict[tuple[int, int], _Remote] = {}
+        self._remote: dict[tuple[int, Component, bool], _Remote] = {}
 
     def note(self, actor: Actor, action: Action, target: int) -> None:
         """Note an operation on an mbarrier of another CTA."""
@@ -51,11 +53,12 @@ class Exits:
         own = self._strands[touch.strand].cta
         for target in sorted({span.cta for span in touch.spans}):
             if touch.certain and (target != own or is_copy):
-                self._add(_Remote(touch.strand, touch.point, target, touch.component, touch.over))
+                fills = target == own and touch.writes
+                self._add(_Remote(touch.strand, touch.point, target, touch.component, touch.over, fills))
 
     def _add(self, remote: _Remote) -> None:
         if remote.target in self._targets:
-            key = (remote.target, remote.component)
+            key = (remote.target, remote.component, remote.strict)
             if key not in self._remote or self._remote[key].over < remote.over:
                 self._remote[key] = remote
 
@@ -71,7 +74,7 @@ class Exits:
                 record.add(
                     Flaw.EXIT_WITH_REMOTE_ACCESS, remote.strand, remote.point, ("cta", remote.target), -1,
                     self._text(remote),
-                    happened=True,
+                    happened=True, strict=remote.strict,
                 )  # fmt: skip
 
     def _text(self, remote: _Remote) -> str:

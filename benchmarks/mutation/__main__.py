@@ -31,7 +31,7 @@ def main() -> int:
         prog="benchmarks.mutation", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("files", nargs="+", metavar="corpus|GROUP|FILE")
-    parser.add_argument("--match", default="", help="only files whose name contains this")
+    parser.add_argument("--match", action="append", default=[], help="only files whose names contain this")
     parser.add_argument("--operator", action="append", help="only this operator; may be repeated")
     parser.add_argument("--limit", type=int, help="mutants of each operator in one kernel")
     parser.add_argument("--kernels", type=int, help="kernels of each file")
@@ -44,7 +44,8 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, default=default_root(), help="folder of the corpora")
     parser.add_argument("--json", type=Path, help="write every record here")
     options = parser.parse_args()
-    files = [each for each in _files(options.files, options.cache) if options.match in each[0]]
+    found = _files(options.files, options.cache)
+    files = [each for each in found if all(part in each[0] for part in options.match)]
     records: list[Record] = []
     for record in run(
         files, load_harmless(), operators=frozenset(options.operator) if options.operator else None,

@@ -451,7 +451,6 @@ main.add_command(tma_group(_write, _fail))
 main.add_command(show_group(_write, _fail))
 main.add_command(run_command(_write, _fail))
 main.add_command(fix_command(_write, _fail))
-main.add_command(fix_command(_write, _fail))
 
 if __name__ == "__main__":
     main()

@@ -20,14 +20,43 @@ LAYERS = (
     ("hostcode",),
     ("rules", "resources"),
     ("repair", "report"),
-    ("positions", "comments", "launches", "fingerprint", "files", "frontends", "collector", "cache", "executors"),
-    ("launch_comments", "host_maps", "suppress", "config", "evaluate", "evaluate_host", "verdict_table", "profile", "watch", "repository", "baseline"),
+    (
+        "positions",
+        "comments",
+        "launches",
+        "fingerprint",
+        "files",
+        "frontends",
+        "collector",
+        "cache",
+        "executors",
+    ),
+    (
+        "launch_comments",
+        "host_maps",
+        "suppress",
+        "config",
+        "evaluate",
+        "evaluate_host",
+        "verdict_table",
+        "profile",
+        "watch",
+        "repository",
+        "baseline",
+    ),
     ("check", "drawings", "dump", "placement", "judge", "output", "differences"),
     ("triton", "pytest_plugin"),
     ("progress", "fix_commands", "hardware_commands", "show_commands", "tma_commands"),
     ("cli",),
 )
-ONLY_IN = {"sarif_om": "report/sarif.py", "rich": "progress.py", "pysmt": "smt.py", "z3": "smt.py", "tree_sitter": "hostcode/cpp.py", "tree_sitter_cuda": "hostcode/cpp.py"}
+ONLY_IN = {
+    "sarif_om": "report/sarif.py",
+    "rich": "progress.py",
+    "pysmt": "smt.py",
+    "z3": "smt.py",
+    "tree_sitter": "hostcode/cpp.py",
+    "tree_sitter_cuda": "hostcode/cpp.py",
+}
 """Packages that one module confines."""
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

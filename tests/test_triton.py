@@ -139,9 +139,11 @@ import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+ASM = tl.constexpr("barrier.cluster.wait.aligned; mov.u32 $0, $1;")
+
 @triton.jit
 def bad(p):
-    value = tl.inline_asm_elementwise("barrier.cluster.wait.aligned; mov.u32 $0, $1;", "=r,r", [tl.program_id(0)], tl.int32, False, 1)
+    value = tl.inline_asm_elementwise(ASM, "=r,r", [tl.program_id(0)], tl.int32, False, 1)
     tl.store(p, value)
 
 @triton.jit
@@ -151,7 +153,7 @@ def good(p):
 @triton.jit
 def suppressed(p):
     # ptxcheck: ignore[CL] an experiment
-    value = tl.inline_asm_elementwise("barrier.cluster.wait.aligned; mov.u32 $0, $1;", "=r,r", [tl.program_id(0)], tl.int32, False, 1)
+    value = tl.inline_asm_elementwise(ASM, "=r,r", [tl.program_id(0)], tl.int32, False, 1)
     tl.store(p, value)
 
 def compile(kernel):
@@ -169,5 +171,5 @@ def test_with_triton(tmp_path: Path) -> None:
     )
     done = pytest_run(tmp_path, "--ptxcheck=error")
     assert "1 failed, 2 passed" in done.stdout, done.stdout + done.stderr
-    assert "kernels.py:10" in done.stdout
+    assert "kernels.py:12" in done.stdout
     assert "FAILED test_it.py::test_bad" in done.stdout

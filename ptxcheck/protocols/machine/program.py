@@ -67,6 +67,11 @@ class Region:
     """Registers that relevant instructions in it write."""
 
 
+def _loads_from_shared(instruction: Instruction) -> bool:
+    space = instruction.operation.slots.get("space", "")
+    return Trait.LOAD in instruction.operation.traits and (not space or space.startswith(".shared"))
+
+
 def _loads_from_outside(instruction: Instruction) -> bool:
     operation = instruction.operation
     return (
@@ -103,7 +108,7 @@ class Program:
 
     @cached_property
     def table_stores(self) -> frozenset[int]:
-        """Stores to constant places in shared memory, if anything relevant may be read there."""
+        """Stores to constant places in shared memory."""
         return frozenset(
             point
             for point, instruction in enumerate(self.cfg.instructions)
@@ -115,6 +120,14 @@ class Program:
     @cached_property
     def points(self) -> frozenset[int]:
         """Events, ends of threads, and what they depend on."""
+        return self._closed(self.table_stores)
+
+    @cached_property
+    def reads_tables(self) -> bool:
+        """Tell whether synchronisation may depend on what is loaded from shared memory."""
+        return any(_loads_from_shared(self.cfg.instructions[point]) for point in self._closed(frozenset()))
+
+    def _closed(self, stores: frozenset[int]) -> frozenset[int]:
         cfg = self.cfg
         ends = (
             p
@@ -127,7 +140,7 @@ class Program:
             if cfg.connected(point)
             for register in registers_of(kind.operand)
         )
-        return closure(cfg, self._definitions, [*self.events, *ends, *self.table_stores], self._needed, more)
+        return closure(cfg, self._definitions, [*self.events, *ends, *stores], self._needed, more)
 
     def _needed(self, point: int) -> Iterable[Name]:
         instruction = self.cfg.instructions[point]

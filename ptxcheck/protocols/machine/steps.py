@@ -259,7 +259,8 @@ def _loaded(
             held = machine.table.read(at, types.width // 8, guard, lanes_of(guard, machine.threads))
             if held is not None:
                 text = "nothing else writes the variables in shared memory that hand numbers to other warps"
-                machine.assume("shared-table", text, point)
+                if machine.program.reads_tables:
+                    machine.assume("shared-table", text, point)
                 return lanes.settle(held)
         visit = machine.count(("shared", lanes.key_of(at), guard))
         return lanes.opaque("shared", at, types.width, visit)

@@ -152,6 +152,8 @@ class BodyReader:
                 raise GrammarError("not an operand", at)
             at = match.end()
             token = match[1]
+            if not token.strip():
+                raise GrammarError("not an operand", match.start())
             operand = known.get(token)
             if operand is None:
                 operand = known[token] = self._operand(token)

@@ -92,7 +92,7 @@ def test_operand_forms(text: str, expected: Operand) -> None:
     [
         "[%r1-4]", "[%r1+%r2]", "[4+%r1]", "%r1+4", "-%r1", "08", "0fABC", "0f3F8000001", "_x y",
         "[%r1", "{%r1",
-        "1/0", "%r1 %r2", "%r1,", ",%r1", "%tid.q", "'a'", "1_000", "0d1", "!5 6",
+        "1/0", "%r1 %r2", "%r1,", ",%r1", "buffer, , 18432", ",", "%r1, ,%r2", "%tid.q", "'a'", "1_000", "0d1", "!5 6",
     ],
 )  # fmt: skip
 def test_bad_operands_are_located_errors(text: str) -> None:

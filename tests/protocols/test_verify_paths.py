@@ -112,6 +112,15 @@ def test_same_failure_on_a_path_that_the_solver_follows_is_one() -> None:
     assert _deadlock(body) is VerdictKind.VIOLATED
 
 
+def test_field_of_a_count_that_was_decided_is_a_number() -> None:
+    """The parity of round n / 64 of a ring of two, as compilers extract it from the count of the host."""
+    body = INIT + """
+        ld.param.u32 %r2, [n]; shr.s32 %r3, %r2, 6; setp.ne.s32 %p1, %r3, 5; @%p1 bra E;
+        bfe.u32 %r4, %r3, 1, 1; mbarrier.arrive.shared.b64 _, [%r1];
+    """ + WAIT.format(name="0", parity="%r4") + "E:"  # fmt: skip
+    assert _deadlock(body) in (VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED)
+
+
 def test_stage_that_follows_from_the_decisions_is_a_number() -> None:
     """Two tiles of n / 64 rounds each: the stage of the second is n / 64 modulo 2, known once n is decided."""
     body = INIT + """

@@ -117,6 +117,10 @@ def _bfe(types: Typing, sources: Sequence[Value], _: int) -> Value:
                 value |= lanes.mask_of(width) & ~lanes.mask_of(length)
         return value & lanes.mask_of(width)
 
+    source, start, size = sources
+    if isinstance(source, Form) and isinstance(start, int) and isinstance(size, int) and not types.signed:
+        shifted = lanes.shift_right(source, start & 255, width, arithmetic=False)
+        return lanes.bitwise(Op.AND, shifted, lanes.mask_of(size & 255) & lanes.mask_of(width))
     return lanes.pure(Op.BFE, extract, sources)
 
 

@@ -374,9 +374,9 @@ def change(draft: Draft) -> None:
 def changed(rng: random.Random, action: Action) -> Action:
     """Return an action with one field changed."""
     match action:
-        case Wait(parity=int()):
+        case Wait(parity=int(parity)):
             return rng.choice(
-                [replace(action, parity=action.parity ^ 1), replace(action, acquires=not action.acquires)]
+                [replace(action, parity=parity ^ 1), replace(action, acquires=not action.acquires)]
             )
         case Arrive():
             assert isinstance(action.expect, int)

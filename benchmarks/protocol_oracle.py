@@ -557,10 +557,10 @@ class Oracle:
             if any(world.threads[s].at < len(self.programs[s]) for s in own):
                 continue
             for number, action in enumerate(self.actions):
-                is_copy = isinstance(action, Transfer) and (action.completes or action.pipeline == "bulk")
-                if cta not in places(action) or (self.ctas[self.owner[number]] == cta and not is_copy):
-                    continue
-                if is_copy and self.ctas[self.owner[number]] == cta and not action.reads:
+                own_copy = isinstance(action, Transfer) and bool(
+                    action.reads and (action.completes or action.pipeline == "bulk")
+                )
+                if cta not in places(action) or (self.ctas[self.owner[number]] == cta and not own_copy):
                     continue
                 if not self.has_started(world, number) or world.flights >> number & 1:
                     self.note(Kind.EXIT, f"CTA {cta} may have ended before {number}")

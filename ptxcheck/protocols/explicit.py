@@ -39,7 +39,7 @@ Reference: TypeAlias = Mapping[tuple[int, int], int]
 class Held(NamedTuple):
     """A live mbarrier."""
 
-    count: int
+    expected: int
     pending: int
     bytes: int
     phase: int
@@ -59,7 +59,7 @@ class Flight(NamedTuple):
     """Work in flight: strand and number of the action that issued it."""
 
     strand: int
-    index: int
+    number: int
 
 
 class State(NamedTuple):
@@ -147,7 +147,7 @@ class Explicit:
         return {name: sorted(uses.items()) for name, uses in found.items()}
 
     def issued(self, flight: Flight) -> Action:
-        return self._actions[flight.strand][flight.index]
+        return self._actions[flight.strand][flight.number]
 
     # -- steps of strands
 
@@ -220,7 +220,7 @@ class Explicit:
         flight = Flight(strand, state.at[strand])
         if isinstance(action, AsyncArrive) and action.increments:
             held = self._held(state, strand, action.point, action.barrier)
-            self._same_phase(strand, flight.index, action.point, action.barrier, held.phase, action)
+            self._same_phase(strand, flight.number, action.point, action.barrier, held.phase, action)
             state = _with_barrier(state, action.barrier, held._replace(pending=held.pending + action.count))
         if isinstance(action, AsyncArrive) or action.completes or action.pipeline:
             state = state._replace(flights=tuple(sorted((*state.flights, flight))))
@@ -293,7 +293,7 @@ class Explicit:
                 return True
             last = len(groups) - action.pending - 1
             if last >= 0 and any(
-                flight.strand == member and flight.index < own[last]
+                flight.strand == member and flight.number < own[last]
                 and getattr(self.issued(flight), "pipeline", "") == action.pipeline
                 and isinstance(self.issued(flight), Transfer)
                 for flight in state.flights
@@ -344,7 +344,7 @@ class Explicit:
             return True
         assert isinstance(action, AsyncArrive)
         return not any(
-            other.strand == flight.strand and other.index < flight.index
+            other.strand == flight.strand and other.number < flight.number
             and isinstance(self.issued(other), Transfer)
             and getattr(self.issued(other), "pipeline", "") == action.pipeline
             for other in state.flights
@@ -358,17 +358,17 @@ class Explicit:
         phase: int | None = None
         live = {name for name, _ in state.barriers}
         if not live.issuperset(names_of(action)):
-            return state, Step(flight.strand, flight.index, None, completes=True)
+            return state, Step(flight.strand, flight.number, None, completes=True)
         if isinstance(action, AsyncArrive):
             state, phase = self._count(
-                state, flight.strand, action.point, action.barrier, action.count, 0, index=flight.index
+                state, flight.strand, action.point, action.barrier, action.count, 0, index=flight.number
             )
         elif isinstance(action, Transfer):
             for barrier, amount in action.completes:
                 state, phase = self._count(
-                    state, flight.strand, action.point, barrier, 0, -_number(amount), index=flight.index
+                    state, flight.strand, action.point, barrier, 0, -_number(amount), index=flight.number
                 )
-        return state, Step(flight.strand, flight.index, phase, completes=True)
+        return state, Step(flight.strand, flight.number, phase, completes=True)
 
     # -- mbarriers
 
@@ -397,11 +397,11 @@ class Explicit:
         self._same_phase(strand, place, point, name, held.phase, self._actions[strand][place])
         pending = held.pending - count
         if pending < 0:
-            text = f"arrivals of the phase exceed the expected count {held.count}"
+            text = f"arrivals of the phase exceed the expected count {held.expected}"
             raise WrongError(Wrong(Flaw.OVER_ARRIVAL, strand, point, name, held.phase, text))
-        after = Held(held.count - drop, pending, held.bytes + amount, held.phase)
+        after = Held(held.expected - drop, pending, held.bytes + amount, held.phase)
         if after.pending == 0 and after.bytes == 0:
-            after = Held(after.count, after.count, 0, held.phase + 1)
+            after = Held(after.expected, after.expected, 0, held.phase + 1)
         return _with_barrier(state, name, after), held.phase
 
     def _same_phase(

@@ -416,7 +416,7 @@ class Phases:
             for left in combinations(range(len(parts)), size):
                 if (late and left[0] >= expects) or not _is_closed(parts, left, expects):
                     continue
-                rest = total
+                rest: Amount = total
                 for each in left:
                     rest = plus(rest, parts[each].amount, -1 if each < expects else 1)
                 if isinstance(rest, Form) or rest == 0:

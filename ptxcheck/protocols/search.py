@@ -116,7 +116,7 @@ def search(
                     explicit.complete(state, move) if isinstance(move, Flight) else explicit.step(state, move)
                 )
             except WrongError as error:
-                index = move.index if isinstance(move, Flight) else state.at[move]
+                index = move.number if isinstance(move, Flight) else state.at[move]
                 strand = move.strand if isinstance(move, Flight) else move
                 last = Step(strand, index, error.wrong.phase, completes=isinstance(move, Flight))
                 return Found(error.wrong, (*_path(origin, state), last), exhausted=False)

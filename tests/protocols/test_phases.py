@@ -218,7 +218,8 @@ def test_lives_of_an_mbarrier() -> None:
     assert flaws_of({FULL: 1}, [Inval(0, FULL), Arrive(0, FULL, 1)]) == {Flaw.UNINITIALISED}
     outstanding: list[Action] = [*expected_load(), Inval(0, FULL)]
     outcome = examine(protocol({FULL: 1}, outstanding))
-    assert {p.flaw for p in outcome.strict} == {Flaw.EARLY_INVALIDATION}
+    assert outcome.problems == ()
+    assert Flaw.EARLY_INVALIDATION in {p.flaw for p in outcome.strict}
     assert Flaw.EARLY_INVALIDATION in shown(examine(protocol({FULL: 1}, [*outstanding, Init(0, FULL, 1)])))
     waits: list[Action] = [Arrive(0, FULL, 1), Wait(0, FULL, 0)]
     assert Flaw.EARLY_INVALIDATION in flaws_of({FULL: 2}, [*waits, Inval(0, FULL)], waits)

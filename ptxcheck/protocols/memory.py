@@ -31,7 +31,8 @@ from .record import Record
 
 _NO_LIMIT = 1 << 24
 _BUDGET = 300_000
-MATRIX_PIPELINES = frozenset({"wgmma", "tcgen05"})
+TENSOR_MEMORY = "tcgen05"
+MATRIX_PIPELINES = frozenset({"wgmma", TENSOR_MEMORY})
 Spans = tuple[Span, ...]
 
 
@@ -105,7 +106,7 @@ class Memory:
         placed = [touch for touch in touches if all(span.start >= 0 for span in touch.spans)]
         self._compare([touch for touch in placed if touch.certain], self._report, lambda _: True)
         if all(touch.is_exact for touch in placed):
-            return tuple(self._doubts.values()), ()
+            return tuple(self._doubts.values()), self._provisos(placed)
         starts = _slot_starts(self._protocol, placed)
         extended: dict[Spans, Spans] = {}
         for touch in placed:
@@ -116,9 +117,20 @@ class Memory:
         ]
         loose = {touch.spans for touch in possible if not touch.is_exact}
         self._compare(possible, self._report_possible, loose.__contains__)
-        provisos = ("each copy and each matrix operand stays inside the slot that it starts in",)
-        exact = all(span.exact for touch in placed for span in touch.spans)
-        return tuple(self._doubts.values()), () if exact else provisos
+        return tuple(self._doubts.values()), self._provisos(placed)
+
+    def _provisos(self, touches: Sequence[Touch]) -> tuple[str, ...]:
+        """Return the facts that a proof rests on."""
+        found = []
+        if any(not span.exact for touch in touches for span in touch.spans):
+            found.append("each copy and each matrix operand stays inside the slot that it starts in")
+        if any(
+            isinstance(a, Transfer) and a.pipeline == TENSOR_MEMORY
+            for s in self._protocol.strands
+            for a in s.actions
+        ):
+            found.append("accesses of tensor memory are in order: they are not followed")
+        return tuple(found)
 
     # -- comparison
 

@@ -86,9 +86,9 @@ def check(
     units, problems = _units(target, config)
     if choose is not None:
         units = tuple(unit for unit in units if isinstance(unit, Source) or choose(unit))
-    identity = digest(repr(config), repr(infos), os.getcwd())
     if profile is not None:
         cache, executor = None, None
+    identity = "" if cache is None else digest(repr(config), repr(infos), os.getcwd())
     work = _Work(config, None if rules is None else tuple(rules), cache, identity, profile)
     parts = _parts(work, units, Serial() if executor is None or rules is not None else executor, progress)
     if cache is not None:

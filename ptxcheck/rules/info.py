@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import cache
 
 from ..results import RuleInfo
 from .rule import Rule
 
 
+@cache
 def info_of(rule: Rule) -> RuleInfo:
     """Return all of a rule but its check."""
     return RuleInfo(**{field.name: getattr(rule, field.name) for field in fields(RuleInfo)})

@@ -46,6 +46,9 @@ from .view import KernelView
 if TYPE_CHECKING:
     from .rules import Rule
 
+_KERNELS_IN_FULL = 4
+"""Kernels of a file that may take all the time for verification before the others get a share of it."""
+_LEAST_SHARE = 20
 _RELIEF = 20_000
 """Instructions to check between two collections of garbage."""
 
@@ -276,6 +279,24 @@ def _activity(profile: Profile | None, name: str) -> AbstractContextManager[None
     return nullcontext() if profile is None else profile.activity(name)
 
 
+class _Allowance:
+    """Time for the verification of the kernels of one file: a few may take all of theirs, then the rest gets less."""
+
+    def __init__(self, config: Config) -> None:
+        self._each = config.verify_seconds if config.verify else None
+        self._left = config.verify_seconds * _KERNELS_IN_FULL
+
+    @property
+    def seconds(self) -> float | None:
+        """Return the time for the next kernel; None when there is no verification."""
+        return None if self._each is None else min(self._each, max(self._left, self._each / _LEAST_SHARE))
+
+    def take(self, view: KernelView) -> None:
+        """Count what a kernel took."""
+        whole = vars(view).get("whole_kernel")
+        self._left -= 0.0 if whole is None else whole.result.seconds
+
+
 def _check_input(
     loaded: Loaded, rules: Sequence[Rule], config: Config, profile: Profile | None = None
 ) -> _Part:
@@ -303,10 +324,13 @@ def _check_source(
     main = [loaded.source, *filter(None, (files.source(files.shown(path)) for path in loaded.origins[:1]))]
     hints = (*config.launch, *comment_hints(module, locator, main), *passed_hints(module, loaded.host))
     part = replace(host, problems=(*host.problems, *_syntax_problems(module)), reads=loaded.reads)
+    allowance = _Allowance(config)
     for function in module.functions:
         if function.body is not None:
             view = KernelView if profile is None else profile.view
-            part = _joined(part, _check_function(module, function, rules, config, locator, hints, view))
+            part = _joined(
+                part, _check_function(module, function, rules, config, locator, hints, view, allowance)
+            )
             pause.relieve(len(function.body.instructions))
     return _finished(part, [source.name for source in main], loaded.source, files, rules, config)
 
@@ -317,7 +341,7 @@ def _check_host(loaded: Loaded, rules: Sequence[Rule], config: Config) -> _Part:
         return _Part(problems=loaded.problems)
     severities = _severities(rules, config)
     result = evaluate_host(loaded.host, rules, severities, possible=config.possible, arch=config.nvcc.arch)
-    return _Part(result.findings, (*loaded.problems, *result.problems))
+    return _Part(result.findings, (*loaded.problems, *result.problems), result.notes)
 
 
 def _finished_host(
@@ -356,13 +380,14 @@ def _check_function(
     locator: Locator,
     hints: Sequence[LaunchHint],
     view_class: type[KernelView],
+    allowance: _Allowance,
 ) -> _Part:
     launch, complaints = launch_of(function, hints)
     maps, unknown = tensor_maps_of(function, hints)
-    seconds = config.verify_seconds if config.verify else None
-    view = view_class(module, function, launch, seconds, tensor_maps=maps)
+    view = view_class(module, function, launch, allowance.seconds, tensor_maps=maps)
     severities = _severities(rules, config)
     result = evaluate(view, rules, locator, severities, possible=config.possible)
+    allowance.take(view)
     position = module.source.position(function.span.start)
     settings = [
         Problem(ProblemKind.SETTING, text, position, function.name) for text in (*complaints, *unknown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,12 @@ from .comments import Verb, comments
 from .evaluate import failure_of
 from .finding import Confidence, Finding, Frame, Location, Related, Severity
 from .fingerprint import fingerprint, normalised
-from .results import Problem, ProblemKind
+from .results import Note, NoteKind, Problem, ProblemKind
 from .source import Position, Source, Span
 from .target import Target
 
 if TYPE_CHECKING:
+    from .hostcode.find import Reading
     from .rules import HostHit, Rule
 
 
@@ -25,6 +26,7 @@ class HostEvaluation:
 
     findings: tuple[Finding, ...] = ()
     problems: tuple[Problem, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def evaluate_host(
@@ -57,7 +59,17 @@ def evaluate_host(
         for hit in hits:
             if possible or hit.confidence is Confidence.PROVED:
                 findings.append(_finding(source, rule, severity, hit, seen))
-    return HostEvaluation(tuple(findings))
+    return HostEvaluation(tuple(findings), notes=tuple(_notes(source, view.reading)))
+
+
+def _notes(source: Source, reading: Reading) -> Iterator[Note]:
+    """Yield what was not read to its end."""
+    if not reading.is_parsed:
+        message = "this file cannot be parsed, its encode calls were not checked"
+        yield Note(NoteKind.HOST_CODE, message, Position(source.name, 0))
+    for function in reading.given_up:
+        message = f"{function.name} takes too long to follow, encode calls in it may be unchecked"
+        yield Note(NoteKind.HOST_CODE, message, source.position(function.span.start), function.name)
 
 
 def _target(source: Source, arch: str | None) -> Target | None:

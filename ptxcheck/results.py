@@ -48,6 +48,8 @@ class NoteKind(Enum):
     LINE_INFO = "no-line-information"
     SUPPRESSION = "suppression"
     """A suppression that does nothing, or lacks its reason."""
+    HOST_CODE = "host-code-given-up"
+    """Host code that encodes tensor maps was not followed to its end."""
     BASELINE = "baseline"
     """The baseline lists findings that are gone."""
 
@@ -190,11 +192,12 @@ class Report:
 
 
 def exit_code(report: Report, fail_on: Severity = Severity.NOTE, *, strict: bool = False) -> int:
-    """Return 2 for a problem, 1 for a finding at or above `fail_on`, 3 for an incomplete kernel if strict."""
+    """Return 2 for a problem, 1 for a finding at or above `fail_on`; if strict, 3 for what is not checked in full."""
     if report.problems:
         return 2
     order = list(Severity)
     limit = order.index(fail_on)
     if any(order.index(finding.severity) <= limit for finding in report.active):
         return 1
-    return 3 if strict and report.incomplete else 0
+    given_up = any(note.kind is NoteKind.HOST_CODE for note in report.notes)
+    return 3 if strict and (report.incomplete or given_up) else 0

@@ -22,7 +22,7 @@ STANDARD_INPUT_NAME = "<stdin>"
 HOST_SUFFIXES = frozenset((".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".cpp", ".cc", ".cxx", ".py"))
 LARGEST_HOST_FILE = 1 << 23
 """Bytes; a larger source is generated and is left out."""
-_HEADS = (b"cuTensorMapEncode",)
+_HEADS = (b"cuTensorMapEncode", b"make_tma_copy", b"make_tma_atom")
 
 
 class InputKind(Enum):

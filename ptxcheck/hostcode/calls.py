@@ -17,7 +17,7 @@ from ptxcheck.hostcode.changes import (
     path_of,
     variable_of,
 )
-from ptxcheck.hostcode.declarations import Declarations
+from ptxcheck.hostcode.cute import Cute
 from ptxcheck.hostcode.machine import (
     ALLOCATION,
     ALLOCATORS,
@@ -29,7 +29,7 @@ from ptxcheck.hostcode.machine import (
     Frame,
     State,
 )
-from ptxcheck.hostcode.names import MARKED_EXIT, PARAMETER_COUNT, entry_of
+from ptxcheck.hostcode.names import MAKERS, MARKED_EXIT, PARAMETER_COUNT, entry_of
 from ptxcheck.hostcode.types import INT, UNSIGNED_LONG, Type
 from ptxcheck.hostcode.values import (
     ANYTHING,
@@ -38,6 +38,7 @@ from ptxcheck.hostcode.values import (
     Closure,
     Entry,
     Integer,
+    Layout,
     Step,
     Value,
     Words,
@@ -46,7 +47,7 @@ from ptxcheck.hostcode.values import (
 from ptxcheck.source import Span
 
 
-class Calls(Declarations):
+class Calls(Cute):
     """Calls: of encode functions, of functions of the file, of well-known and of unknown ones."""
 
     def _call_function(
@@ -61,7 +62,7 @@ class Calls(Declarations):
         """Run a function and return its value and the caller's state after it; None when it never returns."""
         state = outer.copy() if closure else State({}, dict(outer.known))
         types = dict(self._frames[-1].types) if closure and self._frames else {}
-        self._bind_template(function, call[2] if call else (), state, types)
+        self._bind_template(function, call[2] if call else (), call[1] if call else (), state, types)
         for position, parameter in enumerate(function.parameters):
             given = call[1][position] if call and position < len(call[1]) else None
             if call and isinstance(given, Integer) and isinstance(call[0][position], c.Number):
@@ -96,12 +97,17 @@ class Calls(Declarations):
         return known
 
     def _bind_template(
-        self, function: c.Function, given: Sequence[Type | c.Expr], state: State, types: dict[str, Type]
+        self,
+        function: c.Function,
+        given: Sequence[Type | c.Expr],
+        values: Sequence[Value],
+        state: State,
+        types: dict[str, Type],
     ) -> None:
         for position, (name, is_value) in enumerate(function.type_parameters):
             argument = given[position] if position < len(given) else None
             if not is_value:
-                types[name] = argument if isinstance(argument, Type) else Type(name)
+                types[name] = argument if isinstance(argument, Type) else _deduced(name, function, values)
                 if isinstance(argument, Type) and argument.name in self._types():
                     types[name] = self._types()[argument.name]
                 continue
@@ -122,7 +128,9 @@ class Calls(Declarations):
         state: State,
         types: dict[str, Type],
     ) -> Value:
-        type_ = types.get(parameter.type.name, parameter.type)
+        type_ = parameter.type
+        if type_.name in types:
+            type_ = replace(types[type_.name], is_pointer=types[type_.name].is_pointer or type_.is_pointer)
         if given is None and is_called and parameter.default is not None:
             given = self._value(parameter.default, state)
         kind = entry_of(parameter.type.name)
@@ -166,6 +174,11 @@ class Calls(Declarations):
             self._note(callee.kind, call, values, state)
             self._havoc(set(passed(c.Call(call.callee, (), call.arguments[:1], call.span), False)), state)
             return ANYTHING, state
+        if isinstance(callee, Layout):
+            return self._sliced(callee, call, values), state
+        if name in MAKERS and name not in self._by_name:
+            self._make_map(name, call, values, state)
+            return ANYTHING, state
         words = next((value.text for value in values if isinstance(value, Words)), "")
         wrapped = next((value for value in values if isinstance(value, Entry)), None)
         kind = entry_of(words) if wrapped is None else wrapped.kind
@@ -174,7 +187,8 @@ class Calls(Declarations):
                 self._set_address(argument, Entry(kind), state)
             return Entry(kind), state
         if name is not None:
-            known = self._library(name, call, values, state)
+            known = None if name in self._by_name else self._cute(name, call, values, state)
+            known = self._library(name, call, values, state) if known is None else known
             if known is not None:
                 return known, state
         function = self._function(callee, name, call)
@@ -291,11 +305,15 @@ class Calls(Declarations):
             or (len(values) == count - 1) is self._program.passes_variables
         ):
             return
-        frames = tuple(
-            (frame.function.name, where)
-            for frame, where in zip(
-                reversed(self._frames), (call.span, *reversed(self._calls[1:])), strict=True
-            )
-        )
         bare = len(values) == count - 1
-        self._encodes.append(Encode(kind, call, tuple(values), dict(state.known), bare, frames))
+        self._note_encode(Encode(kind, call, tuple(values), dict(state.known), bare, self._way(call.span)))
+
+
+def _deduced(name: str, function: c.Function, values: Sequence[Value]) -> Type:
+    """Return what a template parameter stands for by a pointer that is passed for `T *`."""
+    for parameter, value in zip(function.parameters, values, strict=False):
+        if parameter.type.name != name or not parameter.type.is_pointer or not isinstance(value, Integer):
+            continue
+        if value.type.is_pointer and value.type.name:
+            return replace(value.type, is_pointer=False, is_const=False, is_reference=False)
+    return Type(name)

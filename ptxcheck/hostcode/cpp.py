@@ -18,7 +18,8 @@ import tree_sitter_cuda
 
 from ptxcheck.hostcode import code as c
 from ptxcheck.hostcode.changes import changed
-from ptxcheck.hostcode.types import INT, UNKNOWN, UNSIGNED, UNSIGNED_LONG, Type, named
+from ptxcheck.hostcode.names import MAKERS, UNDERSCORE
+from ptxcheck.hostcode.types import INT, STATIC, UNKNOWN, UNSIGNED, UNSIGNED_LONG, Type, named
 from ptxcheck.source import Span
 
 Node: TypeAlias = tree_sitter.Node
@@ -64,10 +65,15 @@ class _Reader:
         self._aliases: dict[str, Type] = {}
         self._constants: dict[str, tuple[Type, c.Expr | None, c.Declare | None]] = {}
         self._functions: list[c.Function] = []
-        self._value_names: set[str] = set()
+        self._hidden: set[str] = set()
+        """Template parameters of classes: within these a constant of the same name is another."""
 
     def program(self, root: Node) -> c.Program:
         self._top(root, DEEPEST)
+        for name in self._hidden:
+            for hidden in (name, name + "{}"):
+                if hidden in self._constants:
+                    self._constants[hidden] = (self._constants[hidden][0], None, None)
         return c.Program(tuple(self._functions), self._constants, self._aliases, True)
 
     # ------------------------------------------------------------------------------------------ places and text
@@ -92,7 +98,7 @@ class _Reader:
 
     # ------------------------------------------------------------------------------------------ top level
 
-    def _top(self, node: Node, depth: int) -> None:
+    def _top(self, node: Node, depth: int) -> None:  # noqa: C901 one case a form
         if depth == 0:
             return
         for child in node.named_children:
@@ -108,7 +114,8 @@ class _Reader:
                 case "preproc_def":
                     self._macro(child)
                 case "alias_declaration" | "type_definition":
-                    self._alias(child)
+                    for alias in self._alias(child):
+                        self._define(alias.name, UNKNOWN, alias.value, None)
                 case "class_specifier" | "struct_specifier" | "union_specifier":
                     body = child.child_by_field_name("body")
                     if body is not None:
@@ -129,6 +136,8 @@ class _Reader:
 
     def _template(self, node: Node, depth: int) -> None:
         parameters = tuple(self._template_parameters(node.child_by_field_name("parameters")))
+        if any(child.type in ("class_specifier", "struct_specifier") for child in node.named_children):
+            self._hidden.update(name for name, _ in parameters)
         for child in node.named_children:
             if child.type == "function_definition":
                 self._function(child, parameters)
@@ -278,7 +287,15 @@ class _Reader:
             value = _moved(value, self._span(node))
         self._define(name, UNKNOWN, value, None)
 
-    def _alias(self, node: Node) -> None:
+    def _alias(self, node: Node) -> Iterator[c.Declare]:
+        """Note a name for a type; yield the name under which `X{}` of `using X = …` is known, and what it is."""
+        named_node, type_node = node.child_by_field_name("name"), node.child_by_field_name("type")
+        self._note_alias(node)
+        if node.type == "alias_declaration" and named_node is not None and type_node is not None:
+            value = self._type_value(type_node)
+            yield c.Declare(self._text(named_node) + "{}", UNKNOWN, (), value, self._span(node))
+
+    def _note_alias(self, node: Node) -> None:
         name = self._text(node.child_by_field_name("name")) or self._text(
             node.child_by_field_name("declarator")
         )
@@ -332,8 +349,7 @@ class _Reader:
             case "preproc_if" | "preproc_ifdef" | "preproc_elif" | "preproc_else":
                 return [self._preprocessor(node)]
             case "alias_declaration" | "type_definition":
-                self._alias(node)
-                return []
+                return list(self._alias(node))
             case (
                 "comment"
                 | "using_declaration"
@@ -671,13 +687,66 @@ class _Reader:
         type_ = named(self._text(type_node), self._aliases)
         static = _STATIC.match(type_.name)
         if static is not None:
-            return c.Number(int(static[1]), INT, span)
+            return c.Number(int(static[1]), STATIC, span)
         items = self._initializer(value, span)
         if type_.is_integer:
             return c.Cast(type_, items, span)
         if type_.is_container:
             return items
-        return self._opaque(node)
+        return self._opaque(node) if value.named_children else self._type_value(type_node)
+
+    def _type_value(self, node: Node) -> c.Expr:
+        """Return the value `T{}` of a type of CuTe: `Int<4>`, `Shape<_64, _64>`, `decltype(f())`, a name for one."""
+        span = self._span(node)
+        if node.type in ("qualified_identifier", "type_descriptor", "dependent_type"):
+            inner = node.child_by_field_name("name" if node.type == "qualified_identifier" else "type")
+            inner = inner if inner is not None else next(iter(node.named_children), None)
+            return self._opaque(node) if inner is None else self._type_value(inner)
+        if node.type == "decltype":
+            inner = next(iter(node.named_children), None)
+            is_plain = inner is not None and not any(name in self._text(node) for name in MAKERS)
+            return self._expr(inner) if inner is not None and is_plain else self._opaque(node)
+        if node.type == "type_identifier":
+            name = self._text(node)
+            static = _STATIC.fullmatch(name)
+            if static is not None:
+                return c.Number(int(static[1]), STATIC, span)
+            if name in ("LayoutLeft", "LayoutRight", "GenColMajor", "GenRowMajor", "Underscore"):
+                return (
+                    c.Name(UNDERSCORE, span)
+                    if name == "Underscore"
+                    else c.Call(c.Name(name, span), (), (), span)
+                )
+            return c.Call(c.Name(name + "{}", span), (), (), span)
+        listed = node.child_by_field_name("arguments")
+        if node.type != "template_type" or listed is None:
+            return self._opaque(node)
+        name = self._text(node.child_by_field_name("name"))
+        children = [child for child in listed.named_children if child.type != "comment"]
+        if name in ("Int", "C", "constant"):
+            return c.Call(
+                c.Name(STATIC.name + "<>", span), (), tuple(map(self._template_value, children[-1:])), span
+            )
+        if name.startswith("Layout_"):
+            return c.Call(c.Name(name, span), self._type_arguments(node), (), span)
+        maker = {"Shape": "make_shape", "Stride": "make_stride", "Step": "make_step", "Layout": "make_layout"}
+        if name not in maker:
+            return self._opaque(node)
+        parts = tuple(
+            self._type_value(child) if child.type in _TYPE_NODES else self._opaque(child)
+            for child in children
+        )
+        return c.Call(c.Name(maker[name], span), (), parts, span)
+
+    def _template_value(self, node: Node) -> c.Expr:
+        """Return a template argument that is a value; a plain name reads like a type."""
+        if node.type == "type_descriptor":
+            inner = next(iter(node.named_children), None)
+            is_name = inner is not None and inner.type in ("type_identifier", "qualified_identifier")
+            text = self._text(node).rsplit("::", 1)[-1]
+            is_name = is_name and re.fullmatch(r"\w+", text) is not None
+            return c.Name(text, self._span(node)) if is_name else self._opaque(node)
+        return self._expr(node)
 
     def _lambda(self, node: Node, span: Span) -> c.Expr:
         body, declarator = node.child_by_field_name("body"), node.child_by_field_name("declarator")

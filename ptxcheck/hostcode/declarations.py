@@ -33,7 +33,7 @@ class Declarations(Expressions):
 
     def _declare(self, statement: c.Declare, state: State) -> None:
         name = statement.name
-        type_ = self._types().get(statement.type.name, statement.type)
+        type_ = self._resolved(statement.type)
         value = self._declared(statement, type_, state)
         if isinstance(value, Integer):
             value = replace(value, steps=self._with_step(name, value, statement))

@@ -175,7 +175,7 @@ class Expressions(Branches):
         return value
 
     def _cast(self, type_: Type, value: Value, state: State, expr: c.Expr) -> Value:
-        type_ = self._types().get(type_.name, type_)
+        type_ = self._resolved(type_)
         kind = entry_of(type_.name)
         if kind is not None:
             return Entry(kind)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ptxcheck.descriptors.constraints import Platform
 from ptxcheck.hostcode.code import Function, Program
 from ptxcheck.hostcode.names import HEADS
-from ptxcheck.source import Source
+from ptxcheck.source import Source, Span
 
 if TYPE_CHECKING:
     from ptxcheck.hostcode.encode import Issue
@@ -61,17 +62,39 @@ def leading_functions(program: Program) -> list[Function]:
     ]
 
 
-def encodes_in(source: Source) -> list[Encode]:
-    """Return every encode call that is reached in a file, once for each way of calls that leads to it."""
+@dataclass(frozen=True)
+class Reading:
+    """What was read of a file."""
+
+    encodes: tuple[Encode, ...] = ()
+    """Every encode call that is reached, once for each way of calls that leads to it."""
+    given_up: tuple[Function, ...] = ()
+    """Functions that were not followed to their end."""
+    makers: Mapping[Span, bool] = field(default_factory=dict)
+    """Calls of CuTe's makers of maps that are reached, and whether what they encode is known."""
+    is_parsed: bool = True
+
+
+def read(source: Source) -> Reading:
+    """Follow the host code of a file that encodes tensor maps."""
     from ptxcheck.hostcode.interpret import Interpreter
 
+    if not has_encode(source.text):
+        return Reading()
     try:
-        program = program_of(source) if has_encode(source.text) else None
+        program = program_of(source)
     except RecursionError:
-        return []  # brackets in brackets beyond what any author writes
+        return Reading(is_parsed=False)  # brackets in brackets beyond what any author writes
     if program is None:
-        return []
-    return Interpreter(program, source.text).encodes(leading_functions(program))
+        return Reading(is_parsed=False)
+    interpreter = Interpreter(program, source.text)
+    encodes = interpreter.encodes(leading_functions(program))
+    return Reading(tuple(encodes), tuple(interpreter.given_up), interpreter.makers)
+
+
+def encodes_in(source: Source) -> list[Encode]:
+    """Return every encode call that is reached in a file, once for each way of calls that leads to it."""
+    return list(read(source).encodes)
 
 
 def issues_in(

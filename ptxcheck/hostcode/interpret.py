@@ -39,16 +39,17 @@ class Interpreter(Calls):
     def encodes(self, roots: Sequence[c.Function]) -> list[Encode]:
         """Run each of `roots` and return the encode calls that were reached."""
         spent = 0
-        for root in roots:
+        for position, root in enumerate(roots):
             spent += self._work
             self._work = 0
             if spent > MOST_WORK_OF_A_FILE:
+                self.given_up += roots[position:]
                 break
             self._frames, self._calls = [], []
             try:
                 self._call_function(root, None, State(), root.span)
             except (ExhaustedError, RecursionError):
-                continue
+                self.given_up.append(root)
         return self._encodes
 
     def _run(self, body: Sequence[c.Stmt], state: State) -> State | None:

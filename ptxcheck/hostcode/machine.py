@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ptxcheck.descriptors.fields import Kind
 from ptxcheck.descriptors.ranges import Range, Symbol
@@ -86,6 +86,10 @@ class Machine:
         for function in program.functions:
             self._by_name.setdefault(function.name, []).append(function)
         self._encodes: list[Encode] = []
+        self.given_up: list[c.Function] = []
+        """Functions that were not run to their end."""
+        self.makers: dict[Span, bool] = {}
+        """Calls of CuTe's makers that were reached, and whether their map is known."""
         self._frames: list[Frame] = []
         self._calls: list[Span] = []
         self._work = 0
@@ -117,6 +121,29 @@ class Machine:
 
     def _types(self) -> dict[str, Type]:
         return self._frames[-1].types if self._frames else {}
+
+    def _resolved(self, type_: Type) -> Type:
+        """Return what a template parameter stands for, with the marks that it has here."""
+        found = self._types().get(type_.name)
+        if found is None:
+            return type_
+        return replace(
+            found,
+            is_pointer=found.is_pointer or type_.is_pointer,
+            is_reference=type_.is_reference,
+            is_const=found.is_const or type_.is_const,
+            is_constant=type_.is_constant,
+        )
+
+    def _way(self, where: Span) -> tuple[tuple[str, Span], ...]:
+        """Return the functions on the way to a place, innermost first."""
+        places = (where, *reversed(self._calls[1:]))
+        return tuple(
+            (frame.function.name, place) for frame, place in zip(reversed(self._frames), places, strict=True)
+        )
+
+    def _note_encode(self, encode: Encode) -> None:
+        self._encodes.append(encode)
 
     def _unknown(self, name: str, type_: Type, state: State) -> Value:
         kind = entry_of(type_.name)

@@ -19,7 +19,13 @@ _ENTRIES = {
     "cuTensorMapEncodeIm2col": Kind.IM2COL,
     "cuTensorMapEncodeIm2colWide": Kind.IM2COL_WIDE,
 }
-HEADS = ("cuTensorMapEncode",)
+MAKERS = frozenset(
+    ("make_tma_copy", "make_tma_atom", "make_tma_copy_A_sm90", "make_tma_copy_B_sm90", "make_tma_copy_C_sm90")
+)
+"""Functions of CuTe that encode a tiled map (cute/atom/copy_traits_sm90_tma.hpp)."""
+UNDERSCORE = "_"
+"""CuTe's name for a mode that a slice keeps."""
+HEADS = ("cuTensorMapEncode", "make_tma_copy", "make_tma_atom")
 """A file without one of these encodes no tensor map by itself."""
 
 _ENTRY = re.compile(r"cuTensorMapEncode(?:Tiled|Im2colWide|Im2col)(?![a-z])")

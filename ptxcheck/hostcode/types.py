@@ -54,6 +54,8 @@ UNSIGNED = Type("unsigned", 32, False, 4)
 LONG = Type("int64_t", 64, True, 8)
 UNSIGNED_LONG = Type("uint64_t", 64, False, 8)
 BOOL = Type("bool", 1, False, 1)
+STATIC = Type("Int", 32, True, 4)
+"""`Int<N>` of CuTe: a number that is part of the type."""
 
 _WIDTHS = {
     8: ("int8_t", "char", "signed char", "int_least8_t"),

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from ptxcheck.descriptors.fields import Kind
 from ptxcheck.descriptors.ranges import Range, Symbol, range_of, truth
 from ptxcheck.hostcode.code import Function
-from ptxcheck.hostcode.types import BOOL, INT, LONG, UNKNOWN, Type
+from ptxcheck.hostcode.types import BOOL, INT, LONG, STATIC, UNKNOWN, Type
 from ptxcheck.source import Span
 
 LARGEST_TERM = 60
@@ -86,6 +86,30 @@ class Closure:
     function: Function
 
 
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """One dimension of a layout of CuTe: how many elements, and how far apart."""
+
+    extent: Integer
+    stride: Integer
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A layout of CuTe: modes, each of one or more dimensions, under Swizzle<B, M, S>."""
+
+    modes: tuple[tuple[Mode, ...], ...]
+    swizzle: tuple[int, int, int] = (0, 4, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor of CuTe in global memory."""
+
+    pointer: Integer
+    layout: Layout
+
+
 class Anything(Enum):
     """A value of which nothing is known."""
 
@@ -93,7 +117,7 @@ class Anything(Enum):
 
 
 ANYTHING = Anything.ANYTHING
-Value: TypeAlias = Integer | Array | NullPointer | Entry | Words | Closure | Anything
+Value: TypeAlias = Integer | Array | NullPointer | Entry | Words | Closure | Layout | Tensor | Anything
 Known: TypeAlias = Mapping[str, Symbol]
 """Symbols by their key in terms."""
 
@@ -175,6 +199,8 @@ def promoted(a: Type, b: Type) -> Type:
     """Return the type in which C++ computes with two operands; unknown where one is."""
     if not (a.is_integer and b.is_integer):
         return UNKNOWN
+    if a.name == b.name == STATIC.name:
+        return STATIC
     left, right = _promoted(a), _promoted(b)
     if left.bits != right.bits:
         return left if left.bits > right.bits else right
@@ -182,7 +208,7 @@ def promoted(a: Type, b: Type) -> Type:
 
 
 def _promoted(type_: Type) -> Type:
-    if type_.bits < 32 or type_.values:
+    if type_.bits < 32 or type_.values or type_.name == STATIC.name:
         return INT
     return replace(type_, is_const=False, is_constant=False, is_reference=False)
 
@@ -221,9 +247,12 @@ __all__ = [
     "Entry",
     "Integer",
     "Known",
+    "Layout",
+    "Mode",
     "NullPointer",
     "Step",
     "Symbols",
+    "Tensor",
     "Value",
     "Words",
     "as_test",

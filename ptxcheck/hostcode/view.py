@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxcheck.descriptors.constraints import Platform
-from ptxcheck.hostcode.find import EVERY_PLATFORM, PYTHON_SUFFIXES, encodes_in, issues_of
+from ptxcheck.hostcode.find import EVERY_PLATFORM, PYTHON_SUFFIXES, Reading, issues_of, read
 from ptxcheck.source import Source
 from ptxcheck.target import Target
 
@@ -26,9 +26,14 @@ class HostView:
     possible: bool = False
 
     @cached_property
+    def reading(self) -> Reading:
+        """Return what was read of the file."""
+        return read(self.source)
+
+    @property
     def encodes(self) -> Sequence[Encode]:
         """Return the encode calls that are reached in the file."""
-        return encodes_in(self.source)
+        return self.reading.encodes
 
     @cached_property
     def issues(self) -> Sequence[Issue]:

@@ -1,6 +1,7 @@
 """Check every kernel of the built corpora: findings, notes, time and its ratio to `ptxas`.
 
     python -m benchmarks.library_kernels [--cache DIR] [--group cutlass] [--table OUT.md] [--jobs 2]
+        [--verify-seconds 10]
 
 Needs the corpora (`python -m benchmarks.corpora build`). Each file is checked in a process of its own, so that
 time and peak memory are those of one `ptxcheck check`. Times of `ptxas -O3` come from `ptxas.json` beside the corpora,
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.corpora.store import default_root
+from ptxcheck.verdict import SEVERITY
 
 _MEGABYTE = 1e6
 
@@ -40,6 +42,8 @@ class Row:
     problems: tuple[str, ...]
     opaque: int
     ptxas_seconds: float | None
+    verdicts: tuple[tuple[str, int], ...]
+    """How many kernels have which worst verdict."""
 
 
 def main() -> int:
@@ -52,6 +56,7 @@ def main() -> int:
     parser.add_argument("--match", default="")
     parser.add_argument("--table", type=Path)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--verify-seconds", type=float, default=10.0, help="for each kernel; 0: rules alone")
     arguments = parser.parse_args()
     files = [
         path
@@ -60,7 +65,8 @@ def main() -> int:
     ]
     timings = _timings(arguments.cache)
     rows: list[Row] = []
-    tasks = [(path, timings.get(str(path.relative_to(arguments.cache / "ptx")))) for path in files]
+    seconds = arguments.verify_seconds
+    tasks = [(path, timings.get(str(path.relative_to(arguments.cache / "ptx"))), seconds) for path in files]
     with multiprocessing.get_context("spawn").Pool(arguments.jobs, maxtasksperchild=1) as pool:
         for row in pool.imap(_check, tasks):
             rows.append(row)
@@ -82,9 +88,10 @@ def _timings(cache: Path) -> dict[str, float]:
     return found
 
 
-def _check(task: tuple[Path, float | None]) -> Row:
-    path, ptxas_seconds = task
+def _check(task: tuple[Path, float | None, float]) -> Row:
+    path, ptxas_seconds, verify_seconds = task
     from ptxcheck.check import check
+    from ptxcheck.config import Config
     from ptxcheck.parser import parse_module
     from ptxcheck.source import Source
 
@@ -102,13 +109,23 @@ def _check(task: tuple[Path, float | None]) -> Row:
     memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
     del module
     started = time.process_time()
-    report = check(Source(str(path), text))
+    config = Config(verify=verify_seconds > 0, verify_seconds=verify_seconds or Config().verify_seconds)
+    report = check(Source(str(path), text), config=config)
     seconds = time.process_time() - started
+    verdicts = Counter(
+        next(
+            kind.value
+            for kind in SEVERITY
+            if kind in {verdict.kind for verdict in kernel.verification.verdicts}
+        )
+        for kernel in report.kernels
+        if kernel.verification is not None
+    )
     return Row(
         path.parent.name, path.name, len(text) / _MEGABYTE, seconds, parsed, memory / max(len(text), 1),
         len(report.kernels),
         tuple(f"{f.rule} line {f.location.ptx.line}: {f.message}" for f in report.findings),
-        tuple(problem.message for problem in report.problems), opaque, ptxas_seconds,
+        tuple(problem.message for problem in report.problems), opaque, ptxas_seconds, tuple(sorted(verdicts.items())),
     )  # fmt: skip
 
 
@@ -117,7 +134,7 @@ def _say(row: Row) -> None:
     print(
         f"{row.group}/{row.name}: {row.megabytes:.2f} MB, parse {row.megabytes / row.parse_seconds:.1f} MB/s, "
         f"check {row.seconds:.2f} s {ratio}, {row.kernels} kernels, {len(row.findings)} findings, "
-        f"{row.opaque} not in the table"
+        f"{row.opaque} not in the table; {dict(row.verdicts)}"
     )
     for line in (*row.problems[:3], *row.findings[:8]):
         print("    " + line[:200])
@@ -134,7 +151,8 @@ def _summary(rows: list[Row]) -> None:
         inside = [row for row in rows if row.group == group]
         rules = Counter(finding.split()[0] for row in inside for finding in row.findings)
         print(
-            f"{group}: {len(inside)} files, findings {dict(rules)}, not in the table {sum(r.opaque for r in inside)}"
+            f"{group}: {len(inside)} files, findings {dict(rules)}, not in the table {sum(r.opaque for r in inside)}, "
+            f"verdicts {dict(sum((Counter(dict(r.verdicts)) for r in inside), Counter()))}"
         )
     if ratios:
         print(f"check / ptxas: median {statistics.median(ratios):.2f}, worst {max(ratios):.2f}")

@@ -85,14 +85,16 @@ def corpus_cases() -> Iterator[Case]:
             yield Case(name, f"protocols/{path.parent.name}", text, good.read_text(encoding="utf-8"))
 
 
-def mutant_cases(folder: Path, each: int | None) -> Iterator[Case]:
-    """Yield the mutants that were judged violated, at most `each` of a kernel and operator."""
+def mutant_cases(folder: Path, each: int | None, kernels: frozenset[str]) -> Iterator[Case]:
+    """Yield the mutants that were judged violated, at most `each` of a kernel and operator, of some kernels or all."""
     judged = read_judged(folder)
     seen: Counter[tuple[str, str]] = Counter()
     for entry in read_manifest(folder):
         kernel = entry.name.split("/")[0]
         known = judged.get(entry.name)
         if not entry.operator or known is None or known.verdict != "violated":
+            continue
+        if kernels and kernel not in kernels:
             continue
         seen[kernel, entry.operator] += 1
         if each is None or seen[kernel, entry.operator] <= each:
@@ -213,6 +215,7 @@ def main() -> int:
             part.add_argument("--family", default="", help="such as MB,TX")
         if name == "mutants":
             part.add_argument("--folder", type=Path, required=True)
+            part.add_argument("--kernels", default="", help="such as ring,gemm")
             part.add_argument("--each", type=int, help="at most so many of a kernel and operator")
     parts.add_parser("table").add_argument("results", type=Path)
     arguments = parser.parse_args()
@@ -225,7 +228,9 @@ def main() -> int:
     elif arguments.part == "corpus":
         cases = corpus_cases()
     else:
-        cases = mutant_cases(arguments.folder, arguments.each)
+        cases = mutant_cases(
+            arguments.folder, arguments.each, frozenset(filter(None, arguments.kernels.split(",")))
+        )
     print(campaign(cases, arguments.out, arguments), "cases")
     return 0
 

@@ -70,6 +70,11 @@ def refusal(
     return None
 
 
+def unproved(after: Judgement, kernel: str | None) -> int:
+    """Return how many properties of a kernel are not known to hold."""
+    return sum(kind not in _GOOD for (name, _), kind in after.verdicts.items() if name == kernel)
+
+
 def is_proved(after: Judgement, kernel: str | None) -> bool:
     """Tell whether every property of a kernel is decided and holds."""
-    return all(kind in _GOOD for (name, _), kind in after.verdicts.items() if name == kernel)
+    return unproved(after, kernel) == 0

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from ..ir import Instruction, Operand
+from ..ir import Instruction, Label, Operand
 from ..parser.show import show_instruction
 from ..view import KernelView
 from .edits import Edit
@@ -20,6 +21,8 @@ class Patch:
     summary: str
     """What it does, for people: `expect 8192 bytes instead of 4096`."""
     cost: int
+    guess: bool = False
+    """It makes the text legal, and nothing tells that it is what the author meant: never more than suggested."""
 
 
 class Writer:
@@ -28,10 +31,16 @@ class Writer:
     def __init__(self, view: KernelView) -> None:
         self._text = view.module.source.text
         self._instructions = view.body.instructions
+        self._statements = view.body.statements
 
     def before(self, point: int, *statements: str) -> Edit:
         """Insert statements before an instruction."""
         start = self._instructions[point].start
+        return Edit(start, start, "".join(f"{text}\n{self._indent(start)}" for text in statements))
+
+    def ahead(self, point: int, *statements: str) -> Edit:
+        """Insert statements before an instruction and its labels: jumps to them do not come past."""
+        start = self._heads.get(point, self._instructions[point].start)
         return Edit(start, start, "".join(f"{text}\n{self._indent(start)}" for text in statements))
 
     def after(self, point: int, *statements: str) -> Edit:
@@ -62,6 +71,20 @@ class Writer:
         """Return the text of an instruction."""
         instruction = self._instructions[point]
         return self._text[instruction.start : self._end(instruction)]
+
+    @cached_property
+    def _heads(self) -> dict[int, int]:
+        """Start of the first label right before each labelled point."""
+        found: dict[int, int] = {}
+        point, first = 0, -1
+        for statement in self._statements:
+            if isinstance(statement, Instruction):
+                if first >= 0:
+                    found[point] = first
+                point, first = point + 1, -1
+            elif isinstance(statement, Label) and first < 0:
+                first = statement.span.start
+        return found
 
     def _end(self, instruction: Instruction) -> int:
         end = instruction.end

@@ -9,7 +9,7 @@ from enum import Enum
 from ..finding import Finding
 from .assemble import Resources, assemble
 from .edits import OverlapError, apply_edits
-from .gate import Judge, Judgement, Refusal, is_proved, refusal
+from .gate import Judge, Judgement, Refusal, is_proved, refusal, unproved
 from .patch import Patch
 from .strategies import propose
 from .subject import subject_of
@@ -105,11 +105,14 @@ def _repair_one(
     """Return the smallest safe repair, else the smallest one if `unsafe` allows it."""
     budget = _Budget()
     suggested: Repair | None = None
+    fewest = 0
     for patches, patched, after in _passing(text, state, state, target, judge, budget, _DEPTH):
         repaired = _weighed(text, state, target, patches, patched, after, assembler)
         if repaired is not None and repaired.safety is Safety.SAFE:
             return replace(repaired, tried=budget.used)
-        suggested = suggested or repaired
+        doubts = unproved(after, target.kernel)
+        if repaired is not None and (suggested is None or doubts < fewest):
+            suggested, fewest = repaired, doubts
     return replace(suggested, tried=budget.used) if suggested is not None and unsafe else None
 
 
@@ -172,7 +175,10 @@ def _weighed(
     evidence.append(
         f"ptxas takes it for {assembler.target}{_change(old.resources, new.resources, target.kernel)}"
     )
-    safety = Safety.SAFE if proved else Safety.SUGGESTED
+    guess = any(patch.guess for patch in patches)
+    if guess:
+        evidence.append("nothing tells that this is what was meant")
+    safety = Safety.SAFE if proved and not guess else Safety.SUGGESTED
     return Repair(target, patches, safety, tuple(evidence), patched)
 
 

@@ -14,6 +14,8 @@ from ..protocols.simulate import simulate
 from ..protocols.whole_kernel import Violation
 from ..view import KernelView
 
+_FAMILIES = frozenset({"MB", "TX", "NB", "CL", "PX", "BG", "CA", "WG"})
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -31,11 +33,26 @@ class Subject:
         return None if self.point < 0 else self.view.body.instructions[self.point]
 
     @cached_property
+    def violations(self) -> tuple[Violation, ...]:
+        """Every violation that whole-kernel verification found in this kernel."""
+        whole = self.view.whole_kernel
+        return () if whole is None else whole.violations
+
+    @cached_property
     def violation(self) -> Violation | None:
         """The violation that whole-kernel verification found there, None for a finding of another kind."""
-        whole = self.view.whole_kernel
-        found = () if whole is None else whole.violations
-        return next((violation for violation in found if violation.problem.point == self.point), None)
+        return next((v for v in self.violations if v.problem.point == self.point), None)
+
+    @cached_property
+    def around(self) -> tuple[int, ...]:
+        """Points that the finding is about, and those that do something with its mbarrier."""
+        points = (self.point, *self.related, *self.barrier_points)
+        return tuple(dict.fromkeys(point for point in points if point >= 0))
+
+    @property
+    def is_about_synchronisation(self) -> bool:
+        """Tell whether the finding is about how threads and asynchronous work synchronise."""
+        return self.finding.counterexample is not None or self.finding.rule[:2] in _FAMILIES
 
     @cached_property
     def barrier(self) -> Barrier | None:

@@ -6,16 +6,23 @@ from collections.abc import Callable, Iterator
 
 from ..patch import Patch
 from ..subject import Subject
+from .address import move_address
 from .alignment import raise_alignment
 from .arrival import insert_arrival
 from .arrival_count import solve_arrival_count
 from .byte_count import solve_byte_count
+from .clone import clone_statement
+from .duplicate import remove_duplicate
 from .group_number import lower_group_number
+from .initialisation import insert_init
 from .insertion import insert_statement
+from .legal_value import use_legal_value
 from .modifier import change_modifier
 from .movement import move_statement
+from .named_barrier import agree_on_barrier, insert_named_barrier
 from .parity import flip_parity
 from .removal import remove_statement
+from .wait import insert_wait
 
 Strategy = Callable[[Subject], Iterator[Patch]]
 
@@ -30,6 +37,14 @@ STRATEGIES: tuple[Strategy, ...] = (
     raise_alignment,
     insert_arrival,
     move_statement,
+    remove_duplicate,
+    agree_on_barrier,
+    insert_named_barrier,
+    move_address,
+    insert_init,
+    insert_wait,
+    clone_statement,
+    use_legal_value,
 )
 
 

@@ -1,22 +1,65 @@
-"""Let waiting threads release a barrier that nobody arrives at: its address is the one they know, plus a distance."""
+"""Arrive where an arrival is missing: at an address that is computed and not used, or at a distance of a known one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ...ir import Address, Register
+from ...op import Op
 from ...protocols.actions import Barrier, Init, Wait
 from ..patch import Patch, Writer, combined
+from ..sites import nearest, unread
 from ..subject import Subject
 
-_RULES = frozenset({"MB020"})
+_RULES = frozenset({"MB020", "MB021", "TX001", "TX002", "TX003", "MB022", "MB024", "SM022"})
 _PLACES = 6
+_LOST = 4
+_ARRIVES = frozenset({Op.MBARRIER_ARRIVE})
 
 
 def insert_arrival(subject: Subject) -> Iterator[Patch]:
-    """Yield an arrive at the end of each loop or block whose threads wait for another barrier of the kernel."""
+    """Yield arrivals at addresses that nothing uses, and at the end of what waits for another barrier of the kernel."""
+    if subject.finding.rule not in _RULES:
+        return
+    yield from _lost(subject)
+    yield from _behind_waits(subject)
+
+
+def _lost(subject: Subject) -> Iterator[Patch]:
+    """Yield an arrival behind each computation of a value that nothing reads, in each form that the kernel has."""
+    found = {point: register.name for point, register in unread(subject.view)}
+    forms = _forms(subject)
+    for cost, point in enumerate(nearest(tuple(found), subject.around)[:_LOST]):
+        for more, (head, tail) in enumerate(forms):
+            text = f"{head} _, [{found[point]}]{tail};"
+            edit = Writer(subject.view).after(point, text)
+            yield combined("arrival", f"arrive: '{text}'", 3 + cost + more, [edit])
+
+
+def _forms(subject: Subject) -> list[tuple[str, str]]:
+    """Return opcodes of arrivals with what follows the address: plain, with bytes, and as the kernel writes them."""
+    bytes_ = _missing_bytes(subject)
+    forms = []
+    if bytes_:
+        forms.append(("mbarrier.arrive.expect_tx.shared::cta.b64", f", {bytes_}"))
+    forms.append(("mbarrier.arrive.shared::cta.b64", ""))
+    for instruction in subject.view.body.instructions:
+        plain = instruction.get("tx_count") is None and instruction.get("count") is None
+        if instruction.operation.op in _ARRIVES and plain:
+            forms.append((instruction.operation.text, ""))
+    return list(dict.fromkeys(forms))
+
+
+def _missing_bytes(subject: Subject) -> int:
+    held = subject.held
+    if held is None or not isinstance(held.completed, int) or not isinstance(held.expected, int):
+        return 0
+    return max(0, held.completed - held.expected)
+
+
+def _behind_waits(subject: Subject) -> Iterator[Patch]:
     violation, barrier = subject.violation, subject.barrier
-    if subject.finding.rule not in _RULES or violation is None or barrier is None:
+    if violation is None or barrier is None:
         return
     inits = {a.barrier for s in violation.run.protocol.strands for a in s.actions if isinstance(a, Init)}
     waits: dict[int, Barrier] = {}

@@ -19,6 +19,7 @@ def solve_arrival_count(subject: Subject) -> Iterator[Patch]:
     inits = {
         a.point: a.count for s in strands for a in s.actions if isinstance(a, Init) and a.barrier == barrier
     }
+    everywhere = {a.point: a.count for s in strands for a in s.actions if isinstance(a, Init)}
     for point, count in sorted(inits.items()):
         if subject.view.body.instructions[point].get("count") is None:
             continue
@@ -27,6 +28,11 @@ def solve_arrival_count(subject: Subject) -> Iterator[Patch]:
             yield combined(
                 "arrival count", f"initialise with {wanted} arrivals instead of {count}", 1 + cost, [edit]
             )
+            alike = [p for p, other in sorted(everywhere.items()) if other == count]
+            edits = [Writer(subject.view).with_operand(p, "count", Immediate(wanted)) for p in alike]
+            if len(edits) > 1:
+                summary = f"initialise {len(edits)} mbarriers with {wanted} arrivals instead of {count}"
+                yield combined("arrival count", summary, 2 + cost, edits)
 
 
 def _counts(subject: Subject, count: int) -> list[int]:

@@ -105,6 +105,16 @@ def _after_init(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Pla
         yield 4, [writer.after(inits[-1], *text, "bar.sync 0;")]
 
 
+def _where_inits_join(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
+    cfg = subject.view.cfg
+    inits = [p for p, i in enumerate(subject.view.body.instructions) if i.operation.op is Op.MBARRIER_INIT]
+    if inits:
+        own = cfg.graph.block_of[inits[-1]]
+        behind = next((block for block in cfg.blocks if block.index > own and block.points), None)
+        if behind is not None:
+            yield 1, [writer.before(behind.points[0], *text)]
+
+
 PLACES: Mapping[str, Callable[[Subject, Writer, tuple[str, ...]], _Places]] = {
     "before": _before,
     "after": _after,
@@ -113,4 +123,5 @@ PLACES: Mapping[str, Callable[[Subject, Writer, tuple[str, ...]], _Places]] = {
     "before-sync": _before_sync,
     "before-exit": _before_exit,
     "after-init": _after_init,
+    "where-inits-join": _where_inits_join,
 }

@@ -9,9 +9,17 @@ from ..subject import Subject
 
 _CHANGES: tuple[tuple[frozenset[str], str, str], ...] = (
     (frozenset({"BG006", "BG004", "BG003"}), ".read", ""),
-    (frozenset({"CL004"}), ".relaxed", ".release"),
+    (
+        frozenset({"CL004", "SM020", "SM021", "SM022", "MB027", "CL010", "CL020", "PX005"}),
+        ".relaxed",
+        ".release",
+    ),
     (frozenset({"CL004"}), ".relaxed", ""),
-    (frozenset({"MB013", "SM006", "CL010", "MB020", "MB027"}), ".cta", ".cluster"),
+    (
+        frozenset({"MB013", "SM006", "CL010", "MB020", "MB027", "SM020", "SM021", "SM022", "CL020"}),
+        ".cta",
+        ".cluster",
+    ),
     (frozenset({"MB013", "SM006"}), ".shared::cta", ".shared::cluster"),
     (frozenset({"MB013", "SM006"}), ".shared", ".shared::cluster"),
     (frozenset({"PX002"}), ".global", ".shared::cta"),

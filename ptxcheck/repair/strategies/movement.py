@@ -1,49 +1,63 @@
-"""Move a statement: a release behind the last use, a fence before the barrier."""
+"""Move a synchronising statement: a release behind the last use, a fence before the barrier, into the loop."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...spec import Trait
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
+from ..sites import POLLS, nearest, sites_of, steps_of
 from ..subject import Subject
 
-_RULES = frozenset(
-    {
-        "MB021",
-        "MB022",
-        "MB024",
-        "MB025",
-        "MB027",
-        "TX003",
-        "TX004",
-        "BG006",
-        "PX001",
-        "WG003",
-        "CA003",
-        "BG012",
-    }
-)
 _FURTHEST = 8
+_STEPS = 3
+_MOVED = 12
 
 
 def move_statement(subject: Subject) -> Iterator[Patch]:
-    """Yield moves of the instructions of a finding within their block, the nearest places first."""
-    if subject.finding.rule not in _RULES:
+    """Yield moves of the instructions of a finding, and of steps around it, to the nearest places first."""
+    if not subject.is_about_synchronisation:
         return
+    yield from _within_block(subject)
+    yield from _past_steps(subject)
+
+
+def _within_block(subject: Subject) -> Iterator[Patch]:
     cfg = subject.view.cfg
-    writer = Writer(subject.view)
-    for point in dict.fromkeys((subject.point, *subject.related, *subject.barrier_points)):
-        if point < 0:
+    for point in subject.around:
+        if _stays(subject, point):
             continue
         block = cfg.blocks[cfg.graph.block_of[point]]
-        text = writer.statement(point)
         for place in block.points:
             distance = place - point
-            if distance in (0, 1) or abs(distance) > _FURTHEST:
-                continue
-            inserted: Edit = writer.before(place, text)
-            yield combined(
-                "movement", f"move '{text}' {'down' if distance > 0 else 'up'}", 4 + abs(distance),
-                [writer.delete(point), inserted],
-            )  # fmt: skip
+            if distance not in (0, 1) and abs(distance) <= _FURTHEST:
+                yield _moved(subject, point, Writer(subject.view).before(place), 4 + abs(distance), distance)
+
+
+def _past_steps(subject: Subject) -> Iterator[Patch]:
+    """Yield moves past the next synchronising steps, either way; a poll moves nowhere and is passed whole."""
+    steps = steps_of(subject.view)
+    chosen = [p for p in nearest(sites_of(subject.view), subject.around) if not _stays(subject, p)][:_MOVED]
+    for rank, point in enumerate(chosen):
+        own = next(n for n, step in enumerate(steps) if step.first <= point <= step.last)
+        for far in range(1, _STEPS + 1):
+            if own - far >= 0:
+                place = Writer(subject.view).ahead(steps[own - far].first)
+                yield _moved(subject, point, place, 4 + far + rank // 2, -1)
+            if own + far < len(steps):
+                place = Writer(subject.view).after(steps[own + far].last)
+                yield _moved(subject, point, place, 4 + far + rank // 2, 1)
+
+
+def _stays(subject: Subject, point: int) -> bool:
+    operation = subject.view.body.instructions[point].operation
+    return operation.op in POLLS or not operation.traits.isdisjoint({Trait.BRANCH, Trait.TERMINATOR})
+
+
+def _moved(subject: Subject, point: int, place: Edit, cost: int, direction: int) -> Patch:
+    writer = Writer(subject.view)
+    text = writer.statement(point)
+    inserted = Edit(place.start, place.end, f" {text} ")
+    summary = f"move '{text}' {'down' if direction > 0 else 'up'}"
+    return combined("movement", summary, cost, [writer.delete(point), inserted])

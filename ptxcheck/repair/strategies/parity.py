@@ -8,28 +8,31 @@ from ...ir import Immediate, Register
 from ...op import Op
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
+from ..sites import nearest
 from ..subject import Subject
 
 _WAITS = frozenset({Op.MBARRIER_TEST_WAIT, Op.MBARRIER_TRY_WAIT})
-_RULES = frozenset({"MB010", "MB020", "MB021", "MB022", "MB024", "TX003", "SM007"})
+_RULES = ("MB02", "TX", "SM02", "CL02")
+_MOST = 8
 
 
 def flip_parity(subject: Subject) -> Iterator[Patch]:
     """Yield a patch for each wait by parity on the barrier of a violation, or at the finding."""
-    if subject.finding.rule not in _RULES:
+    if not subject.finding.rule.startswith(_RULES):
         return
-    for point in dict.fromkeys((subject.point, *subject.barrier_points, *subject.related)):
-        if point < 0 or subject.view.body.instructions[point].operation.op not in _WAITS:
-            continue
+    instructions = subject.view.body.instructions
+    waits = tuple(p for p, instruction in enumerate(instructions) if instruction.operation.op in _WAITS)
+    for rank, point in enumerate(nearest(waits, subject.around)[:_MOST]):
+        far = 0 if point in subject.around else 2 + rank
         parity = subject.view.body.instructions[point].get("parity")
         writer = Writer(subject.view)
         if isinstance(parity, Immediate):
             for wanted in (0, 1):
                 if wanted != parity.value:
                     edit = writer.with_operand(point, "parity", Immediate(wanted))
-                    yield combined("parity", f"wait for parity {wanted}", 1, [edit])
+                    yield combined("parity", f"wait for parity {wanted}", 1 + far, [edit])
         elif isinstance(parity, Register):
-            yield combined("parity", "wait for the other parity", 3, _flipped(writer, point, parity))
+            yield combined("parity", "wait for the other parity", 3 + far, _flipped(writer, point, parity))
 
 
 def _flipped(writer: Writer, point: int, parity: Register) -> list[Edit]:

@@ -1,0 +1,77 @@
+"""The synchronising statements of a kernel: where they are, which belong together, and where others may go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..ir import Instruction, Register
+from ..op import Op
+from ..spec import Trait
+from ..view import KernelView
+
+POLLS = frozenset({Op.MBARRIER_TRY_WAIT, Op.MBARRIER_TEST_WAIT})
+_SYNCHRONISING = frozenset({Trait.MBARRIER, Trait.BARRIER, Trait.WAIT, Trait.COMMIT, Trait.FENCE})
+_LONGEST_POLL_LOOP = 12
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Step:
+    """Points of one synchronising step: an instruction, or a poll with the loop around it."""
+
+    first: int
+    last: int
+
+
+def is_site(instruction: Instruction) -> bool:
+    """Tell whether an instruction synchronises, or signals an mbarrier."""
+    return bool(instruction.operation.traits & _SYNCHRONISING) or instruction.get("mbar") is not None
+
+
+def sites_of(view: KernelView) -> tuple[int, ...]:
+    """Return the points of all synchronising instructions, in order."""
+    return tuple(p for p, instruction in enumerate(view.body.instructions) if is_site(instruction))
+
+
+def step_at(view: KernelView, point: int) -> Step:
+    """Return the step that a point belongs to."""
+    loop = view.cfg.loop_of(point)
+    if view.body.instructions[point].operation.op in POLLS and loop is not None:
+        points = [p for block in loop.blocks for p in view.cfg.blocks[block].points]
+        if max(points) - min(points) < _LONGEST_POLL_LOOP:
+            return Step(min(points), max(points))
+    return Step(point, point)
+
+
+def steps_of(view: KernelView) -> tuple[Step, ...]:
+    """Return every synchronising step, in order."""
+    return tuple(sorted({step_at(view, point) for point in sites_of(view)}))
+
+
+def nearest(points: tuple[int, ...], around: tuple[int, ...]) -> list[int]:
+    """Return points, the nearest to any of some places first; in order when there are no places."""
+    return sorted(points, key=lambda p: (min((abs(p - q) for q in around), default=0), p))
+
+
+def unread(view: KernelView) -> Iterator[tuple[int, Register]]:
+    """Yield each register that is computed and never read, with the point that writes it: a use may have got lost."""
+    instructions = view.body.instructions
+    read = {register.name for instruction in instructions for register in instruction.reads()}
+    for point, instruction in enumerate(instructions):
+        if is_site(instruction):
+            continue
+        for register in instruction.writes():
+            if register.name not in read:
+                yield point, register
+
+
+def toggled(view: KernelView) -> Iterator[Register]:
+    """Yield registers that carry a bit which a loop flips: parities of phases."""
+    seen: set[str] = set()
+    for instruction in view.body.instructions:
+        written = list(instruction.writes())
+        if instruction.operation.op is not Op.XOR or len(written) != 1 or written[0].name in seen:
+            continue
+        if any(register.name == written[0].name for register in instruction.reads()):
+            seen.add(written[0].name)
+            yield written[0]

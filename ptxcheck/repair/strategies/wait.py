@@ -1,0 +1,95 @@
+"""Wait for a phase that nobody waits for: the address and the parity are values that the kernel computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...ir import Address, Register
+from ...op import Op
+from ...protocols.actions import Barrier, Init, Wait
+from ..patch import Patch, Writer, combined
+from ..sites import POLLS, nearest, sites_of, toggled, unread
+from ..subject import Subject
+
+_RULES = ("SM02", "MB02", "TX", "CL", "PX", "MB015")
+_ADDRESSES = 4
+_COPIES = frozenset({Op.CP_ASYNC_BULK, Op.CP_ASYNC_BULK_TENSOR})
+
+
+def insert_wait(subject: Subject) -> Iterator[Patch]:
+    """Yield waits: where an address is computed that nothing uses, and where the finding says that one is missing."""
+    if not subject.finding.rule.startswith(_RULES):
+        return
+    parities = _parities(subject)
+    for cost, (point, address) in enumerate(_lost(subject)):
+        for more, parity in enumerate(parities):
+            yield _patch(subject, point, address, parity, 4 + cost + more, behind=True)
+    for cost, (address, distance) in enumerate(_known(subject)):
+        where = f"{address}+{distance}" if distance else address
+        for far, point in enumerate(dict.fromkeys((subject.point, *subject.related))):
+            if point >= 0:
+                for more, parity in enumerate(parities):
+                    yield _patch(subject, point, where, parity, 6 + cost + more + far, behind=False)
+
+
+def _patch(subject: Subject, point: int, address: str, parity: str, cost: int, *, behind: bool) -> Patch:
+    done, again = f"ptxcheck_done{point}", f"PTXCHECK_AGAIN{point}"
+    lines = (
+        "{",
+        f".reg .pred {done};",
+        f"{again}:",
+        f"mbarrier.try_wait.parity.shared::cta.b64 {done}, [{address}], {parity};",
+        f"@!{done} bra {again};",
+        "}",
+    )
+    writer = Writer(subject.view)
+    edit = writer.after(point, *lines) if behind else writer.before(point, *lines)
+    return combined("wait", f"wait for parity {parity} at [{address}]", cost, [edit])
+
+
+def _parities(subject: Subject) -> list[str]:
+    """Return bits that loops flip, then those that other waits take."""
+    found = [register.name for register in toggled(subject.view)]
+    for instruction in subject.view.body.instructions:
+        parity = instruction.get("parity") if instruction.operation.op in POLLS else None
+        if isinstance(parity, Register):
+            found.append(parity.name)
+    return [*dict.fromkeys(found), "0", "1"]
+
+
+def _lost(subject: Subject) -> list[tuple[int, str]]:
+    """Return computed values that nothing reads, the nearest to the finding first."""
+    found = {point: register.name for point, register in unread(subject.view) if _is_address(subject, point)}
+    return [(point, found[point]) for point in nearest(tuple(found), subject.around)][:_ADDRESSES]
+
+
+def _is_address(subject: Subject, point: int) -> bool:
+    return subject.view.body.instructions[point].operation.op in (Op.ADD, Op.MOV, Op.MAD)
+
+
+def _known(subject: Subject) -> list[tuple[str, int]]:
+    """Return addresses of mbarriers in registers, with the distances to the mbarriers that the kernel initialises."""
+    instructions = subject.view.body.instructions
+    bases = []
+    for point in nearest(sites_of(subject.view), subject.around):
+        for name in ("addr", "mbar"):
+            address = instructions[point].get(name)
+            if isinstance(address, Address) and isinstance(address.base, Register):
+                bases.append((address.base.name, address.offset))
+    bases = list(dict.fromkeys(bases))[:_ADDRESSES]
+    return [
+        *bases,
+        *((name, offset + change) for name, offset in bases[:2] for change in _distances(subject) if change),
+    ]
+
+
+def _distances(subject: Subject) -> list[int]:
+    """Return distances between rings of barriers: from those that are waited for to the first ones of others."""
+    strands = [s for v in subject.violations[:1] for s in v.run.protocol.strands]
+    inits: list[Barrier] = sorted({a.barrier for s in strands for a in s.actions if isinstance(a, Init)})
+    waited = {a.barrier for s in strands for a in s.actions if isinstance(a, Wait)}
+    first = [b.offset for b in inits if b.cta == 0]
+    return sorted(
+        {o - b.offset for o in first for b in waited if b.cta == 0 and o != b.offset},
+        key=lambda d: (abs(d), d),
+    )[:_ADDRESSES]

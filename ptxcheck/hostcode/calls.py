@@ -270,7 +270,7 @@ class Calls(Cute):
             return self._length(values[0])
         if name in ("tuple", "list") and len(values) == 1 and isinstance(values[0], Array):
             return values[0]
-        if name in ("move", "forward") and len(values) == 1:
+        if name in ("move", "forward", "raw_pointer_cast") and len(values) == 1:
             return values[0]
         if name in ("int", "Int", "Constant") and len(values) == 1 and isinstance(values[0], Integer):
             return values[0]
@@ -282,6 +282,11 @@ class Calls(Cute):
     def _method(self, callee: c.Member, name: str, values: list[Value], state: State) -> Value | None:
         owner = path_of(callee.object)
         held = state.variables.get(owner) if owner is not None else None
+        if name == "get" and owner is None and not values:
+            inner = self._value(callee.object, state)
+            return inner if isinstance(inner, Integer) and inner.type.is_pointer else ANYTHING
+        if name == "get" and isinstance(held, Integer) and held.type.is_pointer and not values:
+            return held
         if name in ("data", "begin", "getPtr") and isinstance(held, (Array, Integer)):
             return held
         if name == "size" and isinstance(held, Array) and not values:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -39,6 +40,8 @@ _TYPE_NODES = (
     "type_descriptor",
     "template_type",
 )
+_DEVICE_VECTORS = frozenset(("device_vector", "DeviceAllocation"))
+"""Owners of device memory: a variable of one is taken for the pointer to its elements."""
 _STATIC = re.compile(r"_(\d+)$")
 DEEPEST = 200
 
@@ -184,12 +187,22 @@ class _Reader:
                 result,
                 self._text(body),
                 self._span(name_node if name_node is not None else node),
-                self._translation(body),
+                self._translation(body, [name for name, _ in type_parameters]),
             )
         )
 
-    def _translation(self, body: Node) -> Callable[[], tuple[c.Stmt, ...]]:
-        return lambda: self._statements(body)
+    def _translation(self, body: Node, hidden: Sequence[str]) -> Callable[[], tuple[c.Stmt, ...]]:
+        """Return what translates a body; names of types in it, and template parameters, are its own."""
+
+        def translate() -> tuple[c.Stmt, ...]:
+            outer = self._aliases
+            self._aliases = {name: type_ for name, type_ in outer.items() if name not in hidden}
+            try:
+                return self._statements(body)
+            finally:
+                self._aliases = outer
+
+        return translate
 
     def _parameters(self, node: Node | None) -> tuple[c.Parameter, ...]:
         found = []
@@ -544,6 +557,10 @@ class _Reader:
         if not name:
             return
         type_ = named(head + marks, self._aliases)
+        if type_.name in _DEVICE_VECTORS and len(type_.arguments) == 1 and not type_.is_pointer:
+            element = replace(named(type_.arguments[0], self._aliases), is_pointer=True)
+            yield c.Declare(name, element, (), c.Opaque(frozenset(), span), span)
+            return
         if is_function:
             yield c.Declare(name, Type(type_.name), (), c.Opaque(frozenset(), span), span)
             return
@@ -760,7 +777,7 @@ class _Reader:
             UNKNOWN,
             self._text(body),
             span,
-            self._translation(body),
+            lambda: self._statements(body),
         )
         return c.Lambda(function, span)
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 if TYPE_CHECKING:
-    from .repair.search import Outcome
+    from .judge import TextJudge
+    from .repair.search import Assembler, Outcome
 
 Write = Callable[[str, str | None], None]
 Fail = Callable[[str], NoReturn]
@@ -44,11 +45,11 @@ def fix_command(write: Write, fail: Fail) -> click.Command:
     def fix(context: click.Context, /, path: str, **options: Any) -> None:
         text, outcome = _repaired(path, options, fail)
         if options["diff"]:
-            write(_diff(path, text, outcome.text), None)
+            write(diff_text(path, text, outcome.text), None)
         elif options["form"] == "json":
-            write(_json(outcome), None)
+            write(json.dumps(outcome_table(outcome), indent=2) + "\n", None)
         else:
-            write(_text(outcome), None)
+            write(outcome_text(outcome), None)
         if options["in_place"] and outcome.text != text:
             write(outcome.text, path)
         if options["output"]:
@@ -59,15 +60,23 @@ def fix_command(write: Write, fail: Fail) -> click.Command:
 
 
 def _repaired(path: str, options: dict[str, Any], fail: Fail) -> tuple[str, Outcome]:
+    from .repair.search import repair
+
+    text, judge, assembler = prepared(path, options["config_file"], fail)
+    return text, repair(text, judge, assembler, unsafe=options["unsafe"])
+
+
+def prepared(path: str, config_file: str | None, fail: Fail) -> tuple[str, TextJudge, Assembler]:
+    """Return the text of a PTX file, and who judges and assembles its patched forms."""
     from .config import Config, ConfigError, find_config, load_config
     from .frontends import discover, load
     from .judge import TextJudge
     from .repair.assemble import find_ptxas
-    from .repair.search import Assembler, repair
+    from .repair.search import Assembler
     from .rules import RULES, select_rules
 
     try:
-        place = options["config_file"] or find_config(Path(path).absolute().parent)
+        place = Path(config_file) if config_file else find_config(Path(path).absolute().parent)
         config = Config() if place is None else load_config(place)
     except ConfigError as error:
         fail(str(error))
@@ -86,10 +95,11 @@ def _repaired(path: str, options: dict[str, Any], fail: Fail) -> tuple[str, Outc
     if first.problems:
         fail(f"{path}: {first.problems[0]}; only a text that can be checked in full is repaired")
     target = next(iter(first.views.values())).module.targets[0] if first.views else ""
-    return text, repair(text, judge, Assembler(find_ptxas(), target), unsafe=options["unsafe"])
+    return text, judge, Assembler(find_ptxas(), target)
 
 
-def _text(outcome: Outcome) -> str:
+def outcome_text(outcome: Outcome) -> str:
+    """Return repairs for people."""
     lines: list[str] = []
     for done in outcome.repairs:
         place = done.finding.location.primary
@@ -106,8 +116,9 @@ def _text(outcome: Outcome) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _json(outcome: Outcome) -> str:
-    table = {
+def outcome_table(outcome: Outcome) -> dict[str, Any]:
+    """Return repairs as JSON values."""
+    return {
         "repairs": [
             {
                 "rule": done.finding.rule,
@@ -125,10 +136,10 @@ def _json(outcome: Outcome) -> str:
             for f in outcome.left
         ],
     }
-    return json.dumps(table, indent=2) + "\n"
 
 
-def _diff(path: str, before: str, after: str) -> str:
+def diff_text(path: str, before: str, after: str) -> str:
+    """Return a unified diff."""
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), path, f"{path} (repaired)"
     )

@@ -51,7 +51,7 @@ def run_command(write: Write, fail: Fail) -> click.Command:
             other = options["against"]
             plan = Plan(
                 text,
-                _delayed(text, loaded.kernel, options["delays"], fail),
+                delayed_forms(text, loaded.kernel, options["delays"], fail),
                 _image(Path(other), options["arch"], fail) if other else None,
                 options["repeat"],
                 options["rounds"],
@@ -84,7 +84,8 @@ def _image(path: Path, arch: str | None, fail: Fail) -> str:
     return fail(f"{path}: {first.message}" + (f"\n{first.detail}" if first.detail else ""))
 
 
-def _delayed(text: str, kernel: str, count: int, fail: Fail) -> list[str]:
+def delayed_forms(text: str, kernel: str, count: int, fail: Fail) -> list[str]:
+    """Return forms of a PTX text with random delays in a kernel."""
     from .parser import parse_module
     from .repair.perturb import perturb
     from .source import Source

@@ -21,7 +21,7 @@ def lower_group_number(subject: Subject) -> Iterator[Patch]:
     for point, instruction in enumerate(instructions):
         if instruction.operation.op not in _WAITS:
             continue
-        far = 0 if point in near else 4
+        far = 0 if point in near else 1
         number = instruction.get("n") or (instruction.operands[0] if instruction.operands else None)
         if not isinstance(number, Immediate):
             continue

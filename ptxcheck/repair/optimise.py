@@ -1,0 +1,134 @@
+"""Synchronisation that the checker proves redundant: removed or weakened one by one, each kernel proved again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..ir import Immediate
+from ..op import Op
+from ..spec import Trait
+from ..view import KernelView
+from .assemble import assemble
+from .edits import apply_edits
+from .gate import Judge, Judgement, is_proved, unproved
+from .patch import Patch, Writer, combined
+from .search import Assembler
+from .sites import sites_of
+
+_REMOVED = frozenset(
+    {
+        Op.BAR_SYNC, Op.BAR_WARP_SYNC, Op.CP_ASYNC_WAIT_ALL, Op.FENCE_MBARRIER_INIT, Op.FENCE_PROXY,
+        Op.WGMMA_FENCE, Op.CP_ASYNC_WAIT_GROUP, Op.CP_ASYNC_BULK_WAIT_GROUP, Op.WGMMA_WAIT_GROUP,
+    }
+)  # fmt: skip
+_WEAKENED = frozenset({Op.CP_ASYNC_WAIT_GROUP, Op.CP_ASYNC_BULK_WAIT_GROUP, Op.WGMMA_WAIT_GROUP})
+_MOST_OPEN = 4
+
+GLOBAL_MEMORY = (
+    "no thread reads in global memory what another one of the same launch writes there: that is not checked"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Redundant:
+    """One statement without which every verdict is the same."""
+
+    kernel: str
+    line: int
+    """In the text as it was when the statement was found."""
+    patch: Patch
+    assumption: str
+    """What has to be true besides, "" for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Optimised:
+    """The text without the redundant synchronisation, and why kernels were left out."""
+
+    text: str
+    redundant: tuple[Redundant, ...]
+    skipped: tuple[str, ...]
+    tried: int
+
+
+def optimise(text: str, judge: Judge, assembler: Assembler) -> Optimised:
+    """Remove or weaken what is redundant, in the order of the text; kernels that are not proved stay as they are."""
+    state = judge(text)
+    found: list[Redundant] = []
+    skipped: list[str] = []
+    tried = 0
+    for kernel in sorted(state.views):
+        why = _why_not(state, kernel)
+        if why:
+            skipped.append(f"{kernel}: {why}")
+            continue
+        start = 0
+        while (choices := _next(state.views[kernel], start)) is not None:
+            start = choices[0].edits[0].start + 1
+            for patch in choices:
+                tried += 1
+                changed = apply_edits(text, patch.edits)
+                after = judge(changed)
+                if _is_as_good(state, after, kernel) and _assembles(changed, assembler):
+                    line = state.views[kernel].module.source.position(start).line
+                    found.append(Redundant(kernel, line, patch, _assumption(state.views[kernel])))
+                    text, state = changed, after
+                    break
+    return Optimised(text, tuple(found), tuple(skipped), tried)
+
+
+def _next(view: KernelView, start: int) -> list[Patch] | None:
+    """Return the changes of the first statement from a place of the text on, None behind the last one."""
+    patches = [patch for patch in weaker(view) if patch.edits[0].start >= start]
+    return [p for p in patches if p.edits[0].start == patches[0].edits[0].start] if patches else None
+
+
+def weaker(view: KernelView) -> Iterator[Patch]:
+    """Yield removals and weakenings of the synchronising statements of a kernel, in its order; a removal first."""
+    writer = Writer(view)
+    for point in sites_of(view):
+        instruction = view.body.instructions[point]
+        op = instruction.operation.op
+        if op is Op.FENCE_PROXY and instruction.operation.slots.get("kind") != ".async":
+            continue
+        if op in _REMOVED and not any(True for _ in instruction.writes()):
+            text = writer.statement(point)
+            yield combined("optimise", f"leave out '{text}'", 0, [writer.delete(point)])
+        number = instruction.get("n")
+        if op in _WEAKENED and isinstance(number, Immediate):
+            for open_ in range(_MOST_OPEN, number.value, -1):
+                edit = writer.with_operand(point, "n", Immediate(open_))
+                yield combined("optimise", f"leave {open_} groups open instead of {number.value}", 0, [edit])
+
+
+def _why_not(state: Judgement, kernel: str) -> str:
+    if not any(name == kernel for name, _ in state.verdicts):
+        return "nothing is proved of it, so nothing is removed"
+    if not is_proved(state, kernel):
+        return f"{unproved(state, kernel)} of its properties are not proved, so nothing is removed"
+    if any(finding.kernel == kernel for finding in state.findings):
+        return "it has findings; repair them first"
+    return ""
+
+
+def _is_as_good(before: Judgement, after: Judgement, kernel: str) -> bool:
+    """Tell whether every verdict is the same, under the same facts about the host, and no rule fires more often."""
+    old, new = before.counts(), after.counts()
+    if after.problems or any(count > old[key] for key, count in new.items()):
+        return False
+    if dict(before.verdicts) != dict(after.verdicts):
+        return False
+    first, second = (state.views[kernel].whole_kernel for state in (before, after))
+    return first is not None and second is not None and first.equations == second.equations
+
+
+def _assembles(text: str, assembler: Assembler) -> bool:
+    return assembler.ptxas is None or not assemble(text, assembler.target, assembler.ptxas).error
+
+
+def _assumption(view: KernelView) -> str:
+    """Return what ordinary global memory may hide: barriers order it too, and verification does not look at it."""
+    traits = [instruction.operation.traits for instruction in view.body.instructions]
+    writes = any(Trait.STORE in each or Trait.ATOMIC in each or Trait.ASYNC in each for each in traits)
+    return GLOBAL_MEMORY if writes else ""

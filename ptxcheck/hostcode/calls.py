@@ -29,7 +29,7 @@ from ptxcheck.hostcode.machine import (
     Frame,
     State,
 )
-from ptxcheck.hostcode.names import MAKERS, MARKED_EXIT, PARAMETER_COUNT, entry_of
+from ptxcheck.hostcode.names import MAKERS, MARKED_EXIT, PARAMETER_COUNT, PARAMETERS, entry_of
 from ptxcheck.hostcode.types import INT, UNSIGNED_LONG, Type
 from ptxcheck.hostcode.values import (
     ANYTHING,
@@ -167,6 +167,7 @@ class Calls(Cute):
         """Return the value of a call and the state after it; None when it does not return."""
         name = callee_name(call.callee)
         callee = self._callee(call, name, state)
+        call = self._in_order(call, callee, name)
         values = [self._value(argument, state) for argument in call.arguments]
         if isinstance(callee, Entry) and len(call.arguments) <= LONGEST_GETTER:
             return callee, state
@@ -201,6 +202,22 @@ class Calls(Cute):
             return ANYTHING, None
         self._allocate(name, call, state)
         return self._result(function, state, call), state
+
+    def _in_order(self, call: c.Call, callee: Value, name: str | None) -> c.Call:
+        """Return a call with its arguments in the place of their parameters, where they are passed by name."""
+        opened = any(isinstance(one, c.Opaque) and c.UNORDERED in one.names for one in call.arguments)
+        if not opened and not any(isinstance(argument, c.Keyword) for argument in call.arguments):
+            return call
+        if isinstance(callee, Entry):
+            arguments = None if opened else _ordered(call, PARAMETERS[callee.kind][1:])
+            return call if arguments is None else replace(call, arguments=arguments)
+        function = self._function(callee, name, call)
+        if function is None:
+            return call
+        names = [parameter.name for parameter in function.parameters]
+        unknown = tuple(c.Opaque(frozenset(), call.span) for _ in names)
+        arguments = None if opened else _ordered(call, names)
+        return replace(call, arguments=unknown if arguments is None else arguments)
 
     def _result(self, function: c.Function | None, state: State, call: c.Call) -> Value:
         if function is None or (isinstance(function.result, Type) and not function.result.is_integer):
@@ -322,3 +339,14 @@ def _deduced(name: str, function: c.Function, values: Sequence[Value]) -> Type:
         if value.type.is_pointer and value.type.name:
             return replace(value.type, is_pointer=False, is_const=False, is_reference=False)
     return Type(name)
+
+
+def _ordered(call: c.Call, names: Sequence[str]) -> tuple[c.Expr, ...] | None:
+    """Return arguments in the order of their parameters, those left out as unknown; None where one fits none."""
+    found: dict[str, c.Expr] = {}
+    for position, one in enumerate(call.arguments):
+        name = one.name if isinstance(one, c.Keyword) else "".join(names[position : position + 1])
+        if name not in names or name in found:
+            return None
+        found[name] = one.value if isinstance(one, c.Keyword) else one
+    return tuple(found.get(name, c.Opaque(frozenset(), call.span)) for name in names)

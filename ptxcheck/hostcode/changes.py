@@ -15,6 +15,7 @@ from ptxcheck.hostcode.code import (
     Expr,
     Function,
     Item,
+    Keyword,
     Lambda,
     Member,
     Name,
@@ -83,8 +84,8 @@ def passed(call: Call, by_name: bool) -> Iterator[str]:
             yield owner
     for argument in call.arguments:
         plain = argument
-        while isinstance(plain, Cast):
-            plain = plain.operand
+        while isinstance(plain, (Cast, Keyword)):
+            plain = plain.operand if isinstance(plain, Cast) else plain.value
         is_taken = isinstance(plain, AddressOf)
         if is_taken or (by_name and name not in HARMLESS and isinstance(plain, (Name, Item, Member))):
             found = variable_of(plain)

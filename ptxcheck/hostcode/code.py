@@ -147,6 +147,15 @@ class Lambda:
 
 
 @dataclass(frozen=True, slots=True)
+class Keyword:
+    """An argument that is passed by the name of its parameter."""
+
+    name: str
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Opaque:
     """Anything else; `names` are the variables it may change."""
 
@@ -173,6 +182,7 @@ Expr: TypeAlias = (
     | AddressOf
     | Call
     | Lambda
+    | Keyword
     | Opaque
 )
 

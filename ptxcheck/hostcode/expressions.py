@@ -68,6 +68,9 @@ class Expressions(Branches):
                 return Array(tuple(self._value(item, state) for item in items), None, expr.span)
             case c.AddressOf(operand=operand):
                 return self._address_of(operand, state)
+            case c.Keyword(value=value_of_keyword):
+                self._value(value_of_keyword, state)
+                return ANYTHING
             case c.Lambda(function=function):
                 return Closure(function)
             case c.Call():

@@ -246,7 +246,13 @@ class _Reader:
         if any(isinstance(one, ast.Starred) for one in node.args):
             arguments: tuple[c.Expr, ...] = (unordered,)
         else:
-            arguments = (*(self._expr(one) for one in node.args), *(unordered for _ in node.keywords))
+            named_ones = (
+                unordered
+                if one.arg is None
+                else c.Keyword(one.arg, self._expr(one.value), self._span(one.value))
+                for one in node.keywords
+            )
+            arguments = (*(self._expr(one) for one in node.args), *named_ones)
         callee = self._expr(node.func)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name in _CASTS and len(arguments) == 1:

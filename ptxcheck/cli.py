@@ -19,6 +19,7 @@ from .fix_commands import fix_command
 from .hardware_commands import run_command
 from .launches import LaunchError, parse_assumption, parse_hint, parse_tensor_map
 from .output import OutputError, write_atomically
+from .repair_commands import repair_command
 from .report import REVIEWED, Format, render
 from .results import Report, UnknownSelectorError, exit_code
 from .show_commands import show_group
@@ -451,6 +452,7 @@ main.add_command(tma_group(_write, _fail))
 main.add_command(show_group(_write, _fail))
 main.add_command(run_command(_write, _fail))
 main.add_command(fix_command(_write, _fail))
+main.add_command(repair_command(_write, _fail))
 
 if __name__ == "__main__":
     main()

@@ -18,7 +18,7 @@ from .sites import sites_of
 
 _REMOVED = frozenset(
     {
-        Op.BAR_SYNC, Op.BAR_WARP_SYNC, Op.CP_ASYNC_WAIT_ALL, Op.FENCE_MBARRIER_INIT, Op.FENCE_PROXY,
+        Op.BAR_SYNC, Op.BAR_WARP_SYNC, Op.CP_ASYNC_WAIT_ALL, Op.FENCE_PROXY,
         Op.WGMMA_FENCE, Op.CP_ASYNC_WAIT_GROUP, Op.CP_ASYNC_BULK_WAIT_GROUP, Op.WGMMA_WAIT_GROUP,
     }
 )  # fmt: skip
@@ -90,7 +90,7 @@ def weaker(view: KernelView) -> Iterator[Patch]:
     for point in sites_of(view):
         instruction = view.body.instructions[point]
         op = instruction.operation.op
-        if op is Op.FENCE_PROXY and instruction.operation.slots.get("kind") != ".async":
+        if op is Op.FENCE_PROXY and not _orders_data_only(view, point):
             continue
         if op in _REMOVED and not any(True for _ in instruction.writes()):
             text = writer.statement(point)
@@ -100,6 +100,20 @@ def weaker(view: KernelView) -> Iterator[Patch]:
             for open_ in range(_MOST_OPEN, number.value, -1):
                 edit = writer.with_operand(point, "n", Immediate(open_))
                 yield combined("optimise", f"leave {open_} groups open instead of {number.value}", 0, [edit])
+
+
+def _orders_data_only(view: KernelView, point: int) -> bool:
+    """Tell whether a fence is one of the async proxy, and not the one that shows it initialised mbarriers.
+
+    That mbarriers have to be visible to the async proxy is not part of what is proved.
+    """
+    instructions = view.body.instructions
+    earlier = [p for p in sites_of(view) if p < point]
+    init = bool(earlier) and instructions[earlier[-1]].operation.op in (
+        Op.MBARRIER_INIT,
+        Op.FENCE_MBARRIER_INIT,
+    )
+    return instructions[point].operation.slots.get("kind") == ".async" and not init
 
 
 def _why_not(state: Judgement, kernel: str) -> str:

@@ -27,6 +27,8 @@ class Insertion:
     rules: frozenset[str]
     where: tuple[str, ...]
     text: tuple[str, ...]
+    ops: frozenset[Op] = frozenset()
+    """Only for kernels with one of these operations; empty for any."""
 
 
 @cache
@@ -34,14 +36,21 @@ def insertions() -> tuple[Insertion, ...]:
     """Return the table."""
     text = (files("ptxcheck.repair") / "insertions.toml").read_text(encoding="utf-8")
     rows = tomllib.loads(text)["insertion"]
-    return tuple(Insertion(frozenset(r["rules"]), tuple(r["where"]), tuple(r["text"])) for r in rows)
+    return tuple(
+        Insertion(
+            frozenset(r["rules"]), tuple(r["where"]), tuple(r["text"]),
+            frozenset(Op[name] for name in r.get("with", ())),
+        )
+        for r in rows
+    )  # fmt: skip
 
 
 def insert_statement(subject: Subject) -> Iterator[Patch]:
     """Yield each insertion of the table that is for the rule of the finding, at each of its places."""
     writer = Writer(subject.view)
+    present = {instruction.operation.op for instruction in subject.view.body.instructions}
     for insertion in insertions():
-        if subject.finding.rule not in insertion.rules:
+        if subject.finding.rule not in insertion.rules or (insertion.ops and not insertion.ops & present):
             continue
         for where in insertion.where:
             for cost, edits in PLACES[where](subject, writer, insertion.text):
@@ -83,6 +92,16 @@ def _before_sync(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Pl
         yield 4 + distance, [writer.before(point, *text)]
 
 
+def _before_later_sync(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
+    instructions = subject.view.body.instructions
+    later = [
+        point for point in range(subject.point + 1, len(instructions))
+        if Trait.BARRIER in instructions[point].operation.traits
+    ]  # fmt: skip
+    for distance, point in enumerate(later[:_NEAR]):
+        yield 2 + distance, [writer.before(point, *text)]
+
+
 def _before_exit(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
     graph = subject.view.cfg.graph
     exits = sorted(
@@ -121,6 +140,7 @@ PLACES: Mapping[str, Callable[[Subject, Writer, tuple[str, ...]], _Places]] = {
     "before-related": _before_related,
     "after-related": _after_related,
     "before-sync": _before_sync,
+    "before-later-sync": _before_later_sync,
     "before-exit": _before_exit,
     "after-init": _after_init,
     "where-inits-join": _where_inits_join,

@@ -323,7 +323,7 @@ def _check_source(
     locator = Locator(module, Library(config.library_prefixes), files.shown)
     main = [loaded.source, *filter(None, (files.source(files.shown(path)) for path in loaded.origins[:1]))]
     hints = (*config.launch, *comment_hints(module, locator, main), *passed_hints(module, loaded.host))
-    part = replace(host, problems=(*host.problems, *_syntax_problems(module)), reads=loaded.reads)
+    part = replace(host, problems=(*host.problems, *_syntax_problems(module)), reads=host.reads + loaded.reads)
     allowance = _Allowance(config)
     for function in module.functions:
         if function.body is not None:
@@ -341,7 +341,8 @@ def _check_host(loaded: Loaded, rules: Sequence[Rule], config: Config) -> _Part:
         return _Part(problems=loaded.problems)
     severities = _severities(rules, config)
     result = evaluate_host(loaded.host, rules, severities, possible=config.possible, arch=config.nvcc.arch)
-    return _Part(result.findings, (*loaded.problems, *result.problems), result.notes)
+    problems = (*loaded.problems, *result.problems)
+    return _Part(result.findings, problems, result.notes, reads=result.reads)
 
 
 def _finished_host(

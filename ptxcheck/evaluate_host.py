@@ -27,6 +27,8 @@ class HostEvaluation:
     findings: tuple[Finding, ...] = ()
     problems: tuple[Problem, ...] = ()
     notes: tuple[Note, ...] = ()
+    reads: tuple[str, ...] = ()
+    """Absolute paths of the files that the code includes and that were read."""
 
 
 def evaluate_host(
@@ -59,7 +61,8 @@ def evaluate_host(
         for hit in hits:
             if possible or hit.confidence is Confidence.PROVED:
                 findings.append(_finding(source, rule, severity, hit, seen))
-    return HostEvaluation(tuple(findings), notes=tuple(_notes(source, view.reading)))
+    notes = tuple(_notes(source, view.reading))
+    return HostEvaluation(tuple(findings), notes=notes, reads=view.reading.opened)
 
 
 def _notes(source: Source, reading: Reading) -> Iterator[Note]:

@@ -324,6 +324,8 @@ class Function:
     text: str = field(repr=False)
     span: Span
     translate: Callable[[], tuple[Stmt, ...]] = field(repr=False, compare=False)
+    is_included: bool = False
+    """True for one of a file that the source includes; all places in it are the `#include`."""
 
     @cached_property
     def body(self) -> tuple[Stmt, ...]:

@@ -19,6 +19,7 @@ import tree_sitter_cuda
 
 from ptxcheck.hostcode import code as c
 from ptxcheck.hostcode.changes import changed
+from ptxcheck.hostcode.includes import Includes
 from ptxcheck.hostcode.names import MAKERS, UNDERSCORE
 from ptxcheck.hostcode.types import INT, STATIC, UNKNOWN, UNSIGNED, UNSIGNED_LONG, Type, named
 from ptxcheck.source import Span
@@ -51,17 +52,22 @@ def _language() -> tree_sitter.Language:
     return tree_sitter.Language(tree_sitter_cuda.language())
 
 
-def program(text: str) -> c.Program:
+def program(text: str, includes: Includes | None = None) -> c.Program:
     """Return the functions, constants and type names of a C++ or CUDA source. Never raises for bad text."""
     data = text.encode("utf-8", errors="replace")
     tree = tree_sitter.Parser(_language()).parse(data)
-    return _Reader(data, text).program(tree.root_node)
+    return _Reader(data, text, includes).program(tree.root_node)
 
 
 class _Reader:
     """Reads one file; offsets of tree-sitter are bytes, those of spans are characters."""
 
-    def __init__(self, data: bytes, text: str) -> None:
+    def __init__(self, data: bytes, text: str, includes: Includes | None = None) -> None:
+        self._includes = includes
+        self._path: str | None = None
+        self._at: Span | None = None
+        """The `#include` of the source through which this file is read."""
+        self._depth = 0
         self._data = data
         self._is_plain = len(data) == len(text)
         self._starts: list[int] = [] if self._is_plain else _character_starts(text)
@@ -70,6 +76,21 @@ class _Reader:
         self._functions: list[c.Function] = []
         self._hidden: set[str] = set()
         """Template parameters of classes: within these a constant of the same name is another."""
+
+    def _include(self, node: Node) -> None:
+        """Read what a file beside the source defines, as if all of it stood at the `#include`."""
+        path = node.child_by_field_name("path")
+        if self._includes is None or path is None or path.type != "string_literal":
+            return
+        found = self._includes.open(self._text(path).strip('"'), self._path, self._depth + 1)
+        if found is None:
+            return
+        data = found[1].encode("utf-8", errors="replace")
+        inner = _Reader(data, found[1], self._includes)
+        inner._path, inner._at, inner._depth = found[0], self._span(node), self._depth + 1
+        inner._aliases, inner._constants = self._aliases, self._constants
+        inner._functions, inner._hidden = self._functions, self._hidden
+        inner._top(tree_sitter.Parser(_language()).parse(data).root_node, DEEPEST)
 
     def program(self, root: Node) -> c.Program:
         self._top(root, DEEPEST)
@@ -85,7 +106,7 @@ class _Reader:
         return byte if self._is_plain else bisect_right(self._starts, byte) - 1
 
     def _span(self, node: Node) -> Span:
-        return Span(self._offset(node.start_byte), self._offset(node.end_byte))
+        return self._at or Span(self._offset(node.start_byte), self._offset(node.end_byte))
 
     def _text(self, node: Node | None) -> str:
         if node is None:
@@ -116,6 +137,8 @@ class _Reader:
                     self._enumeration(child)
                 case "preproc_def":
                     self._macro(child)
+                case "preproc_include":
+                    self._include(child)
                 case "alias_declaration" | "type_definition":
                     for alias in self._alias(child):
                         self._define(alias.name, UNKNOWN, alias.value, None)
@@ -188,6 +211,7 @@ class _Reader:
                 self._text(body),
                 self._span(name_node if name_node is not None else node),
                 self._translation(body, [name for name, _ in type_parameters]),
+                self._at is not None,
             )
         )
 

@@ -171,7 +171,8 @@ class Cute(Declarations):
     def _make_map(self, name: str, call: c.Call, values: Sequence[Value], state: State) -> None:
         """Note what a maker of CuTe encodes, where all that decides it is known."""
         found = self._encoded(name, call, values, state)
-        self.makers[call.span] = self.makers.get(call.span, False) or found is not None
+        if not self._frames[-1].function.is_included:
+            self.makers[call.span] = self.makers.get(call.span, False) or found is not None
         if found is None:
             return
         names = PARAMETERS[Kind.TILED]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ptxcheck.descriptors.constraints import Platform
 from ptxcheck.hostcode.code import Function, Program
+from ptxcheck.hostcode.includes import Includes
 from ptxcheck.hostcode.names import HEADS
 from ptxcheck.source import Source, Span
 
@@ -30,7 +31,7 @@ def has_encode(text: str) -> bool:
     return any(head in text for head in HEADS)
 
 
-def program_of(source: Source) -> Program | None:
+def program_of(source: Source, includes: Includes | None = None) -> Program | None:
     """Return the code of a file by its suffix; None where the suffix is none of host code or it cannot be parsed."""
     suffix = "." + source.name.rsplit(".", 1)[-1].lower()
     if suffix in PYTHON_SUFFIXES:
@@ -40,12 +41,13 @@ def program_of(source: Source) -> Program | None:
     if suffix in CPP_SUFFIXES:
         from ptxcheck.hostcode import cpp
 
-        return cpp.program(source.text)
+        return cpp.program(source.text, includes)
     return None
 
 
 def leading_functions(program: Program) -> list[Function]:
     """Return the functions that encode a map, then those that lead to one, each in the order of the file."""
+    own = {id(function) for function in program.functions if not function.is_included}
     words = [set(_WORD.findall(function.text)) for function in program.functions]
     leading = {i for i, function in enumerate(program.functions) if has_encode(function.text)}
     names = {program.functions[i].name for i in leading}
@@ -56,10 +58,8 @@ def leading_functions(program: Program) -> list[Function]:
         added = {program.functions[i].name for i in new} - names
         names |= added
         grown = bool(new)
-    direct = [function for function in program.functions if has_encode(function.text)]
-    return direct + [
-        program.functions[i] for i in sorted(leading) if not has_encode(program.functions[i].text)
-    ]
+    found = [program.functions[i] for i in sorted(leading) if id(program.functions[i]) in own]
+    return sorted(found, key=lambda function: not has_encode(function.text))
 
 
 @dataclass(frozen=True)
@@ -73,23 +73,26 @@ class Reading:
     makers: Mapping[Span, bool] = field(default_factory=dict)
     """Calls of CuTe's makers of maps that are reached, and whether what they encode is known."""
     is_parsed: bool = True
+    opened: tuple[str, ...] = ()
+    """Absolute paths of the included files that were read."""
 
 
-def read(source: Source) -> Reading:
-    """Follow the host code of a file that encodes tensor maps."""
+def read(source: Source, includes: Includes | None = None) -> Reading:
+    """Follow the host code of a file that encodes tensor maps, with what `includes` finds beside it."""
     from ptxcheck.hostcode.interpret import Interpreter
 
     if not has_encode(source.text):
         return Reading()
     try:
-        program = program_of(source)
+        program = program_of(source, includes)
     except RecursionError:
         return Reading(is_parsed=False)  # brackets in brackets beyond what any author writes
     if program is None:
         return Reading(is_parsed=False)
     interpreter = Interpreter(program, source.text)
     encodes = interpreter.encodes(leading_functions(program))
-    return Reading(tuple(encodes), tuple(interpreter.given_up), interpreter.makers)
+    opened = () if includes is None else tuple(includes.opened)
+    return Reading(tuple(encodes), tuple(interpreter.given_up), interpreter.makers, opened=opened)
 
 
 def encodes_in(source: Source) -> list[Encode]:

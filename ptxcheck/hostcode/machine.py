@@ -143,7 +143,14 @@ class Machine:
         )
 
     def _note_encode(self, encode: Encode) -> None:
-        self._encodes.append(encode)
+        """Note an encode call; one in an included file stands where the source calls into that file."""
+        included = [frame.function.is_included for frame in reversed(self._frames)]
+        own = tuple(one for one, away in zip(encode.frames, included, strict=True) if not away)
+        if included[0]:
+            where = own[0][1]
+            places = tuple(c.Opaque(frozenset(), where) for _ in encode.call.arguments)
+            encode = replace(encode, call=c.Call(encode.call.callee, (), places, where))
+        self._encodes.append(replace(encode, frames=own))
 
     def _unknown(self, name: str, type_: Type, state: State) -> Value:
         kind = entry_of(type_.name)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ptxcheck.descriptors.constraints import Platform
 from ptxcheck.hostcode.find import EVERY_PLATFORM, PYTHON_SUFFIXES, Reading, issues_of, read
+from ptxcheck.hostcode.includes import Includes
 from ptxcheck.source import Source
 from ptxcheck.target import Target
 
@@ -28,7 +29,7 @@ class HostView:
     @cached_property
     def reading(self) -> Reading:
         """Return what was read of the file."""
-        return read(self.source)
+        return read(self.source, Includes(self.source.name))
 
     @property
     def encodes(self) -> Sequence[Encode]:

@@ -12,6 +12,7 @@ from ptxcheck.frontends.discover import InputKind, discover
 from ptxcheck.hostcode.encode import Broken
 from ptxcheck.hostcode.find import encodes_in, issues_in
 from ptxcheck.hostcode.values import Array, Integer
+from ptxcheck.results import exit_code
 from ptxcheck.source import Source
 
 CALL = """cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, data, dims, strides, box, steps,
@@ -208,3 +209,63 @@ def test_cuda_sources_are_checked_without_a_compiler(tmp_path: Path, monkeypatch
 def test_bad_text_is_no_crash(text: str) -> None:
     for name in ("p.cpp", "p.py"):
         assert ptxcheck.check(Source(name, text)).problems == ()
+
+
+PYTHON = """
+from cuda.bindings import driver
+def encode(pointer, rows=300, swizzle=3):
+    return driver.cuTensorMapEncodeTiled(driver.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, pointer,
+        [64, 4096], {rest})
+"""
+BY_NAME = """elementStrides=[1, 1], boxDim=[64, rows], globalStrides=[128], swizzle=swizzle, l2Promotion=0, oobFill=0,
+        interleave=driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE"""
+
+
+@pytest.mark.parametrize(
+    ("call", "rows"),
+    [
+        ("encode(0, 8)", 8),
+        ("encode(0, swizzle=2, rows=16)", 16),
+        ("encode(rows=32, pointer=0)", 32),
+        ("encode(0, **options)", None),
+        ("encode(0, *more)", None),
+    ],
+)
+def test_arguments_by_name(call: str, rows: int | None) -> None:
+    text = PYTHON.format(rest=BY_NAME) + f"def run(options, more):\n    return {call}\n"
+    source = Source("p.py", text)
+    found = [encode for encode in encodes_in(source) if len(encode.frames) > 1]
+    (box,) = [encode.arguments[5] for encode in found]
+    assert isinstance(box, Array)
+    assert isinstance(box.items[1], Integer)
+    assert box.items[1].constant == rows
+
+
+@pytest.mark.parametrize(
+    "rest", [BY_NAME.replace("boxDim", "box"), BY_NAME + ", **options", BY_NAME + ", boxDim=0"]
+)
+def test_arguments_that_fit_no_parameter(rest: str) -> None:
+    source = Source("p.py", PYTHON.format(rest=rest) + "encode(0, 300)\n")
+    assert issues_in(source) == []
+
+
+def test_what_is_given_up_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = program("0")
+    assert ptxcheck.check(source).notes == ()
+    monkeypatch.setattr("ptxcheck.hostcode.machine.MOST_WORK", 5)
+    report = ptxcheck.check(source)
+    assert [(note.kind.value, note.kernel) for note in report.notes] == [("host-code-given-up", "encode")]
+    assert report.findings == ()
+    assert (exit_code(report), exit_code(report, strict=True)) == (0, 3)
+
+
+def test_functions_beyond_the_work_of_a_file_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = program("8").text
+    monkeypatch.setattr("ptxcheck.hostcode.interpret.MOST_WORK_OF_A_FILE", 5)
+    report = ptxcheck.check(Source("p.cpp", text + text.replace("encode(", "other(").replace("map;", "map;")))
+    assert [note.kernel for note in report.notes] == ["other"]
+
+
+def test_a_file_that_cannot_be_parsed_is_noted() -> None:
+    report = ptxcheck.check(Source("p.py", "cuTensorMapEncodeTiled(("))
+    assert [note.kind.value for note in report.notes] == ["host-code-given-up"]

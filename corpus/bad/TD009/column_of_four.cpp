@@ -1,0 +1,12 @@
+// Four halves are 8 bytes: the inner side of a box has to be a multiple of 16.
+#include <cute/tensor.hpp>
+
+using namespace cute;
+
+void make_store(half_t *data) {
+  auto tensor = make_tensor(make_gmem_ptr(data), make_shape(4096, 64), make_stride(64, Int<1>{}));
+  auto store = make_tma_copy(
+      SM90_TMA_STORE{}, tensor,
+      make_layout(Shape<_128, _4>{}, Stride<_4, _1>{}));  // expect: TD009
+  launch(store);
+}

@@ -166,6 +166,9 @@ def _weighed(
     evidence.append(
         "every property of the kernel holds" if proved else "not every property of the kernel is proved"
     )
+    guess = any(patch.guess for patch in patches)
+    if guess:
+        evidence.append("nothing tells that this is what was meant")
     if assembler.ptxas is None:
         evidence.append("ptxas was not asked: it is not here")
         return Repair(target, patches, Safety.SUGGESTED, tuple(evidence), patched)
@@ -175,9 +178,6 @@ def _weighed(
     evidence.append(
         f"ptxas takes it for {assembler.target}{_change(old.resources, new.resources, target.kernel)}"
     )
-    guess = any(patch.guess for patch in patches)
-    if guess:
-        evidence.append("nothing tells that this is what was meant")
     safety = Safety.SAFE if proved and not guess else Safety.SUGGESTED
     return Repair(target, patches, safety, tuple(evidence), patched)
 

@@ -88,6 +88,8 @@ def _arrival(text: str, seen: set[str]) -> Iterator[str]:
 def _wanted(rule: str) -> Callable[[Instruction], bool]:
     if rule.startswith(("NB", "CL")):
         return lambda instruction: instruction.operation.op in _COUNTED
+    if rule.startswith("PX"):
+        return lambda instruction: Trait.FENCE in instruction.operation.traits
     traits = frozenset({Trait.COMMIT, Trait.FENCE, Trait.WAIT})
     return lambda instruction: (
         (bool(instruction.operation.traits & traits) or instruction.operation.op in _COUNTED)

@@ -18,4 +18,4 @@ def remove_duplicate(subject: Subject) -> Iterator[Patch]:
     for point in nearest(sites_of(subject.view), subject.around):
         if point and point not in labelled and writer.statement(point) == writer.statement(point - 1):
             text = writer.statement(point)
-            yield combined("duplicate", f"leave out the second '{text}'", 1, [writer.delete(point)])
+            yield combined("duplicate", f"leave out the second '{text}'", 0, [writer.delete(point)])

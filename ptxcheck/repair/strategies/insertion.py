@@ -29,6 +29,7 @@ class Insertion:
     text: tuple[str, ...]
     ops: frozenset[Op] = frozenset()
     """Only for kernels with one of these operations; empty for any."""
+    cost: int = 0
 
 
 @cache
@@ -39,7 +40,7 @@ def insertions() -> tuple[Insertion, ...]:
     return tuple(
         Insertion(
             frozenset(r["rules"]), tuple(r["where"]), tuple(r["text"]),
-            frozenset(Op[name] for name in r.get("with", ())),
+            frozenset(Op[name] for name in r.get("with", ())), r.get("cost", 0),
         )
         for r in rows
     )  # fmt: skip
@@ -55,7 +56,7 @@ def insert_statement(subject: Subject) -> Iterator[Patch]:
         for where in insertion.where:
             for cost, edits in PLACES[where](subject, writer, insertion.text):
                 summary = f"insert '{' '.join(insertion.text)}'"
-                yield combined("insertion", summary, cost + len(insertion.text), edits)
+                yield combined("insertion", summary, cost + len(insertion.text) + insertion.cost, edits)
 
 
 _Places = Iterator[tuple[int, list[Edit]]]

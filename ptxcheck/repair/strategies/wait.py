@@ -11,12 +11,18 @@ from ..patch import Patch, Writer, combined
 from ..sites import POLLS, nearest, sites_of, toggled, unread
 from ..subject import Subject
 
-_RULES = ("SM02", "MB02", "TX", "CL", "PX", "MB015")
+_RULES = ("SM02", "MB02", "TX", "CL", "MB015")
+_MOST = 32
 _ADDRESSES = 4
 _COPIES = frozenset({Op.CP_ASYNC_BULK, Op.CP_ASYNC_BULK_TENSOR})
 
 
 def insert_wait(subject: Subject) -> Iterator[Patch]:
+    """Yield the most likely waits."""
+    yield from sorted(_waits(subject), key=lambda patch: patch.cost)[:_MOST]
+
+
+def _waits(subject: Subject) -> Iterator[Patch]:
     """Yield waits: where an address is computed that nothing uses, and where the finding says that one is missing."""
     if not subject.finding.rule.startswith(_RULES):
         return

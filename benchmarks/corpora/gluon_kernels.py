@@ -217,9 +217,10 @@ def wgmma_pipelined(a_map, b_map, c_map, k, STAGES: gl.constexpr):
     col = gl.program_id(1) * N
     steps = gl.cdiv(k, K)
     for stage in gl.static_range(STAGES - 1):
-        mbarrier.expect(full.index(stage), a_map.nbytes_per_cta + b_map.nbytes_per_cta)
-        tma.async_load(a_map, [row, stage * K], full.index(stage), a.index(stage))
-        tma.async_load(b_map, [col, stage * K], full.index(stage), b.index(stage))
+        some = stage < steps
+        mbarrier.expect(full.index(stage), a_map.nbytes_per_cta + b_map.nbytes_per_cta, pred=some)
+        tma.async_load(a_map, [row, stage * K], full.index(stage), a.index(stage), pred=some)
+        tma.async_load(b_map, [col, stage * K], full.index(stage), b.index(stage), pred=some)
     total = gl.zeros([M, N], gl.float32, layout)
     for step in range(steps):
         slot = step % STAGES

@@ -73,6 +73,8 @@ class Question:
     """How often each acting loop around the branch has started, outermost first, this time not counted."""
     at_top: bool
     """The branch stands in the header of its loop, before the body."""
+    is_outer: bool = False
+    """Another acting loop is inside the innermost loop around the branch."""
 
 
 @dataclass(slots=True)
@@ -578,6 +580,7 @@ class Machine:
             question = Question(
                 point, condition, positive, stays, tuple(self._turns.get(loop.header, 0) for loop in loops),
                 bool(loops) and loops[-1].header == block,
+                bool(loops) and loops[-1].header in self.program.outer_loops,
             )  # fmt: skip
             truth = self._choose(question) == positive
             pins = len(self._decisions.pins)

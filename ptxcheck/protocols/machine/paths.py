@@ -1,6 +1,6 @@
 """Which runs of the machine to make: how often loops turn, by a small grid; other open branches, by coverage.
 
-A branch that leaves an acting loop is decided by the plan's counts, one for each depth of nesting. Every other
+A branch that leaves an acting loop is decided by the plan's counts, one for loops around others. Every other
 open predicate is taken both ways where the solver leaves both possible: first sides that no run has taken, then
 combinations, within a budget. What was not taken is reported.
 """
@@ -29,7 +29,7 @@ class Plan:
     """Decisions of one run: how often open loops go round, and the first answers to the other open predicates."""
 
     trips: tuple[int, ...]
-    """Rounds of a loop by its depth of nesting, outermost first; deeper loops take the last."""
+    """Rounds of loops: with others inside, and with none inside."""
     flips: Flips = ()
     made: list[tuple[Side, bool]] = field(default_factory=list)
     """Each decision, with whether the counts made it: then the other side belongs to other counts."""
@@ -70,7 +70,7 @@ class Plan:
         return done < self._wanted(question)
 
     def _wanted(self, question: Question) -> int:
-        return self.trips[min(len(question.turns), len(self.trips)) - 1]
+        return self.trips[0 if question.is_outer else -1]
 
     def _runs_away(self, question: Question) -> bool:
         """Tell whether a loop goes on far beyond its count: then each answer is tried in turn."""
@@ -289,9 +289,22 @@ def _closing(trips: tuple[int, ...], flips: Flips) -> tuple[Flips, bool]:
 
 
 def _alternatives(plan: Plan) -> Iterator[tuple[Flips, Side]]:
-    """Yield the first answers that lead to the other side of each decision which the counts did not make."""
+    """Yield the first answers that lead to the other side of each decision which the counts did not make.
+
+    A second loop whose count nothing ties to that of the first also goes one round less and one round more.
+    """
     truths = [truth for (_, truth), _ in plan.made]
+    apart = _ends_of_later_loops(plan)
     for position in range(len(plan.flips), len(plan.made)):
         (point, truth), counted = plan.made[position]
-        if not counted:
+        if not counted or position in apart:
             yield (*truths[:position], not truth), (point, not truth)
+
+
+def _ends_of_later_loops(plan: Plan) -> frozenset[int]:
+    """Return the last two decisions of each loop but the first: to go round once more, and to leave."""
+    places: dict[int, list[int]] = {}
+    for position, ((point, _), counted) in enumerate(plan.made):
+        if counted:
+            places.setdefault(point, []).append(position)
+    return frozenset(position for found in list(places.values())[1:] for position in found[-2:])

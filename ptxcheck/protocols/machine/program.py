@@ -290,6 +290,16 @@ class Program:
         """Return the loops around a block in which something is synchronised, outermost first."""
         return tuple(loop for loop in reversed(self.cfg.loops_around(block)) if self._turns(loop))
 
+    @cached_property
+    def outer_loops(self) -> frozenset[int]:
+        """Headers of loops with another acting loop inside."""
+        return frozenset(
+            loop.header
+            for inner in self.cfg.loops
+            for loop in self.acting_loops(inner.header)[:-1]
+            if self._turns(inner)
+        )
+
     def _turns(self, loop: Loop) -> bool:
         """Tell whether a loop synchronises in each round, and does not just poll."""
         known = self._turning.get(loop.index)

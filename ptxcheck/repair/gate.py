@@ -42,6 +42,7 @@ class Refusal(Enum):
     STILL_THERE = "the finding is still there"
     NEW_FINDING = "another finding appears"
     LOST_PROOF = "a verdict that held is lost"
+    UNDECIDED = "what was violated is not decided any more"
 
 
 def refusal(
@@ -51,7 +52,7 @@ def refusal(
 
     The target's rule must fire less often in its kernel than in `current` (default: `before`), no rule more often
     than in `before`; a property that held must hold with the same strength. A property that was violated or unknown
-    may become anything but violated.
+    may become anything but violated; a violated one may not become unknown where nothing else is violated.
     """
     if after.problems:
         return Refusal.UNREADABLE
@@ -67,7 +68,19 @@ def refusal(
         broken = now is VerdictKind.VIOLATED and kind is not VerdictKind.VIOLATED
         if lost or broken:
             return Refusal.LOST_PROOF
-    return None
+    return Refusal.UNDECIDED if _hides(current or before, after, target.kernel) else None
+
+
+def _hides(before: Judgement, after: Judgement, kernel: str | None) -> bool:
+    """Tell whether a flaw is gone only because the verifier gives up: nothing is violated, and less is decided."""
+    kinds = {name: kind for name, kind in after.verdicts.items() if name[0] == kernel}
+    if VerdictKind.VIOLATED in kinds.values():
+        return False
+    return any(
+        kinds.get(name) is VerdictKind.UNKNOWN
+        for name, kind in before.verdicts.items()
+        if name[0] == kernel and kind is VerdictKind.VIOLATED
+    )
 
 
 def unproved(after: Judgement, kernel: str | None) -> int:

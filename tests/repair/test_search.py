@@ -119,6 +119,9 @@ def test_the_gate_refuses_what_makes_anything_worse(judge: TextJudge) -> None:
     weaker = {("k", Property.LIFECYCLE): VerdictKind.PROVED_BOUNDED}
     assert refusal(held, replace(good, verdicts=weaker), target) is Refusal.LOST_PROOF
     assert refusal(held, replace(good, verdicts={}), target) is Refusal.LOST_PROOF
+    given_up = replace(good, verdicts=dict.fromkeys(bad.verdicts, VerdictKind.UNKNOWN))
+    violated = replace(bad, verdicts=dict.fromkeys(bad.verdicts, VerdictKind.VIOLATED))
+    assert refusal(violated, given_up, target) is Refusal.UNDECIDED
 
 
 @pytest.mark.skipif(find_ptxas() is None, reason="needs ptxas")

@@ -144,6 +144,7 @@ def test_one_change_back(judge: TextJudge, right: str, old: str, new: str, strat
         (_COPY, f"    {_INIT}\n", ""),
         (_COPY, "    mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;\n    @!%p2 bra again;\n", ""),
         (_COPY, f"    {_ARRIVE}\n", ""),
+        (_COPY, "    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 1024;\n", ""),
         (_MEET, "    bar.arrive 2, 64;\n", ""),
         (_MEET, "    bar.arrive 1, 64;\n", ""),
         (

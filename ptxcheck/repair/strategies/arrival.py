@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...ir import Address, Register
 from ...op import Op
+from ...parser.show import show_operand
 from ...protocols.actions import Barrier, Init, Wait
 from ..patch import Patch, Writer, combined
 from ..sites import nearest, unread
@@ -21,8 +22,20 @@ def insert_arrival(subject: Subject) -> Iterator[Patch]:
     """Yield arrivals at addresses that nothing uses, and at the end of what waits for another barrier of the kernel."""
     if subject.finding.rule not in _RULES:
         return
+    yield from _beside_copies(subject)
     yield from _lost(subject)
     yield from _behind_waits(subject)
+
+
+def _beside_copies(subject: Subject) -> Iterator[Patch]:
+    """Yield an arrival that expects the bytes which complete unexpected, before each copy that completes them."""
+    bytes_ = _missing_bytes(subject)
+    for point in subject.barrier_points if bytes_ else ():
+        mbar = subject.view.body.instructions[point].get("mbar")
+        if isinstance(mbar, Address):
+            text = f"mbarrier.arrive.expect_tx.shared::cta.b64 _, {show_operand(mbar)}, {bytes_};"
+            edit = Writer(subject.view).before(point, text)
+            yield combined("arrival", f"arrive: '{text}'", 2, [edit])
 
 
 def _lost(subject: Subject) -> Iterator[Patch]:

@@ -93,8 +93,7 @@ class Branches(Machine):
                 state.variables[name] = self._unknown(name, held.type, state)
             elif name in state.variables and not isinstance(held, (Entry, Closure)):
                 state.variables[name] = ANYTHING
-            for key in [key for key in state.variables if key.startswith(name + ".")]:
-                del state.variables[key]
+            state.forget_members(name)
 
 
 def _hull(a: Symbol, b: Symbol) -> Symbol:

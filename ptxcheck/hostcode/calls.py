@@ -153,7 +153,10 @@ class Calls(Cute):
         if call is not None:
             for parameter, expr in zip(function.parameters, call[0], strict=False):
                 name = variable_of(expr)
-                if not parameter.changes or name is None or name not in after.variables:
+                if not parameter.changes or name is None:
+                    continue
+                after.forget_members(name)
+                if name not in after.variables:
                     continue
                 own = isinstance(expr, c.Name) and (parameter.is_array or parameter.type.is_reference)
                 after.variables[name] = final.variables.get(parameter.name, ANYTHING) if own else ANYTHING

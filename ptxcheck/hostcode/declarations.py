@@ -39,8 +39,7 @@ class Declarations(Expressions):
             value = replace(value, steps=self._with_step(name, value, statement))
         elif isinstance(value, Array):
             value = replace(value, span=statement.span)
-        for key in [key for key in state.variables if key.startswith(name + ".")]:
-            del state.variables[key]
+        state.forget_members(name)
         if self._frames and name in self._frames[-1].unstable:
             value = self._unknown(name, type_, state)
         if (
@@ -161,8 +160,7 @@ class Declarations(Expressions):
             self._havoc({name for name in (variable_of(target),) if name is not None}, state)
             return
         root = path.split(".")[0]
-        for key in [key for key in state.variables if key.startswith(path + ".")]:
-            del state.variables[key]
+        state.forget_members(path)
         if self._frames and root in self._frames[-1].unstable:
             self._havoc({path}, state)
             return

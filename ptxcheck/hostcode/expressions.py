@@ -265,6 +265,9 @@ class Expressions(Branches):
             kind = entry_of(operand.id)
             if kind is not None and operand.id not in state.variables:
                 return Entry(kind)
+            if self._frames and any(key.startswith(operand.id + ".") for key in state.variables):
+                self._frames[-1].unstable.add(operand.id)
+                state.forget_members(operand.id)
             held = state.variables.get(operand.id, ANYTHING)
             if isinstance(held, Integer) and not held.type.is_pointer:
                 return Array((held,))

@@ -112,6 +112,9 @@ class Interpreter(Calls):
         if end is not None:
             for statement in body:
                 if isinstance(statement, (c.Declare, c.Define)):
+                    prefix = statement.name + "."
+                    end.forget_members(statement.name)
+                    end.variables.update({key: one for key, one in before.items() if key.startswith(prefix)})
                     if statement.name in before:
                         end.variables[statement.name] = before[statement.name]
                     else:

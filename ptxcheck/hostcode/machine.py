@@ -47,6 +47,11 @@ class State:
     variables: dict[str, Value] = field(default_factory=dict)
     known: dict[str, Symbol] = field(default_factory=dict)
 
+    def forget_members(self, name: str) -> None:
+        """Forget what the members of a variable hold."""
+        for key in [key for key in self.variables if key.startswith(name + ".")]:
+            del self.variables[key]
+
     def copy(self) -> State:
         """Return a state that changes by itself."""
         return State(dict(self.variables), dict(self.known))

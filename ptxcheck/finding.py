@@ -130,3 +130,20 @@ class Finding:
     """Reason given in the source when the finding is suppressed there."""
     baselined: bool = False
     """True when the finding is in the baseline of the run: known, and not to be reported again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """Replace the text from one place to another (exclusive) of a file."""
+
+    start: Position
+    end: Position
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A repair of one finding, as edits of the text as it is."""
+
+    description: str
+    replacements: tuple[Replacement, ...]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 if TYPE_CHECKING:
+    from .config import Config
     from .judge import TextJudge
     from .repair.search import Assembler, Outcome
 
@@ -38,7 +39,11 @@ def fix_command(write: Write, fail: Fail) -> click.Command:
     )
     @click.option("--unsafe", is_flag=True, help="Also keep repairs that are only suggested.")
     @click.option(
-        "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format."
+        "--format",
+        "form",
+        type=click.Choice(["text", "json", "sarif"]),
+        default="text",
+        help="Output format; sarif is the report of check with fixes.",
     )
     @click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
     @click.pass_context
@@ -48,6 +53,8 @@ def fix_command(write: Write, fail: Fail) -> click.Command:
             write(diff_text(path, text, outcome.text), None)
         elif options["form"] == "json":
             write(json.dumps(outcome_table(outcome), indent=2) + "\n", None)
+        elif options["form"] == "sarif":
+            write(_sarif(path, text, outcome, options["config_file"], fail), None)
         else:
             write(outcome_text(outcome), None)
         if options["in_place"] and outcome.text != text:
@@ -66,20 +73,25 @@ def _repaired(path: str, options: dict[str, Any], fail: Fail) -> tuple[str, Outc
     return text, repair(text, judge, assembler, unsafe=options["unsafe"])
 
 
+def _config(path: str, config_file: str | None, fail: Fail) -> Config:
+    from .config import Config, ConfigError, find_config, load_config
+
+    try:
+        place = Path(config_file) if config_file else find_config(Path(path).absolute().parent)
+        return Config() if place is None else load_config(place)
+    except ConfigError as error:
+        fail(str(error))
+
+
 def prepared(path: str, config_file: str | None, fail: Fail) -> tuple[str, TextJudge, Assembler]:
     """Return the text of a PTX file, and who judges and assembles its patched forms."""
-    from .config import Config, ConfigError, find_config, load_config
     from .frontends import discover, load
     from .judge import TextJudge
     from .repair.assemble import find_ptxas
     from .repair.search import Assembler
     from .rules import RULES, select_rules
 
-    try:
-        place = Path(config_file) if config_file else find_config(Path(path).absolute().parent)
-        config = Config() if place is None else load_config(place)
-    except ConfigError as error:
-        fail(str(error))
+    config = _config(path, config_file, fail)
     found, problems = discover([path])
     if not problems and (len(found) != 1 or not path.endswith(".ptx")):
         fail(f"{path}: name one .ptx file")
@@ -96,6 +108,16 @@ def prepared(path: str, config_file: str | None, fail: Fail) -> tuple[str, TextJ
         fail(f"{path}: {first.problems[0]}; only a text that can be checked in full is repaired")
     target = next(iter(first.views.values())).module.targets[0] if first.views else ""
     return text, judge, Assembler(find_ptxas(), target)
+
+
+def _sarif(path: str, text: str, outcome: Outcome, config_file: str | None, fail: Fail) -> str:
+    from .check import check
+    from .repair.original import fixes_of
+    from .report.sarif import render_sarif
+    from .source import Source
+
+    fixes = {found.fingerprint: fix for found, fix in fixes_of(Source(path, text), outcome.repairs)}
+    return render_sarif(check(path, config=_config(path, config_file, fail)), fixes)
 
 
 def outcome_text(outcome: Outcome) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 import sarif_om as sarif
 
 from .. import __version__
-from ..finding import Confidence, Counterexample, Finding, Frame, Location, Related, Severity, Step
+from ..finding import Confidence, Counterexample, Finding, Fix, Frame, Location, Related, Severity, Step
 from ..results import KernelResult, KernelVerdicts, Note, Problem, Report, RuleInfo
 from ..source import Position, Span
 from ..verdict import VerdictKind
@@ -27,8 +27,8 @@ _OPEN = (VerdictKind.UNKNOWN, VerdictKind.ASSUMES)
 _ROOT_IS = "The root of the repository, or without one the folder that ptxcheck was run in."
 
 
-def render_sarif(report: Report) -> str:
-    """Return the report as a SARIF log with one run."""
+def render_sarif(report: Report, fixes: Mapping[str, Fix] | None = None) -> str:
+    """Return the report as a SARIF log with one run; `fixes` are repairs by the fingerprint of their finding."""
     indices = {rule.id: index for index, rule in enumerate(report.rules)}
     driver = sarif.ToolComponent(
         name="ptxcheck",
@@ -49,7 +49,9 @@ def render_sarif(report: Report) -> str:
         tool=sarif.Tool(driver=driver),
         column_kind="unicodeCodePoints",
         original_uri_base_ids={_ROOT: sarif.ArtifactLocation(description=sarif.Message(text=_ROOT_IS))},
-        results=[_result(finding, indices) for finding in report.findings],
+        results=[
+            _result(finding, indices, (fixes or {}).get(finding.fingerprint)) for finding in report.findings
+        ],
         invocations=[
             sarif.Invocation(
                 execution_successful=not report.problems,
@@ -113,7 +115,7 @@ def _text(text: str) -> Any:
     return sarif.MultiformatMessageString(text=text)
 
 
-def _result(finding: Finding, indices: dict[str, int]) -> Any:
+def _result(finding: Finding, indices: dict[str, int], fix: Fix | None) -> Any:
     level = _level(finding.severity)
     if finding.confidence is Confidence.POSSIBLE and level == "error":
         level = "warning"
@@ -130,8 +132,26 @@ def _result(finding: Finding, indices: dict[str, int]) -> Any:
         code_flows=None if finding.counterexample is None else [_code_flow(finding.counterexample)],
         partial_fingerprints={FINGERPRINT: finding.fingerprint} if finding.fingerprint else None,
         suppressions=_suppressions(finding),
+        fixes=None if fix is None else [_fix(fix)],
         properties={"confidence": finding.confidence.value, "severity": finding.severity.value},
     )
+
+
+def _fix(fix: Fix) -> Any:
+    replacements = [
+        sarif.Replacement(
+            deleted_region=sarif.Region(
+                start_line=each.start.line,
+                start_column=each.start.column,
+                end_line=each.end.line,
+                end_column=each.end.column,
+            ),
+            inserted_content=sarif.ArtifactContent(text=each.text),
+        )
+        for each in fix.replacements
+    ]
+    change = sarif.ArtifactChange(_artifact(fix.replacements[0].start.file), replacements)
+    return sarif.Fix([change], description=_message(fix.description))
 
 
 def _suppressions(finding: Finding) -> list[Any]:

@@ -14,8 +14,10 @@ from ptxcheck.config import Config
 from ptxcheck.judge import TextJudge
 from ptxcheck.repair.assemble import assemble, find_ptxas
 from ptxcheck.repair.gate import Refusal, is_proved, refusal
+from ptxcheck.repair.original import fixes_of
 from ptxcheck.repair.search import Assembler, Outcome, Safety, repair
 from ptxcheck.rules import RULES, select_rules
+from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 
 _KERNEL = """// ptxcheck: launch block=64 cluster=1
@@ -149,6 +151,15 @@ def test_the_command_lists_shows_and_writes(tmp_path: Path) -> None:
     assert [line[0] for line in diff.splitlines() if "expect_tx" in line] == ["-", "+"]
     table = json.loads(run(main, ["fix", str(path), "--unsafe", "--format", "json"]).output)
     assert [repair["rule"] for repair in table["repairs"]] == ["TX001"]
+    log = json.loads(run(main, ["fix", str(path), "--unsafe", "--format", "sarif"]).output)
+    (result,) = [r for r in log["runs"][0]["results"] if "fixes" in r]
+    (change,) = result["fixes"][0]["artifactChanges"]
+    (replacement,) = change["replacements"]
+    region = replacement["deletedRegion"]
+    line = _kernel(bytes_=2048).splitlines()[region["startLine"] - 1]
+    assert region["startLine"] == region["endLine"]
+    changed = line[: region["startColumn"] - 1] + replacement["insertedContent"]["text"]
+    assert changed + line[region["endColumn"] - 1 :] in _kernel().splitlines()
     assert run(main, ["fix", str(path), "--unsafe", "--in-place"]).exit_code == 0
     assert path.read_text() == _kernel()
     assert run(main, ["fix", str(path)]).output == "nothing to repair\n"
@@ -163,3 +174,14 @@ def test_bad_input_ends_with_2_and_changes_nothing(tmp_path: Path, content: str 
     assert result.exit_code == 2
     assert "k.ptx" in result.output
     assert content is None or path.read_text() == content
+
+
+def test_fixes_are_edits_of_the_text_as_it_was(judge: TextJudge) -> None:
+    text = _kernel(count=3, bytes_=512)
+    found = list(fixes_of(Source("k.ptx", text), _repaired(judge, text).repairs))
+    replacements = [each for _, fix in found for each in fix.replacements]
+    assert len(replacements) == 2
+    for each in replacements:
+        line = text.splitlines()[each.start.line - 1]
+        changed = line[: each.start.column - 1] + each.text + line[each.end.column - 1 :]
+        assert changed in _kernel().splitlines()

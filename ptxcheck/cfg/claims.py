@@ -62,7 +62,8 @@ class Claims:
         self._guards = guards
         self._lanes = lanes
         self._nobody = Claim(ThreadSet(0, lanes.size), False)
-        self._memo: dict[tuple[Name, bool], Claim] = {}
+        self._memo: dict[tuple[Name, bool, int], Claim] = {}
+        """By name, truth, and how deep the search may go: many ways lead to one name."""
 
     def of_guard(self, point: int, guard: Guard) -> Claim:
         """Return the claim about the threads that a guard lets pass."""
@@ -70,12 +71,16 @@ class Claims:
 
     def of(self, name: Name, truth: bool) -> Claim:
         """Return the claim about the threads in which a register is non-zero, or zero."""
-        key = (name, truth)
-        if key not in self._memo:
-            self._memo[key] = self._search(name, truth, _DEPTH)
-        return self._memo[key]
+        return self._search(name, truth, _DEPTH)
 
     def _search(self, name: Name, truth: bool, depth: int) -> Claim:
+        key = (name, truth, depth)
+        known = self._memo.get(key)
+        if known is None:
+            known = self._memo[key] = self._found(name, truth, depth)
+        return known
+
+    def _found(self, name: Name, truth: bool, depth: int) -> Claim:
         literal = self._guards.moved_literal(name)
         if literal is not None:
             return ANYBODY if bool(literal) == truth else self._nobody

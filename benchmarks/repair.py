@@ -2,7 +2,7 @@
 
 python -m benchmarks.repair rules --out RESULTS.jsonl [--family MB,TX]     the bad kernel of each rule
 python -m benchmarks.repair corpus --out RESULTS.jsonl                    corpus/bad and the twins of corpus/protocols
-python -m benchmarks.repair mutants --folder FOLDER --out RESULTS.jsonl   mutants that are violated; `prepare` and `judge`
+python -m benchmarks.repair mutants --folder FOLDER --out RESULTS.jsonl   violated mutants; `prepare` and `judge`
                                                                           of benchmarks.hardware made the folder
 python -m benchmarks.repair table RESULTS.jsonl                           what came of it
 

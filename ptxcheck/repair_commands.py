@@ -37,9 +37,7 @@ def repair_command(write: Write, fail: Fail) -> click.Command:
     @click.argument("path", metavar="FILE")
     @click.option("--harness", metavar="FILE", help="Run the result by this harness (TOML or Python).")
     @click.option("--optimise", is_flag=True, help="List synchronisation that is proved redundant.")
-    @click.option(
-        "--diff", is_flag=True, help="Print the change as a unified diff, and the rest to FILE only."
-    )
+    @click.option("--diff", is_flag=True, help="Print the change as a unified diff.")
     @click.option("--output", "-o", metavar="FILE", help="Write the text to FILE, whole or not at all.")
     @click.option("--unsafe", is_flag=True, help="Also keep repairs that are only suggested.")
     @click.option(

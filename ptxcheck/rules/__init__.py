@@ -319,10 +319,10 @@ RULES: tuple[Rule, ...] = (
     unordered_writes.RULE,
     unfenced_bytes.RULE,
     exit_with_remote_access.RULE,
-    barrier_never_completes.RULE,
     thread_counts_disagree.RULE,
-    shared_bank_conflicts.RULE,
     barrier_used_again_too_early.RULE,
+    barrier_never_completes.RULE,
+    shared_bank_conflicts.RULE,
     invalidated_too_early.RULE,
     mbarrier_overwritten.RULE,
 )

@@ -323,7 +323,9 @@ def _check_source(
     locator = Locator(module, Library(config.library_prefixes), files.shown)
     main = [loaded.source, *filter(None, (files.source(files.shown(path)) for path in loaded.origins[:1]))]
     hints = (*config.launch, *comment_hints(module, locator, main), *passed_hints(module, loaded.host))
-    part = replace(host, problems=(*host.problems, *_syntax_problems(module)), reads=host.reads + loaded.reads)
+    part = replace(
+        host, problems=(*host.problems, *_syntax_problems(module)), reads=host.reads + loaded.reads
+    )
     allowance = _Allowance(config)
     for function in module.functions:
         if function.body is not None:

@@ -107,7 +107,11 @@ def test_a_slip_in_any_copy_is_a_deadlock(slip: int) -> None:
 
 
 def test_code_that_no_count_leads_to_is_named() -> None:
-    text = _kernel(2).replace("%p5, %r1, 4;", "%p5, %r1, 400;").replace("and.b32 %r7, %r1, 3;", "mov.u32 %r7, %r1;")
+    text = (
+        _kernel(2)
+        .replace("%p5, %r1, 4;", "%p5, %r1, 400;")
+        .replace("and.b32 %r7, %r1, 3;", "mov.u32 %r7, %r1;")
+    )
     result = _verified(text)
     assert _kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.UNKNOWN
     assert any("synchronisation that no run came to" in reason.text for reason in result.reasons)

@@ -7,7 +7,7 @@ BLOCK_ROWS = 320
 
 def encode(pointer, rows, columns):
     """Return the map."""
-    error, tensor_map = cuda.cuTensorMapEncodeTiled(
+    _, tensor_map = cuda.cuTensorMapEncodeTiled(
         tensorDataType=cuda.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
         tensorRank=2,
         globalAddress=pointer,

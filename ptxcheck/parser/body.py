@@ -56,7 +56,7 @@ _STATEMENT = re.compile(
     re.VERBOSE,
 )
 _SPACE = re.compile(r"[ \t\r\n]*")
-_OPERAND = re.compile(r"[ \t\r\n]*(\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|[^,\[\](){}]+)(,|\Z)")
+_OPERAND = re.compile(r"[ \t\r\n]*+(\[[^\]]*+\]|\{[^}]*+\}|\([^)]*+\)|[^,\[\](){}]++)(,|\Z)")
 _NAME = re.compile(r"(?:[a-zA-Z][\w$]*|[_$%][\w$]+)\Z")
 _INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|[1-9][0-9]*|0)\Z")
 _ADDRESS = re.compile(
@@ -147,18 +147,17 @@ class BodyReader:
         known = self._operands
         found: list[Operand] = []
         at, length = 0, len(text)
-        for match in _OPERAND.finditer(text):
-            if match.start() != at:
+        while at < length:
+            match = _OPERAND.match(text, at)
+            if match is None:
                 raise GrammarError("not an operand", at)
             at = match.end()
             token = match[1]
-            if not token.strip():
-                raise GrammarError("not an operand", match.start())
             operand = known.get(token)
             if operand is None:
                 operand = known[token] = self._operand(token)
             found.append(operand)
-        if at != length or text.rstrip().endswith(","):
+        if text.rstrip().endswith(","):
             raise GrammarError("not an operand", at)
         return tuple(found)
 

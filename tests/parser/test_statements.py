@@ -194,3 +194,10 @@ def test_undeclared_braces_do_not_swallow_the_next_function() -> None:
     module = parse_module(Source("x.ptx", text))
     assert module.functions
     assert module.problems or any(f.body and f.body.problems for f in module.functions)
+
+
+def test_an_operand_behind_much_space_is_read_in_linear_time() -> None:
+    """Space, words and a bracket that nothing closes: nothing to try twice."""
+    text = "foo " + " \n" * 20_000 + "%r1 (" + " x" * 20_000 + "; ret;"
+    body = BodyReader(text, 0, len(text)).read()
+    assert body.instructions[-1].operation.text == "ret"

@@ -114,8 +114,8 @@ def test_same_bytes_in_one_process_and_in_several(files: list[str]) -> None:
 
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for number in range(400):
-        Path(f"k{number:03}.ptx").write_text(KERNEL.replace("k()", f"k{number}()"))
+    for number in range(1200):
+        Path(f"k{number:04}.ptx").write_text(KERNEL.replace("k()", f"k{number}()"))
     results = Path(os.environ["PTXCHECK_CACHE_DIR"])
     process = subprocess.Popen(
         [sys.executable, "-m", "ptxcheck.cli", "check", ".", "-j2"],
@@ -127,12 +127,12 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: py
     while len(list(results.glob("*/*"))) < 5 and time.monotonic() < deadline:
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert (process.returncode, errors) == (130, b"ptxcheck: interrupted\n")
     kept = {path: path.stat().st_ino for path in results.glob("??/*") if not path.name.startswith(".new")}
-    assert 5 <= len(kept) < 400
+    assert 5 <= len(kept) < 1200
     command()
-    assert len(list(results.glob("??/*"))) >= 400
+    assert len(list(results.glob("??/*"))) >= 1200
     assert {path: path.stat().st_ino for path in kept} == kept
 
 

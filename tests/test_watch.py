@@ -57,5 +57,5 @@ def test_a_change_is_checked(tmp_path: Path) -> None:
         assert process.stdout.readline().startswith("k.ptx:8:3: ")
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=120)
     assert process.returncode == 130

@@ -104,7 +104,7 @@ def test_the_barrier_counts_the_described_box() -> None:
         return next(v.kind for v in verification.verdicts if v.property is Property.DEADLOCK_FREEDOM)
 
     assert balance("") is VerdictKind.ASSUMES
-    assert balance(FITS) is VerdictKind.PROVED_BOUNDED
+    assert balance(FITS) is VerdictKind.PROVED
     assert balance("type=fp16 shape=1024,1024 box=64,128 swizzle=128B") is VerdictKind.VIOLATED
 
 

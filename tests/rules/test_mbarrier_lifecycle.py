@@ -165,7 +165,7 @@ LOOP:
             id="cleared before, and data beside",
         ),
         pytest.param(INIT + "@%p0 mbarrier.arrive.shared::cta.b64 %rd1, [mem], 1;", id="one of one"),
-        pytest.param(INIT + "mbarrier.arrive.expect_tx.shared::cta.b64 %rd1, [mem], 0;", id="no bytes"),
+        pytest.param(INIT + "@%p0 mbarrier.arrive.expect_tx.shared::cta.b64 %rd1, [mem], 0;", id="no bytes"),
         pytest.param("ld.param.u64 %rd1, [p]; st.u64 [%rd1], 1; mov.u64 %rd2, mem;", id="nothing of it"),
     ],
 )

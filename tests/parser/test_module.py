@@ -171,3 +171,11 @@ def test_non_ascii_is_one_clear_error() -> None:
     module = parse(HEAD + "// größe\n.entry k() { ret; }")
     assert len(module.problems) == 1
     assert "ASCII" in module.problems[0].message
+
+
+def test_a_character_that_is_no_space_of_ptx_is_a_located_error() -> None:
+    module = parse(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n" + "\x0b" * 30 + "\n.visible .entry k() { ret; }\n"
+    )
+    assert module.problems
+    assert "x0b" in module.problems[0].message

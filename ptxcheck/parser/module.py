@@ -119,8 +119,8 @@ class _ModuleReader:
                 reader(found)
                 return
         if _WORD.match(text, start) is None:
-            found = text[start : start + 20].split(maxsplit=1) or [ascii(text[start])[1:-1]]
-            self._bad_item(f"unexpected '{found[0]}' at module level", start)
+            words = text[start : start + 20].split(maxsplit=1) or [ascii(text[start])[1:-1]]
+            self._bad_item(f"unexpected '{words[0]}' at module level", start)
             return
         self._read_declaration_or_function(start)
 

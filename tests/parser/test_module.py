@@ -175,7 +175,7 @@ def test_non_ascii_is_one_clear_error() -> None:
 
 def test_a_character_that_is_no_space_of_ptx_is_a_located_error() -> None:
     module = parse(
-        ".version 9.0\n.target sm_90a\n.address_size 64\n" + "\x0b" * 30 + "\n.visible .entry k() { ret; }\n"
+        ".version 9.0\n.target sm_90a\n.address_size 64\n" + "\x1c" * 30 + "\n.visible .entry k() { ret; }\n"
     )
     assert module.problems
-    assert "x0b" in module.problems[0].message
+    assert "x1c" in module.problems[0].message

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from .command_output import Fail, Write
 
 if TYPE_CHECKING:
     from .config import Config
     from .judge import TextJudge
     from .repair.search import Assembler, Outcome
 
-Write = Callable[[str, str | None], None]
-Fail = Callable[[str], NoReturn]
 
 _HELP = """Repair a PTX file: propose patches, check each again, and keep those that pass.
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
-Write = Callable[[str, str | None], None]
-Fail = Callable[[str], NoReturn]
+from .command_output import Fail, Write
 
 _HELP = """Run a kernel on the GPU by its harness (TOML or Python), and time it.
 

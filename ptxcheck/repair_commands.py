@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from .command_output import Fail, Write
 from .fix_commands import diff_text, outcome_table, outcome_text, prepared
 
 if TYPE_CHECKING:
     from .repair.optimise import Optimised
     from .repair.session import Session
 
-Write = Callable[[str, str | None], None]
-Fail = Callable[[str], NoReturn]
 
 _HELP = """Repair a PTX file as `fix` does, and run the repaired kernel by its harness.
 

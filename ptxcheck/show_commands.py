@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from .command_output import Fail, Write
 from .config import Config, ConfigError, find_config, load_config
 from .launches import LaunchError, parse_assumption, parse_hint
 
 if TYPE_CHECKING:
     from .results import Problem
 
-Write: TypeAlias = Callable[[str, str | None], None]
-"""Writes a text to a file, or to standard output for None."""
-Fail: TypeAlias = Callable[[str], NoReturn]
-"""Says why the input is bad and ends with exit code 2."""
 
 Show: TypeAlias = Callable[[str, str, str | None, Config], "tuple[str, tuple[Problem, ...]]"]
 """Makes the text for a file, a format, a kernel and a configuration, and says what was wrong."""

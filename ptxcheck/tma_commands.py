@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
+
+from .command_output import Fail, Write
 
 if TYPE_CHECKING:
     from .descriptors import Answer, TensorMap, TiledMap
 
-Write: TypeAlias = Callable[[str, str | None], None]
-"""Writes a text to a file, or to standard output for None."""
-Fail: TypeAlias = Callable[[str], NoReturn]
-"""Says why the input is bad and ends with exit code 2."""
 Run: TypeAlias = Callable[[dict[str, Any], str], tuple[str, int]]
 """From the fields of a description and a format to a text and an exit code."""
 

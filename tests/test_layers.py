@@ -46,7 +46,7 @@ LAYERS = (
     ),
     ("check", "drawings", "dump", "placement", "judge", "output", "differences"),
     ("triton", "pytest_plugin"),
-    ("progress", "fix_commands", "hardware_commands", "show_commands", "tma_commands"),
+    ("progress", "command_output", "fix_commands", "hardware_commands", "show_commands", "tma_commands"),
     ("repair_commands",),
     ("cli",),
 )

@@ -88,6 +88,11 @@ def unproved(after: Judgement, kernel: str | None) -> int:
     return sum(kind not in _GOOD for (name, _), kind in after.verdicts.items() if name == kernel)
 
 
+def is_verified(after: Judgement, kernel: str | None) -> bool:
+    """Tell whether there is a verdict on any property of a kernel: rules alone prove nothing of the whole."""
+    return any(name == kernel for name, _ in after.verdicts)
+
+
 def is_proved(after: Judgement, kernel: str | None) -> bool:
     """Tell whether every property of a kernel is decided and holds."""
-    return unproved(after, kernel) == 0
+    return is_verified(after, kernel) and unproved(after, kernel) == 0

@@ -11,7 +11,7 @@ from ..spec import Trait
 from ..view import KernelView
 from .assemble import assemble
 from .edits import apply_edits
-from .gate import Judge, Judgement, is_proved, unproved
+from .gate import Judge, Judgement, is_proved, is_verified, unproved
 from .patch import Patch, Writer, combined
 from .search import Assembler
 from .sites import sites_of
@@ -120,7 +120,7 @@ def _orders_data_only(view: KernelView, point: int) -> bool:
 
 
 def _why_not(state: Judgement, kernel: str) -> str:
-    if not any(name == kernel for name, _ in state.verdicts):
+    if not is_verified(state, kernel):
         return "nothing is proved of it, so nothing is removed"
     if not is_proved(state, kernel):
         return f"{unproved(state, kernel)} of its properties are not proved, so nothing is removed"

@@ -9,7 +9,7 @@ from enum import Enum
 from ..finding import Finding
 from .assemble import Resources, assemble
 from .edits import OverlapError, apply_edits
-from .gate import Judge, Judgement, Refusal, is_proved, refusal, unproved
+from .gate import Judge, Judgement, Refusal, is_proved, is_verified, refusal, unproved
 from .patch import Patch
 from .strategies import propose
 from .subject import subject_of
@@ -163,9 +163,7 @@ def _weighed(
     """Return a repair with its evidence; None when ptxas refuses what it took before."""
     evidence = ["the finding is gone, nothing new is found"]
     proved = is_proved(after, target.kernel)
-    evidence.append(
-        "every property of the kernel holds" if proved else "not every property of the kernel is proved"
-    )
+    evidence.append(_proof(after, target.kernel))
     guess = any(patch.guess for patch in patches)
     if guess:
         evidence.append("nothing tells that this is what was meant")
@@ -180,6 +178,16 @@ def _weighed(
     )
     safety = Safety.SAFE if proved and not guess else Safety.SUGGESTED
     return Repair(target, patches, safety, tuple(evidence), patched)
+
+
+def _proof(after: Judgement, kernel: str | None) -> str:
+    if not is_verified(after, kernel):
+        return "the kernel as a whole was not verified: only rules speak of it"
+    return (
+        "every property of the kernel holds"
+        if is_proved(after, kernel)
+        else "not every property of the kernel is proved"
+    )
 
 
 def _change(old: dict[str, Resources], new: dict[str, Resources], kernel: str | None) -> str:

@@ -185,3 +185,10 @@ def test_fixes_are_edits_of_the_text_as_it_was(judge: TextJudge) -> None:
         line = text.splitlines()[each.start.line - 1]
         changed = line[: each.start.column - 1] + each.text + line[each.end.column - 1 :]
         assert changed in _kernel().splitlines()
+
+
+def test_what_was_not_verified_is_not_proved(judge: TextJudge) -> None:
+    good = judge(_kernel())
+    assert is_proved(good, "k")
+    assert not is_proved(replace(good, verdicts={}), "k")
+    assert not is_proved(good, "another")

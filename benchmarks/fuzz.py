@@ -5,7 +5,7 @@
 Inputs come in lots of 2000, each with a seed of its own; what is known so far is printed after each lot. An input
 goes through `ptxcheck.check`; an exception is a crash, and so is a rule or analysis that fails inside. An input that
 takes more than a second of processor time and more than `_LIMIT_SECONDS_PER_MB` for its size counts as slower than
-linear. Both kinds are written to `--crashes`.
+linear. Both kinds are written to `--crashes` as soon as their lot is done.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Outcome:
     seconds: float = 0.0
     slowest_ratio: float = 0.0
     crashes: list[tuple[str, str]] = field(default_factory=list)
-    slow: list[tuple[str, float]] = field(default_factory=list)
+    slow: list[tuple[str, str]] = field(default_factory=list)
 
 
 def main() -> int:
@@ -76,25 +76,26 @@ def main() -> int:
         for lot in range(lots)
     ]
     outcomes: list[Outcome] = []
+    found = 0
     with multiprocessing.get_context("spawn").Pool(arguments.jobs, maxtasksperchild=8) as pool:
         for outcome in pool.imap_unordered(_run, tasks):
             outcomes.append(outcome)
-            found = sum(len(o.crashes) + len(o.slow) for o in outcomes)
+            for text, report in (*outcome.crashes, *outcome.slow):
+                found += 1
+                _keep(arguments.crashes / f"found-{found}.ptx", text, report)
             print(f"{sum(o.inputs for o in outcomes)} inputs, {found} found", flush=True)
-    crashes = [crash for outcome in outcomes for crash in outcome.crashes]
-    slow = [case for outcome in outcomes for case in outcome.slow]
+    crashes = sum(len(outcome.crashes) for outcome in outcomes)
+    slow = sum(len(outcome.slow) for outcome in outcomes)
     print(f"inputs {sum(o.inputs for o in outcomes)}, {sum(o.megabytes for o in outcomes):.1f} MB")
-    print(f"crashes {len(crashes)}, slower than linear {len(slow)}")
+    print(f"crashes {crashes}, slower than linear {slow}")
     print(f"slowest {max(o.slowest_ratio for o in outcomes):.1f} s/MB over {_FREE_SECONDS} s")
-    for number, (text, report) in enumerate(crashes[:20]):
-        arguments.crashes.mkdir(exist_ok=True)
-        (arguments.crashes / f"crash-{number}.ptx").write_text(text)
-        print(report)
-    for number, (text, ratio) in enumerate(slow[:20]):
-        arguments.crashes.mkdir(exist_ok=True)
-        (arguments.crashes / f"slow-{number}.ptx").write_text(text)
-        print(f"slow-{number}: {ratio:.1f} s/MB, {len(text)} bytes")
     return 1 if crashes or slow else 0
+
+
+def _keep(path: Path, text: str, report: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, newline="")
+    print(f"{path}: {report}", flush=True)
 
 
 def _run(task: tuple[int, int, Path, bool]) -> Outcome:
@@ -123,7 +124,7 @@ def run(seed: int, inputs: int, corpus: Path, verify: bool = True) -> Outcome:
         ratio = max(0.0, spent - _FREE_SECONDS) / max(len(text), 1) * 1e6
         outcome.slowest_ratio = max(outcome.slowest_ratio, ratio)
         if ratio > _LIMIT_SECONDS_PER_MB:
-            outcome.slow.append((text, ratio))
+            outcome.slow.append((text, f"{ratio:.1f} s/MB, {len(text)} bytes"))
     return outcome
 
 

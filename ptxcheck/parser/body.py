@@ -185,7 +185,7 @@ class BodyReader:
             return (
                 Pair(first, second) if isinstance(first, Register) and isinstance(second, Register) else None
             )
-        if token[0] == "(" and _LIST.match(token) and "WARP_SZ" not in token:
+        if token.startswith("(") and _LIST.match(token) and "WARP_SZ" not in token:
             return Arguments(tuple(self._names.resolve(name.strip()) for name in token[1:-1].split(",")))
         tensor = _TENSOR.match(token)
         if tensor is None:

@@ -201,3 +201,11 @@ def test_an_operand_behind_much_space_is_read_in_linear_time() -> None:
     text = "foo " + " \n" * 20_000 + "%r1 (" + " x" * 20_000 + "; ret;"
     body = BodyReader(text, 0, len(text)).read()
     assert body.instructions[-1].operation.text == "ret"
+
+
+def test_a_form_feed_is_no_operand() -> None:
+    """PTX takes it for space."""
+    text = "foo %r1, \f; foo \f%r1; ret;"
+    body = BodyReader(text, 0, len(text)).read()
+    assert [problem.message for problem in body.problems] == ["unexpected ';' in 'foo %r1, ;'"]
+    assert [i.operation.text for i in body.instructions] == ["foo", "ret"]

@@ -4,14 +4,17 @@ python -m benchmarks.repair rules --out RESULTS.jsonl [--family MB,TX]     the b
 python -m benchmarks.repair corpus --out RESULTS.jsonl                    corpus/bad and the twins of corpus/protocols
 python -m benchmarks.repair mutants --folder FOLDER --out RESULTS.jsonl   violated mutants; `prepare` and `judge`
                                                                           of benchmarks.hardware made the folder
+python -m benchmarks.repair optimise --folder FOLDER --out RESULTS.jsonl  the correct kernels of such a folder
 python -m benchmarks.repair table RESULTS.jsonl                           what came of it
 
 Each case is one line of the results; a case that has a line is not repaired again, so a campaign may be interrupted.
+With --keep the patched texts are written to a folder: benchmarks.hardware runs them.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -28,6 +31,7 @@ from ptxcheck.config import Config
 from ptxcheck.judge import TextJudge
 from ptxcheck.parser import parse_module
 from ptxcheck.repair.assemble import find_ptxas
+from ptxcheck.repair.optimise import optimise
 from ptxcheck.repair.search import Assembler, Safety, repair
 from ptxcheck.rules import RULES, select_rules
 from ptxcheck.source import Source
@@ -55,7 +59,8 @@ class Record:
     rules: tuple[str, ...]
     """Of the findings before the repair."""
     outcome: str
-    """safe, suggested, left; `nothing` when nothing was found, `time` when it took too long."""
+    """safe, suggested, left; `nothing` when nothing was found, `time` when it took too long; `faster` when
+    synchronisation was found redundant."""
     restored: bool
     """The repaired text is the right one, but for white space."""
     seconds: float
@@ -92,7 +97,7 @@ def mutant_cases(folder: Path, each: int | None, kernels: frozenset[str]) -> Ite
     for entry in read_manifest(folder):
         kernel = entry.name.split("/")[0]
         known = judged.get(entry.name)
-        if not entry.operator or known is None or known.verdict != "violated":
+        if not entry.operator or known is None or not (known.findings or known.verdict == "violated"):
             continue
         if kernels and kernel not in kernels:
             continue
@@ -104,20 +109,51 @@ def mutant_cases(folder: Path, each: int | None, kernels: frozenset[str]) -> Ite
             yield Case(entry.name, entry.operator, text, right)
 
 
-def repaired(case: Case, *, verify_seconds: float, limit_seconds: float) -> Record:
-    """Repair one case within a time."""
+def correct_cases(folder: Path, kernels: frozenset[str]) -> Iterator[Case]:
+    """Yield the kernels that the mutants were made from, some or all."""
+    for entry in read_manifest(folder):
+        if not entry.operator and (not kernels or entry.name in kernels):
+            text = (folder / entry.image).read_text(encoding="utf-8")
+            yield Case(f"{entry.name}+optimise", "optimise", text, text)
+
+
+def optimised(case: Case, *, verify_seconds: float, limit_seconds: float) -> tuple[Record, str]:
+    """Remove redundant synchronisation of one correct kernel within a time; return the changed text as well."""
+    begin = time.perf_counter()
+    config = Config(verify_seconds=verify_seconds)
+    rules = select_rules(RULES, config.select, config.ignore, pedantic=False, possible=False)
+    judge = TextJudge(f"{case.name}.ptx", rules, config)
+    target = parse_module(Source(case.name, case.text)).targets[0]
+    with _alarm(limit_seconds) as alarm:
+        better = optimise(case.text, judge, Assembler(find_ptxas(), target))
+    seconds = round(time.perf_counter() - begin, 2)
+    if alarm.rang:
+        return Record(case.name, case.group, (), "time", False, seconds, 0, ()), case.text
+    done = [
+        f"line {each.line}: {each.patch.summary}" + (" if" if each.assumption else "")
+        for each in better.redundant
+    ]
+    outcome = "faster" if better.redundant else "left" if better.skipped else "nothing"
+    record = Record(
+        case.name, case.group, (), outcome, False, seconds, better.tried, (*done, *better.skipped)
+    )
+    return record, better.text
+
+
+def repaired(case: Case, *, verify_seconds: float, limit_seconds: float) -> tuple[Record, str]:
+    """Repair one case within a time; return the patched text as well."""
     config = Config(verify_seconds=verify_seconds)
     begin = time.perf_counter()
 
-    def record(outcome: str, found: Iterable[str], done: Iterable[str], tried: int, text: str) -> Record:
+    def record(
+        outcome: str, found: Iterable[str], done: Iterable[str], tried: int, text: str
+    ) -> tuple[Record, str]:
         same = bool(case.right) and _squeezed(text) == _squeezed(case.right)
         seconds = round(time.perf_counter() - begin, 2)
-        return Record(case.name, case.group, tuple(found), outcome, same, seconds, tried, tuple(done))
+        return Record(case.name, case.group, tuple(found), outcome, same, seconds, tried, tuple(done)), text
 
     found: tuple[str, ...] = ()
-    signal.signal(signal.SIGALRM, _out_of_time)
-    signal.setitimer(signal.ITIMER_REAL, limit_seconds)
-    try:
+    with _alarm(limit_seconds) as alarm:
         rules = select_rules(RULES, config.select, config.ignore, pedantic=False, possible=False)
         judge = TextJudge(f"{case.name}.ptx", rules, config)
         found = tuple(f.rule for f in judge(case.text).findings)
@@ -129,10 +165,8 @@ def repaired(case: Case, *, verify_seconds: float, limit_seconds: float) -> Reco
             return record("nothing", (), (), 0, case.text)
         target = parse_module(Source(case.name, case.text)).targets[0]
         outcome = repair(case.text, judge, Assembler(find_ptxas(), target))
-    except _OutOfTimeError:
+    if alarm.rang:
         return record("time", found, (), 0, case.text)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
     done = [f"{p.strategy}: {p.summary}" for r in outcome.repairs for p in r.patches]
     left = [f"left: {f.rule} {f.message}" for f in outcome.left]
     kinds = {r.safety for r in outcome.repairs}
@@ -149,6 +183,25 @@ class _OutOfTimeError(BaseException):
     """Raised by the alarm; no handler of ordinary errors catches it."""
 
 
+@dataclass(slots=True)
+class _Alarm:
+    rang: bool = False
+
+
+@contextlib.contextmanager
+def _alarm(seconds: float) -> Iterator[_Alarm]:
+    """Leave the block after so many seconds; `rang` tells that it was left so."""
+    alarm = _Alarm()
+    signal.signal(signal.SIGALRM, _out_of_time)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield alarm
+    except _OutOfTimeError:
+        alarm.rang = True
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 def _out_of_time(number: int, frame: FrameType | None) -> None:
     raise _OutOfTimeError
 
@@ -163,7 +216,11 @@ def campaign(cases: Iterable[Case], out: Path, arguments: argparse.Namespace) ->
             continue
         if time.monotonic() > end:
             break
-        record = repaired(case, verify_seconds=arguments.verify_seconds, limit_seconds=arguments.limit)
+        do = optimised if case.group == "optimise" else repaired
+        record, text = do(case, verify_seconds=arguments.verify_seconds, limit_seconds=arguments.limit)
+        if arguments.keep is not None:
+            arguments.keep.mkdir(parents=True, exist_ok=True)
+            (arguments.keep / f"{case.name.replace('/', '-')}.ptx").write_text(text, encoding="utf-8")
         with out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(record)) + "\n")
         count += 1
@@ -205,17 +262,19 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parts = parser.add_subparsers(dest="part", required=True)
-    for name in ("rules", "corpus", "mutants"):
+    for name in ("rules", "corpus", "mutants", "optimise"):
         part = parts.add_parser(name)
+        part.add_argument("--keep", type=Path, help="folder for the patched texts")
         part.add_argument("--out", type=Path, required=True)
         part.add_argument("--seconds", type=float, default=3600.0, help="begin no case after so long")
         part.add_argument("--limit", type=float, default=120.0, help="seconds for one case")
         part.add_argument("--verify-seconds", type=float, default=5.0, help="for one verification")
         if name == "rules":
             part.add_argument("--family", default="", help="such as MB,TX")
-        if name == "mutants":
+        if name in ("mutants", "optimise"):
             part.add_argument("--folder", type=Path, required=True)
             part.add_argument("--kernels", default="", help="such as ring,gemm")
+        if name == "mutants":
             part.add_argument("--each", type=int, help="at most so many of a kernel and operator")
     parts.add_parser("table").add_argument("results", type=Path)
     arguments = parser.parse_args()
@@ -228,8 +287,11 @@ def main() -> int:
     elif arguments.part == "corpus":
         cases = corpus_cases()
     else:
-        cases = mutant_cases(
-            arguments.folder, arguments.each, frozenset(filter(None, arguments.kernels.split(",")))
+        kernels = frozenset(name for name in arguments.kernels.split(",") if name)
+        cases = (
+            correct_cases(arguments.folder, kernels)
+            if arguments.part == "optimise"
+            else mutant_cases(arguments.folder, arguments.each, kernels)
         )
     print(campaign(cases, arguments.out, arguments), "cases")
     return 0

@@ -1,15 +1,22 @@
 """Run kernels and mutants on a GPU and set the outcome beside the verdict.
 
 python -m benchmarks.hardware prepare FOLDER [--mutants 80]     needs nvcc, no GPU
-python -m benchmarks.hardware judge FOLDER [--jobs 2]           what the checker says of each
+python -m benchmarks.hardware judge FOLDER [--jobs 2]           what the checker says of each; goes on
 python -m benchmarks.hardware run FOLDER --out RESULTS.jsonl    needs a GPU and cuda-python
-python -m benchmarks.hardware table FOLDER                      reads FOLDER/results.jsonl
+python -m benchmarks.hardware table FOLDER                      reads results.jsonl and judged.jsonl
+
+Kernels that benchmarks.repair patched (mutants, optimise; with --keep TEXTS):
+
+python -m benchmarks.hardware prepare-trials FOLDER --repairs RESULTS.jsonl --texts TEXTS --out TRIALS     needs ptxas
+python -m benchmarks.hardware run-trials TRIALS --out RESULTS.jsonl                              needs a GPU; goes on
+python -m benchmarks.hardware trial-table TRIALS --results RESULTS.jsonl
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,6 +36,7 @@ def main() -> int:
     judge = steps.add_parser("judge")
     judge.add_argument("folder", type=Path)
     judge.add_argument("--jobs", type=int, default=1)
+    judge.add_argument("--seconds", type=float, default=3600.0)
     run = steps.add_parser("run")
     run.add_argument("folder", type=Path)
     run.add_argument("--out", type=Path, required=True)
@@ -36,8 +44,11 @@ def main() -> int:
     run.add_argument("--seconds", type=float, default=500.0)
     table = steps.add_parser("table")
     table.add_argument("folder", type=Path)
+    _add_trials(steps)
     arguments = parser.parse_args()
-    if arguments.step == "prepare":
+    if arguments.step in _TRIAL_STEPS:
+        print(_TRIAL_STEPS[arguments.step](arguments))
+    elif arguments.step == "prepare":
         from .prepare import prepare_all
 
         print(
@@ -47,7 +58,8 @@ def main() -> int:
     elif arguments.step == "judge":
         from .judging import judge_all
 
-        print(judge_all(arguments.folder, arguments.jobs), "entries judged")
+        count, left = judge_all(arguments.folder, arguments.jobs, arguments.seconds)
+        print(f"{count} entries judged, {left} left")
     elif arguments.step == "run":
         from .run import run_all
 
@@ -60,6 +72,50 @@ def main() -> int:
 
         print(show_table(arguments.folder))
     return 0
+
+
+def _add_trials(steps: Any) -> None:
+    prepare = steps.add_parser("prepare-trials")
+    prepare.add_argument("folder", type=Path)
+    prepare.add_argument("--repairs", type=Path, nargs="+", required=True)
+    prepare.add_argument("--texts", type=Path, required=True)
+    prepare.add_argument("--out", type=Path, required=True)
+    prepare.add_argument("--perturbations", type=int, default=3)
+    run = steps.add_parser("run-trials")
+    run.add_argument("folder", type=Path)
+    run.add_argument("--out", type=Path, required=True)
+    run.add_argument("--jobs", type=int, default=4)
+    run.add_argument("--seconds", type=float, default=500.0)
+    run.add_argument("--sanitized", type=int, default=4, help="trials of each kernel under Compute Sanitizer")
+    table = steps.add_parser("trial-table")
+    table.add_argument("folder", type=Path)
+    table.add_argument("--results", type=Path, required=True)
+
+
+def _prepare_trials(arguments: argparse.Namespace) -> str:
+    from .prepare_trials import prepare_trials
+
+    count = prepare_trials(
+        arguments.folder, arguments.repairs, arguments.texts, arguments.out, _ROOT, arguments.perturbations
+    )
+    return f"{count} trials"
+
+
+def _run_trials(arguments: argparse.Namespace) -> str:
+    from .run_trials import Effort, run_trials
+
+    effort = Effort(arguments.jobs, arguments.seconds, arguments.sanitized)
+    done, left = run_trials(arguments.folder, arguments.out, _ROOT, effort)
+    return f"{done} steps done, {left} left"
+
+
+def _trial_table(arguments: argparse.Namespace) -> str:
+    from .trial_table import show_trials
+
+    return show_trials(arguments.folder, arguments.results)
+
+
+_TRIAL_STEPS = {"prepare-trials": _prepare_trials, "run-trials": _run_trials, "trial-table": _trial_table}
 
 
 if __name__ == "__main__":

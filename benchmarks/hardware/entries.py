@@ -70,13 +70,14 @@ def read_results(*paths: Path) -> Iterator[Result]:
                 continue
 
 
-def write_judged(folder: Path, found: list[Judged]) -> None:
-    """Write `judged.json`."""
-    text = json.dumps([asdict(each) for each in found], indent=1)
-    (folder / "judged.json").write_text(text + "\n", encoding="utf-8")
-
-
 def read_judged(folder: Path) -> dict[str, Judged]:
-    """Read `judged.json`; by name."""
-    rows = json.loads((folder / "judged.json").read_text(encoding="utf-8"))
-    return {row["name"]: Judged(**{**row, "findings": tuple(row["findings"])}) for row in rows}
+    """Read `judged.jsonl`; by name, the last line of each. A half-written last line is left out."""
+    path = folder / "judged.jsonl"
+    found: dict[str, Judged] = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        found[row["name"]] = Judged(**{**row, "findings": tuple(row["findings"])})
+    return found

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
+import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 from ptxcheck.verdict import SEVERITY
 
-from .entries import Entry, Judged, read_manifest, write_judged
+from .entries import Entry, Judged, read_judged, read_manifest
 
 
-def judge_all(folder: Path, jobs: int) -> int:
-    """Write `judged.json`; return the number of entries."""
-    entries = read_manifest(folder)
+def judge_all(folder: Path, jobs: int, seconds: float) -> tuple[int, int]:
+    """Add to `judged.jsonl` what is not there until the time is up; return how many were judged, and are left."""
+    known = read_judged(folder)
+    tasks = [(folder, entry) for entry in read_manifest(folder) if entry.name not in known]
+    end = time.monotonic() + seconds
+    count = 0
+    with (folder / "judged.jsonl").open("a", encoding="utf-8") as stream:
+        for judged in _each(tasks, jobs):
+            stream.write(json.dumps(asdict(judged)) + "\n")
+            stream.flush()
+            count += 1
+            if time.monotonic() > end:
+                break
+    return count, len(tasks) - count
+
+
+def _each(tasks: list[tuple[Path, Entry]], jobs: int) -> Iterator[Judged]:
+    if jobs == 1:
+        yield from map(_judged, tasks)
+        return
     with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=50) as pool:
-        found = list(pool.imap(_judged, [(folder, entry) for entry in entries]))
-    write_judged(folder, found)
-    return len(found)
+        yield from pool.imap(_judged, tasks)
 
 
 def _judged(task: tuple[Path, Entry]) -> Judged:

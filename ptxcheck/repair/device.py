@@ -73,6 +73,19 @@ class Device:
         times: list[list[float]] = answer["times"]
         return times
 
+    def finish(self, limit_seconds: float) -> bool:
+        """Let the worker end by itself, which a tool around it may need for its report; tell whether it did."""
+        worker = self._worker
+        if worker is None:
+            return False
+        try:
+            worker.communicate(timeout=limit_seconds)
+        except subprocess.TimeoutExpired:
+            self._kill()
+            return False
+        self._worker = None
+        return True
+
     # -- the process
 
     def _stored(self, image: str | bytes) -> str:

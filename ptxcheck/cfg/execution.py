@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Generic, TypeVar
 
 from ..ir import Guard
@@ -68,14 +68,24 @@ class _Controlled(Generic[_T]):
         self._cfg = cfg
         self._least = least
         self._of = of
+        self._own: dict[int, _T] = {}
+        self._branches: dict[int, tuple[int, ...]] = {}
 
     def inputs(self, key: int) -> Sequence[int]:
-        return [dependence.branch for dependence in self._cfg.control[key]]
+        found = self._branches.get(key)
+        if found is None:
+            branches = dict.fromkeys(dependence.branch for dependence in self._cfg.control[key])
+            found = self._branches[key] = tuple(branches)
+        return found
 
     def evaluate(self, key: int, read: Callable[[int], _T | None]) -> _T | None:
-        found = self._least
-        for dependence in self._cfg.control[key]:
-            found = max(found, self._of(dependence), read(dependence.branch) or self._least)
+        found = self._own.get(key)
+        if found is None:
+            found = self._own[key] = max(map(self._of, self._cfg.control[key]), default=self._least)
+        for branch in self.inputs(key):
+            value = read(branch)
+            if value is not None and value > found:
+                found = value
         return found
 
     def closes_cycle(self, key: int) -> bool:
@@ -96,6 +106,9 @@ class Executions:
         self._levels = levels
         self._lanes = lanes
         self._claims = claims
+        self._level_of_branch = cache(levels.of_branch)
+        self._ends_at_once = cache(self._is_end)
+        self._is_exact = cache(self._goes_by_index)
         self._blocks = Sparse(_Controlled(cfg, Uniformity.GRID, self._of_dependence))
         self._inexact = Sparse(
             _Controlled(cfg, False, lambda dependence: not self._is_exact(dependence.branch))
@@ -128,7 +141,8 @@ class Executions:
         others = (s for s in self._cfg.successors[dependence.branch] if s != dependence.target)
         return all(self._ends_at_once(block) for block in others)
 
-    def _ends_at_once(self, block: int) -> bool:
+    def _is_end(self, block: int) -> bool:
+        """Tell whether a block ends its threads at once."""
         if block == self._cfg.exit:
             return True
         points = self._cfg.blocks[block].points
@@ -136,7 +150,7 @@ class Executions:
         return quiet and self._cfg.successors[block] == (self._cfg.exit,)
 
     def _of_dependence(self, dependence: ControlDependence) -> Uniformity:
-        level = self._levels.of_branch(dependence.branch)
+        level = self._level_of_branch(dependence.branch)
         return min(level, Uniformity.WARP) if self._only_ends(dependence) else level
 
     @cached_property
@@ -175,9 +189,9 @@ class Executions:
             return passing if chosen is None else chosen
         return passing & chosen
 
-    def _is_exact(self, branch: int) -> bool:
+    def _goes_by_index(self, branch: int) -> bool:
         """Tell whether a branch goes by the thread index, or alike in the whole CTA."""
-        if self._levels.of_branch(branch) <= Uniformity.CTA:
+        if self._level_of_branch(branch) <= Uniformity.CTA:
             return True
         deciding = self._definitions.read_at(self._cfg.blocks[branch].last)
         return all(self._levels.of(n) <= Uniformity.CTA or self._lanes.of(n) is not None for n in deciding)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from .actions import (
@@ -56,13 +56,21 @@ def held_after(protocol: Protocol, steps: Iterable[Step]) -> dict[Barrier, Held]
     Asynchronous work counts at the step that completes it, or at its issue when the schedule has no such step.
     """
     found: dict[Barrier, Held] = {}
+    for _, held in replay(protocol, steps):
+        found = held
+    return found
+
+
+def replay(protocol: Protocol, steps: Iterable[Step]) -> Iterator[tuple[Step, dict[Barrier, Held]]]:
+    """Yield each step with the state of every live mbarrier after it: one table, which the next step changes."""
+    found: dict[Barrier, Held] = {}
     kept = tuple(steps)
     later = {(step.strand, step.index) for step in kept if step.completes}
     for step in kept:
         action = protocol.strands[step.strand].actions[step.index]
         if step.completes or (step.strand, step.index) not in later:
             _apply(found, action, step.phase)
-    return found
+        yield step, found
 
 
 def _apply(found: dict[Barrier, Held], action: Action, phase: int | None) -> None:

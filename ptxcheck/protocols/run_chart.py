@@ -299,7 +299,8 @@ class _Charting:
         }
         mbarriers = sorted(barrier for barrier in found if isinstance(barrier, Barrier))
         others = sorted((barrier for barrier in found if not isinstance(barrier, Barrier)), key=repr)
-        return {barrier: number for number, barrier in enumerate((*mbarriers, *others))}
+        ordered: list[Barrier | tuple[object, ...]] = [*mbarriers, *others]
+        return {barrier: number for number, barrier in enumerate(ordered)}
 
     def _add_events(self) -> None:
         for number in self._order:

@@ -23,7 +23,7 @@ from .matrix_operands import InstructionWord
 from .paths import Query
 from .places import Place
 from .register_flow import unknown_calls
-from .tensor_address import TensorAddress, tensor_address
+from .tensor_address import TensorAddress, tensor_address, width
 from .tensor_memory import LOADS, Pair
 
 if TYPE_CHECKING:
@@ -48,6 +48,18 @@ class Overlap:
     point: int
     what: str
     column: int
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRange:
+    """Columns that an instruction reads or writes."""
+
+    point: int
+    what: str
+    first: int
+    """Counted from the start of the allocation, or of tensor memory when `is_absolute`."""
+    count: int
+    is_absolute: bool
 
 
 class TensorMemoryUse:
@@ -205,6 +217,19 @@ class TensorMemoryUse:
             if key not in seen:
                 seen.add(key)
                 yield word.point, address.column + width - 1, address
+
+    def column_ranges(self) -> Iterator[ColumnRange]:
+        """Yield the columns of accumulators, loads and stores, as far as they are known."""
+        for word in self._words():
+            address, columns = tensor_address(self._view, word.point), self._columns_of_d(word)
+            if address is not None and columns is not None:
+                yield ColumnRange(word.point, "accumulator", address.column, columns, address.is_absolute)
+        for op, what in ((Op.TCGEN05_LD, "load"), (Op.TCGEN05_LD_RED, "load"), (Op.TCGEN05_ST, "store")):
+            for point in sorted(self._memory.points[op]):
+                address = tensor_address(self._view, point)
+                if address is not None:
+                    columns = width(self._view, point)
+                    yield ColumnRange(point, what, address.column, columns, address.is_absolute)
 
     def _words(self) -> tuple[InstructionWord, ...]:
         return self._view.matrix_tiles.operands.instruction_words

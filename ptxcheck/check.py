@@ -58,6 +58,9 @@ Target: TypeAlias = str | os.PathLike[str] | Source
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Told how many inputs are done, how many there are, and the first that is not done."""
 
+Observe: TypeAlias = Callable[[KernelView, Locator, Files], None]
+"""Told each kernel that was checked while its analyses are at hand, where its points are and what may be shown."""
+
 
 def check(
     target: Target | Sequence[Target],
@@ -69,14 +72,15 @@ def check(
     executor: Executor | None = None,
     profile: Profile | None = None,
     choose: Callable[[Input], bool] | None = None,
+    observe: Observe | None = None,
 ) -> Report:
     """Check kernels and return what was found.
 
     `target` is one or several of: a path to a `.ptx` or `.cu` file, a folder, a glob, `-` for PTX on
     standard input, or a `Source` with PTX text. `rules` replaces the rules of the package; they run in this
     process. `cache` keeps results between calls; `executor` says where inputs are worked on; neither changes
-    the report. `profile` is told where the time goes; neither cache nor executor is used then. Of the
-    files found, those that `choose` refuses are left out.
+    the report. `profile` is told where the time goes, `observe` of each kernel; neither cache nor executor is
+    used then. Of the files found, those that `choose` refuses are left out.
 
     Nothing is raised for bad input: see `Report.problems`. Raises `rules.UnknownSelectorError` when the
     configuration selects a rule that does not exist.
@@ -89,10 +93,10 @@ def check(
     units, problems = _units(target, config)
     if choose is not None:
         units = tuple(unit for unit in units if isinstance(unit, Source) or choose(unit))
-    if profile is not None:
+    if profile is not None or observe is not None:
         cache, executor = None, None
     identity = "" if cache is None else digest(repr(config), repr(infos), os.getcwd())
-    work = _Work(config, None if rules is None else tuple(rules), cache, identity, profile)
+    work = _Work(config, None if rules is None else tuple(rules), cache, identity, profile, observe)
     parts = _parts(work, units, Serial() if executor is None or rules is not None else executor, progress)
     if cache is not None:
         cache.prune()
@@ -185,6 +189,7 @@ class _Work:
     identity: str
     """Digest of what every result depends on."""
     profile: Profile | None = None
+    observe: Observe | None = None
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out the chosen rules, which other processes choose themselves: not every check can be sent."""
@@ -201,7 +206,7 @@ class _Work:
         key = self._key(unit)
         with _activity(self.profile, "read"):
             loaded = _loaded(unit, self.config)
-        part = _check_input(loaded, self._rules, self.config, self.profile)
+        part = _check_input(loaded, self._rules, self.config, self.profile, self.observe)
         result = replace(part, reads=())
         if self.cache is not None and key is not None and _lasting(part) and self._key(unit) == key:
             self.cache.put(key, result, part.reads, since)
@@ -298,14 +303,23 @@ class _Allowance:
 
 
 def _check_input(
-    loaded: Loaded, rules: Sequence[Rule], config: Config, profile: Profile | None = None
+    loaded: Loaded,
+    rules: Sequence[Rule],
+    config: Config,
+    profile: Profile | None = None,
+    observe: Observe | None = None,
 ) -> _Part:
     with paused(_RELIEF) as pause, _activity(profile, "locate and suppress"):
-        return _check_source(loaded, rules, config, pause, profile)
+        return _check_source(loaded, rules, config, pause, profile, observe)
 
 
 def _check_source(
-    loaded: Loaded, rules: Sequence[Rule], config: Config, pause: Pause, profile: Profile | None
+    loaded: Loaded,
+    rules: Sequence[Rule],
+    config: Config,
+    pause: Pause,
+    profile: Profile | None,
+    observe: Observe | None,
 ) -> _Part:
     """Check one input: parse it, run the rules on each function with a body, apply suppressions."""
     host = _check_host(loaded, rules, config)
@@ -322,16 +336,23 @@ def _check_source(
     files = Files.of(loaded.origins, config.source_roots)
     locator = Locator(module, Library(config.library_prefixes), files.shown)
     main = [loaded.source, *filter(None, (files.source(files.shown(path)) for path in loaded.origins[:1]))]
-    hints = (*config.launch, *comment_hints(module, locator, main), *passed_hints(module, loaded.host))
+    hints = (
+        *config.launch, *comment_hints(module, locator, main), *passed_hints(module, loaded.host), *loaded.hints
+    )  # fmt: skip
     part = replace(
         host, problems=(*host.problems, *_syntax_problems(module)), reads=host.reads + loaded.reads
     )
     allowance = _Allowance(config)
+
+    def show(view: KernelView) -> None:
+        if observe is not None and view.function.is_entry:
+            observe(view, locator, files)
+
     for function in module.functions:
         if function.body is not None:
             view = KernelView if profile is None else profile.view
             part = _joined(
-                part, _check_function(module, function, rules, config, locator, hints, view, allowance)
+                part, _check_function(module, function, rules, config, locator, hints, view, allowance, show)
             )
             pause.relieve(len(function.body.instructions))
     return _finished(part, [source.name for source in main], loaded.source, files, rules, config)
@@ -384,6 +405,7 @@ def _check_function(
     hints: Sequence[LaunchHint],
     view_class: type[KernelView],
     allowance: _Allowance,
+    show: Callable[[KernelView], None],
 ) -> _Part:
     launch, complaints = launch_of(function, hints)
     maps, unknown = tensor_maps_of(function, hints)
@@ -391,6 +413,7 @@ def _check_function(
     severities = _severities(rules, config)
     result = evaluate(view, rules, locator, severities, possible=config.possible)
     allowance.take(view)
+    show(view)
     position = module.source.position(function.span.start)
     settings = [
         Problem(ProblemKind.SETTING, text, position, function.name) for text in (*complaints, *unknown)

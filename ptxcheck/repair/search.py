@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -63,16 +63,24 @@ class Assembler:
     target: str
 
 
-def repair(text: str, judge: Judge, assembler: Assembler, *, unsafe: bool = True) -> Outcome:
+def repair(
+    text: str,
+    judge: Judge,
+    assembler: Assembler,
+    *,
+    unsafe: bool = True,
+    only: Callable[[Finding], bool] | None = None,
+) -> Outcome:
     """Repair what can be repaired, composing the repairs of several findings.
 
-    Without `unsafe` only safe repairs are kept.
+    Without `unsafe` only safe repairs are kept. With `only`, findings that it refuses are left as they are.
     """
     state = judge(text)
     repairs: list[Repair] = []
     given_up: set[tuple[str, str | None, str]] = set()
     while True:
-        target = next((f for f in state.findings if _key(f) not in given_up), None)
+        wanted = (f for f in state.findings if only is None or only(f))
+        target = next((f for f in wanted if _key(f) not in given_up), None)
         if target is None:
             return Outcome(text, tuple(repairs), state.findings)
         found = _repair_one(text, state, target, judge, assembler, unsafe)

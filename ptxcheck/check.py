@@ -107,8 +107,9 @@ def check(
 def _unused_values(hints: Sequence[LaunchHint], kernels: Sequence[KernelResult]) -> Iterator[Problem]:
     """Yield a problem for each given value that no kernel has a parameter for."""
     taken = {value.name for kernel in kernels for value in kernel.launch.given}
+    taken |= {fact.name for kernel in kernels for fact in kernel.launch.facts}
     for hint in hints:
-        for name, _ in hint.values:
+        for name in (*(name for name, _ in hint.values), *(condition.place for condition in hint.conditions)):
             if name not in taken:
                 message = f"no kernel that was checked has a parameter {name}"
                 yield Problem(ProblemKind.SETTING, message, Position(hint.origin, 0))

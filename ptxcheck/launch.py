@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 Dim = tuple[int, int, int]
 
@@ -20,6 +21,41 @@ class GivenValue:
     """Bytes of parameter space."""
 
 
+class FactOrigin(Enum):
+    """Who says what is known of a parameter."""
+
+    GIVEN = "given"
+    """The user."""
+    SPECIALISATION = "specialisation"
+    """Triton, which compiled the kernel for such arguments and launches it with no others."""
+    ASSUMPTION = "assumption"
+    """The kernel's source (`tl.assume`), which is undefined for others."""
+    GUARD = "guard"
+    """The kernel's own test, on the way to where it is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterFact:
+    """What holds of one number in parameter space in every launch: `residue` modulo `modulus`, within bounds.
+
+    The number is the unsigned one of its bytes.
+    """
+
+    name: str
+    """As the user or the compiled kernel calls it: `param+640`, `0 (a_ptr)`."""
+    offset: int
+    """In parameter space."""
+    size: int
+    """Bytes."""
+    origin: FactOrigin
+    text: str
+    """The condition, such as `n >= 1`."""
+    modulus: int = 1
+    residue: int = 0
+    low: int = 0
+    high: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """Block and cluster shape; None where nothing says. `*_is_exact` is False for upper bounds."""
@@ -31,6 +67,8 @@ class Launch:
     """Upper bound of threads per block (`.maxntid`, or the exact block)."""
     given: tuple[GivenValue, ...] = ()
     """Values of kernel parameters, and of what they stand for, that the user gives."""
+    facts: tuple[ParameterFact, ...] = ()
+    """What else is known of kernel parameters."""
 
     @property
     def threads(self) -> int | None:

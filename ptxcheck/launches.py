@@ -11,7 +11,15 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from .ir import Function
-from .launch import Dim, GivenValue, Launch
+from .launch import Dim, GivenValue, Launch, ParameterFact
+from .parameter_facts import (
+    Condition,
+    Specialisation,
+    contradiction,
+    fact_of,
+    parse_condition,
+    specialised_facts,
+)
 
 if TYPE_CHECKING:
     from .descriptors.tensor_map import TensorMap
@@ -45,6 +53,10 @@ class LaunchHint:
     """Numbers that the host passes, by what they are called: `param+640`, `n`, `box_bytes(param+128)`."""
     tensor_maps: tuple[tuple[str, TensorMap], ...] = ()
     """Tensor maps that the host passes, by parameter: `a_map`, `param_2`, `param+128`."""
+    conditions: tuple[Condition, ...] = ()
+    """What holds of numbers that the host passes."""
+    specialisation: Specialisation | None = None
+    """What the compiler says that the kernel is for."""
 
     def applies(self, name: str) -> bool:
         return fnmatchcase(name, self.kernel)
@@ -75,17 +87,38 @@ def parse_hint(text: str, origin: str, kernel: str = "*") -> LaunchHint:
 
 
 def parse_assumption(text: str, origin: str = "--assume") -> LaunchHint:
-    """Parse `param+640=8192`, `n=4096`, `gemm*: box_bytes(param+128)=16384`. Raises LaunchError."""
+    """Parse `param+640=8192`, `gemm*: box_bytes(param+128)=16384`, `n % 16 == 0`, `n.s32 >= 1`. Raises LaunchError."""
     kernel, colon, rest = text.rpartition(":")
+    condition = _condition(rest if colon else text, origin)
+    if condition is not None:
+        return LaunchHint(kernel.strip() if colon else "*", origin=origin, conditions=(condition,))
     name, equals, number = (rest if colon else text).partition("=")
     name = name.strip()
     if not equals or not (_QUANTITY.match(name) or _PLACE.match(name)):
         raise LaunchError(
-            f"{origin}: {text!r} gives no value: write `param+640=8192`, `n=4096` or `box_bytes(param+128)=16384`"
+            f"{origin}: {text!r} gives no value: write `param+640=8192`, `n=4096`, `n % 16 == 0` "
+            "or `box_bytes(param+128)=16384`"
         )
     return LaunchHint(
         kernel.strip() if colon else "*", origin=origin, values=((name, _number(number, name)),)
     )
+
+
+def _condition(text: str, origin: str) -> Condition | None:
+    try:
+        condition = parse_condition(text)
+    except ValueError as error:
+        raise LaunchError(f"{origin}: {error}") from error
+    if condition is not None and not _PLACE.match(condition.place):
+        raise LaunchError(
+            f"{origin}: {condition.place!r} is no parameter: write `n % 16 == 0` or `param+640 >= 1`"
+        )
+    return condition
+
+
+def specialised(specialisation: Specialisation) -> LaunchHint:
+    """Return what a compiler says of a kernel that it made."""
+    return LaunchHint(specialisation.kernel, origin="Triton", specialisation=specialisation)
 
 
 def parse_tensor_map(text: str, origin: str = "--tensor-map", kernel: str = "*") -> LaunchHint:
@@ -218,7 +251,36 @@ def launch_of(function: Function, hints: Sequence[LaunchHint]) -> tuple[Launch, 
                 given.setdefault(name, value)
             elif hint.kernel == function.name:
                 complaints.append(f"{hint.origin}: the kernel has no parameter {name}")
-    return replace(launch, given=tuple(given.values())), tuple(complaints)
+    facts = _facts(function, fitting, complaints)
+    clash = contradiction(
+        facts, [(v.offset, v.size, v.value) for v in given.values() if v.offset is not None]
+    )
+    if clash is not None:
+        complaints.append(clash)
+        facts = ()
+    return replace(launch, given=tuple(given.values()), facts=facts), tuple(complaints)
+
+
+def _facts(
+    function: Function, hints: Sequence[LaunchHint], complaints: list[str]
+) -> tuple[ParameterFact, ...]:
+    """Return what the hints say of parameters besides their values."""
+    found: list[ParameterFact] = []
+    for hint in hints:
+        if hint.specialisation is not None:
+            found += specialised_facts(function, hint.specialisation)
+        for condition in hint.conditions:
+            place = given_value(function, condition.place, 0)
+            if place is None or place.offset is None:
+                if hint.kernel == function.name:
+                    complaints.append(f"{hint.origin}: the kernel has no parameter {condition.place}")
+                continue
+            fact = fact_of(condition, place.offset, place.size)
+            if fact is None:
+                complaints.append(f"{hint.origin}: {condition.text} is no range of the bytes of a number")
+            else:
+                found.append(fact)
+    return tuple(dict.fromkeys(found))
 
 
 def given_value(function: Function, name: str, number: int) -> GivenValue | None:

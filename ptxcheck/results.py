@@ -97,7 +97,9 @@ class KernelVerdicts:
     """What the host must make true, in terms of parameters and boxes of tensor maps."""
     assumptions: tuple[Remark, ...] = ()
     given: tuple[str, ...] = ()
-    """Values of parameters that the user gave, such as `param+640=8192`."""
+    """Values of parameters that the user gave, such as `param+640=8192`, and conditions on them."""
+    facts: tuple[str, ...] = ()
+    """What the compiler or the kernel's source says of parameters, and the verdicts may rest on."""
     out_of_time: bool = False
     """True when more time might have decided more."""
 

@@ -4,7 +4,7 @@
 >>> ptxcheck.triton.install("error")
 
 Triton 3.4 and newer call `triton.knobs.compilation.listener` after each compilation, also when its own cache
-had the kernel. Each PTX text is checked once in a process.
+had the kernel. Each PTX text is checked once in a process. What Triton specialised the kernel for counts as known.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from typing import Any, Literal
 from .cache import Cache, default_folder
 from .check import check
 from .config import Config
+from .frontends.triton_compilation import SUFFIXES, first_specialisation
+from .launches import specialised
+from .parameter_facts import Specialisation
 from .report import Format, render
 from .results import Report
 from .source import Source
@@ -77,7 +80,7 @@ class _Listener:
     config: Config
     seen: Callable[[Report], None] | None
     before: Callable[..., None] | None
-    _checked: set[str] = field(default_factory=set)
+    _checked: set[tuple[str, Specialisation | None]] = field(default_factory=set)
 
     def __call__(self, *, src: Any, metadata: Any, metadata_group: Mapping[str, str], **others: Any) -> None:
         """Called by Triton with the source, what it found out, and the paths of what it made, by file name."""
@@ -85,17 +88,21 @@ class _Listener:
             self.before(src=src, metadata=metadata, metadata_group=metadata_group, **others)
         for name, path in metadata_group.items():
             if name.endswith(".ptx"):
-                self._check(name, Path(path).read_text(encoding="utf-8", errors="replace"), _file_of(src))
+                names = (str(Path(name).with_suffix(suffix)) for suffix in SUFFIXES)
+                made_for = first_specialisation(Path(metadata_group[n]) for n in names if n in metadata_group)
+                text = Path(path).read_text(encoding="utf-8", errors="replace")
+                self._check(name, text, made_for, _file_of(src))
 
-    def _check(self, name: str, text: str, file: str | None) -> None:
-        if text in self._checked:
+    def _check(self, name: str, text: str, made_for: Specialisation | None, file: str | None) -> None:
+        if (text, made_for) in self._checked:
             return
-        self._checked.add(text)
+        self._checked.add((text, made_for))
+        hints = () if made_for is None else (specialised(made_for),)
         roots = self.config.source_roots + (() if file is None else (os.path.dirname(file),))
         folder = default_folder()
         report = check(
             Source(name, text),
-            config=replace(self.config, source_roots=roots),
+            config=replace(self.config, source_roots=roots, launch=(*self.config.launch, *hints)),
             cache=None if folder is None else Cache(folder),
         )
         if self.seen is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from .launch import FactOrigin
+from .parameter_facts import fact_lines
 from .positions import Locator
 from .results import KernelVerdicts, Problem, ProblemKind, PropertyVerdict, Remark
 from .verdict import Reason, Verdict, VerdictKind
@@ -22,7 +24,11 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
     whole = view.whole_kernel
     if whole is None:
         verdicts = tuple(_with_places(view, locator, own))
-        return KernelVerdicts(view.launch.block, view.launch.cluster, False, verdicts) if own else None
+        facts = fact_lines(view.launch.facts)
+        table = KernelVerdicts(
+            view.launch.block, view.launch.cluster, False, verdicts, given=_given(view), facts=facts
+        )
+        return table if own else None
     result, shape = whole.result, whole.result.shape
     taken = [(each.text, each.point) for each in result.assumptions.values()]
     taken += [(text, -1) for text in sorted(result.provisos)]
@@ -35,9 +41,16 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
         runs=result.runs,
         equations=tuple(sorted(whole.equations)),
         assumptions=tuple(_remarks(view, locator, taken)),
-        given=tuple(f"{value.name}={value.value}" for value in view.launch.given),
+        given=_given(view),
+        facts=fact_lines(view.launch.facts),
         out_of_time=whole.out_of_time,
     )
+
+
+def _given(view: KernelView) -> tuple[str, ...]:
+    """Return what the user gave, values and conditions."""
+    conditions = (fact.text for fact in view.launch.facts if fact.origin is FactOrigin.GIVEN)
+    return (*(f"{value.name}={value.value}" for value in view.launch.given), *conditions)
 
 
 def _of_descriptors(view: KernelView) -> tuple[Verdict, ...]:

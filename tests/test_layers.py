@@ -24,6 +24,7 @@ LAYERS = (
         "positions",
         "comments",
         "launches",
+        "parameter_facts",
         "fingerprint",
         "files",
         "frontends",

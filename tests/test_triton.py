@@ -54,6 +54,17 @@ def test_errors(knobs: Any, tmp_path: Path) -> None:
     assert caught.value.report.active[0].location.ptx.file == "k.ptx"
 
 
+def test_what_triton_specialised_for_is_known(knobs: Any, tmp_path: Path) -> None:
+    reports: list[Report] = []
+    integration.install(seen=reports.append)
+    text = HEADER + ".visible .entry k(.param .u32 n) { ret; }\n"
+    compiled(knobs, tmp_path, text)
+    (tmp_path / "k.ttir").write_text("tt.func public @k(%n: i32 {tt.divisibility = 16 : i32}) {\n}\n")
+    compiled(knobs, tmp_path, text)
+    facts = [[fact.text for fact in report.kernels[0].launch.facts] for report in reports]
+    assert facts == [[], ["n % 16 == 0"]]
+
+
 def test_other_listeners_stay(knobs: Any, tmp_path: Path) -> None:
     told: list[Any] = []
     knobs.listener = first = lambda **given: told.append(given["cache_hit"])

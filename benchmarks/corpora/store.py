@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 MANIFEST_SCHEMA = 1
+BESIDE = (".ttir", ".ttgir")
+"""Texts of the compiler's that lie beside PTX of the same name."""
 
 
 def default_root() -> Path:
@@ -92,7 +94,9 @@ class Cache:
             rows: dict[str, Any] = data.get("rows", {})
             stale = [key for key, row in rows.items() if row["group"] == group and row["name"] not in names]
             for key in stale:
-                self.ptx(group, rows.pop(key)["name"]).unlink(missing_ok=True)
+                path = self.ptx(group, rows.pop(key)["name"])
+                for kind in (".ptx", *BESIDE):
+                    path.with_suffix(kind).unlink(missing_ok=True)
             if stale:
                 write_json(self.manifest_file, data)
 

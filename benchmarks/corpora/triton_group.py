@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .environments import ensure
 from .process import run
-from .store import Cache, Row
+from .store import BESIDE, Cache, Row
 from .toolchain import main_toolchain
 
 GROUP = "triton"
@@ -43,8 +43,18 @@ def build(cache: Cache, wanted: frozenset[str]) -> Iterator[Row]:
             unit = Unit(module, *json.loads(line))
             listed.add(unit.name)
             if not wanted or {unit.case, unit.name} & wanted:
-                yield cache.built(GROUP, unit.name, unit.digest) or _build_one(cache, python, unit, version)
+                yield _kept(cache, unit) or _build_one(cache, python, unit, version)
     cache.keep_only(GROUP, listed)
+
+
+def _kept(cache: Cache, unit: Unit) -> Row | None:
+    """Return the row of a unit that was built with the compiler's text beside it."""
+    path = cache.ptx(GROUP, unit.name)
+    return (
+        cache.built(GROUP, unit.name, unit.digest)
+        if any(path.with_suffix(k).is_file() for k in BESIDE)
+        else None
+    )
 
 
 def _worker(cache: Cache, python: Path, *arguments: str) -> str:
@@ -56,7 +66,7 @@ def _worker(cache: Cache, python: Path, *arguments: str) -> str:
 
 def _build_one(cache: Cache, python: Path, unit: Unit, version: int) -> Row:
     output = cache.ptx(GROUP, unit.name)
-    draft = output.with_suffix(f".{os.getpid()}.tmp")
+    draft = output.with_name(f"{output.stem}-{os.getpid()}.ptx")
     worker = [str(python), "-m", f"{__package__}.triton_worker", "build", unit.module, unit.case]
     ptxas = str(main_toolchain(cache).ptxas)
     environment = {
@@ -73,9 +83,11 @@ def _build_one(cache: Cache, python: Path, unit: Unit, version: int) -> Row:
         env=environment,
     )
     built = ran.ok and draft.is_file()
-    if built:
-        draft.replace(output)
-    draft.unlink(missing_ok=True)
+    for kind in (*BESIDE, ".ptx"):
+        made = draft.with_suffix(kind)
+        if built and made.is_file():
+            made.replace(output.with_suffix(kind))
+        made.unlink(missing_ok=True)
     row = Row(
         group=GROUP,
         name=unit.name,

@@ -847,6 +847,90 @@ def narrow_conversions(x_ptr, e5_ptr, e4_ptr, bf_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr + at, tl.load(e4_ptr + at).to(tl.float16).to(tl.float32) + x)
 
 
+@triton.jit
+def matmul_device_descriptors_stated(
+    a_ptr, b_ptr, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
+):
+    """The same, and the kernel says which sizes it is for."""
+    tl.assume(m > 0)
+    tl.assume(n > 0)
+    tl.assume(k > 0)
+    matmul_device_descriptors(a_ptr, b_ptr, c_ptr, m, n, k, BM, BN, BK)
+
+
+@triton.jit
+def matmul_persistent_device_descriptors(
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    m,
+    n,
+    k,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    PROGRAMS: tl.constexpr,
+    STATED: tl.constexpr,
+):
+    """A fixed number of programs share all tiles, with descriptors that each makes for itself."""
+    if STATED:
+        tl.assume(m > 0)
+        tl.assume(n > 0)
+        tl.assume(k > 0)
+    a_map = tl.make_tensor_descriptor(a_ptr, [m, k], [k, 1], [BM, BK])
+    b_map = tl.make_tensor_descriptor(b_ptr, [n, k], [k, 1], [BN, BK])
+    c_map = tl.make_tensor_descriptor(c_ptr, [m, n], [n, 1], [BM, BN])
+    tiles_m = tl.cdiv(m, BM)
+    tiles_n = tl.cdiv(n, BN)
+    for tile in tl.range(tl.program_id(0), tiles_m * tiles_n, PROGRAMS):
+        row, col = swizzle_tile(tile, tiles_m, tiles_n, 8)
+        total = tl.zeros((BM, BN), tl.float32)
+        for start in range(0, k, BK):
+            total = tl.dot(a_map.load([row * BM, start]), b_map.load([col * BN, start]).T, total)
+        c_map.store([row * BM, col * BN], total.to(tl.float16))
+
+
+@triton.jit
+def attention_device_descriptors(
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    out_ptr,
+    length,
+    pitch,
+    scale,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+    STATED: tl.constexpr,
+):
+    """Attention forward of one head of each program, with descriptors of the rows of that head."""
+    if STATED:
+        tl.assume(length > 0)
+        tl.assume(pitch > 0)
+    head = tl.program_id(1).to(tl.int64) * length * pitch
+    q_map = tl.make_tensor_descriptor(q_ptr + head, [length, D], [pitch, 1], [BM, D])
+    k_map = tl.make_tensor_descriptor(k_ptr + head, [length, D], [pitch, 1], [BN, D])
+    v_map = tl.make_tensor_descriptor(v_ptr + head, [length, D], [pitch, 1], [BN, D])
+    out_map = tl.make_tensor_descriptor(out_ptr + head, [length, D], [pitch, 1], [BM, D])
+    first = tl.program_id(0) * BM
+    q = q_map.load([first, 0])
+    peak = tl.full((BM,), float("-inf"), tl.float32)
+    norm = tl.full((BM,), 1.0, tl.float32)
+    out = tl.zeros((BM, D), tl.float32)
+    for start in range(0, length, BN):
+        scores = tl.dot(q, k_map.load([start, 0]).T)
+        scores = tl.where((start + tl.arange(0, BN) < length)[None, :], scores, float("-inf"))
+        higher = tl.maximum(peak, tl.max(scores, 1) * scale)
+        weights = tl.exp2(scores * scale - higher[:, None])
+        shrink = tl.exp2(peak - higher)
+        out = out * shrink[:, None]
+        out = tl.dot(weights.to(tl.float16), v_map.load([start, 0]), out)
+        norm = norm * shrink + tl.sum(weights, 1)
+        peak = higher
+    out_map.store([first, 0], (out / norm[:, None]).to(tl.float16))
+
+
 TILE = {"BM": 128, "BN": 128, "BK": 64}
 SMALL = {"BM": 64, "BN": 64, "BK": 32}
 MATMUL = "i32 i32 i32 i32:16 i32:16 i32:16"
@@ -895,6 +979,30 @@ CASES = (
         matmul_device_descriptors,
         "*fp16 *fp16 *fp16 i32 i32:16 i32:16",
         TILE,
+        DATACENTER,
+        warps=8,
+    ),
+    Case(
+        "matmul_device_descriptors_stated",
+        matmul_device_descriptors_stated,
+        "*fp16 *fp16 *fp16 i32 i32:16 i32:16",
+        TILE,
+        DATACENTER,
+        warps=8,
+    ),
+    Case(
+        "matmul_persistent_device_descriptors",
+        matmul_persistent_device_descriptors,
+        "*fp16 *fp16 *fp16 i32 i32:16 i32:16",
+        {**TILE, "PROGRAMS": 132, "STATED": False},
+        DATACENTER,
+        warps=8,
+    ),
+    Case(
+        "matmul_persistent_device_descriptors_stated",
+        matmul_persistent_device_descriptors,
+        "*fp16 *fp16 *fp16 i32 i32:16 i32:16",
+        {**TILE, "PROGRAMS": 132, "STATED": True},
         DATACENTER,
         warps=8,
     ),
@@ -980,6 +1088,20 @@ CASES = (
         "map<fp16[128,64]> map<fp16[64,64]> map<fp16[64,64]> map<fp16[128,64]> *fp32 i32 fp32",
         {**FLASH, "SPECIALISE": False},
         TMA,
+    ),
+    Case(
+        "attention_device_descriptors",
+        attention_device_descriptors,
+        "*fp16 *fp16 *fp16 *fp16 i32 i32:16 fp32",
+        {**FLASH, "STATED": False},
+        DATACENTER,
+    ),
+    Case(
+        "attention_device_descriptors_stated",
+        attention_device_descriptors,
+        "*fp16 *fp16 *fp16 *fp16 i32 i32:16 fp32",
+        {**FLASH, "STATED": True},
+        DATACENTER,
     ),
     Case(
         "attention_specialised",

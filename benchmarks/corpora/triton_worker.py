@@ -1,7 +1,10 @@
 """Runs in Triton's environment: compile cases with no GPU, one JSON line for each result.
 
 python -m benchmarks.corpora.triton_worker list MODULE
-python -m benchmarks.corpora.triton_worker build MODULE CASE TARGET OUTPUT PTX_VERSION
+python -m benchmarks.corpora.triton_worker build MODULE CASE TARGET OUTPUT PTX_VERSION [unspecialised]
+
+Beside the PTX lies what Triton's own cache has there: the same name with `.ttir`, of Gluon `.ttgir`. With
+`unspecialised` the compiler is not told which arguments are multiples of what.
 """
 # mypy: ignore-errors
 
@@ -10,6 +13,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from .cases import Case, target_name
@@ -24,19 +28,22 @@ def main(arguments: list[str]) -> int:
             for target in case.targets:
                 print(json.dumps([case.name, target, target_name(target), case.unit(target), _digest(case)]))
         return 0
-    name, target, output, ptx_version = rest
-    Path(output).write_text(compile_case(cases[name], int(target), int(ptx_version)), encoding="utf-8")
+    name, target, output, ptx_version, *how = rest
+    made = compile_case(cases[name], int(target), int(ptx_version), specialised=how != ["unspecialised"])
+    for kind in ("ttir" if "ttir" in made else "ttgir", "ptx"):
+        Path(output).with_suffix(f".{kind}").write_text(made[kind], encoding="utf-8")
     return 0
 
 
-def compile_case(case: Case, target: int, ptx_version: int) -> str:
-    """The PTX of one case for one compute capability."""
+def compile_case(case: Case, target: int, ptx_version: int, *, specialised: bool = True) -> Mapping[str, str]:
+    """The texts that Triton makes of one case for one compute capability, by kind."""
     import triton
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
     from triton.experimental.gluon import GluonASTSource
 
     signature, attributes = _signature(case)
+    attributes = attributes if specialised else {}
     constants = {(case.kernel.arg_names.index(name),): value for name, value in case.constants.items()}
     source_class = GluonASTSource if case.kernel.is_gluon() else ASTSource
     source = source_class(case.kernel, signature, constants, attributes)
@@ -49,7 +56,7 @@ def compile_case(case: Case, target: int, ptx_version: int) -> str:
     if not case.kernel.is_gluon():
         options["num_stages"] = case.stages
     compiled = triton.compile(source, target=GPUTarget("cuda", target, 32), options=options)
-    return compiled.asm["ptx"]
+    return compiled.asm
 
 
 def _digest(case: Case) -> str:

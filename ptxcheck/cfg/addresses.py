@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..ir import Address, Function, Module, Register, Symbol, Variable
-from ..launch import Launch
+from ..launch import Launch, ParameterFact
 from ..op import Op
 from . import linear
 from .arithmetic import add
@@ -24,7 +24,7 @@ from .linear import Atom, AtomKind, Linear
 from .optypes import type_width
 from .special import special_uniformity
 from .uniform import Uniformity
-from .values import Value, between, exactly, of_atom, reduced, top
+from .values import Value, between, exactly, meet, of_atom, reduced, top
 
 if TYPE_CHECKING:
     from .call import OneCall
@@ -126,7 +126,27 @@ class Addresses:
         numbers = top(width)
         if width < 32:
             numbers = top(32) if call.typing.signed else between(0, (1 << width) - 1, 32)
+        if width == numbers.width:
+            numbers = self._narrowed(name, offset, numbers)
         return of_atom(Atom(AtomKind.PARAMETER, name, offset, width), numbers)
+
+    def _narrowed(self, name: str, offset: int, numbers: Value) -> Value:
+        """Return the numbers of a parameter that agree with what is known of it."""
+        for fact in self._facts.get((name, offset, numbers.width), ()):
+            known = _known(fact, numbers.width)
+            numbers = numbers if known is None else meet(numbers, known) or numbers
+        return numbers
+
+    @cached_property
+    def _facts(self) -> Mapping[tuple[str, int, int], tuple[ParameterFact, ...]]:
+        """What is known of parameters, by name, offset and width in bits."""
+        found: dict[tuple[str, int, int], tuple[ParameterFact, ...]] = {}
+        for start, size, parameter in self.function.parameter_places if self.launch.facts else ():
+            for fact in self.launch.facts:
+                if start <= fact.offset < start + size:
+                    key = (parameter.name, fact.offset - start, 8 * fact.size)
+                    found[key] = (*found.get(key, ()), fact)
+        return found
 
     def _parameter_base(self, address: Address, call: OneCall) -> tuple[str, int]:
         match address.base:
@@ -214,6 +234,12 @@ def base_of(form: Linear) -> Atom | None:
 
 def natural_alignment(variable: Variable) -> int:
     return type_width(variable.type) // 8 * (int(variable.vector[2:]) if variable.vector else 1)
+
+
+def _known(fact: ParameterFact, width: int) -> Value | None:
+    mask = (1 << width) - 1
+    high = mask if fact.high is None else min(fact.high, mask)
+    return reduced(width, fact.low, high, 0, mask, fact.modulus, fact.residue)
 
 
 def _shifted(value: Value, offset: int) -> Value:

@@ -7,12 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ..launches import LaunchHint, specialised
 from ..results import Problem, ProblemKind
 from ..source import Position, Source
 from .compile_commands import flags_for
 from .cuda import DEFAULT_ARCH, CompileError, NvccOptions, compile_cuda, find_nvcc, names_architecture
 from .discover import STANDARD_INPUT, Input, InputKind
 from .text import UnreadableError, decode, read_bytes, read_ptx
+from .triton_compilation import specialisation_beside
 
 _ARCH_COMMENT = re.compile(rb"//\s*ptxcheck:\s*arch\s+((?:sm|compute)_\d+[af]?)\b")
 
@@ -28,6 +30,8 @@ class Loaded:
     """Source files that the compiler read to make this PTX; only these may be read again to show lines."""
     host: Source | None = None
     """Text of a C++, CUDA or Python file, whose host code may be checked also where there is no PTX."""
+    hints: tuple[LaunchHint, ...] = ()
+    """What the compiler's other files say of the launch."""
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -46,13 +50,19 @@ def load(item: Input, options: NvccOptions) -> Loaded:
         if item.kind is InputKind.CUDA:
             return replace(_load_cuda(item, options), host=host)
         source, problems = read_ptx(item)
-        return Loaded(item, source, problems)
+        return Loaded(item, source, problems, hints=_compiled_for(item))
     except UnreadableError as error:
         return Loaded(item, None, (error.problem(item.name),))
     except CompileError as error:
         position = Position(item.name, 0)
         problem = Problem(ProblemKind.COMPILER, str(error), position, detail=error.output)
         return Loaded(item, None, (problem,), (item.path,), host)
+
+
+def _compiled_for(item: Input) -> tuple[LaunchHint, ...]:
+    """Return what Triton compiled a kernel for, where the text of that lies beside the PTX."""
+    specialisation = None if item.path == STANDARD_INPUT else specialisation_beside(item.path)
+    return () if specialisation is None else (specialised(specialisation),)
 
 
 def _load_cuda(item: Input, options: NvccOptions) -> Loaded:
@@ -71,10 +81,13 @@ def _flags(item: Input, text: bytes, options: NvccOptions) -> list[str]:
 def compiler_state(item: Input, options: NvccOptions) -> tuple[str, ...] | None:
     """Return what the PTX of an input depends on besides files that are read; None when it has none to keep.
 
-    Nothing for PTX itself. For a CUDA source: the compiler, its flags, and the environment that it reads.
+    For PTX itself what Triton says of it beside. For a CUDA source: the compiler, its flags, and the environment that
+    it reads.
     """
     if item.path == STANDARD_INPUT:
         return None
+    if item.kind is InputKind.PTX:
+        return tuple(map(repr, _compiled_for(item)))
     if item.kind is not InputKind.CUDA:
         return ()
     try:

@@ -133,6 +133,7 @@ def _verdicts(table: KernelVerdicts) -> dict[str, Any]:
         "cluster": None if table.cluster is None else list(table.cluster),
         "inferred": table.inferred,
         "given": list(table.given),
+        "facts": list(table.facts),
         "properties": [
             {"property": each.property.value, "verdict": each.kind.value, "reasons": _remarks(each.reasons)}
             for each in table.verdicts

@@ -45,11 +45,13 @@ def detail_lines(table: KernelVerdicts) -> Iterator[tuple[str, str]]:
     groups: dict[tuple[VerdictKind, tuple[Remark, ...]], list[PropertyVerdict]] = {}
     for verdict in table.verdicts:
         groups.setdefault((verdict.kind, verdict.reasons), []).append(verdict)
-    if set(groups) == {(VerdictKind.PROVED, ())}:
+    if set(groups) == {(VerdictKind.PROVED, ())} and not table.facts:
         return
     for (kind, reasons), verdicts in groups.items():
         names = ", ".join(verdict.property.value for verdict in verdicts)
         yield kind.value, names if not reasons else f"{names}: {'; '.join(map(_remark, reasons))}"
+    for fact in table.facts:
+        yield "given", _short(fact)
     for equation in table.equations:
         yield "if", _short(equation)
     for assumption in table.assumptions:

@@ -11,18 +11,21 @@ granted: no data race on the bytes of a map (a write by another thread is ordere
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...cfg import Edge, States, Uniformity, forward
+from ...launch import ParameterFact
 from ...op import Op
+from ...protocols.thread.conditions import Conditions
 from ...spec import Trait
 from ..symbolic import Verdict
 from . import contents
 from .contents import Base, Contents, Step
 from .events import Acquire, CopyOut, Event, Fill, Release, Replace, Use, Write, find_events, find_uses
 from .follower import Follower, decides, follower_at, takes
+from .guarded import parameter_facts
 from .made import Made, MadeMap, made_maps, platform_of
 from .place import Key, changing_points
 
@@ -102,15 +105,32 @@ class DeviceMaps:
 
         return find_flaws(self)
 
-    def made_of(self, known: Contents) -> tuple[Made, ...]:
-        """Return the maps that contents stand for."""
-        if known not in self._made:
-            self._made[known] = tuple(made_maps(self.view, known))
-        return self._made[known]
+    def made_of(self, known: Contents, *, at: int | None = None) -> tuple[Made, ...]:
+        """Return the maps that contents stand for; as far as runs go that execute the point `at`, if it is given."""
+        facts = () if at is None else parameter_facts(self.view, at, self._conditions)
+        key = (known, facts)
+        if key not in self._made:
+            self._made[key] = tuple(made_maps(self._narrowed(facts), known))
+        return self._made[key]
 
     @cached_property
-    def _made(self) -> dict[Contents, tuple[Made, ...]]:
+    def _made(self) -> dict[tuple[Contents, tuple[ParameterFact, ...]], tuple[Made, ...]]:
         return {}
+
+    @cached_property
+    def _conditions(self) -> Conditions:
+        return Conditions(self.view.cfg, self.view.facts)
+
+    def _narrowed(self, facts: tuple[ParameterFact, ...]) -> KernelView:
+        """Return the kernel as it is where more is known of its parameters."""
+        if facts not in self._views:
+            launch = replace(self.view.launch, facts=(*self.view.launch.facts, *facts))
+            self._views[facts] = replace(self.view, launch=launch)
+        return self._views[facts]
+
+    @cached_property
+    def _views(self) -> dict[tuple[ParameterFact, ...], KernelView]:
+        return {(): self.view}
 
     def legality(self, made: MadeMap) -> Verdict:
         """Return whether a map that the kernel makes is legal."""

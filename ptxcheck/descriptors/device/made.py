@@ -6,6 +6,7 @@ cannot use. Symbols stand for the numbers that the kernel gets from outside.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
@@ -35,6 +36,7 @@ _KEYS: Mapping[Field, str] = {
     Field.STEP: "element_stride",
 }
 """Names of the constraint language for fields that may be symbols."""
+_WORDS = re.compile(r"[A-Za-z_]\w*")
 _ARGUMENTS: Mapping[str, Field] = {
     "tensorRank": Field.RANK,
     "globalAddress": Field.ADDRESS,
@@ -206,12 +208,18 @@ class _Builder:
         return symbol.first
 
 
-def is_conditional_on_host(view: KernelView, made: MadeMap) -> bool:
-    """Tell whether every number that the kernel does not know comes from the host."""
+def is_conditional_on_host(view: KernelView, made: MadeMap, clause: Clause) -> bool:
+    """Tell whether every number in a clause that the kernel does not know comes from the host."""
     return all(
         comes_from_host(view, made.points[slot], view.cfg.instructions[made.points[slot]].get("value"))
-        for slot in made.open_slots
+        for slot, key in zip(made.open_slots, made.symbols, strict=True)
+        if _speaks_of(clause, made.symbols[key])
     )
+
+
+def _speaks_of(clause: Clause, symbol: Symbol) -> bool:
+    """Tell whether a symbol stands in a clause: its words do."""
+    return set(_WORDS.findall(symbol.name)) <= set(_WORDS.findall(clause.python))
 
 
 def driver_numbered(view: KernelView, made: MadeMap) -> MadeMap | None:

@@ -61,13 +61,9 @@ def _verdict(which: Property, judgements: Iterator[Judgement]) -> Verdict:
 
 
 def _own(found: Sequence[tuple[Use, Contents | None]]) -> Iterator[tuple[Use, Contents | None]]:
-    """Yield the uses of maps that the kernel changes, one of each."""
-    seen: set[Contents] = set()
+    """Yield the uses of maps that the kernel changes."""
     for use, contents in found:
-        if contents is None:
-            yield use, None
-        elif contents not in seen and not _is_untouched(contents):
-            seen.add(contents)
+        if contents is None or not _is_untouched(contents):
             yield use, contents
 
 
@@ -83,7 +79,7 @@ def _legality(view: KernelView, found: Sequence[tuple[Use, Contents | None]]) ->
         if contents is None:
             yield VerdictKind.UNKNOWN, Reason("which map this copy reads was not followed", use.point)
             continue
-        variants = view.device_maps.made_of(contents)
+        variants = view.device_maps.made_of(contents, at=use.point)
         judged = [list(_of_variant(view, use.point, made)) for made in variants]
         yield from _joined(judged)
 
@@ -126,9 +122,9 @@ def _of_map(view: KernelView, point: int, made: MadeMap) -> Iterator[Judgement]:
             text = "; ".join(clause.constraint.text for clause in answer.clauses)
             yield VerdictKind.VIOLATED, Reason(text, made.blamed(answer.clauses[0]))
         case Legality.CONDITIONAL:
-            is_hosts = is_conditional_on_host(view, made)
-            kind = VerdictKind.ASSUMES if is_hosts else VerdictKind.UNKNOWN
             for clause in answer.clauses:
+                is_hosts = is_conditional_on_host(view, made, clause)
+                kind = VerdictKind.ASSUMES if is_hosts else VerdictKind.UNKNOWN
                 yield kind, Reason(clause.python, made.blamed(clause))
 
 

@@ -208,3 +208,48 @@ DONE:
     found = kinds(text)
     assert found[LEGALITY] is VerdictKind.ASSUMES
     assert reasons(text, ORDER) == "that no other block of the grid writes the same map is not shown"
+
+
+class TestGuards:
+    """What the kernel tests before a copy holds where the copy reads a map."""
+
+    USE = (
+        "{guard} cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        " [tile], [%rd1, {{%r10, %r10}}], [full];"
+    )
+
+    def conditions(self, before: str, guard: str = "@%p5") -> str:
+        return reasons(kernel(before=before, use=self.USE.format(guard=guard)), LEGALITY)
+
+    def test_a_guard_of_the_copy(self) -> None:
+        assert "1 <= rows" in self.conditions("setp.gt.s32 %p5, %r20, 0;", "")
+        assert "1 <= rows" not in self.conditions("setp.gt.s32 %p5, %r20, 0;")
+        assert "1 <= rows" in self.conditions("setp.gt.s32 %p5, %r20, -1;")
+        assert "1 <= rows" in self.conditions("setp.gt.s32 %p5, %r20, 0;", "@!%p5")
+
+    def test_both_of_two(self) -> None:
+        both = "setp.gt.s32 %p5, %r20, 0; setp.gt.s32 %p6, %r21, 0; and.pred %p5, %p5, %p6;"
+        found = self.conditions(both)
+        assert "1 <= rows" not in found
+        assert "1 <= columns" not in found
+        either = self.conditions(both.replace("and.pred", "or.pred"))
+        assert "1 <= rows" in either
+        assert "1 <= columns" in either
+
+    def test_a_number_less_a_constant(self) -> None:
+        found = self.conditions("add.s32 %r12, %r20, -64; setp.gt.s32 %p5, %r12, 0;")
+        assert "1 <= rows" not in found
+        assert "1 <= rows" in self.conditions("add.s32 %r12, %r20, 64; setp.gt.s32 %p5, %r12, 0;")
+
+    def test_a_branch_around_the_copy(self) -> None:
+        text = kernel().replace(
+            "mbarrier.arrive", "setp.lt.s32 %p5, %r20, 1;\n@%p5 bra DONE;\nmbarrier.arrive"
+        )
+        assert "1 <= rows" not in reasons(text, LEGALITY)
+        other = text.replace("@%p5 bra", "@!%p5 bra")
+        assert kinds(other)[LEGALITY] is not VerdictKind.PROVED
+
+    def test_another_copy_without_the_guard(self) -> None:
+        use = self.USE.format(guard="@%p5") + "\n" + self.USE.format(guard="")
+        text = kernel(before="setp.gt.s32 %p5, %r20, 0;", use=use)
+        assert "1 <= rows" in reasons(text, LEGALITY)

@@ -13,6 +13,12 @@ from ..view import KernelView
 
 _GOOD = frozenset({VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.ASSUMES})
 
+_OF_MAPS = frozenset(
+    {Property.DESCRIPTOR_LEGALITY, Property.DESCRIPTOR_RANK, Property.DESCRIPTOR_ORDER}
+)  # fmt: skip
+"""Decided by rules: where no rule finds a flaw they may stay unknown, which keeps a repair from being safe."""
+_MAP_RULES = ("TD", "PX004")
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -51,8 +57,10 @@ def refusal(
     """Return why a patch for `target` does not pass the static part of the gate, None when it does.
 
     The target's rule must fire less often in its kernel than in `current` (default: `before`), no rule more often
-    than in `before`; a property that held must hold with the same strength. A property that was violated or unknown
-    may become anything but violated; a violated one may not become unknown where nothing else is violated.
+    than in `before`; a property that held must hold with the same strength, but for one that held only under
+    assumptions when the target is about the tensor map that they are about. A property that was violated or unknown
+    may become anything but violated; a violated one may not become unknown where nothing else is violated, unless
+    rules alone decide it.
     """
     if after.problems:
         return Refusal.UNREADABLE
@@ -62,9 +70,10 @@ def refusal(
         return Refusal.STILL_THERE
     if any(count > old[other] for other, count in new.items()):
         return Refusal.NEW_FINDING
+    strict = _GOOD - {VerdictKind.ASSUMES} if target.rule.startswith(_MAP_RULES) else _GOOD
     for name, kind in before.verdicts.items():
         now = after.verdicts.get(name, VerdictKind.UNKNOWN)
-        lost = kind in _GOOD and SEVERITY.index(now) < SEVERITY.index(kind)
+        lost = kind in strict and SEVERITY.index(now) < SEVERITY.index(kind)
         broken = now is VerdictKind.VIOLATED and kind is not VerdictKind.VIOLATED
         if lost or broken:
             return Refusal.LOST_PROOF
@@ -79,7 +88,7 @@ def _hides(before: Judgement, after: Judgement, kernel: str | None) -> bool:
     return any(
         kinds.get(name) is VerdictKind.UNKNOWN
         for name, kind in before.verdicts.items()
-        if name[0] == kernel and kind is VerdictKind.VIOLATED
+        if name[0] == kernel and kind is VerdictKind.VIOLATED and name[1] not in _OF_MAPS
     )
 
 

@@ -67,6 +67,12 @@ class Writer:
         instruction = self._instructions[point]
         return Edit(instruction.start, self._end(instruction), statement)
 
+    def within(self, point: int, declared: Sequence[str], statement: str) -> Edit:
+        """Put an instruction, as it is to be written, into a block of its own behind some statements."""
+        begin = self.before(point, "{", *declared)
+        end = self.after(point, "}")
+        return Edit(begin.start, end.end, begin.replacement + statement + end.replacement)
+
     def statement(self, point: int) -> str:
         """Return the text of an instruction."""
         instruction = self._instructions[point]

@@ -178,14 +178,20 @@ def _weighed(
     if assembler.ptxas is None:
         evidence.append("ptxas was not asked: it is not here")
         return Repair(target, patches, Safety.SUGGESTED, tuple(evidence), patched)
-    old, new = (assemble(t, assembler.target, assembler.ptxas) for t in (text, patched))
+    target_now = _architecture(after, assembler)
+    new = assemble(patched, target_now, assembler.ptxas)
     if new.error:
         return None
-    evidence.append(
-        f"ptxas takes it for {assembler.target}{_change(old.resources, new.resources, target.kernel)}"
-    )
+    old = assemble(text, assembler.target, assembler.ptxas)
+    evidence.append(f"ptxas takes it for {target_now}{_change(old.resources, new.resources, target.kernel)}")
     safety = Safety.SAFE if proved and not guess else Safety.SUGGESTED
     return Repair(target, patches, safety, tuple(evidence), patched)
+
+
+def _architecture(after: Judgement, assembler: Assembler) -> str:
+    """Return the target of the patched text: a patch may change it."""
+    view = next(iter(after.views.values()), None)
+    return assembler.target if view is None or not view.module.targets else view.module.targets[0]
 
 
 def _proof(after: Judgement, kernel: str | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..cfg.graph import EdgeKind
 from ..ir import Instruction, Register
 from ..op import Op
 from ..spec import Trait
@@ -75,3 +76,25 @@ def toggled(view: KernelView) -> Iterator[Register]:
         if any(register.name == written[0].name for register in instruction.reads()):
             seen.add(written[0].name)
             yield written[0]
+
+
+def points_of(view: KernelView, *ops: Op) -> tuple[int, ...]:
+    """Return the points of the instructions of some operations, in order."""
+    return tuple(p for p, instruction in enumerate(view.body.instructions) if instruction.operation.op in ops)
+
+
+def guard_text(instruction: Instruction) -> str:
+    """Return the guard of an instruction as it is written in front of it, "" for none."""
+    guard = instruction.guard
+    return "" if guard is None else f"@{'!' if guard.negated else ''}{guard.register.name} "
+
+
+def ways_out(view: KernelView) -> tuple[int, ...]:
+    """Return the instructions with which the kernel ends, in order."""
+    exits = {
+        view.cfg.blocks[edge.source].last
+        for block in range(len(view.cfg.blocks))
+        for edge in view.cfg.graph.outgoing[block]
+        if edge.kind is EdgeKind.EXIT
+    }
+    return tuple(sorted(exits))

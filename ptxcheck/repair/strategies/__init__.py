@@ -12,16 +12,23 @@ from .arrival import insert_arrival
 from .arrival_count import solve_arrival_count
 from .byte_count import solve_byte_count
 from .clone import clone_statement
+from .descriptor import set_descriptor_field
+from .directive import change_directive
 from .duplicate import remove_duplicate
 from .group_number import lower_group_number
+from .guard import guard_statement
 from .initialisation import insert_init
 from .insertion import insert_statement
 from .legal_value import use_legal_value
+from .map_field import change_map_field
 from .modifier import change_modifier
 from .movement import move_statement
 from .named_barrier import agree_on_barrier, insert_named_barrier
 from .parity import flip_parity
+from .poll import poll_again
 from .removal import remove_statement
+from .tensor_memory import repair_tensor_memory
+from .uniform import make_uniform
 from .wait import insert_wait
 
 Strategy = Callable[[Subject], Iterator[Patch]]
@@ -44,6 +51,13 @@ STRATEGIES: tuple[Strategy, ...] = (
     insert_init,
     insert_wait,
     clone_statement,
+    guard_statement,
+    make_uniform,
+    poll_again,
+    change_directive,
+    repair_tensor_memory,
+    set_descriptor_field,
+    change_map_field,
     use_legal_value,
 )
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
-from ...cfg.graph import EdgeKind
+from ...ir import Address
 from ...op import Op
+from ...parser.show import show_operand
 from ...spec import Trait
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
+from ..sites import ways_out
 from ..subject import Subject
 
 _SYNC = frozenset({Trait.BARRIER, Trait.COMMIT})
@@ -53,10 +55,23 @@ def insert_statement(subject: Subject) -> Iterator[Patch]:
     for insertion in insertions():
         if subject.finding.rule not in insertion.rules or (insertion.ops and not insertion.ops & present):
             continue
-        for where in insertion.where:
-            for cost, edits in PLACES[where](subject, writer, insertion.text):
-                summary = f"insert '{' '.join(insertion.text)}'"
+        text = _filled(subject, insertion.text)
+        for where in insertion.where if text else ():
+            for cost, edits in PLACES[where](subject, writer, text):
+                summary = f"insert '{' '.join(text)}'"
                 yield combined("insertion", summary, cost + len(insertion.text) + insertion.cost, edits)
+
+
+def _filled(subject: Subject, text: tuple[str, ...]) -> tuple[str, ...]:
+    """Return statements with `{map}` as the address of the tensor map of the finding; () when it has none."""
+    if not any("{map}" in line for line in text):
+        return text
+    instruction = subject.instruction
+    address = None if instruction is None else instruction.get("tensor_map")
+    if not isinstance(address, Address):
+        return ()
+    shown = show_operand(replace(address, extra=()))
+    return tuple(line.replace("{map}", shown) for line in text)
 
 
 _Places = Iterator[tuple[int, list[Edit]]]
@@ -104,15 +119,7 @@ def _before_later_sync(subject: Subject, writer: Writer, text: tuple[str, ...]) 
 
 
 def _before_exit(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
-    graph = subject.view.cfg.graph
-    exits = sorted(
-        {
-            subject.view.cfg.blocks[edge.source].last
-            for block in range(len(subject.view.cfg.blocks))
-            for edge in graph.outgoing[block]
-            if edge.kind is EdgeKind.EXIT
-        }
-    )
+    exits = ways_out(subject.view)
     if exits:
         yield 4 + len(exits), [writer.before(point, *text) for point in exits]
 

@@ -37,7 +37,6 @@ def flip_parity(subject: Subject) -> Iterator[Patch]:
 
 def _flipped(writer: Writer, point: int, parity: Register) -> list[Edit]:
     name = f"%ptxcheck_parity{point}"
-    begin = writer.before(point, "{", f".reg .b32 {name};", f"xor.b32 {name}, {parity.name}, 1;")
-    end = writer.after(point, "}")
     changed = writer.with_operand(point, "parity", Register(name))
-    return [Edit(begin.start, end.end, begin.replacement + changed.replacement + end.replacement)]
+    declared = (f".reg .b32 {name};", f"xor.b32 {name}, {parity.name}, 1;")
+    return [writer.within(point, declared, changed.replacement)]

@@ -11,7 +11,7 @@ from ..patch import Patch, Writer, combined
 from ..sites import POLLS, nearest, sites_of, toggled, unread
 from ..subject import Subject
 
-_RULES = ("SM02", "MB02", "TX", "CL", "MB015")
+_RULES = ("SM02", "MB02", "TX", "CL", "MB015", "TM032")
 _MOST = 32
 _ADDRESSES = 4
 _COPIES = frozenset({Op.CP_ASYNC_BULK, Op.CP_ASYNC_BULK_TENSOR})

@@ -18,12 +18,14 @@ from .finding import Severity
 from .fix_commands import fix_command
 from .hardware_commands import run_command
 from .launches import LaunchError, parse_assumption, parse_hint, parse_tensor_map
+from .lsp_commands import lsp_command
 from .output import OutputError, write_atomically
 from .repair_commands import repair_command
 from .report import REVIEWED, Format, render
 from .results import Report, UnknownSelectorError, exit_code
 from .show_commands import show_group
 from .tma_commands import tma_group
+from .view_commands import view_command
 
 if TYPE_CHECKING:
     from .cache import Cache
@@ -316,6 +318,11 @@ def _check_options(context: click.Context, paths: tuple[str, ...], options: dict
     return {**defaults, **{name: value for name, value in options.items() if value is not None}}
 
 
+def _as_for_check(context: click.Context, path: str, options: dict[str, Any]) -> Config:
+    """Return the configuration that `check` would have for a file, with some of its options given."""
+    return _config((path,), _check_options(context, (path,), options))
+
+
 @main.command("diff")
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
@@ -453,6 +460,8 @@ main.add_command(show_group(_write, _fail))
 main.add_command(run_command(_write, _fail))
 main.add_command(fix_command(_write, _fail))
 main.add_command(repair_command(_write, _fail))
+main.add_command(view_command(_write, _fail, _as_for_check))
+main.add_command(lsp_command(_fail))
 
 if __name__ == "__main__":
     main()

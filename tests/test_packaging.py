@@ -29,6 +29,8 @@ HEAVY = frozenset(
         "triton",
         "torch",
         "dask",
+        "pygls",
+        "lsprotocol",
     )
 )
 ANALYSIS = frozenset(("numpy", "lark"))
@@ -54,6 +56,7 @@ def test_imports_are_light(tmp_path: Path) -> None:
     assert heavy_modules(RUN, "--help") == set()
     assert heavy_modules(RUN, "check", "--help") == set()
     assert heavy_modules(RUN, "--version") == set()
+    assert heavy_modules(RUN, "lsp", "--help") == set()
     kernel = tmp_path / "k.ptx"
     kernel.write_text(KERNEL)
     assert heavy_modules(RUN, "check", str(kernel), "--no-verify") <= ANALYSIS

@@ -1,0 +1,147 @@
+"""What is done in the process that checks: reports on texts and files, and repairs of findings.
+
+Settings are found as the command line finds them: in the folder of the file or the nearest one above.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..cache import Cache, default_folder
+from ..check import check
+from ..config import Config, ConfigError, find_config, load_config
+from ..finding import Finding, Fix
+from ..results import Report, UnknownSelectorError
+from ..source import Source
+
+if TYPE_CHECKING:
+    from ..repair.search import Repair
+
+REPAIR_SECONDS = 3.0
+"""Time for the verification of one kernel while repairs are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """In place of a result: why there is none, for people."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Check a text, or a file as it is on disk."""
+
+    name: str
+    """An absolute path, or a name for what is in no file."""
+    text: str | None
+    seconds: float | None
+    """At most so much time for the verification of a kernel; None leaves verification out."""
+
+    def __call__(self) -> Report | Failed:
+        """Return the report; an empty one for a file that the configuration excludes."""
+        try:
+            config = _limited(_config(self.name), self.seconds)
+            if _excluded(self.name, config):
+                return Report()
+            target = self.name if self.text is None else Source(self.name, self.text)
+            return check(target, config=config, cache=self._cache())
+        except (ConfigError, UnknownSelectorError) as error:
+            return Failed(str(error))
+
+    def _cache(self) -> Cache | None:
+        """Files are kept as by the command line; what is being typed is not worth it."""
+        folder = default_folder() if self.text is None else None
+        return None if folder is None else Cache(folder)
+
+
+Key = tuple[str, str | None, str]
+"""What a finding is known by within one text: rule, kernel, message."""
+
+
+def key_of(finding: Finding) -> Key:
+    """Return what a finding is known by."""
+    return finding.rule, finding.kernel, finding.message
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """A repair as edits of the text that was asked about."""
+
+    key: Key
+    fix: Fix
+    safe: bool
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FindRepairs:
+    """Look for repairs of some findings of a PTX text."""
+
+    name: str
+    text: str
+    keys: tuple[Key, ...]
+    unsafe: bool
+    """Also return repairs that are not proved."""
+
+    def __call__(self) -> tuple[Repaired, ...] | Failed:
+        """Return the repairs that pass."""
+        try:
+            return tuple(self._found())
+        except (ConfigError, UnknownSelectorError) as error:
+            return Failed(str(error))
+
+    def _found(self) -> Iterator[Repaired]:
+        from ..judge import TextJudge
+        from ..repair.assemble import find_ptxas
+        from ..repair.original import fixes_of
+        from ..repair.search import Assembler, Safety, repair
+        from ..rules import RULES, select_rules
+
+        config = _limited(_config(self.name), REPAIR_SECONDS)
+        rules = select_rules(
+            RULES, config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
+        )
+        judge = TextJudge(self.name, rules, config)
+        first = judge(self.text)
+        if first.problems:
+            return
+        views = list(first.views.values())
+        assembler = Assembler(find_ptxas(), views[0].module.targets[0] if views else "")
+        wanted = frozenset(self.keys)
+        done = repair(
+            self.text, judge, assembler, unsafe=self.unsafe, only=lambda finding: key_of(finding) in wanted
+        )
+        made: dict[int, Repair] = {id(each.finding): each for each in done.repairs}
+        for finding, fix in fixes_of(Source(self.name, self.text), done.repairs):
+            found = made[id(finding)]
+            yield Repaired(key_of(finding), fix, found.safety is not Safety.SUGGESTED, found.evidence)
+
+
+def _config(name: str) -> Config:
+    start = Path(name) if os.path.isabs(name) else Path()
+    found = find_config(start.parent if start.parent.is_dir() else Path())
+    return Config() if found is None else load_config(found)
+
+
+def _limited(config: Config, seconds: float | None) -> Config:
+    if seconds is None:
+        return replace(config, verify=False)
+    return replace(config, verify_seconds=min(config.verify_seconds, seconds))
+
+
+def _excluded(name: str, config: Config) -> bool:
+    """Tell whether a search from the folder of the settings would leave a file out."""
+    folder = find_config(Path(name).parent) if config.exclude and os.path.isabs(name) else None
+    if folder is None:
+        return False
+    path = os.path.relpath(name, folder.parent)
+    parts = Path(path).parts
+    return any(
+        fnmatch(path, pattern) or any(fnmatch(part, pattern) for part in parts) for pattern in config.exclude
+    )

@@ -312,10 +312,13 @@ class _Verifier:
                 is_late=self._is_late,
                 follow=plan.follow,
                 took=plan.take,
+                settle=plan.settle,
             ).run()
             for rank in range(self._shape.ctas)
         )
-        self._recorded.update(event.point for trace in traces for event in trace.events)
+        plan.came_to = frozenset(event.point for trace in traces for event in trace.events)
+        plan.pins = dict(decisions.pins)
+        self._recorded |= plan.came_to
         path = tuple(decisions.taken)
         if path in self._paths:
             return False
@@ -384,6 +387,9 @@ class _Verifier:
         for point in sorted(coverage.combinations):
             bound = Reason("not run in all combinations with other branches", point)
             self._result.bounds.append(bound)
+        for (point, name), numbers in coverage.settled.items():
+            shown = ", ".join(map(str, sorted(numbers)))
+            self._result.bounds.append(Reason(f"only run where {show_atom(name)} is {shown}", point))
         if self._oracle.undecided:
             self._reason("the solver could not tell which branches are possible together", -1)
 

@@ -41,9 +41,9 @@ from .lanes import condition_of
 from .layout import Layout
 from .program import POLLS, Program, Region, followed
 from .registers import RegisterFile, SplitError, lanes_of, set_of
-from .resolve import at_thread, has_choice, is_predicate, rebuild, with_pins
+from .resolve import at_thread, has_choice, is_predicate, leaves, rebuild, with_pins
 from .special import special_register
-from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, WARP, Condition, Decisions, Form, Value
+from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, WARP, Atom, Condition, Decisions, Form, Value
 from .table import ParkError, Table
 from .trace import Access, Assumption, Event, NotFollowedError, Shape, ThreadSet, Trace
 
@@ -130,6 +130,12 @@ def _release(groups: list[_Group], parked: list[_Group]) -> bool:
 Follow = Callable[[int, bool, Condition, bool], None]
 """Told of each predicate that earlier decisions imply: point, does its guard hold, its condition, and the truth."""
 
+Took = Callable[[int, bool, bool], None]
+"""Told of each side that threads took: point, does its guard hold, is it a branch on what the host or memory gives."""
+
+Settle = Callable[[int, Atom, int], None]
+"""Told of each symbol for which a run takes one number among several: point, symbol and number."""
+
 Choose = Callable[[Question], bool]
 """Decides whether the guard of an open predicate holds."""
 
@@ -148,7 +154,8 @@ class Machine:
         budget: int = 400_000,
         is_late: Callable[[], bool] = lambda: False,
         follow: Follow = lambda *_: None,
-        took: Callable[[int, bool], None] = lambda *_: None,
+        took: Took = lambda *_: None,
+        settle: Settle = lambda *_: None,
     ) -> None:
         self.program = program
         self.cfg = program.cfg
@@ -161,6 +168,7 @@ class Machine:
         self._choose = choose
         self._follow = follow
         self._took = took
+        self._settle = settle
         self._budget = budget
         self._is_late = is_late
         self._events: list[Event] = []
@@ -354,7 +362,7 @@ class Machine:
         sides = [(e, t) for e, t in ((first, taken), (other, threads & ~taken)) if t]
         if point in self.program.open_branches and not self._speculative:
             for edge, _ in sides:
-                self._took(point, edge is first)
+                self._took(point, edge is first, True)
         return sides
 
     def _guard_pieces(self, register: Register, threads: ThreadSet) -> list[tuple[ThreadSet, Value]]:
@@ -387,6 +395,7 @@ class Machine:
             known = self._decisions.truths[narrow] = truth == positive
         if point >= 0 and not self._speculative:
             self._follow(point, known, condition, known == positive)
+            self._decisions.note_way(point, self.rank, condition, known == positive)
         return threads if known else 0
 
     def _note_reduced(self, value: Form, reduced: Value, point: int) -> None:
@@ -575,6 +584,8 @@ class Machine:
             if self._speculative:
                 raise NotFollowedError("a decision inside code that may not run", point)
             self._note_source(condition, point)
+            truth = self._agreed(condition, point)
+        if truth is None:
             block = self.cfg.graph.block_of[point]
             loops = self.program.acting_loops(block)
             question = Question(
@@ -583,11 +594,21 @@ class Machine:
                 bool(loops) and loops[-1].header in self.program.outer_loops,
             )  # fmt: skip
             truth = self._choose(question) == positive
-            pins = len(self._decisions.pins)
-            self._decisions.assume(condition, truth)
-            if len(self._decisions.pins) != pins:
-                self._decisions.restate(self.reduced_form)
+            self._state(condition, truth)
+        self._decisions.note_way(point, self.rank, condition, truth)
         return truth == positive
+
+    def _agreed(self, condition: Condition, point: int) -> bool | None:
+        """Return what other CTAs of the cluster have decided, where only the place in the grid tells them apart."""
+        if self.shape.ctas == 1:
+            return None
+        truth = self._decisions.agreed(point, self.rank, condition)
+        if truth is not None:
+            self.assume(
+                "cluster", "work comes in whole clusters: the CTAs of a cluster take the same way", point
+            )
+            self._state(condition, truth)
+        return truth
 
     def _note_source(self, condition: Condition, point: int) -> None:
         origin = condition.form.origin
@@ -627,6 +648,30 @@ class Machine:
             return value if narrow is None else narrow
         number = self._decisions.only(narrow)
         return value if number is None else number & _MASK64
+
+    def settled(self, value: Form, point: int) -> Value:
+        """Return the number that a symbol is when what it is computed from has numbers that the decisions admit.
+
+        Which barrier a warp waits on after any count of rounds is a number in each run only.
+        """
+        found: Value = value
+        for leaf in leaves(value):
+            number = None if leaf.differs else self._decisions.example(leaf)
+            if number is None:
+                return value
+            self._settle(point, leaf, number)
+            self._state(Condition("eq", Form(((leaf, 1),)), number), True)
+            found = self.reduced(found)
+            if not isinstance(found, Form):
+                break
+        return found
+
+    def _state(self, condition: Condition, truth: bool) -> None:
+        """Record a decision, and what follows from it for earlier ones. Raises ImpossibleError."""
+        pins = len(self._decisions.pins)
+        self._decisions.assume(condition, truth)
+        if len(self._decisions.pins) != pins:
+            self._decisions.restate(self.reduced_form)
 
     def count(self, key: object) -> int:
         """Return how often this was asked with the same key before."""
@@ -708,6 +753,10 @@ class Machine:
                     continue
                 known = self._decide(truth, held, point)
             holds |= known
+        if point in self.program.events and not self._speculative:
+            for taken in (True, False):
+                if holds if taken else threads & ~holds:
+                    self._took(point, taken, False)
         return holds
 
     def _guarded_write(self, point: int, instruction: Instruction, threads: ThreadSet, truth: Form) -> None:
@@ -762,6 +811,8 @@ class Machine:
                 value = self.reduced(self.concrete(value, guard, point))
                 if isinstance(value, Form) and spec.name in _NUMBERS:
                     value = self.single(value, guard)
+                    if isinstance(value, Form):
+                        value = self.settled(value, point)
             operands[spec.name] = value
             if isinstance(operand, AddressOperand) and spec.second is not None:
                 written = instruction[spec.name]

@@ -15,6 +15,8 @@ from ...op import Op
 from .symbol import LANE, WARP, Atom, Condition, Form, Lanes, Value, atom, plus, times
 
 _ALL64 = (1 << 64) - 1
+_MOST_PRODUCTS = 8
+"""Most terms of a product of two sums."""
 
 
 def mask_of(width: int) -> int:
@@ -95,11 +97,27 @@ def multiply(a: Value, b: Value, width: int) -> Value:
         return product if isinstance(product, Form) else product & mask_of(width)
     if isinstance(b, Form) and isinstance(a, int):
         return multiply(b, a, width)
+    if isinstance(a, Form) and isinstance(b, Form) and len(a.terms) * len(b.terms) <= _MOST_PRODUCTS:
+        return _expanded(a, b)
     if isinstance(a, Form) or isinstance(b, Form):
         return _opaque("mul", a, b)
     if isinstance(a, int) and isinstance(b, int):
         return (a * b) & mask_of(width)
     return unsigned(np.multiply(a, b, dtype=np.uint64), width)
+
+
+def _expanded(a: Form, b: Form) -> Value:
+    """a × b as a sum of products of atoms."""
+    total: Form | int = a.constant * b.constant
+    if b.constant:
+        total = plus(total, Form(a.terms), b.constant)
+    if a.constant:
+        total = plus(total, Form(b.terms), a.constant)
+    for one, factor in a.terms:
+        for other, second in b.terms:
+            first, last = sorted((one, other), key=_order)
+            total = plus(total, atom("mul", first, last), factor * second)
+    return total
 
 
 def _opaque(name: str, *arguments: Value | str) -> Form:

@@ -8,12 +8,13 @@ combinations, within a budget. What was not taken is reported.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from .execute import Question
-from .symbol import Condition, ImpossibleError
+from .resolve import with_pins
+from .symbol import Atom, Condition, ImpossibleError
 
 _PATIENCE = 6
 _COMBINATIONS = 24
@@ -40,10 +41,25 @@ class Plan:
 
     taken: set[Side] = field(default_factory=set)
     """Sides of branches on what the host or memory gives that threads took, however it was decided."""
+    seen: set[Side] = field(default_factory=set)
+    """The same, and sides of guards."""
+    came_to: frozenset[int] = frozenset()
+    """Synchronising instructions that threads executed."""
+    pins: Mapping[Atom, int] = field(default_factory=dict)
+    """Symbols that the decisions of the run left one number."""
 
-    def take(self, point: int, holds: bool) -> None:
-        """Note that threads took a side of such a branch."""
-        self.taken.add((point, holds))
+    settled: list[tuple[int, Atom, int]] = field(default_factory=list)
+    """Symbols that got one number among several: where it was needed, the symbol, the number."""
+
+    def settle(self, point: int, name: Atom, number: int) -> None:
+        """Note that the run takes one number for a symbol."""
+        self.settled.append((point, name, number))
+
+    def take(self, point: int, holds: bool, is_open_branch: bool) -> None:
+        """Note that threads took a side (see `execute.Took`)."""
+        self.seen.add((point, holds))
+        if is_open_branch:
+            self.taken.add((point, holds))
 
     def follow(self, point: int, holds: bool, condition: Condition, truth: bool) -> None:
         """Note a predicate that the decisions so far imply (see `execute.Follow`)."""
@@ -109,6 +125,10 @@ class Coverage:
     """Points whose sides were taken, but not in all combinations with the others."""
     is_cut: bool = False
     """Counts decided something, or runs were left out: there are paths that no run has taken."""
+    ran: list[tuple[Mapping[Atom, int], frozenset[int]]] = field(default_factory=list)
+    """Of each run, what was one number, and the points that it came to."""
+    settled: dict[tuple[int, Atom], set[int]] = field(default_factory=dict)
+    """Numbers that runs took for symbols where one was needed: there are others."""
     excluded: dict[Side, dict[Claims, None]] = field(default_factory=dict)
     """Other sides of what decisions implied, with the decisions of no count that led there and that side's truth."""
 
@@ -130,8 +150,18 @@ class Coverage:
         return {
             side
             for side, ways in self.excluded.items()
-            if side not in self.covered and any(is_possible(way) for way in ways)
+            if side not in self.covered
+            and not any(self._ran_with(side[0], *way[-1]) for way in ways)
+            and any(is_possible(way) for way in ways)
         }
+
+    def _ran_with(self, point: int, condition: Condition, truth: bool) -> bool:
+        """Tell whether a run came to a point while a condition had a truth, by numbers alone."""
+        for pins, came_to in self.ran:
+            number = with_pins(condition.form, pins, 1) if point in came_to else None
+            if isinstance(number, int) and condition.holds(number) == truth:
+                return True
+        return False
 
 
 Claims: TypeAlias = tuple[tuple[Condition, bool], ...]
@@ -214,6 +244,8 @@ class _Explorer:
             self._note_impossible(plan)
             return
         self._note_followed(plan)
+        self._note_settled(plan)
+        coverage.ran.append((plan.pins, plan.came_to))
         coverage.covered.update(side for side, _ in plan.made)
         coverage.counted.update((point, not truth) for (point, truth), counted in plan.made if counted)
         counted = sum(counted for _, counted in plan.made)
@@ -243,7 +275,7 @@ class _Explorer:
 
     def _note_followed(self, plan: Plan) -> None:
         coverage = self._coverage
-        coverage.covered.update(plan.followed)
+        coverage.covered.update(plan.followed, plan.seen)
         coverage.taken.update(plan.taken)
         for (point, holds), (count, condition, truth) in plan.followed.items():
             ways = coverage.excluded.setdefault((point, not holds), {})
@@ -254,6 +286,11 @@ class _Explorer:
                     if not counted
                 )
                 ways[(*before, (condition, not truth))] = None
+
+    def _note_settled(self, plan: Plan) -> None:
+        self._coverage.is_cut |= bool(plan.settled)
+        for point, name, number in plan.settled:
+            self._coverage.settled.setdefault((point, name), set()).add(number)
 
     def drain(self, most: int) -> None:
         """Run what waits: with `most` 0 only sides that no run has taken."""

@@ -192,14 +192,16 @@ class Program:
     def open_branches(self) -> frozenset[int]:
         """Points of acting branches whose guard may depend on what the host or global memory gives.
 
-        By names of registers alone, so rather too many than too few. What the machine loads from shared memory is
-        either a number, such as a task from a dispatch table, or a symbol, and then its uses are seen.
+        By names of registers alone, so rather too many than too few; polls succeed. What the machine loads from shared
+        memory is either a number, such as a task from a dispatch table, or a symbol, and then its uses are seen.
         """
         open_registers: set[Register] = set()
         changed = True
         while changed:
             changed = False
             for instruction in self.cfg.instructions:
+                if instruction.operation.op in POLLS:
+                    continue
                 read = set(instruction.reads())
                 if _loads_from_outside(instruction) or any(r.name in _OF_GRID for r in read):
                     fresh = True

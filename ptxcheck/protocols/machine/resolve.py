@@ -7,7 +7,7 @@ whose text has no such choice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -21,6 +21,10 @@ Decide = Callable[[Form], bool]
 _PREDICATES = frozenset({"cmp", "below", "compare", "setp"})
 _LOGIC = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}
 _CHOICES = frozenset({"selp", *_LOGIC, *_PREDICATES, "not"})
+_COMPUTED = frozenset(
+    {"lanes", "sum", "cmp", "below", "not", "selp", "add", "sub", "shl", "shr", "sar", "compare", *_LOGIC}
+)
+"""Kinds of atoms that are numbers once their arguments are."""
 _WIDEST = 64
 
 
@@ -58,6 +62,24 @@ def with_pins(value: Form, pins: Mapping[Atom, int], threads: int) -> Value:
     return lanes.settle(_Rebuild(None, threads, pins=pins).form(value.terms, value.constant))
 
 
+def leaves(value: Form) -> Iterator[Atom]:
+    """Yield the atoms that a value is computed from by what `with_pins` computes, each once, in order."""
+    seen: set[Atom] = set()
+    waiting: list[object] = [name for name, _ in reversed(value.terms)]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Atom):
+            if part in seen:
+                continue
+            seen.add(part)
+            if part.inner[0] not in _COMPUTED:
+                yield part
+                continue
+            waiting.extend(reversed(part.inner))
+        elif isinstance(part, tuple):
+            waiting.extend(reversed(part))
+
+
 class _Rebuild:
     def __init__(
         self, decide: Decide | None, threads: int, thread: int = -1, pins: Mapping[Atom, int] | None = None
@@ -66,6 +88,7 @@ class _Rebuild:
         self._threads = threads
         self._thread = thread
         self._pins = pins or {}
+        self._parts: dict[Atom, Value] = {}
 
     def form(self, terms: tuple[tuple[Atom, int], ...], constant: int) -> Value:
         if len(terms) == 1 and terms[0][1] == 1 and not constant:
@@ -82,54 +105,64 @@ class _Rebuild:
         if isinstance(key, int):
             return key
         assert isinstance(key, Atom), key
-        pin = self._pins.get(key)
-        if pin is not None:
-            return pin & lanes.mask_of(32)
-        kind = str(key[0])
+        found = self._parts.get(key)
+        if found is None:
+            pin = self._pins.get(key)
+            found = self._parts[key] = self._atom(key) if pin is None else pin & lanes.mask_of(32)
+        return found
+
+    def _atom(self, key: Atom) -> Value:
+        parts = key.inner
+        kind = str(parts[0])
+        if kind not in _COMPUTED and kind not in _PREDICATES:
+            return Form(((key, 1),))
+        if key[0] != kind and not self._pins:
+            return Form(((key, 1),))
         if kind == "lanes":
-            held = np.frombuffer(key[1], dtype=np.uint64)  # type: ignore[call-overload]
+            held = np.frombuffer(parts[1], dtype=np.uint64)  # type: ignore[call-overload]
             return held if self._thread < 0 else int(held[self._thread])
         if kind == "sum":
-            return self.form(key[1], key[2])  # type: ignore[arg-type]
+            return self.form(parts[1], parts[2])  # type: ignore[arg-type]
         if kind in _PREDICATES and not key.differs and self._decide is not None:
             return int(self._decide(Form(((key, 1),))))
         if kind in ("cmp", "below"):
-            return self._compared(key)
+            return self._compared(parts)
         if kind in _LOGIC:
-            return lanes.bitwise(_LOGIC[kind], self.part(key[1]), self.part(key[2]))
+            return lanes.bitwise(_LOGIC[kind], self.part(parts[1]), self.part(parts[2]))
         if kind == "not":
-            return lanes.negate(self.part(key[1]))
+            return lanes.negate(self.part(parts[1]))
         if kind == "selp":
-            return self._select(key)
-        return self._arithmetic(kind, key)
+            return self._select(parts)
+        return Form(((key, 1),)) if kind == "setp" else self._arithmetic(kind, parts)
 
-    def _compared(self, key: Atom) -> Value:
+    def _compared(self, parts: tuple[object, ...]) -> Value:
         """A comparison of a form with zero, or with a bound, whose parts may have become numbers."""
-        bound = key[3] if key[0] == "below" else 0
-        relation, terms, constant = (".lo", *key[1:3]) if key[0] == "below" else key[1:4]
+        bound = parts[3] if parts[0] == "below" else 0
+        relation, terms, constant = (".lo", *parts[1:3]) if parts[0] == "below" else parts[1:4]
         form = self.form(terms, constant)  # type: ignore[arg-type]
-        signed = key[0] == "cmp"
+        signed = parts[0] == "cmp"
         return lanes.compare(str(relation), form, _number(bound), 32, signed_operands=signed)
 
-    def _select(self, key: Atom) -> Value:
-        condition = self.part(key[1])
+    def _select(self, parts: tuple[object, ...]) -> Value:
+        condition = self.part(parts[1])
         if isinstance(condition, Form) and not condition.differs and self._decide is not None:
             condition = int(self._decide(condition))
-        return lanes.choose(condition, self.part(key[2]), self.part(key[3]), self._threads)
+        return lanes.choose(condition, self.part(parts[2]), self.part(parts[3]), self._threads)
 
-    def _arithmetic(self, kind: str, key: Atom) -> Value:
-        if kind in ("add", "sub"):
-            function = lanes.add if kind == "add" else lanes.subtract
-            return function(self.part(key[1]), self.part(key[2]), _number(key[3]))
-        if kind == "shl":
-            return lanes.shift_left(self.part(key[1]), self.part(key[2]), _number(key[3]))
-        if kind in ("shr", "sar"):
-            width = _number(key[3])
-            return lanes.shift_right(self.part(key[1]), self.part(key[2]), width, arithmetic=kind == "sar")
+    def _arithmetic(self, kind: str, parts: tuple[object, ...]) -> Value:
         if kind == "compare":
-            a, b = self.part(key[2]), self.part(key[3])
-            return lanes.compare(str(key[1]), a, b, _number(key[4]), signed_operands=bool(key[5]))
-        return Form(((key, 1),))
+            a, b = self.part(parts[2]), self.part(parts[3])
+            return lanes.compare(str(parts[1]), a, b, _number(parts[4]), signed_operands=bool(parts[5]))
+        a, b, width = self.part(parts[1]), self.part(parts[2]), _number(parts[3])
+        match kind:
+            case "add":
+                return lanes.add(a, b, width)
+            case "sub":
+                return lanes.subtract(a, b, width)
+            case "shl":
+                return lanes.shift_left(a, b, width)
+            case _:
+                return lanes.shift_right(a, b, width, arithmetic=kind == "sar")
 
 
 def _extended(value: Value) -> Value:

@@ -15,6 +15,8 @@ from .symbol import Atom, Condition, Form
 if TYPE_CHECKING:
     from ...smt import Claim, PathSolver, Term
 
+_INDICES = frozenset(f"%{name}.{axis}" for name in ("nctaid", "clusterid", "nclusterid") for axis in "xyz")
+"""Special registers that hold no negative number."""
 _LOW, _HIGH = -(1 << 31), (1 << 31) - 1
 
 
@@ -70,6 +72,16 @@ class SolverOracle:
             numbers[form] = found
         return numbers[form]
 
+    def example(self, name: Atom) -> int | None:
+        """Return a number that an atom can be after the decisions, one that is not negative if there is any."""
+        from ...smt import Claim
+
+        if name not in self._at.examples:
+            solver, term = self._ready(), _atom(name)
+            found = solver.example([*self._path, Claim("lt", term, 0, holds=False)], term)
+            self._at.examples[name] = solver.example(self._path, term) if found is None else found
+        return self._at.examples[name]
+
     def is_consistent(self) -> bool:
         """Tell whether the decisions can hold together, as far as is known."""
         if self._at.consistent is None:
@@ -101,6 +113,7 @@ class _Node:
 
     answers: dict[Condition, bool | None] = field(default_factory=dict)
     numbers: dict[Form, int | None] = field(default_factory=dict)
+    examples: dict[Atom, int | None] = field(default_factory=dict)
     consistent: bool | None = None
     next: dict[tuple[Condition, bool], _Node] = field(default_factory=dict)
 
@@ -167,7 +180,7 @@ def _atom(name: Atom) -> Term:
             cleared = (1 << 32) - (amount & 0xFFFFFFFF)
             if kind == "and" and cleared & (cleared - 1) == 0:
                 return Sum(((1, inner), (-1, Remainder(inner, cleared))), 0)
-    return Variable(name.digest.hex(), _LOW, _HIGH)
+    return Variable(name.digest.hex(), 0 if kind == "special" and arguments[0] in _INDICES else _LOW, _HIGH)
 
 
 def _argument(value: tuple[object, ...]) -> Term:

@@ -45,14 +45,18 @@ class Atom(tuple[object, ...]):
     differs: int
     origin: int
     depth: int
+    inner: tuple[object, ...]
+    """What the atom is computed by, also when it is cut down."""
 
     def __new__(cls, parts: tuple[object, ...], differs: int | None = None) -> Atom:
         digest = blake2b(_encoded(parts), digest_size=12).digest()
+        inner = parts
         facts = _facts(parts)
         if facts[2] >= _DEEPEST:
             parts, facts = ("deep", parts[0], digest.hex()), (facts[0], facts[1], 0)
         self = super().__new__(cls, parts)
         self.digest = digest
+        self.inner = inner
         self.differs = facts[0] if differs is None else differs
         self.origin = facts[1] | _ORIGINS.get(str(parts[0]), 0)
         self.depth = facts[2] + 1
@@ -205,6 +209,8 @@ class Oracle(Protocol):
 
     def only(self, form: Form) -> int | None: ...
 
+    def example(self, name: Atom) -> int | None: ...
+
     def is_consistent(self) -> bool: ...
 
 
@@ -220,6 +226,8 @@ class Decisions:
     taken: list[tuple[Condition, bool]] = field(default_factory=list)
     truths: dict[Form, bool] = field(default_factory=dict)
     """Predicates that were decided: what holds once holds for the rest of the run."""
+    ways: dict[int, dict[Condition, tuple[int, bool]]] = field(default_factory=dict)
+    """Conditions of each branch or guard that were decided or implied: by which CTA first, and their truth."""
     pins: dict[Atom, int] = field(default_factory=dict)
     """Atoms that the decisions leave one number."""
 
@@ -233,6 +241,10 @@ class Decisions:
     def only(self, form: Form) -> int | None:
         """Return the one number that a form can be, None when there are more, or when that is not known."""
         return None if self.oracle is None else self.oracle.only(form)
+
+    def example(self, name: Atom) -> int | None:
+        """Return a number that an atom can be, None when none is found."""
+        return None if self.oracle is None else self.oracle.example(name)
 
     def _by_interval(self, condition: Condition) -> bool | None:
         key, scale, offset = _primitive(condition.form)
@@ -262,6 +274,22 @@ class Decisions:
         if most is not None and most + offset < bound:
             return True
         return False if least + offset >= bound else None
+
+    def note_way(self, point: int, rank: int, condition: Condition, truth: bool) -> None:
+        """Note what a condition of a branch or guard came out as in a CTA."""
+        self.ways.setdefault(point, {}).setdefault(condition, (rank, truth))
+
+    def agreed(self, point: int, rank: int, condition: Condition) -> bool | None:
+        """Return what a condition came out as in another CTA, where it differs by the place in the grid only."""
+        best: tuple[int, int] | None = None
+        found: bool | None = None
+        for other, (whose, truth) in self.ways.get(point, {}).items():
+            if whose == rank or (other.relation, other.bound) != (condition.relation, condition.bound):
+                continue
+            distance = _distance(condition.form, other.form)
+            if distance is not None and (best is None or distance < best):
+                best, found = distance, truth
+        return found
 
     def assume(self, condition: Condition, truth: bool) -> None:
         """Record a decision. The caller has asked `implied` before."""
@@ -327,6 +355,16 @@ class Decisions:
     ) -> None:
         known = table.get(key)
         table[key] = bound if known is None else pick(known, bound)
+
+
+def _distance(form: Form, other: Form) -> tuple[int, int] | None:
+    """Return how far two forms are apart, None when more than the place of CTAs in the grid parts them."""
+    apart = plus(form, other, -1)
+    if isinstance(apart, int):
+        return 0, abs(apart)
+    if any(name[0] != "special" for name, _ in apart.terms):
+        return None
+    return len(apart.terms), abs(apart.constant)
 
 
 def _scaled(low: int | None, high: int | None, scale: int) -> tuple[int | None, int | None]:

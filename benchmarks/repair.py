@@ -38,6 +38,7 @@ from ptxcheck.source import Source
 
 _ROOT = Path(__file__).resolve().parents[1]
 _NICENESS = 5
+_GOOD = frozenset({"safe", "faster", "nothing"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +209,7 @@ def _out_of_time(number: int, frame: FrameType | None) -> None:
 
 def campaign(cases: Iterable[Case], out: Path, arguments: argparse.Namespace) -> int:
     """Repair each case that has no line yet, until the time is up; return how many."""
-    known = {record.name for record in read_records(out)}
+    known = {r.name for r in read_records(out) if r.outcome in _GOOD or not arguments.again}
     end = time.monotonic() + arguments.seconds
     count = 0
     for case in cases:
@@ -228,15 +229,15 @@ def campaign(cases: Iterable[Case], out: Path, arguments: argparse.Namespace) ->
 
 
 def read_records(path: Path) -> list[Record]:
-    """Read the results; a half-written last line is left out."""
-    found = []
+    """Read the results, the last of each case; a half-written last line is left out."""
+    found: dict[str, Record] = {}
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
         try:
             row = json.loads(line)
         except json.JSONDecodeError:
             continue
-        found.append(Record(**{**row, "rules": tuple(row["rules"]), "done": tuple(row["done"])}))
-    return found
+        found[row["name"]] = Record(**{**row, "rules": tuple(row["rules"]), "done": tuple(row["done"])})
+    return list(found.values())
 
 
 def show_table(records: Iterable[Record]) -> str:
@@ -268,6 +269,7 @@ def main() -> int:
         part.add_argument("--out", type=Path, required=True)
         part.add_argument("--seconds", type=float, default=3600.0, help="begin no case after so long")
         part.add_argument("--limit", type=float, default=120.0, help="seconds for one case")
+        part.add_argument("--again", action="store_true", help="repair again what was not repaired safely")
         part.add_argument("--verify-seconds", type=float, default=5.0, help="for one verification")
         if name == "rules":
             part.add_argument("--family", default="", help="such as MB,TX")

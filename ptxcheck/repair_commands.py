@@ -43,6 +43,9 @@ def repair_command(write: Write, fail: Fail) -> click.Command:
     )
     @click.option("--limit", default=10.0, show_default=True, help="Seconds after which a kernel hangs.")
     @click.option("--rounds", default=30, show_default=True, help="Timed rounds; 0 for none.")
+    @click.option(
+        "--sanitizer/--no-sanitizer", default=True, help="Ask compute-sanitizer, where it is on PATH."
+    )
     @click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
     @click.pass_context
     def repair_file(context: click.Context, /, path: str, **options: Any) -> None:
@@ -59,16 +62,19 @@ def repair_command(write: Write, fail: Fail) -> click.Command:
             result, left = outcome.text, bool(outcome.left)
             shown, table = outcome_text(outcome), outcome_table(outcome)
         session, missing = _on_hardware(text, result, options, fail)
+        safe = _is_safe(table)
         table["hardware"] = {"missing": missing} if session is None else _session_table(session)
+        if not options["optimise"]:
+            table["validated"] = _validate(table, session, safe=safe)
         if options["diff"]:
             write(diff_text(path, text, result), None)
         elif options["form"] == "json":
             write(json.dumps(table, indent=2) + "\n", None)
         else:
-            write(shown + _hardware_text(session, missing, safe=_is_safe(table)), None)
+            write(shown + _hardware_text(session, missing, safe=safe), None)
         if options["output"]:
             write(result, options["output"])
-        context.exit(1 if left or (session is not None and not session.is_right) else 0)
+        context.exit(1 if left or (session is not None and not session.is_valid) else 0)
 
     return repair_file
 
@@ -80,18 +86,31 @@ def _on_hardware(before: str, after: str, options: dict[str, Any], fail: Fail) -
     from .hardware_commands import delayed_forms
     from .repair.device import NoDeviceError
     from .repair.harness import HarnessError, load_harness
+    from .repair.sanitizer import find_sanitizer
     from .repair.session import Plan, run_session
 
     harness = Path(options["harness"])
     try:
         kernel = load_harness(harness).kernel
         against = before if options["optimise"] and after != before else None
-        plan = Plan(after, delayed_forms(after, kernel, 3, fail), against, rounds=options["rounds"])
+        sanitizer = find_sanitizer() if options["sanitizer"] else None
+        delayed = delayed_forms(after, kernel, 3, fail)
+        plan = Plan(after, delayed, against, rounds=options["rounds"], sanitizer=sanitizer)
         return run_session(harness, plan, limit_seconds=options["limit"]), ""
     except HarnessError as error:
         fail(str(error))
     except NoDeviceError as error:
         return None, f"results and time on hardware: no usable GPU here: {error}"
+
+
+def _validate(table: dict[str, Any], session: Session | None, *, safe: bool) -> bool | None:
+    """Tell whether the repairs are validated, and mark them; None when nothing was run."""
+    if session is None:
+        return None
+    if safe and session.is_valid:
+        for each in table["repairs"]:
+            each["safety"] = "validated"
+    return safe and session.is_valid
 
 
 def _is_safe(table: dict[str, Any]) -> bool:
@@ -112,7 +131,7 @@ def _hardware_text(session: Session | None, missing: str, *, safe: bool) -> str:
 
     shown = session_text(session, compared=True)
     if safe:
-        word = "validated" if session.is_right else "not validated: the GPU says otherwise"
+        word = "validated" if session.is_valid else "not validated: the GPU says otherwise"
         shown += f"the repairs are {word}\n"
     return shown
 

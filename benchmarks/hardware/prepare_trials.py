@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import math
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from benchmarks.repair import Record, read_records
 from ptxcheck.parser import parse_module
 from ptxcheck.repair.harness import load_harness
 from ptxcheck.repair.perturb import perturb
 from ptxcheck.source import Source
 
-from .entries import read_manifest
+from .entries import Entry, read_manifest
 from .trials import Trial, write_trials
 
 _ARCH = "sm_90a"
+_FIRST_SEED = 100
+"""Other delays than those that the mutants were run under."""
+_TAKEN = frozenset({"safe", "faster"})
 
 
 def prepare_trials(
@@ -29,61 +32,65 @@ def prepare_trials(
     Raises CalledProcessError when ptxas refuses a text.
     """
     out.mkdir(parents=True, exist_ok=True)
+    preparation = _Preparation(out, root, seeds)
     entries = {entry.name: entry for entry in read_manifest(mutants)}
-    trials: list[Trial] = []
-    for kernel, entry in entries.items():
-        if entry.operator:
-            continue
-        text = (mutants / entry.image).read_text(encoding="utf-8")
-        trials.append(_trial(kernel, "correct", "", text, entry.harness, False, out, root, seeds))
-    for record in _records(repairs):
-        entry = entries[record["name"].removesuffix("+optimise")]
-        kind = "optimise" if record["group"] == "optimise" else "repair"
-        if record["outcome"] not in ("safe", "faster"):
-            continue
-        text = (texts / f"{record['name'].replace('/', '-')}.ptx").read_text(encoding="utf-8")
-        trials.append(
-            _trial(
-                record["name"],
-                kind,
-                entry.operator,
-                text,
-                entry.harness,
-                record["restored"],
-                out,
-                root,
-                seeds,
-            )
-        )
+    trials = [
+        preparation.trial(entry, entry.name, "correct", (mutants / entry.image).read_text(encoding="utf-8"))
+        for entry in entries.values()
+        if not entry.operator
+    ]
+    for record in (record for path in repairs for record in read_records(path)):
+        if record.outcome in _TAKEN:
+            entry = entries[record.name.removesuffix("+optimise")]
+            text = (texts / f"{_stem(record.name)}.ptx").read_text(encoding="utf-8")
+            trials.append(preparation.trial(entry, record.name, _kind(record), text, record.restored))
     write_trials(out, trials)
     return len(trials)
 
 
-def _records(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
-    for path in paths:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            yield json.loads(line)
+def _kind(record: Record) -> str:
+    return "optimise" if record.group == "optimise" else "repair"
 
 
-def _trial(
-    name: str, kind: str, group: str, text: str, harness: str, restored: bool, out: Path, root: Path, seeds: int
-) -> Trial:  # fmt: skip
-    loaded = load_harness(root / harness)
-    stem = name.replace("/", "-")
-    images = [_assembled(out, f"{stem}.cubin", text)]
-    module = parse_module(Source(f"{stem}.ptx", text))
-    for seed in range(seeds):
-        images.append(_assembled(out, f"{stem}.{seed}.cubin", perturb(module, loaded.kernel, 100 + seed)))
-    work = [math.prod(case.values()) for case in loaded.cases]
-    original = f"{Path(harness).stem}.cubin"
-    case = work.index(max(work))
-    return Trial(name, kind, group, harness, images[0], tuple(images[1:]), original, case, restored)
+def _stem(name: str) -> str:
+    return name.replace("/", "-")
 
 
-def _assembled(folder: Path, name: str, text: str) -> str:
-    path = folder / name
-    source = path.with_suffix(".ptx")
-    source.write_text(text, encoding="utf-8")
-    subprocess.run(["ptxas", f"-arch={_ARCH}", str(source), "-o", str(path)], check=True)
-    source.unlink()
-    return name
+@dataclass(frozen=True, slots=True)
+class _Preparation:
+    """Where images go, and how many delayed forms each trial has."""
+
+    out: Path
+    root: Path
+    seeds: int
+
+    def trial(self, entry: Entry, name: str, kind: str, text: str, restored: bool = False) -> Trial:
+        """Assemble one text."""
+        loaded = load_harness(self.root / entry.harness)
+        module = parse_module(Source(f"{_stem(name)}.ptx", text))
+        delayed = tuple(
+            self._assembled(f"{_stem(name)}.{seed}.cubin", perturb(module, loaded.kernel, _FIRST_SEED + seed))
+            for seed in range(self.seeds)
+        )
+        image = self._assembled(f"{_stem(name)}.cubin", text)
+        work = [math.prod(case.values()) for case in loaded.cases]
+        original = f"{Path(entry.harness).stem}.cubin"
+        return Trial(
+            name,
+            kind,
+            entry.operator,
+            entry.harness,
+            image,
+            delayed,
+            original,
+            work.index(max(work)),
+            restored,
+        )
+
+    def _assembled(self, name: str, text: str) -> str:
+        path = self.out / name
+        source = path.with_suffix(".ptx")
+        source.write_text(text, encoding="utf-8")
+        subprocess.run(["ptxas", f"-arch={_ARCH}", str(source), "-o", str(path)], check=True)
+        source.unlink()
+        return name

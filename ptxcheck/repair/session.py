@@ -11,7 +11,10 @@ from typing import Any
 from .device import Device
 from .harness import load_harness
 from .outcome import Environment, Outcome, RunResult
+from .sanitizer import Sanitized, Tool, sanitize
 from .timing import Comparison, compare
+
+_SLOWER_UNDER_TOOLS = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,8 @@ class Plan:
     against: str | None = None
     repeat: int = 3
     rounds: int = 30
+    sanitizer: str | None = None
+    """Path of compute-sanitizer; None leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +40,18 @@ class Session:
     delayed: tuple[RunResult, ...]
     timing: Comparison | RunResult | None
     """Median times; of the kernel with itself when there was nothing to compare with. None: not timed."""
+    sanitized: tuple[Sanitized, ...] = ()
+    """What Compute Sanitizer says of the first case, none when it was not asked or the kernel is not right."""
 
     @property
     def is_right(self) -> bool:
         """Tell whether every run of every form was right."""
         return all(r.outcome is Outcome.RIGHT for r in (self.result, *self.delayed))
+
+    @property
+    def is_valid(self) -> bool:
+        """Tell whether every run was right and no tool of Compute Sanitizer that gave an answer reports an error."""
+        return self.is_right and not any(each.errors for each in self.sanitized)
 
 
 def run_session(
@@ -58,7 +70,14 @@ def run_session(
             delayed = tuple(device.run(text, cases, plan.repeat) for text in plan.delayed)
             if plan.rounds:
                 timing = _timed(device, plan)
-    return Session(loaded.kernel, environment, result, delayed, timing)
+    sanitized: tuple[Sanitized, ...] = ()
+    if plan.sanitizer is not None and result.outcome is Outcome.RIGHT:
+        limit = limit_seconds * _SLOWER_UNDER_TOOLS
+        sanitized = tuple(
+            sanitize(harness, plan.image, cases[:1], tool, plan.sanitizer, limit_seconds=limit)
+            for tool in Tool
+        )
+    return Session(loaded.kernel, environment, result, delayed, timing, sanitized)
 
 
 def _timed(device: Device, plan: Plan) -> Comparison | RunResult:
@@ -80,6 +99,7 @@ def session_json(session: Session) -> str:
         "result": session.result.to_json(),
         "delayed": [result.to_json() for result in session.delayed],
         "timing": timing,
+        "sanitizer": [asdict(each) for each in session.sanitized],
         "right": session.is_right,
     }
     return json.dumps(table, indent=2) + "\n"
@@ -95,6 +115,7 @@ def session_text(session: Session, *, compared: bool) -> str:
         f"  as it is       {_shown(session.result)}",
     ]
     lines += [f"  with delays {n}  {_shown(result)}" for n, result in enumerate(session.delayed, 1)]
+    lines += [f"  {each.tool:<14} {_said(each)}" for each in session.sanitized]
     timing = session.timing
     if isinstance(timing, RunResult):
         lines.append(f"  time           {_shown(timing)}")
@@ -114,3 +135,9 @@ def _shown(result: RunResult) -> str:
     runs = "run" if result.runs == 1 else "runs"
     detail = f": {result.detail}" if result.detail else ""
     return f"{result.outcome.value}{where} ({result.runs} {runs}){detail}"
+
+
+def _said(each: Sanitized) -> str:
+    if each.errors is None:
+        return f"no answer: {each.detail}"
+    return f"{each.errors} errors: {each.detail}" if each.errors else "no errors"

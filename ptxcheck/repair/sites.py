@@ -98,3 +98,13 @@ def ways_out(view: KernelView) -> tuple[int, ...]:
         if edge.kind is EdgeKind.EXIT
     }
     return tuple(sorted(exits))
+
+
+def expected_bytes(view: KernelView) -> list[int]:
+    """Return the numbers of bytes that the kernel expects somewhere, what most places expect first."""
+    values = [
+        amount
+        for point, instruction in enumerate(view.body.instructions)
+        if (amount := view.facts.constant(point, instruction.get("tx_count"))) is not None
+    ]
+    return sorted(set(values), key=lambda value: (-values.count(value), value))

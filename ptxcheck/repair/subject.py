@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -70,12 +71,28 @@ class Subject:
         return tuple(sorted({a.point for s in strands for a in s.actions if self.barrier in barriers_of(a)}))
 
     @cached_property
-    def held(self) -> Held | None:
-        """State of that mbarrier where the run is stuck or ends."""
-        if self.violation is None or self.barrier is None:
-            return None
+    def states(self) -> Mapping[Barrier, Held]:
+        """State of every live mbarrier where the run is stuck or ends."""
+        if self.violation is None:
+            return {}
         protocol = self.violation.run.protocol
-        return held_after(protocol, simulate(protocol).steps).get(self.barrier)
+        return held_after(protocol, simulate(protocol).steps)
+
+    @property
+    def held(self) -> Held | None:
+        """State there of the mbarrier that the violation is about."""
+        return None if self.barrier is None else self.states.get(self.barrier)
+
+    @cached_property
+    def stuck(self) -> tuple[tuple[Barrier, Held], ...]:
+        """That mbarrier, then those in the middle of a phase, with their states: one of them holds up the others."""
+        own = () if self.barrier is None or self.held is None else ((self.barrier, self.held),)
+        others = [
+            (barrier, held)
+            for barrier, held in self.states.items()
+            if barrier != self.barrier and (0 < held.pending < held.count or held.expected != held.completed)
+        ]
+        return (*own, *sorted(others, key=lambda each: each[0]))
 
 
 def subject_of(view: KernelView, finding: Finding) -> Subject:

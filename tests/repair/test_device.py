@@ -78,3 +78,9 @@ def test_no_device_is_one_clear_error(tmp_path: Path) -> None:
         Device(tmp_path / "h.toml", command=(sys.executable, str(worker))),
     ):
         pass
+
+
+def test_a_worker_that_is_let_go_ends_by_itself(device: Device) -> None:
+    device.run("right", [0])
+    assert device.finish(10.0)
+    assert not device.finish(10.0)

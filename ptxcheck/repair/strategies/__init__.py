@@ -10,7 +10,7 @@ from .address import move_address
 from .alignment import raise_alignment
 from .arrival import insert_arrival
 from .arrival_count import solve_arrival_count
-from .byte_count import solve_byte_count
+from .byte_count import agree_on_bytes, solve_byte_count
 from .clone import clone_statement
 from .descriptor import set_descriptor_field
 from .directive import change_directive
@@ -35,6 +35,7 @@ Strategy = Callable[[Subject], Iterator[Patch]]
 
 STRATEGIES: tuple[Strategy, ...] = (
     solve_byte_count,
+    agree_on_bytes,
     solve_arrival_count,
     flip_parity,
     lower_group_number,

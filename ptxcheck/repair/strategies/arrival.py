@@ -9,7 +9,7 @@ from ...op import Op
 from ...parser.show import show_operand
 from ...protocols.actions import Barrier, Init, Wait
 from ..patch import Patch, Writer, combined
-from ..sites import nearest, unread
+from ..sites import expected_bytes, nearest, unread
 from ..subject import Subject
 
 _RULES = frozenset({"MB020", "MB021", "TX001", "TX002", "TX003", "MB022", "MB024", "SM022"})
@@ -29,13 +29,13 @@ def insert_arrival(subject: Subject) -> Iterator[Patch]:
 
 def _beside_copies(subject: Subject) -> Iterator[Patch]:
     """Yield an arrival that expects the bytes which complete unexpected, before each copy that completes them."""
-    bytes_ = _missing_bytes(subject)
-    for point in subject.barrier_points if bytes_ else ():
-        mbar = subject.view.body.instructions[point].get("mbar")
-        if isinstance(mbar, Address):
-            text = f"mbarrier.arrive.expect_tx.shared::cta.b64 _, {show_operand(mbar)}, {bytes_};"
-            edit = Writer(subject.view).before(point, text)
-            yield combined("arrival", f"arrive: '{text}'", 2, [edit])
+    for cost, bytes_ in enumerate(_missing_bytes(subject)):
+        for point in subject.barrier_points:
+            mbar = subject.view.body.instructions[point].get("mbar")
+            if isinstance(mbar, Address):
+                text = f"mbarrier.arrive.expect_tx.shared::cta.b64 _, {show_operand(mbar)}, {bytes_};"
+                edit = Writer(subject.view).before(point, text)
+                yield combined("arrival", f"arrive: '{text}'", 2 + cost, [edit])
 
 
 def _lost(subject: Subject) -> Iterator[Patch]:
@@ -51,10 +51,8 @@ def _lost(subject: Subject) -> Iterator[Patch]:
 
 def _forms(subject: Subject) -> list[tuple[str, str]]:
     """Return opcodes of arrivals with what follows the address: plain, with bytes, and as the kernel writes them."""
-    bytes_ = _missing_bytes(subject)
-    forms = []
-    if bytes_:
-        forms.append(("mbarrier.arrive.expect_tx.shared::cta.b64", f", {bytes_}"))
+    head = "mbarrier.arrive.expect_tx.shared::cta.b64"
+    forms = [(head, f", {bytes_}") for bytes_ in _missing_bytes(subject)]
     forms.append(("mbarrier.arrive.shared::cta.b64", ""))
     for instruction in subject.view.body.instructions:
         plain = instruction.get("tx_count") is None and instruction.get("count") is None
@@ -63,11 +61,14 @@ def _forms(subject: Subject) -> list[tuple[str, str]]:
     return list(dict.fromkeys(forms))
 
 
-def _missing_bytes(subject: Subject) -> int:
+def _missing_bytes(subject: Subject) -> list[int]:
+    """Return the bytes that nobody expects; where the host's maps decide, those that the kernel expects elsewhere."""
     held = subject.held
-    if held is None or not isinstance(held.completed, int) or not isinstance(held.expected, int):
-        return 0
-    return max(0, held.completed - held.expected)
+    if held is None:
+        return []
+    if isinstance(held.completed, int) and isinstance(held.expected, int):
+        return [held.completed - held.expected] if held.completed > held.expected else []
+    return expected_bytes(subject.view)
 
 
 def _behind_waits(subject: Subject) -> Iterator[Patch]:

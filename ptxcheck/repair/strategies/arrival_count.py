@@ -2,47 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...ir import Immediate
-from ...protocols.actions import Arrive, AsyncArrive, Init
+from ...protocols.actions import Arrive, AsyncArrive, Barrier, Init, Strand
+from ...protocols.replay import Held
 from ..patch import Patch, Writer, combined
 from ..subject import Subject
 
 
 def solve_arrival_count(subject: Subject) -> Iterator[Patch]:
-    """Yield a patch for each count that the arrivals of one phase may mean."""
-    violation, barrier, held = subject.violation, subject.barrier, subject.held
-    if violation is None or barrier is None or held is None:
+    """Yield a patch for each count that the arrivals of one phase may mean, of each mbarrier that is stuck."""
+    if subject.violation is None:
         return
-    strands = violation.run.protocol.strands
-    inits = {
-        a.point: a.count for s in strands for a in s.actions if isinstance(a, Init) and a.barrier == barrier
-    }
+    strands = subject.violation.run.protocol.strands
     everywhere = {a.point: a.count for s in strands for a in s.actions if isinstance(a, Init)}
-    for point, count in sorted(inits.items()):
-        if subject.view.body.instructions[point].get("count") is None:
-            continue
-        for cost, wanted in enumerate(_counts(subject, count)):
-            edit = Writer(subject.view).with_operand(point, "count", Immediate(wanted))
-            yield combined(
-                "arrival count", f"initialise with {wanted} arrivals instead of {count}", 1 + cost, [edit]
-            )
-            alike = [p for p, other in sorted(everywhere.items()) if other == count]
-            edits = [Writer(subject.view).with_operand(p, "count", Immediate(wanted)) for p in alike]
-            if len(edits) > 1:
-                summary = f"initialise {len(edits)} mbarriers with {wanted} arrivals instead of {count}"
-                yield combined("arrival count", summary, 2 + cost, edits)
+    for rank, (barrier, held) in enumerate(subject.stuck):
+        inits = {
+            a.point: a.count
+            for s in strands
+            for a in s.actions
+            if isinstance(a, Init) and a.barrier == barrier
+        }
+        for point, count in sorted(inits.items()):
+            if subject.view.body.instructions[point].get("count") is not None:
+                wanted = _counts(strands, barrier, held, count)
+                yield from _initialised(subject, point, count, wanted, everywhere, 1 + rank)
 
 
-def _counts(subject: Subject, count: int) -> list[int]:
+def _initialised(
+    subject: Subject, point: int, count: int, counts: Sequence[int], everywhere: Mapping[int, int], least: int
+) -> Iterator[Patch]:
+    """Yield the initialisation at a point, and all with the same count, with each of some counts."""
+    writer = Writer(subject.view)
+    for cost, wanted in enumerate(counts):
+        edit = writer.with_operand(point, "count", Immediate(wanted))
+        summary = f"initialise with {wanted} arrivals instead of {count}"
+        yield combined("arrival count", summary, least + cost, [edit])
+        alike = [p for p, other in sorted(everywhere.items()) if other == count]
+        if len(alike) > 1:
+            edits = [writer.with_operand(p, "count", Immediate(wanted)) for p in alike]
+            summary = f"initialise {len(edits)} mbarriers with {wanted} arrivals instead of {count}"
+            yield combined("arrival count", summary, least + 1 + cost, edits)
+
+
+def _counts(strands: Sequence[Strand], barrier: Barrier, held: Held, count: int) -> list[int]:
     """Return the counts that make a phase complete: by the state, then by what one instruction brings."""
-    violation, barrier, held = subject.violation, subject.barrier, subject.held
-    assert violation is not None
-    assert held is not None
     found = [count - held.pending]
     by_point: dict[int, int] = {}
-    for strand in violation.run.protocol.strands:
+    for strand in strands:
         seen: set[int] = set()
         for action in strand.actions:
             if (

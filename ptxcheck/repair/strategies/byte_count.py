@@ -10,29 +10,56 @@ from ..patch import Patch, Writer, combined
 from ..subject import Subject
 
 _NAME = "tx_count"
+_RULES = ("TX", "MB02")
 
 
 def solve_byte_count(subject: Subject) -> Iterator[Patch]:
-    """Yield a patch for each instruction that expects bytes on the barrier of a violation."""
-    violation, barrier, held = subject.violation, subject.barrier, subject.held
-    if violation is None or barrier is None or held is None:
+    """Yield a patch for each instruction that expects bytes on an mbarrier that is stuck."""
+    if subject.violation is None:
         return
-    difference = _difference(held.expected, held.completed)
-    if difference is None or difference == 0:
+    strands = subject.violation.run.protocol.strands
+    for rank, (barrier, held) in enumerate(subject.stuck):
+        difference = _difference(held.expected, held.completed)
+        if difference is None or difference == 0:
+            continue
+        amounts = {
+            action.point: amount
+            for strand in strands
+            for action in strand.actions
+            if isinstance(action, Expect | Arrive) and action.barrier == barrier
+            if isinstance(amount := action.amount if isinstance(action, Expect) else action.expect, int)
+            and amount
+        }
+        for point, amount in sorted(amounts.items()):
+            wanted = amount - difference
+            if wanted >= 0 and subject.view.body.instructions[point].get(_NAME) is not None:
+                edit = Writer(subject.view).with_operand(point, _NAME, Immediate(wanted))
+                yield combined("byte count", f"expect {wanted} bytes instead of {amount}", 1 + rank, [edit])
+
+
+def agree_on_bytes(subject: Subject) -> Iterator[Patch]:
+    """Yield, for each number of bytes that the kernel expects somewhere, the numbers that it expects elsewhere.
+
+    The bytes of a box of a map that the host makes are not known, but the same wherever that map is used.
+    """
+    if not subject.finding.rule.startswith(_RULES):
         return
+    instructions = subject.view.body.instructions
     amounts = {
-        action.point: amount
-        for strand in violation.run.protocol.strands
-        for action in strand.actions
-        if isinstance(action, Expect | Arrive) and action.barrier == barrier
-        if isinstance(amount := action.amount if isinstance(action, Expect) else action.expect, int)
-        and amount
+        point: amount
+        for point, instruction in enumerate(instructions)
+        if (amount := subject.view.facts.constant(point, instruction.get(_NAME))) is not None
     }
-    for point, amount in sorted(amounts.items()):
-        wanted = amount - difference
-        if wanted >= 0 and subject.view.body.instructions[point].get(_NAME) is not None:
-            edit = Writer(subject.view).with_operand(point, _NAME, Immediate(wanted))
-            yield combined("byte count", f"expect {wanted} bytes instead of {amount}", 1, [edit])
+    values = list(amounts.values())
+    writer = Writer(subject.view)
+    for amount in sorted(set(values), key=lambda value: (values.count(value), value)):
+        points = [point for point, value in amounts.items() if value == amount]
+        for wanted in sorted(set(values) - {amount}, key=lambda value: (-values.count(value), value)):
+            edits = [writer.with_operand(point, _NAME, Immediate(wanted)) for point in points]
+            cost = 2 + max(0, values.count(amount) - values.count(wanted) + 1)
+            yield combined(
+                "byte count", f"expect {wanted} bytes instead of {amount}, as elsewhere", cost, edits
+            )
 
 
 def _difference(expected: object, completed: object) -> int | None:

@@ -179,6 +179,19 @@ def merged(spans: Iterable[Span]) -> Iterator[Span]:
         yield joined
 
 
+def _runs(places: Sequence[int], size: int) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the bytes at sorted addresses, with those that touch or overlap joined."""
+    start = end = -1
+    for place in places:
+        if place > end:
+            if end >= 0:
+                yield start, end
+            start = place
+        end = place + size
+    if end >= 0:
+        yield start, end
+
+
 def build_protocol(
     cfg: Cfg, traces: Sequence[Trace], meanings: Mapping[Op, Lower], registers: int | None = None
 ) -> Protocol:
@@ -266,9 +279,9 @@ def _access(occurrence: Occurrence) -> Iterator[Action]:
         numbers = (
             [address] if isinstance(address, int) else address[occurrence.addressing(access.lanes)].tolist()
         )
-        places = sorted({int(number) for number in numbers})
+        places = sorted(set(numbers))
         if access.size:
-            spans = tuple(merged(occurrence.span_at(place, access.size) for place in places))
+            spans = tuple(occurrence.span_at(start, end - start) for start, end in _runs(places, access.size))
         else:
             spans = tuple(occurrence.span_at(place, 0, exact=False) for place in places)
     if spans:

@@ -10,6 +10,7 @@ bytes in every schedule.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -94,6 +95,8 @@ class Phases:
         self._components = components
         self._record = record
         self.live: dict[Barrier, Mbarrier] = {}
+        self._offsets: dict[int, list[int]] = {}
+        """Places of the live mbarriers of each CTA, in order."""
         self.equations: dict[tuple[Barrier, str, str], Equation] = {}
         self._balanced_by_host: frozenset[Barrier] = frozenset()
         self._lived: dict[Barrier, int] = {}
@@ -122,6 +125,8 @@ class Phases:
             text = f"an expected count of {action.count} is outside 1 to {MAX_COUNT}"
             self._problem(Flaw.TX_RANGE, actor, action.point, action.barrier, text, happened=True)
         made = int(actor.stamp[Row.EXECUTED, actor.strand])
+        if action.barrier not in self.live:
+            insort(self._offsets.setdefault(action.barrier.cta, []), action.barrier.offset)
         self.live[action.barrier] = Mbarrier(
             action.count, action.count, actor.stamp, actor.strand, made, self._lived.get(action.barrier, 0)
         )
@@ -135,6 +140,7 @@ class Phases:
             self._lived[name] = barrier.lived + barrier.phase
             self._check_outstanding(actor, name, barrier, point)
             del self.live[name]
+            self._offsets[name.cta].remove(name.offset)
 
     def arrive(self, actor: Actor, action: Arrive) -> int | None:
         """Count an arrival; return its phase, None when the barrier is not live."""
@@ -471,9 +477,9 @@ class Phases:
         """Note an access of certain bytes. Those of a live mbarrier may be reused without invalidation after its
         last use, though the PTX ISA asks for one."""
         for span in spans:
-            for name, barrier in self.live.items():
-                meets = name.offset < span.end and span.start < name.offset + OBJECT_BYTES
-                if not meets or not span.size or name.cta != span.cta or barrier.overwritten is not None:
+            for name in self._live_in(span):
+                barrier = self.live[name]
+                if barrier.overwritten is not None:
                     continue
                 barrier.overwritten = (actor.strand, point)
                 text = "accesses the bytes of a live mbarrier, and nothing orders that after its last use"
@@ -483,6 +489,15 @@ class Phases:
                         Flaw.BARRIER_OVERWRITTEN, actor.strand, point, name, barrier.phase, text, strict=True,
                         happened=True,
                     )  # fmt: skip
+
+    def _live_in(self, span: Span) -> list[Barrier]:
+        """Return the live mbarriers of which a span covers bytes."""
+        places = self._offsets.get(span.cta)
+        if places is None or not span.size:
+            return []
+        first = bisect_right(places, span.start - OBJECT_BYTES)
+        last = bisect_left(places, span.end, lo=first)
+        return [Barrier(span.cta, offset) for offset in places[first:last]]
 
     def _problem(
         self,

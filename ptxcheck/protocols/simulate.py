@@ -128,6 +128,10 @@ class _Simulation:
 
     def _do(self, runner: _Runner, action: Action) -> int | None:
         """Perform an action. None: blocked; else the phase that it observed or took part in, or `_DONE`."""
+        if isinstance(action, Access):
+            actor = Actor(runner.index, runner.clock, runner.clock, runner.released)
+            self._touch(runner, actor, action, runner.index, runner.index, runner.at + 1)
+            return _DONE
         stamp = _stamped(runner.clock, runner.index, runner.at + 1)
         self._components.publish(stamp, runner.index)
         actor = Actor(runner.index, runner.clock, stamp, runner.released)
@@ -145,8 +149,6 @@ class _Simulation:
                 return _DONE if self._registers.move(actor, action) else None
             case Commit():
                 self._pipelines.commit(actor, action.pipeline)
-            case Access():
-                self._touch(runner, actor, action, runner.index, runner.index, runner.at + 1)
             case Fence():
                 self._fence(runner, actor, action)
             case _:

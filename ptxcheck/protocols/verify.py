@@ -15,7 +15,7 @@ from .actions import Arrive, Barrier, Expect, Init, Protocol
 from .cluster_use import uses_cluster
 from .given import with_given
 from .lowering import build_protocol
-from .machine.doubt import doubt_of
+from .machine.doubt import doubt_of, empty_sizes, realised
 from .machine.execute import Machine
 from .machine.layout import Layout, layout_of
 from .machine.paths import Coverage, Plan, explore
@@ -70,6 +70,8 @@ class Verification:
     failures: list[Run] = field(default_factory=list)
     equations: dict[tuple[str, str], Equation] = field(default_factory=dict)
     assumptions: dict[tuple[str, int], Assumption] = field(default_factory=dict)
+    required: dict[tuple[str, int], Assumption] = field(default_factory=dict)
+    """What sizes have to be, because the kernel goes wrong where there is nothing to do."""
     reasons: list[Reason] = field(default_factory=list)
     """Why something was not decided: bars every good verdict."""
     complete: bool = False
@@ -111,7 +113,7 @@ class Verification:
         if which is Property.SLOT_SAFETY and self.memory_doubts:
             return Verdict(which, VerdictKind.UNKNOWN, (self.memory_doubts[0],))
         provisos = which is Property.SLOT_SAFETY and self.provisos
-        taken = self.equations or self.assumptions or self.inferred or provisos
+        taken = self.equations or self.assumptions or self.required or self.inferred or provisos
         kind = VerdictKind.ASSUMES if taken else None
         if kind is None and self.complete:
             kind = VerdictKind.PROVED
@@ -344,15 +346,31 @@ class _Verifier:
         for trace in traces:
             for assumption in trace.assumptions:
                 self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
-        if outcome.problems:
-            odd = doubt_of(decisions.taken)
-            text = (
-                ""
-                if odd is None
-                else f"not certain: the run may be impossible, as {show_atom(odd)} is not followed"
-            )
-            self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, text))
+        if outcome.problems and not self._note_required(decisions.taken, outcome.problems):
+            doubt = self._doubt(decisions.taken)
+            self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, doubt))
         return True
+
+    def _note_required(
+        self, path: Sequence[tuple[Condition, bool]], problems: Sequence[Problem]
+    ) -> bool:
+        """Note what sizes have to be for a run that goes wrong not to be: False when it has none that is empty."""
+        empty = empty_sizes(path)
+        if not empty:
+            return False
+        which = " or ".join(show_atom(name) for name in empty)
+        text = f"{which} is at least 1: with less, {problems[0].detail}"
+        self._result.required.setdefault(("size", problems[0].point), Assumption("size", text, problems[0].point))
+        return True
+
+    def _doubt(self, path: Sequence[tuple[Condition, bool]]) -> str:
+        """Return why there may be no run with a path, "" when there is one."""
+        odd = doubt_of(path)
+        if realised(path, self._oracle) if odd is not None else self._oracle.admits({}):
+            return ""
+        if odd is None:
+            return "not certain: the solver could not tell whether the branches of the run are possible together"
+        return f"not certain: the run may be impossible, as {show_atom(odd)} is not followed"
 
     def _is_late(self) -> bool:
         return time.process_time() > self._deadline
@@ -390,8 +408,6 @@ class _Verifier:
         for (point, name), numbers in coverage.settled.items():
             shown = ", ".join(map(str, sorted(numbers)))
             self._result.bounds.append(Reason(f"only run where {show_atom(name)} is {shown}", point))
-        if self._oracle.undecided:
-            self._reason("the solver could not tell which branches are possible together", -1)
 
     def _hides_events(self, point: int) -> bool:
         """Tell whether something between a branch and its join was recorded in no run."""

@@ -7,10 +7,11 @@ the two may be related in a way that the solver does not see.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from .solver import follows
-from .symbol import Atom, Condition
+from .resolve import with_pins
+from .solver import SolverOracle, follows
+from .symbol import Atom, Condition, Form
 
 _SOURCES = frozenset(
     {"param", "special", "load", "shared", "strong", "volatile", "result", "returned", "loop"}
@@ -19,16 +20,53 @@ _SOURCES = frozenset(
 
 def doubt_of(path: Iterable[tuple[Condition, bool]]) -> Atom | None:
     """Return an atom that may be related to another one of the path without the solver knowing, or None."""
-    variables = {
-        atom for condition, _ in path for name, _ in condition.form.terms for atom in _variables(name)
-    }
+    variables = _variables_of(path)
     sources = {atom: frozenset(_sources(atom)) for atom in variables}
-    for atom in sorted(variables, key=lambda each: each.digest):
+    for atom in variables:
         if atom[0] in _SOURCES:
             continue
         if any(other != atom and sources[atom] & sources[other] for other in variables):
             return atom
     return None
+
+
+def empty_sizes(path: Iterable[tuple[Condition, bool]]) -> tuple[Atom, ...]:
+    """Return what a path takes for less than one: numbers that parameters alone give and that the path compares.
+
+    A comparison with zero for equality alone is about a flag, or says that the kernel has thought of it.
+    """
+    found: dict[Atom, None] = {}
+    for condition, truth in path:
+        if condition.relation != "lt" or len(condition.form.terms) != 1:
+            continue
+        (name, factor), *_ = condition.form.terms
+        limit = condition.bound - condition.form.constant
+        none = limit <= factor if truth else limit >= 0
+        if none and truth == (factor > 0) and all(source[0] == "param" for source in _sources(name)):
+            found[name] = None
+    return tuple(found)
+
+
+def realised(path: Sequence[tuple[Condition, bool]], oracle: SolverOracle) -> bool:
+    """Tell whether numbers were found for what a path depends on with which it is certainly possible."""
+    odd = [atom for atom in _variables_of(path) if atom[0] not in _SOURCES]
+    numbers: dict[Atom, int] = {}
+    for source in sorted({s for atom in odd for s in _sources(atom)}, key=lambda each: each.digest):
+        number = oracle.example(source, numbers)
+        if number is None:
+            return False
+        numbers[source] = number
+    for atom in odd:
+        value = with_pins(Form(((atom, 1),)), numbers, 1)
+        if not isinstance(value, int):
+            return False
+        numbers[atom] = value - (1 << 32) if 1 << 31 <= value < 1 << 32 else value
+    return oracle.admits(numbers)
+
+
+def _variables_of(path: Iterable[tuple[Condition, bool]]) -> list[Atom]:
+    found = {atom for condition, _ in path for name, _ in condition.form.terms for atom in _variables(name)}
+    return sorted(found, key=lambda each: each.digest)
 
 
 def _variables(atom: Atom) -> Iterator[Atom]:

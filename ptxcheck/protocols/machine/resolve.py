@@ -22,7 +22,7 @@ _PREDICATES = frozenset({"cmp", "below", "compare", "setp"})
 _LOGIC = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}
 _CHOICES = frozenset({"selp", *_LOGIC, *_PREDICATES, "not"})
 _COMPUTED = frozenset(
-    {"lanes", "sum", "cmp", "below", "not", "selp", "add", "sub", "shl", "shr", "sar", "compare", *_LOGIC}
+    {"lanes", "sum", "cmp", "below", "not", "selp", "add", "sub", "mul", "shl", "shr", "sar", "compare", *_LOGIC}
 )
 """Kinds of atoms that are numbers once their arguments are."""
 _WIDEST = 64
@@ -153,6 +153,9 @@ class _Rebuild:
         if kind == "compare":
             a, b = self.part(parts[2]), self.part(parts[3])
             return lanes.compare(str(parts[1]), a, b, _number(parts[4]), signed_operands=bool(parts[5]))
+        if kind == "mul":
+            product = lanes.multiply(_extended(self.part(parts[1])), _extended(self.part(parts[2])), _WIDEST)
+            return product & lanes.mask_of(32) if isinstance(product, int) and product >> 63 else product
         a, b, width = self.part(parts[1]), self.part(parts[2]), _number(parts[3])
         match kind:
             case "add":

@@ -6,7 +6,7 @@ not linear, a shift or a mask by a constant are variables of their own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,12 @@ from .symbol import Atom, Condition, Form
 if TYPE_CHECKING:
     from ...smt import Claim, PathSolver, Term
 
-_INDICES = frozenset(f"%{name}.{axis}" for name in ("nctaid", "clusterid", "nclusterid") for axis in "xyz")
-"""Special registers that hold no negative number."""
+_LEAST = {
+    f"%{name}.{axis}": least
+    for name, least in (("clusterid", 0), ("nctaid", 1), ("nclusterid", 1))
+    for axis in "xyz"
+}
+"""Least numbers of special registers."""
 _LOW, _HIGH = -(1 << 31), (1 << 31) - 1
 
 
@@ -31,8 +35,6 @@ class SolverOracle:
         self._path: list[Claim] = []
         self._root = _Node()
         self._at = self._root
-        self.undecided = 0
-        """Questions that the solver did not answer."""
 
     def restart(self) -> None:
         """Forget the decisions: another run begins."""
@@ -72,15 +74,27 @@ class SolverOracle:
             numbers[form] = found
         return numbers[form]
 
-    def example(self, name: Atom) -> int | None:
-        """Return a number that an atom can be after the decisions, one that is not negative if there is any."""
+    def example(self, name: Atom, others: Mapping[Atom, int] | None = None) -> int | None:
+        """Return a number that an atom can be after the decisions, one that is not negative if there is any.
+
+        `others` gives numbers of other atoms.
+        """
+        if others:
+            return self._example(name, [*self._path, *_numbered(others)])
+        if name not in self._at.examples:
+            self._at.examples[name] = self._example(name, self._path)
+        return self._at.examples[name]
+
+    def _example(self, name: Atom, claims: Sequence[Claim]) -> int | None:
         from ...smt import Claim
 
-        if name not in self._at.examples:
-            solver, term = self._ready(), _atom(name)
-            found = solver.example([*self._path, Claim("lt", term, 0, holds=False)], term)
-            self._at.examples[name] = solver.example(self._path, term) if found is None else found
-        return self._at.examples[name]
+        solver, term = self._ready(), _atom(name)
+        found = solver.example([*claims, Claim("lt", term, 0, holds=False)], term)
+        return solver.example(claims, term) if found is None else found
+
+    def admits(self, numbers: Mapping[Atom, int]) -> bool:
+        """Tell whether the decisions can certainly hold with these numbers."""
+        return self._ready().possible([*self._path, *_numbered(numbers)]) is True
 
     def is_consistent(self) -> bool:
         """Tell whether the decisions can hold together, as far as is known."""
@@ -103,7 +117,6 @@ class SolverOracle:
         can_fail = solver.possible([*self._path, _claim(condition, False)])
         if can_fail is False:
             return True
-        self.undecided += can_hold is None or can_fail is None
         return None
 
 
@@ -116,6 +129,12 @@ class _Node:
     examples: dict[Atom, int | None] = field(default_factory=dict)
     consistent: bool | None = None
     next: dict[tuple[Condition, bool], _Node] = field(default_factory=dict)
+
+
+def _numbered(numbers: Mapping[Atom, int]) -> list[Claim]:
+    from ...smt import Claim
+
+    return [Claim("eq", _atom(name), number) for name, number in numbers.items()]
 
 
 def _claim(condition: Condition, truth: bool) -> Claim:
@@ -180,7 +199,8 @@ def _atom(name: Atom) -> Term:
             cleared = (1 << 32) - (amount & 0xFFFFFFFF)
             if kind == "and" and cleared & (cleared - 1) == 0:
                 return Sum(((1, inner), (-1, Remainder(inner, cleared))), 0)
-    return Variable(name.digest.hex(), 0 if kind == "special" and arguments[0] in _INDICES else _LOW, _HIGH)
+    low = _LEAST.get(str(arguments[0]), _LOW) if kind == "special" else _LOW
+    return Variable(name.digest.hex(), low, _HIGH)
 
 
 def _argument(value: tuple[object, ...]) -> Term:

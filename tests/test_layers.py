@@ -46,7 +46,7 @@ LAYERS = (
         "baseline",
     ),
     ("check", "drawings", "dump", "placement", "judge", "output", "differences"),
-    ("triton", "pytest_plugin", "lsp"),
+    ("triton", "pytest_plugin", "page", "lsp"),
     (
         "progress",
         "command_output",

@@ -474,12 +474,13 @@ class _Charting:
     def _commit_end(self, strand: int, index: int, work: Transfer) -> int | None:
         """Return the moment of the first wait for an arrival that comes when the work is done."""
         actions = self.protocol.strands[strand].actions
-        for at in range(index + 1, len(actions)):
-            action = actions[at]
-            if isinstance(action, AsyncArrive) and action.pipeline == work.pipeline:
-                ends = [self._first_wait(*phase) for phase in self._phases_of_work(strand, at)]
-                return min((end for end in ends if end is not None), default=None)
-        return None
+        ends = [
+            self._first_wait(*phase)
+            for at, action in enumerate(actions)
+            if at > index and isinstance(action, AsyncArrive) and action.pipeline == work.pipeline
+            for phase in self._phases_of_work(strand, at)
+        ]
+        return min((end for end in ends if end is not None), default=None)
 
     @cached_property
     def _places(self) -> dict[tuple[int, int], int]:

@@ -1,0 +1,92 @@
+/* Shared memory by stage, with what is in flight at a step; and the columns of tensor memory. */
+
+class SharedMemory {
+  constructor(picture) {
+    this.picture = picture;
+    this.node = el("div", { class: "memory" });
+    this.show(null);
+  }
+
+  show(stepper) {
+    const placement = el("details", stepper ? {} : { open: true }, el("summary", {}, "Placement, from the code alone"), el("pre", { class: "scroll", tabindex: "0" }, this.picture.placement.map((line) => line.replace(/^ {2}/, "")).join("\n")));
+    if (!stepper) {
+      fill(this.node, el("p", { class: "quiet" }, "There is no run whose buffers could be shown."), placement);
+      return;
+    }
+    const run = stepper.run;
+    const cta = stepper.event ? run.roles[stepper.event.lane].cta : run.ctas[0];
+    const buffers = run.data.memory[cta] || [];
+    const flying = run.inFlight(stepper.moment);
+    const stateOf = (buffer, stage) => flying.filter((work) => work.touched.some(([c, b, s]) => c === cta && b === buffer && s === stage));
+    fill(
+      this.node,
+      el("p", { class: "quiet" }, `${run.ctas.length > 1 ? `CTA ${cta}. ` : ""}After step ${stepper.moment + 1}. Offsets are in bytes from the start of shared memory, whose first 1024 the system keeps.`),
+      buffers.length ? this.strip(buffers, stateOf) : el("p", { class: "quiet" }, "Asynchronous work touches no shared memory at a known place."),
+      buffers.length ? this.table(run, buffers, stateOf) : null,
+      placement,
+    );
+  }
+
+  strip(buffers, stateOf) {
+    const width = 1000;
+    const low = d3.min(buffers, (buffer) => buffer.starts[0]);
+    const high = d3.max(buffers, (buffer) => buffer.starts[buffer.starts.length - 1] + Math.max(buffer.size, 1));
+    const x = d3.scaleLinear().domain([Math.min(low, 1024), high]).range([1, width - 1]);
+    const starts = buffers.flatMap((buffer) => buffer.starts).sort((a, b) => a - b);
+    const cells = buffers.flatMap((buffer, number) => buffer.starts.map((start, stage) => {
+      const next = starts[d3.bisectRight(starts, start)];
+      const end = buffer.exact || next === undefined ? start + buffer.size : next;
+      return { buffer, number, stage, start, end: Math.max(end, start + 1), works: stateOf(number, stage) };
+    }));
+    const svg = d3.create("svg:svg").attr("class", "strip").attr("viewBox", `0 0 ${width} 74`).attr("preserveAspectRatio", "none").attr("role", "img")
+      .attr("aria-label", "Map of shared memory; the table says the same");
+    const group = svg.selectAll("g").data(cells).enter().append("g").attr("class", (cell) => `cell ${cell.buffer.uses.includes("mbarrier") ? "barrier" : cell.works.some((work) => work.writes) ? "filled" : cell.works.length ? "read" : cell.stage % 2 ? "odd" : "even"}`);
+    group.append("rect").attr("x", (cell) => x(cell.start)).attr("width", (cell) => Math.max(2, x(cell.end) - x(cell.start) - 1)).attr("y", 4).attr("height", 44);
+    group.append("text").attr("x", (cell) => (x(cell.start) + x(cell.end)) / 2).attr("y", 31).text((cell) => (x(cell.end) - x(cell.start) > 26 && !cell.buffer.uses.includes("mbarrier") ? (cell.buffer.starts.length > 1 ? String(cell.stage) : "●") : ""));
+    const ticks = x.ticks(6);
+    svg.append("g").attr("class", "ticks").selectAll("text").data(ticks).enter().append("text").attr("x", (tick) => x(tick)).attr("y", 66).text((tick) => String(tick));
+    return el("figure", {}, svg.node(), el("figcaption", { class: "quiet" }, "Numbers are stages. ", el("span", { class: "swatch filled" }), " being filled ", el("span", { class: "swatch read" }), " being read ", el("span", { class: "swatch barrier" }), " mbarriers"));
+  }
+
+  table(run, buffers, stateOf) {
+    const most = Math.min(16, d3.max(buffers, (buffer) => buffer.starts.length));
+    const rows = buffers.map((buffer, number) => {
+      const cells = d3.range(most).map((stage) => {
+        if (stage >= buffer.starts.length) return el("td", { class: "none" }, "");
+        const works = stateOf(number, stage);
+        const writes = works.filter((work) => work.writes);
+        const state = writes.length ? `being filled by ${run.units[writes[0].lane].name}` : works.length ? `being read by ${run.units[works[0].lane].name}` : "";
+        return el("td", { class: writes.length ? "filled" : works.length ? "read" : "" }, String(buffer.starts[stage]), state ? el("div", { class: "state" }, state) : null);
+      });
+      const pieces = buffer.pieces > 1 ? `, ${buffer.pieces} copies a stage` : "";
+      return el("tr", {}, el("th", { scope: "row" }, buffer.name), el("td", {}, buffer.uses.join(", ") + pieces), el("td", {}, buffer.exact ? String(buffer.size) : `at least ${buffer.size}`), ...cells,
+        most < buffer.starts.length ? el("td", {}, `and ${buffer.starts.length - most} more`) : null);
+    });
+    return dataTable("Shared memory by stage", ["Buffer", "Use", "Bytes of a stage", ...d3.range(most).map((stage) => `Stage ${stage}`)], rows, { class: "stages" });
+  }
+}
+
+function tensorMemory(tensor, places) {
+  if (!tensor) return [el("p", { class: "quiet" }, "This kernel allocates no tensor memory.")];
+  const width = 1000;
+  const x = d3.scaleLinear().domain([0, tensor.columns]).range([0, width]);
+  let at = 0;
+  const blocks = tensor.allocations.map((one) => {
+    const found = { ...one, first: at };
+    at += one.most;
+    return found;
+  });
+  const height = 70 + 16 * Math.min(tensor.ranges.length, 12);
+  const svg = d3.create("svg:svg").attr("class", "strip tensor").attr("viewBox", `0 0 ${width} ${height}`).attr("preserveAspectRatio", "none").attr("role", "img").attr("aria-label", "Columns of tensor memory; the tables say the same");
+  svg.append("rect").attr("class", "ground").attr("width", width).attr("y", 4).attr("height", 40);
+  svg.append("g").selectAll("rect").data(blocks).enter().append("rect").attr("class", (_, number) => (number % 2 ? "odd" : "even")).attr("x", (one) => x(one.first)).attr("width", (one) => x(one.most) - 1).attr("y", 4).attr("height", 40);
+  svg.append("g").attr("class", "ranges").selectAll("rect").data(tensor.ranges.slice(0, 12)).enter().append("rect").attr("class", (range) => range.what).attr("x", (range) => x(range.first)).attr("width", (range) => Math.max(2, x(range.count))).attr("y", (_, row) => 50 + 16 * row).attr("height", 12);
+  svg.append("g").attr("class", "ticks").selectAll("text").data(d3.range(0, tensor.columns + 1, 64)).enter().append("text").attr("x", (tick) => x(tick)).attr("y", height - 4).text((tick) => String(tick));
+  const allocated = tensor.allocations.map((one) => el("tr", {}, el("th", { scope: "row" }, one.least === one.most ? String(one.least) : `${one.least} to ${one.most}`), el("td", {}, one.pair ? "both CTAs of a pair" : "this CTA"), el("td", { class: "at" }, shortPlace(places[one.point]))));
+  const used = tensor.ranges.map((range) => el("tr", {}, el("th", { scope: "row" }, range.what), el("td", {}, `${range.first}–${range.first + range.count - 1}`), el("td", {}, range.absolute ? "absolute" : "of the allocation"), el("td", { class: "at" }, shortPlace(places[range.point]))));
+  return [
+    el("figure", {}, svg.node(), el("figcaption", { class: "quiet" }, `${tensor.columns} columns. Where the hardware puts an allocation is not known before the run; it is drawn from column 0.`)),
+    dataTable("Allocations of tensor memory", ["Columns", "In", "Where"], allocated, {}),
+    used.length ? dataTable("Columns that instructions name", ["Use", "Columns", "Counted", "First at"], used, {}) : el("p", { class: "quiet" }, "Which columns instructions name could not be followed."),
+  ];
+}

@@ -12,15 +12,23 @@ import click
 from .command_output import Fail, Write
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .config import Config
+    from .finding import Finding
     from .judge import TextJudge
+    from .repair.patch import Patch
     from .repair.search import Assembler, Outcome
+    from .source_repair import SourceOutcome
+
+_CUDA = (".cu", ".cuh")
 
 
-_HELP = """Repair a PTX file: propose patches, check each again, and keep those that pass.
+_HELP = """Repair a PTX or CUDA file: propose patches, check each again, and keep those that pass.
 
-A repair is `safe` when the checker proves the patched kernel and ptxas takes it, else `suggested`. Without options
-the repairs are listed and nothing is written.
+In a CUDA file a patch becomes a change of the source, where one is found that compiles to what passes. A repair is
+`safe` when the checker proves the patched kernel and ptxas takes it, else `suggested`. Without options the repairs are
+listed and nothing is written.
 
 Exit codes: 0 nothing is left to repair, 1 findings are left, 2 bad input.
 """
@@ -47,6 +55,11 @@ def fix_command(write: Write, fail: Fail) -> click.Command:
     @click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
     @click.pass_context
     def fix(context: click.Context, /, path: str, **options: Any) -> None:
+        if path.endswith(_CUDA):
+            text, patched, shown, left = _repaired_source(path, options, fail)
+            write(diff_text(path, text, patched) if options["diff"] else shown, None)
+            _write_out(write, path, text, patched, options)
+            context.exit(1 if left else 0)
         text, outcome = _repaired(path, options, fail)
         if options["diff"]:
             write(diff_text(path, text, outcome.text), None)
@@ -56,13 +69,106 @@ def fix_command(write: Write, fail: Fail) -> click.Command:
             write(_sarif(path, text, outcome, options["config_file"], fail), None)
         else:
             write(outcome_text(outcome), None)
-        if options["in_place"] and outcome.text != text:
-            write(outcome.text, path)
-        if options["output"]:
-            write(outcome.text, options["output"])
+        _write_out(write, path, text, outcome.text, options)
         context.exit(1 if outcome.left else 0)
 
     return fix
+
+
+def _write_out(write: Write, path: str, before: str, after: str, options: dict[str, Any]) -> None:
+    if options["in_place"] and after != before:
+        write(after, path)
+    if options["output"]:
+        write(after, options["output"])
+
+
+def _repaired_source(path: str, options: dict[str, Any], fail: Fail) -> tuple[str, str, str, bool]:
+    """Return the text of a CUDA file, the repaired one, what to show, and whether findings are left."""
+    from .repair.assemble import find_ptxas
+    from .rules import RULES, select_rules
+    from .source_repair import SourceError, SourceJudge, repair_source
+
+    if options["form"] == "sarif":
+        fail(f"{path}: SARIF fixes are for PTX files; use --diff, or --format json")
+    config = _config(path, options["config_file"], fail)
+    rules = select_rules(
+        RULES, config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
+    )
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        outcome = repair_source(
+            text, SourceJudge(path, rules, config), find_ptxas(), unsafe=options["unsafe"]
+        )
+    except OSError as error:
+        fail(f"{path}: {error.strerror}")
+    except UnicodeDecodeError:
+        fail(f"{path}: not UTF-8 text")
+    except SourceError as error:
+        fail(f"{path}: {error}; only a source that can be checked in full is repaired")
+    form = options["form"]
+    shown = source_text(outcome) if form == "text" else json.dumps(source_table(outcome), indent=2) + "\n"
+    return text, outcome.text, shown, bool(outcome.left)
+
+
+def source_text(outcome: SourceOutcome) -> str:
+    """Return repairs of a source for people."""
+    lines: list[str] = []
+    for done in outcome.repairs:
+        lines += [_headline(done.finding), f"  {done.safety.value}: {done.summary}"]
+        lines += [f"    {evidence}" for evidence in done.evidence]
+    known = {id(finding): summary for finding, summary in outcome.only_ptx}
+    for finding in outcome.left:
+        lines.append(_headline(finding))
+        summary = known.get(id(finding))
+        lines.append(
+            "  no repair found"
+            if summary is None
+            else f"  no change of the source found; in its PTX: {summary}"
+        )
+    return _summed(lines, len(outcome.repairs), len(outcome.left))
+
+
+def _headline(finding: Finding) -> str:
+    place = finding.location.primary
+    return f"{place.file}:{place.line}: {finding.rule} {finding.name}: {finding.message}"
+
+
+def _summed(lines: list[str], repaired: int, left: int) -> str:
+    lines.append(f"{repaired} repaired, {left} left" if repaired or left else "nothing to repair")
+    return "\n".join(lines) + "\n"
+
+
+def source_table(outcome: SourceOutcome) -> dict[str, Any]:
+    """Return repairs of a source as JSON values."""
+    return {
+        "repairs": [
+            {
+                **_finding_row(done.finding),
+                "safety": done.safety.value,
+                "change": done.summary,
+                "patches": _patch_rows(done.patches),
+                "evidence": list(done.evidence),
+            }
+            for done in outcome.repairs
+        ],
+        "left": [_finding_row(finding) for finding in outcome.left],
+        "only_ptx": [{**_finding_row(finding), "change": summary} for finding, summary in outcome.only_ptx],
+    }
+
+
+def _finding_row(finding: Finding) -> dict[str, Any]:
+    place = finding.location.primary
+    return {
+        "rule": finding.rule,
+        "kernel": finding.kernel,
+        "file": place.file,
+        "line": place.line,
+        "message": finding.message,
+    }
+
+
+def _patch_rows(patches: Iterable[Patch]) -> list[dict[str, str]]:
+    return [{"strategy": patch.strategy, "summary": patch.summary} for patch in patches]
 
 
 def _repaired(path: str, options: dict[str, Any], fail: Fail) -> tuple[str, Outcome]:
@@ -123,18 +229,13 @@ def outcome_text(outcome: Outcome) -> str:
     """Return repairs for people."""
     lines: list[str] = []
     for done in outcome.repairs:
-        place = done.finding.location.primary
-        lines.append(
-            f"{place.file}:{place.line}: {done.finding.rule} {done.finding.name}: {done.finding.message}"
-        )
+        lines.append(_headline(done.finding))
         lines += [f"  {done.safety.value}: {patch.summary}" for patch in done.patches]
         lines += [f"    {evidence}" for evidence in done.evidence]
     for finding in outcome.left:
         place = finding.location.primary
         lines.append(f"{place.file}:{place.line}: {finding.rule} {finding.name}: no repair found")
-    repaired, left = len(outcome.repairs), len(outcome.left)
-    lines.append(f"{repaired} repaired, {left} left" if repaired or left else "nothing to repair")
-    return "\n".join(lines) + "\n"
+    return _summed(lines, len(outcome.repairs), len(outcome.left))
 
 
 def outcome_table(outcome: Outcome) -> dict[str, Any]:
@@ -147,7 +248,7 @@ def outcome_table(outcome: Outcome) -> dict[str, Any]:
                 "line": done.finding.location.ptx.line,
                 "message": done.finding.message,
                 "safety": done.safety.value,
-                "patches": [{"strategy": p.strategy, "summary": p.summary} for p in done.patches],
+                "patches": _patch_rows(done.patches),
                 "evidence": list(done.evidence),
             }
             for done in outcome.repairs

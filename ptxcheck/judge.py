@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from .config import Config
@@ -29,6 +29,8 @@ class TextJudge:
     config: Config
     hints: Sequence[LaunchHint] = ()
     """Launches that the text's own comments do not give, such as those of the CUDA source."""
+    shown: Callable[[str], str] = str
+    """Turns a path of `.file` into the name to show."""
     _known: dict[object, tuple[KernelView, Evaluation]] = field(default_factory=dict)
 
     def __call__(self, text: str) -> Judgement:
@@ -37,7 +39,7 @@ class TextJudge:
         module = parse_module(source)
         problems = [p.message for p in module.problems]
         problems += [p.message for f in module.functions if f.body is not None for p in f.body.problems]
-        locator = Locator(module, Library(self.config.library_prefixes), str)
+        locator = Locator(module, Library(self.config.library_prefixes), self.shown)
         hints = (*self.config.launch, *self.hints, *comment_hints(module, locator, [source]))
         findings: list[Finding] = []
         verdicts: dict[tuple[str, Property], VerdictKind] = {}

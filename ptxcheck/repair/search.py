@@ -83,7 +83,7 @@ def repair(
         target = next((f for f in wanted if _key(f) not in given_up), None)
         if target is None:
             return Outcome(text, tuple(repairs), state.findings)
-        found = _repair_one(text, state, target, judge, assembler, unsafe)
+        found = repair_finding(text, state, target, judge, assembler, unsafe=unsafe)
         if found is None:
             given_up.add(_key(target))
             continue
@@ -107,15 +107,18 @@ class _Budget:
         return self.left >= 0
 
 
-def _repair_one(
-    text: str, state: Judgement, target: Finding, judge: Judge, assembler: Assembler, unsafe: bool
+def repair_finding(
+    text: str, state: Judgement, target: Finding, judge: Judge, assembler: Assembler, *, unsafe: bool
 ) -> Repair | None:
-    """Return the smallest safe repair, else the smallest one if `unsafe` allows it."""
+    """Return the smallest safe repair of one finding, else the smallest one if `unsafe` allows it.
+
+    `state` is what the checker says of the text.
+    """
     budget = _Budget()
     suggested: Repair | None = None
     fewest = 0
     for patches, patched, after in _passing(text, state, state, target, judge, budget, _DEPTH):
-        repaired = _weighed(text, state, target, patches, patched, after, assembler)
+        repaired = weigh(text, target, patches, patched, after, assembler)
         if repaired is not None and repaired.safety is Safety.SAFE:
             return replace(repaired, tried=budget.used)
         doubts = unproved(after, target.kernel)
@@ -164,11 +167,15 @@ def _passing(
                 yield (patch, *more), final, judged
 
 
-def _weighed(
-    text: str, before: Judgement, target: Finding, patches: tuple[Patch, ...], patched: str, after: Judgement,
+def weigh(
+    text: str,
+    target: Finding,
+    patches: tuple[Patch, ...],
+    patched: str,
+    after: Judgement,
     assembler: Assembler,
-) -> Repair | None:  # fmt: skip
-    """Return a repair with its evidence; None when ptxas refuses what it took before."""
+) -> Repair | None:
+    """Return a repair that passed the static gate, with its evidence; None when ptxas refuses the patched text."""
     evidence = ["the finding is gone, nothing new is found"]
     proved = is_proved(after, target.kernel)
     evidence.append(_proof(after, target.kernel))

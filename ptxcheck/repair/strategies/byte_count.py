@@ -18,6 +18,7 @@ def solve_byte_count(subject: Subject) -> Iterator[Patch]:
     if subject.violation is None:
         return
     strands = subject.violation.run.protocol.strands
+    constants, writer = _constants(subject), Writer(subject.view)
     for rank, (barrier, held) in enumerate(subject.stuck):
         difference = _difference(held.expected, held.completed)
         if difference is None or difference == 0:
@@ -32,9 +33,13 @@ def solve_byte_count(subject: Subject) -> Iterator[Patch]:
         }
         for point, amount in sorted(amounts.items()):
             wanted = amount - difference
-            if wanted >= 0 and subject.view.body.instructions[point].get(_NAME) is not None:
-                edit = Writer(subject.view).with_operand(point, _NAME, Immediate(wanted))
-                yield combined("byte count", f"expect {wanted} bytes instead of {amount}", 1 + rank, [edit])
+            alike = [p for p, n in constants.items() if n == amount] or [point]
+            for cost, points in enumerate(dict.fromkeys(((point,), tuple(alike)))):
+                if wanted >= 0 and subject.view.body.instructions[point].get(_NAME) is not None:
+                    edits = [writer.with_operand(p, _NAME, Immediate(wanted)) for p in points]
+                    where = f" in {len(points)} places" if cost else ""
+                    summary = f"expect {wanted} bytes instead of {amount}{where}"
+                    yield combined("byte count", summary, 1 + rank + cost, edits)
 
 
 def agree_on_bytes(subject: Subject) -> Iterator[Patch]:
@@ -44,12 +49,7 @@ def agree_on_bytes(subject: Subject) -> Iterator[Patch]:
     """
     if not subject.finding.rule.startswith(_RULES):
         return
-    instructions = subject.view.body.instructions
-    amounts = {
-        point: amount
-        for point, instruction in enumerate(instructions)
-        if (amount := subject.view.facts.constant(point, instruction.get(_NAME))) is not None
-    }
+    amounts = _constants(subject)
     values = list(amounts.values())
     writer = Writer(subject.view)
     for amount in sorted(set(values), key=lambda value: (values.count(value), value)):
@@ -60,6 +60,15 @@ def agree_on_bytes(subject: Subject) -> Iterator[Patch]:
             yield combined(
                 "byte count", f"expect {wanted} bytes instead of {amount}, as elsewhere", cost, edits
             )
+
+
+def _constants(subject: Subject) -> dict[int, int]:
+    """Return the bytes that are expected at each point, where the number is known."""
+    return {
+        point: amount
+        for point, instruction in enumerate(subject.view.body.instructions)
+        if (amount := subject.view.facts.constant(point, instruction.get(_NAME))) is not None
+    }
 
 
 def _difference(expected: object, completed: object) -> int | None:

@@ -21,6 +21,7 @@ from .initialisation import insert_init
 from .insertion import insert_statement
 from .legal_value import use_legal_value
 from .map_field import change_map_field
+from .matrix_group import close_matrix_group
 from .modifier import change_modifier
 from .movement import move_statement
 from .named_barrier import agree_on_barrier, insert_named_barrier
@@ -40,6 +41,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     flip_parity,
     lower_group_number,
     change_modifier,
+    close_matrix_group,
     insert_statement,
     remove_statement,
     raise_alignment,

@@ -1,6 +1,9 @@
 """Kernels that make their own tensor maps: what is decided of them, and of copies of them with one mistake each.
 
-    python -m benchmarks.device_maps [--folder DIR] [--mutants]
+    python -m benchmarks.device_maps [--folder DIR] [--mutants] [--unspecialised] [--conditions]
+
+Each kernel is judged with what Triton specialised it for (the text beside the PTX), from the PTX alone, and
+with `--unspecialised` compiled for any arguments as well. `--conditions` prints what legality then rests on.
 
 A mistake is a changed or missing line; the finding counts when it is of an expected rule and at an expected line:
 that of the mistake, or that of a copy that uses the map where the line is gone.
@@ -12,7 +15,7 @@ import argparse
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +24,15 @@ from ptxcheck.config import Config
 from ptxcheck.rules import RULES
 from ptxcheck.source import Source
 
-from .corpora.store import default_root
+from .corpora import triton_group
+from .corpora.environments import ensure
+from .corpora.process import run
+from .corpora.store import Cache, default_root
+from .corpora.toolchain import main_toolchain
+from .corpora.triton_group import COMPILE_TIMEOUT, MODULES, REPOSITORY
 
 _REPLACE = re.compile(r"tensormap\.replace\.tile\.(\w+)\.")
+_PROPERTIES = "descriptor-"
 _FOUND_BY = ("TD05", "TD06", "PX004")
 
 
@@ -85,26 +94,76 @@ def is_found(mutant: Mutant) -> bool:
     return any(f.rule in mutant.rules and f.location.ptx.line in wanted for f in report.active)
 
 
-def decided(path: Path) -> str:
-    """Return the verdicts on the maps of one module's kernels, and the time."""
-    started = time.monotonic()
-    text = path.read_text(encoding="utf-8")
-    report = ptxcheck.check(Source(path.name, text))
-    found = [
-        f"{verdict.property.value.removeprefix('descriptor-')}: {verdict.kind.value}"
-        for kernel in report.kernels
-        if kernel.verification is not None
-        for verdict in kernel.verification.verdicts
-        if verdict.property.value.startswith("descriptor-")
-    ]
-    wrong = [finding.rule for finding in report.active if finding.rule.startswith(_FOUND_BY)]
-    return f"{'; '.join(found)}; findings {wrong or 'none'}; {time.monotonic() - started:.1f} s"
+@dataclass(frozen=True)
+class Decided:
+    """What was decided of the maps of one module's kernels."""
+
+    verdicts: Mapping[str, str]
+    """By property, without its first word."""
+    conditions: tuple[str, ...]
+    findings: tuple[str, ...]
+    seconds: float
+
+    def __str__(self) -> str:
+        """Return one line."""
+        found = "; ".join(f"{name}: {kind}" for name, kind in self.verdicts.items())
+        return f"{found}; findings {', '.join(self.findings) or 'none'}; {self.seconds:.1f} s"
+
+
+def decided(target: str | Source) -> Decided:
+    """Return the verdicts on the maps of one module's kernels."""
+    started = time.process_time()
+    report = ptxcheck.check(target)
+    tables = [kernel.verification for kernel in report.kernels if kernel.verification is not None]
+    own = [each for table in tables for each in table.verdicts if each.property.value.startswith(_PROPERTIES)]
+    return Decided(
+        {each.property.value.removeprefix(_PROPERTIES): each.kind.value for each in own},
+        tuple(remark.text for each in own for remark in each.reasons),
+        tuple(finding.rule for finding in report.active if finding.rule.startswith(_FOUND_BY)),
+        time.process_time() - started,
+    )
+
+
+def unspecialised(name: str) -> Path | None:
+    """Compile a case of the corpus for any arguments; None where that fails. Made once."""
+    cache = Cache(default_root())
+    case, _, target = name.removesuffix(".ptx").rpartition(".sm_")
+    made = cache.sources("unspecialised") / name
+    for module in MODULES:
+        if not made.is_file():
+            tools = main_toolchain(cache)
+            worker: list[str | Path] = [
+                ensure(cache, "triton"),
+                "-m",
+                f"{triton_group.__package__}.triton_worker",
+                "build",
+                module,
+            ]
+            how = [case, target.rstrip("af"), str(made), str(min(tools.isa, 90)), "unspecialised"]
+            ptxas = str(tools.ptxas)
+            run(
+                [*worker, *how],
+                timeout=COMPILE_TIMEOUT,
+                cwd=REPOSITORY,
+                env={"TRITON_PTXAS_PATH": ptxas, "TRITON_PTXAS_BLACKWELL_PATH": ptxas},
+            )
+    return made if made.is_file() else None
+
+
+def _ways(path: Path, *, compiled: bool) -> Iterator[tuple[str, str | Source]]:
+    yield "specialised", str(path)
+    yield "PTX alone", Source(path.name, path.read_text(encoding="utf-8"))
+    made = unspecialised(path.name) if compiled else None
+    if made is not None:
+        yield "unspecialised", str(made)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=default_root() / "ptx" / "triton")
     parser.add_argument("--mutants", action="store_true")
+    parser.add_argument("--unspecialised", action="store_true")
+    parser.add_argument("--conditions", action="store_true")
     options = parser.parse_args()
     tried: Counter[str] = Counter()
     missed: Counter[str] = Counter()
@@ -112,7 +171,11 @@ def main() -> None:
         text = path.read_text(encoding="utf-8")
         if "tensormap.replace" not in text:
             continue
-        print(path.name, decided(path), flush=True)
+        for way, target in _ways(path, compiled=options.unspecialised):
+            found = decided(target)
+            print(f"{path.name}, {way}: {found}", flush=True)
+            for condition in found.conditions if options.conditions else ():
+                print(f"    {condition}")
         for mutant in mutants(text) if options.mutants else ():
             tried[mutant.name] += 1
             if not is_found(mutant):

@@ -61,6 +61,8 @@ class Gap:
     other: int
     text: str
     certainty: Certainty = Certainty.OPEN
+    by_mbarriers: bool = False
+    """The end of a load is told by mbarriers alone."""
 
 
 def gaps(maps: DeviceMaps) -> Iterator[Gap]:
@@ -121,7 +123,7 @@ def _of_reuse(maps: DeviceMaps, use: Use, change: int) -> Iterator[Gap]:
             yield Gap(GapKind.REUSE, change, use.point, text, Certainty.WRONG)
         else:
             text = "whether the copy that reads the map has ended is decided by mbarriers, not followed here"
-            yield Gap(GapKind.REUSE, change, use.point, text)
+            yield Gap(GapKind.REUSE, change, use.point, text, by_mbarriers=True)
         return
     groups = view.bulk_groups
     passed = {p for p in groups.commits | groups.waits.keys() if _passes(view, user, p)}

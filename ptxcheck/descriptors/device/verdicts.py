@@ -19,13 +19,14 @@ from .contents import NO_CHANGE, Contents
 from .events import Use
 from .flow import DeviceMaps
 from .made import Made, MadeMap, NotKnown, NotSet, is_conditional_on_host
-from .order import Certainty, gaps
+from .order import Certainty, Gap, gaps
+from .reuse import ends_before
 
 if TYPE_CHECKING:
     from ...view import KernelView
 
 _WORST = (
-    VerdictKind.VIOLATED, VerdictKind.UNKNOWN, VerdictKind.ASSUMES, VerdictKind.PROVED,
+    VerdictKind.VIOLATED, VerdictKind.UNKNOWN, VerdictKind.ASSUMES, VerdictKind.PROVED_BOUNDED, VerdictKind.PROVED,
 )  # fmt: skip
 
 PROPERTIES = (Property.DESCRIPTOR_LEGALITY, Property.DESCRIPTOR_RANK, Property.DESCRIPTOR_ORDER)
@@ -148,5 +149,20 @@ def _rank(view: KernelView, found: Sequence[tuple[Use, Contents | None]]) -> Ite
 
 def _order(maps: DeviceMaps) -> Iterator[Judgement]:
     for gap in gaps(maps):
+        if gap.by_mbarriers and ends_before(maps, gap.other, gap.point):
+            yield from _as_lifecycle(maps.view, gap)
+            continue
         kind = VerdictKind.VIOLATED if gap.certainty is Certainty.WRONG else VerdictKind.UNKNOWN
         yield kind, Reason(gap.text, gap.point)
+
+
+def _as_lifecycle(view: KernelView, gap: Gap) -> Iterator[Judgement]:
+    """Yield what is known of a change behind loads: as much as of the lives of their mbarriers."""
+    whole = view.whole_kernel
+    found = () if whole is None else (v for v in whole.verdicts if v.property is Property.LIFECYCLE)
+    for verdict in found:
+        if verdict.kind not in (VerdictKind.VIOLATED, VerdictKind.UNKNOWN):
+            text = "the loads of the map have ended when their mbarriers are invalidated: see lifecycle"
+            yield verdict.kind, None if verdict.kind is VerdictKind.PROVED else Reason(text, gap.point)
+            return
+    yield VerdictKind.UNKNOWN, Reason(gap.text, gap.point)

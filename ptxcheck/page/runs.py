@@ -8,9 +8,10 @@ from typing import Any
 
 from ..finding import Counterexample, Location
 from ..protocols.barrier_names import BarrierNames, barrier_names
+from ..protocols.charting import run_chart
 from ..protocols.counterexample import Story
 from ..protocols.outcome import Problem, Step
-from ..protocols.run_chart import BarrierLane, Event, RunChart, Work, run_chart
+from ..protocols.run_chart import BarrierLane, Event, RunChart, Work
 from ..protocols.shared_map import Buffer, shared_map
 from ..protocols.simulate import simulate
 from ..protocols.verify import Run

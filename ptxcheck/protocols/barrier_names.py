@@ -33,6 +33,8 @@ from .machine.layout import layout_of
 
 _LOCAL_NAME = re.compile(r"E(\d+)")
 """What separates a local name from its function (Itanium C++ ABI, 5.1.6)."""
+_QUALIFIED = re.compile(r"_ZN\d\w*E")
+_LENGTH = re.compile(r"\d{1,4}")
 Place: TypeAlias = Barrier | Span | tuple[object, ...] | None
 """What a problem is about: a barrier of any kind, or bytes of shared memory."""
 
@@ -138,13 +140,31 @@ def barrier_names(function: Function, module: Module, protocol: Protocol) -> Bar
 
 
 def readable(name: str) -> str:
-    """Return the name that a `__shared__` variable of a C++ function has there: `_ZZ4loadPKcE3bar` → `bar`."""
+    """Return the name that a `__shared__` variable has in C++.
+
+    That of a variable in a function is its own, `_ZZ4loadPKcE3bar` → `bar`; that of one in a namespace is qualified,
+    `_ZN7cutlass4smemE` → `cutlass::smem`.
+    """
+    if _QUALIFIED.fullmatch(name):
+        return "::".join(_parts(name[len("_ZN") : -1])) or name
     if name.startswith("_ZZ"):
         for match in _LOCAL_NAME.finditer(name):
             length, rest = int(match[1]), name[match.end() :]
             if re.fullmatch(r"(_\d+)?", rest[length:]) and len(rest) >= length:
                 return rest[:length]
     return name
+
+
+def _parts(text: str) -> list[str]:
+    """Return the names of `7cutlass4smem`; none when the lengths do not fit."""
+    found: list[str] = []
+    while text:
+        match = _LENGTH.match(text)
+        if match is None or match.end() + int(match[0]) > len(text):
+            return []
+        found.append(text[match.end() : match.end() + int(match[0])])
+        text = text[match.end() + int(match[0]) :]
+    return found
 
 
 def _arrays(starts: Sequence[int], protocol: Protocol) -> Iterator[int]:

@@ -5,12 +5,14 @@ Property: the steps of a schedule, sorted by moment and then by their place in i
 step takes part in the same phase. So a picture may show steps of one moment side by side. What keeps its order:
 the steps of a strand; completion of work after its issue; all that completes a phase before what waits for it or
 counts in the next; waits for a phase before what completes the next; all arrivals of a meeting before those that
-leave it; changes of register budgets of one CTA.
+leave it; registers that are given away before those that are taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeGuard, TypeVar
 
 from .actions import (
@@ -34,6 +36,35 @@ _Key = TypeVar("_Key")
 
 BEFORE_THE_FIRST = -1
 """The phase that a wait sees which passes on a new mbarrier."""
+
+
+@dataclass(frozen=True)
+class TimedRun:
+    """A schedule, with the moment of each step and the phases that it counts in or sees."""
+
+    protocol: Protocol
+    schedule: tuple[Step, ...]
+    moments: tuple[int, ...]
+    phases: tuple[dict[Barrier, int], ...]
+
+    def action(self, step: Step) -> Action:
+        return self.protocol.strands[step.strand].actions[step.index]
+
+    @cached_property
+    def places(self) -> dict[tuple[int, int], int]:
+        """Place in the schedule of each action (strand, index) that was done."""
+        return {(s.strand, s.index): place for place, s in enumerate(self.schedule) if not s.completes}
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Places of the steps by moment."""
+        return tuple(sorted(range(len(self.schedule)), key=lambda place: (self.moments[place], place)))
+
+
+def timed(protocol: Protocol, schedule: Sequence[Step], counts: Callable[[Step], bool]) -> TimedRun:
+    """Return a schedule with its moments; see `moments`."""
+    found = moments(protocol, schedule, counts)
+    return TimedRun(protocol, tuple(schedule), found, tuple(phases_of(protocol, schedule)))
 
 
 def moments(protocol: Protocol, schedule: Sequence[Step], counts: Callable[[Step], bool]) -> tuple[int, ...]:
@@ -72,8 +103,8 @@ class _Clock:
         self._seen: dict[tuple[Barrier, int], int] = {}
         """Latest moment of a wait for a phase."""
         self._touched: dict[Barrier, int] = {}
-        self._changed: dict[int, int] = {}
-        """Latest change of the registers of a CTA."""
+        self._freed: dict[int, int] = {}
+        """Latest moment at which threads of a CTA gave registers away."""
         self._closed: dict[tuple[int, str], int] = {}
         self._met: dict[tuple[object, int | None], int] = {}
         self._meets: dict[tuple[object, int | None], list[int]] = {}
@@ -118,8 +149,8 @@ class _Clock:
                 yield self._filled.get((action.barrier, BEFORE_THE_FIRST), 0)
             case Rendezvous():
                 yield from self._before_meeting(step, action)
-            case Registers():
-                yield self._changed.get(action.cta, 0)
+            case Registers() if action.increases:
+                yield self._freed.get(action.cta, 0)
             case WaitGroup() if action.pipeline in TEAM_PIPELINES:
                 for member in self._protocol.team(step.strand):
                     yield self._closed.get((member, action.pipeline), 0)
@@ -150,12 +181,12 @@ class _Clock:
             elif self._contributes(step):
                 _raise(self._filled, (barrier, phase), moment)
         match action:
-            case Rendezvous():
+            case Rendezvous() if action.arrives:
                 _raise(self._filled, (action.name, step.phase), moment)
                 if _is_meeting(action):
                     self._met[action.name, step.phase] = moment
-            case Registers():
-                _raise(self._changed, action.cta, moment)
+            case Registers() if not action.increases:
+                _raise(self._freed, action.cta, moment)
             case Commit():
                 self._closed[step.strand, action.pipeline] = moment
             case _:

@@ -38,5 +38,10 @@ function placeBlock(place) {
 
 function shortPlace(place) {
   const own = place.frames[0];
-  return own ? placeText(own) : `PTX line ${place.line}`;
+  return own ? placeText({ ...own, file: shortPath(own.file) }) : `PTX line ${place.line}`;
+}
+
+function shortPath(path) {
+  const parts = path.split("/");
+  return path.length > 48 && parts.length > 3 ? `…/${parts.slice(-2).join("/")}` : path;
 }

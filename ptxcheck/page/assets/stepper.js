@@ -12,7 +12,7 @@ class Stepper {
 
   start() {
     if (this.run.ctas.length > 2) this.choose.value = String(this.bad ? this.run.roles[this.bad.lane].cta : this.run.ctas[0]);
-    if (this.choose) this.timeline.filter(this.choose.value === "all" ? null : Number(this.choose.value));
+    if (this.choose) this.timeline.filter(this.chosen());
     this.timeline.fit(ZOOM.readable);
     this.go(this.bad ? this.bad.moment : 0, this.bad ? this.bad.index : null);
   }
@@ -25,7 +25,7 @@ class Stepper {
       parts.push(el("p", { class: "message" }, head, " ", data.message));
     }
     parts.push(el("p", { class: "quiet" }, data.title));
-    if (data.left_out) parts.push(el("p", { class: "warn-text" }, `${plural(data.left_out, "step")} before the end are not drawn.`));
+    if (data.left_out) parts.push(el("p", { class: "warn-text" }, this.run.hangs ? `${plural(data.left_out, "step")} before the end: not drawn.` : `${plural(data.left_out, "step")} at the end: not drawn.`));
     return el("div", { class: "told" }, ...parts);
   }
 
@@ -51,11 +51,25 @@ class Stepper {
       button("Fit", "Fit the width", "f", () => this.timeline.fit()),
     ];
     if (this.run.ctas.length > 1) {
-      this.choose = el("select", { "aria-label": "CTA", on: { change: () => this.timeline.filter(this.choose.value === "all" ? null : Number(this.choose.value)) } },
+      this.choose = el("select", { "aria-label": "CTA", on: { change: () => this.filter() } },
         el("option", { value: "all" }, "all CTAs"), ...this.run.ctas.map((cta) => el("option", { value: String(cta) }, `CTA ${cta}`)));
       view.push(this.choose);
     }
     return el("div", { class: "controls", role: "toolbar", "aria-label": "Steps of the run" }, ...parts, el("span", { class: "spring" }), ...view);
+  }
+
+  chosen() {
+    return this.choose.value === "all" ? null : Number(this.choose.value);
+  }
+
+  filter() {
+    this.timeline.filter(this.chosen());
+    this.go(this.moment, null);
+  }
+
+  /* The events of a step in the CTAs that are shown. */
+  here(moment) {
+    return (this.run.byMoment[moment] || []).filter((event) => this.timeline.shows(this.run.roles[event.lane]));
   }
 
   toTheProblem() {
@@ -64,8 +78,8 @@ class Stepper {
 
   go(moment, index) {
     this.moment = Math.max(0, Math.min(this.run.last, moment));
-    const here = this.run.byMoment[this.moment] || [];
-    const chosen = index === null || index === undefined ? (here.find((event) => event.bad) || here.find((event) => this.timeline.roleRows.has(event.lane)) || here[0]) : this.run.events[index];
+    const here = this.here(this.moment);
+    const chosen = index === null || index === undefined ? here.find((event) => event.bad) || here[0] : this.run.events[index];
     this.event = chosen || null;
     this.slider.value = String(this.moment + 1);
     this.counter.textContent = `Step ${this.moment + 1} of ${this.run.last + 1}`;
@@ -77,7 +91,7 @@ class Stepper {
 
   /* To the next or the one before among the events of this step. */
   among(shift) {
-    const here = (this.run.byMoment[this.moment] || []).filter((event) => this.timeline.roleRows.has(event.lane));
+    const here = this.here(this.moment);
     if (!here.length) return;
     const place = here.indexOf(this.event);
     this.go(this.moment, here[(place + shift + here.length) % here.length].index);
@@ -109,7 +123,7 @@ function stepPanels(stepper) {
   const run = stepper.run;
   const moment = stepper.moment;
   return [
-    el("div", { class: "panels" }, happening(stepper), barrierPanel(run, moment), placePanel(stepper)),
+    el("div", { class: "panels" }, happening(stepper), barrierPanel(stepper), placePanel(stepper)),
     moment === (stepper.bad ? stepper.bad.moment : -1) ? verdictOfRun(run) : null,
   ].filter((part) => part);
 }
@@ -125,21 +139,24 @@ function verdictOfRun(run) {
 
 function happening(stepper) {
   const run = stepper.run;
-  const items = (run.byMoment[stepper.moment] || []).map((event) => el(
+  const items = stepper.here(stepper.moment).map((event) => el(
     "li", { class: event === stepper.event ? "chosen" : "" },
     el("button", { type: "button", class: `link${event.bad ? " bad-text" : ""}`, "aria-pressed": String(event === stepper.event), on: { click: () => stepper.go(stepper.moment, event.index) } },
       el("strong", {}, run.who(event)), ` ${event.text}`),
     el("span", { class: "at" }, event.stuck ? "" : `#${event.order} · `, shortPlace(run.places[event.point])),
   ));
-  const flying = run.inFlight(stepper.moment).map((work) => el("li", {}, `${run.units[work.lane].name}: ${run.events[work.event].text}, since step ${work.start + 1}`));
+  const others = (run.byMoment[stepper.moment] || []).length - items.length;
+  if (others) items.push(el("li", { class: "quiet" }, `and ${plural(others, "step")} of other CTAs`));
+  const flying = run.inFlight(stepper.moment).filter((work) => stepper.timeline.shows(run.units[work.lane])).map((work) => el("li", {}, `${run.units[work.lane].name}: ${run.events[work.event].text}, since step ${work.start + 1}`));
   return el("section", { class: "panel", "aria-label": "At this step" },
     el("h4", {}, `At step ${stepper.moment + 1}`), el("ul", { class: "plain events-here" }, ...items),
     flying.length ? el("h5", {}, "In flight") : null, flying.length ? el("ul", { class: "plain quiet-list" }, ...flying.slice(0, 12), flying.length > 12 ? el("li", {}, `and ${flying.length - 12} more`) : null) : null);
 }
 
-function barrierPanel(run, moment) {
+function barrierPanel(stepper) {
+  const { run, moment } = stepper;
   const blocked = run.blocked(moment);
-  const rows = run.barriers.map((barrier) => {
+  const rows = run.barriers.filter((barrier) => stepper.timeline.shows(barrier)).map((barrier) => {
     const state = run.stateAt(barrier, moment);
     const waiting = blocked.filter((event) => event.barriers.includes(barrier.index));
     const changed = state !== null && state.moment === moment;

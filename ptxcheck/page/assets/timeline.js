@@ -2,6 +2,7 @@
 
 const ROLE_HEIGHT = 36;
 const BAR_HEIGHT = 15;
+const MOST_BARS_HEIGHT = 168;
 const BARRIER_HEIGHT = 24;
 const HEADING_HEIGHT = 26;
 const AXIS_HEIGHT = 26;
@@ -134,13 +135,16 @@ class Timeline {
     const units = this.run.units.map((lane, index) => ({ lane, index })).filter(({ lane }) => this.shows(lane));
     const barriers = this.run.barriers.filter((barrier) => this.shows(barrier));
     this.bars = new Map();
+    this.barHeights = new Map();
     add({ kind: "heading", name: "Threads" }, HEADING_HEIGHT);
     for (const { lane, index } of roles) add({ kind: "role", name: lane.name, index }, ROLE_HEIGHT);
     if (units.length) add({ kind: "heading", name: "Asynchronous units" }, HEADING_HEIGHT);
     for (const { lane, index } of units) {
       const count = this.pack(index);
+      const tall = Math.max(3, Math.min(BAR_HEIGHT, MOST_BARS_HEIGHT / count));
+      this.barHeights.set(index, tall);
       const cta = this.run.ctas.length > 1 ? `CTA ${lane.cta}: ` : "";
-      add({ kind: "unit", name: `${cta}${lane.name}`, index }, count * BAR_HEIGHT + 12);
+      add({ kind: "unit", name: `${cta}${lane.name}`, index }, Math.ceil(count * tall) + 12);
     }
     if (barriers.length) add({ kind: "heading", name: "Barriers" }, HEADING_HEIGHT);
     for (const barrier of barriers) add({ kind: "barrier", name: barrier.name, index: barrier.index }, BARRIER_HEIGHT);
@@ -266,8 +270,12 @@ class Timeline {
       .attr("y", (w) => w.row.top + w.row.height / 2 - 6).attr("height", 12);
   }
 
+  barHeight(work) {
+    return this.barHeights.get(work.lane);
+  }
+
   barTop(work) {
-    return this.unitRows.get(work.lane).top + 6 + this.bars.get(work.index) * BAR_HEIGHT;
+    return this.unitRows.get(work.lane).top + 6 + this.bars.get(work.index) * this.barHeight(work);
   }
 
   barEnd(work) {
@@ -280,12 +288,12 @@ class Timeline {
     const group = this.plot.append("g").attr("class", "work").selectAll("g").data(shown).enter().append("g");
     group.attr("class", (w) => `bar ${this.run.units[w.lane].name.replace(/[^a-z]+/gi, "-").toLowerCase()}${w.end === null ? " open" : ""}`);
     group.append("rect").attr("x", (w) => this.x(w.start)).attr("width", (w) => this.barEnd(w) - this.x(w.start))
-      .attr("y", (w) => this.barTop(w)).attr("height", BAR_HEIGHT - 3).attr("rx", 3);
+      .attr("y", (w) => this.barTop(w)).attr("height", (w) => this.barHeight(w) - (this.barHeight(w) > 8 ? 3 : 1)).attr("rx", (w) => (this.barHeight(w) > 8 ? 3 : 1));
     group.append("text").attr("x", (w) => this.x(w.start) + 5).attr("y", (w) => this.barTop(w) + 10).text((w) => {
       const room = this.barEnd(w) - this.x(w.start) - 8;
       const barriers = this.run.events[w.event].barriers;
       const name = barriers.length ? this.run.barriers[barriers[0]].name : w.count > 1 ? `×${w.count}` : "";
-      return name.length * 6.2 < room ? name : "";
+      return name.length * 6.2 < room && this.barHeight(w) > 12 ? name : "";
     });
     group.on("click", (w) => this.select(this.run.events[w.event].moment, w.event))
       .on("mouseenter", (w, index, nodes) => this.tellWork(w, nodes[index]))
@@ -313,11 +321,11 @@ class Timeline {
         const unit = work && this.unitRows.has(work.lane) ? work : null;
         const row = this.roleRows.get(from.lane);
         if (!unit && (!row || from.lane === event.lane)) continue;
-        const start = unit ? [this.barEnd(unit), this.barTop(unit) + BAR_HEIGHT / 2] : [this.x(from.moment), row.top + row.height / 2];
-        arrows.push({ event, from, start, end: [this.x(event.moment), to.top + to.height / 2] });
+        const start = unit ? [this.barEnd(unit), this.barTop(unit) + this.barHeight(unit) / 2] : [this.x(from.moment), row.top + row.height / 2];
+        arrows.push({ event, meets: event.kind === "meet", start, end: [this.x(event.moment), to.top + to.height / 2] });
       }
     }
-    this.arrows = this.plot.append("g").attr("class", "arrows").attr("aria-hidden", "true").selectAll("path").data(arrows).enter().append("path")
+    this.arrows = this.plot.append("g").attr("class", "arrows").attr("aria-hidden", "true").selectAll("path").data(arrows).enter().append("path").attr("class", (arrow) => (arrow.meets ? "meets" : null))
       .attr("d", ({ start, end }) => {
         const down = end[1] > start[1] ? 1 : -1;
         const [x0, y0, x1, y1] = [start[0], start[1] + 5 * down, end[0], end[1] - 9 * down];

@@ -91,6 +91,8 @@ class _Preparation:
         path = self.out / name
         source = path.with_suffix(".ptx")
         source.write_text(text, encoding="utf-8")
-        subprocess.run(["ptxas", f"-arch={_ARCH}", str(source), "-o", str(path)], check=True)
+        subprocess.run(
+            ["ptxas", f"-arch={_ARCH}", str(source), "-o", str(path)], check=True, capture_output=True
+        )
         source.unlink()
         return name

@@ -30,6 +30,11 @@ class Tool(Enum):
     RACECHECK = "racecheck"
 
 
+COUNTING = frozenset({Tool.MEMCHECK.value, Tool.SYNCCHECK.value})
+"""Tools whose errors keep a repair from being validated. Racecheck reports races in correct kernels that hand over by
+`bar.arrive` or reuse slots of bulk copies (2 of 9 in benchmarks/hardware.md), so what it says is only shown."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sanitized:
     """What one tool says of a kernel. `errors` is None when it came to no end; `detail`: why, or the first of them."""

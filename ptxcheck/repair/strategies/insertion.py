@@ -142,6 +142,16 @@ def _where_inits_join(subject: Subject, writer: Writer, text: tuple[str, ...]) -
             yield 1, [writer.before(behind.points[0], *text)]
 
 
+def _after_copies(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
+    """Yield the place behind each block's last copy that no commit follows there; cheaper than to wait for more."""
+    instructions = subject.view.body.instructions
+    for block in subject.view.cfg.blocks:
+        copies = [p for p in block.points if instructions[p].operation.op is Op.CP_ASYNC]
+        ops = {instructions[p].operation.op for p in block.points if copies and p > copies[-1]}
+        if copies and Op.CP_ASYNC_COMMIT_GROUP not in ops:
+            yield 0, [writer.after(copies[-1], *text)]
+
+
 PLACES: Mapping[str, Callable[[Subject, Writer, tuple[str, ...]], _Places]] = {
     "before": _before,
     "after": _after,
@@ -152,4 +162,5 @@ PLACES: Mapping[str, Callable[[Subject, Writer, tuple[str, ...]], _Places]] = {
     "before-exit": _before_exit,
     "after-init": _after_init,
     "where-inits-join": _where_inits_join,
+    "after-copies": _after_copies,
 }

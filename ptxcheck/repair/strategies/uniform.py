@@ -9,16 +9,21 @@ from ...op import Op
 from ...parser.show import show_instruction
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
+from ..sites import nearest, points_of
 from ..subject import Subject
 
 _RULES = frozenset({"NB004", "NB006", "NB010", "TM007", "WG004", "WG010", "WG012", "TM012", "NB021"})
 _UNALIGNED = frozenset({"NB004", "NB006"})
+_MISSING = frozenset({"MB020"})
+_ARRIVALS = 4
 _NAMED = frozenset({Op.BAR_SYNC, Op.BAR_ARRIVE, Op.BAR_RED})
 _SHORT = "bar."
 
 
 def make_uniform(subject: Subject) -> Iterator[Patch]:
     """Yield the instruction without its guard, in front of the branch around it, and without `.aligned`."""
+    if subject.finding.rule in _MISSING:
+        yield from _by_all(subject)
     if subject.finding.rule not in _RULES or subject.point < 0:
         return
     instruction = subject.view.body.instructions[subject.point]
@@ -29,6 +34,17 @@ def make_uniform(subject: Subject) -> Iterator[Patch]:
     yield from _in_front(subject, writer)
     if subject.finding.rule in _UNALIGNED:
         yield from _unaligned(subject, writer)
+
+
+def _by_all(subject: Subject) -> Iterator[Patch]:
+    """Yield each guarded arrival without its guard, the nearest to the finding first: others may have to arrive too."""
+    instructions = subject.view.body.instructions
+    guarded = [p for p in points_of(subject.view, Op.MBARRIER_ARRIVE) if instructions[p].guard is not None]
+    writer = Writer(subject.view)
+    for rank, point in enumerate(nearest(tuple(guarded), subject.around)[:_ARRIVALS]):
+        statement = show_instruction(replace(instructions[point], guard=None))
+        edit = writer.rewritten(point, statement)
+        yield combined("uniform", f"'{statement}' by all threads", 3 + rank, [edit])
 
 
 def _in_front(subject: Subject, writer: Writer) -> Iterator[Patch]:

@@ -14,7 +14,7 @@ from ..finding import Confidence, Counterexample, Finding, Frame, Location, Seve
 from ..report.names import short_name
 from ..results import Note, NoteKind, Problem, ProblemKind, Report
 from ..source import Position
-from .text import Lines
+from .text import LARGEST, Lines
 
 SOURCE = "ptxcheck"
 _STEPS = 40
@@ -101,7 +101,7 @@ class Diagnostics:
         location = finding.location
         for frame in location.frames:
             if self.document.is_ptx or frame.position != location.shown:
-                yield _information(self._place(frame.position), _frame_text(frame))
+                yield _information(self._source_place(frame.position), _frame_text(frame))
         for related in finding.related:
             yield _information(self._finding_place(related.location), related.message)
         if finding.counterexample is not None:
@@ -143,7 +143,17 @@ class Diagnostics:
         """Return where to show a location: in PTX its instruction, in other documents the line of their author."""
         if location.ptx.file == self.document.name:
             return types.Location(self.document.uri, self.document.lines.range(*location.span))
-        return self._place(location.primary)
+        return self._source_place(location.primary)
+
+    def _source_place(self, position: Position) -> types.Location:
+        """Return a place of line information, whose columns compilers count in bytes."""
+        text = self.document.lines.fed_line(position.line) if self._is_own(position.file) else None
+        text = self.report.line(position) if text is None else text
+        if text is None or text.isascii() or position.column < 1:
+            return self._place(position)
+        before = text.encode("utf-8", errors="surrogatepass")[: position.column - 1]
+        column = len(before.decode("utf-8", errors="ignore")) + 1
+        return self._place(position._replace(column=column))
 
     def _place(self, position: Position) -> types.Location:
         name = position.file
@@ -153,15 +163,19 @@ class Diagnostics:
             return types.Location(self.document.uri, self.document.lines.word(0, 0))
         text = self.report.line(position)
         if text is None:
-            start = types.Position(max(position.line - 1, 0), max(position.column - 1, 0))
+            start = types.Position(_bounded(position.line - 1), _bounded(position.column - 1))
             return types.Location(uri_of(name), types.Range(start, start))
         line = Lines(text, self.document.lines.encoding).word(1, position.column)
-        row = max(position.line - 1, 0)
+        row = _bounded(position.line - 1)
         start, end = (types.Position(row, each.character) for each in (line.start, line.end))
         return types.Location(uri_of(name), types.Range(start, end))
 
     def _is_own(self, name: str) -> bool:
         return name == self.document.name or os.path.abspath(name) == os.path.abspath(self.document.name)
+
+
+def _bounded(number: int) -> int:
+    return min(max(number, 0), LARGEST)
 
 
 def uri_of(name: str) -> str:

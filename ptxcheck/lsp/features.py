@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 
 from lsprotocol import types
 
@@ -36,7 +35,7 @@ def add_documents(server: Server) -> None:
         server.begin(params)
 
     @server.feature(types.INITIALIZED)
-    async def initialized(_: types.InitializedParams) -> None:
+    def initialized(_: types.InitializedParams) -> None:
         capabilities = get(server.client_capabilities, "workspace", "did_change_watched_files")
         if not get(capabilities, "dynamic_registration"):
             return
@@ -44,8 +43,7 @@ def add_documents(server: Server) -> None:
         options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
         method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
         registration = types.Registration("configuration", method, options)
-        with contextlib.suppress(Exception):  # a client may refuse what it said it could do
-            await server.client_register_capability_async(types.RegistrationParams([registration]))
+        server.ask_client(server.client_register_capability_async(types.RegistrationParams([registration])))
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def configuration_changed(_: types.DidChangeWatchedFilesParams) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..ir import Module
 from ..isa import forms_of, requirement_problems, resolve, rows_by_mnemonic
-from ..isa.lookup import split_opcode
+from ..isa.lookup import fill_slots, split_opcode
 from ..report.names import short_name
 from ..results import RuleInfo
 from ..source import Span
@@ -60,8 +61,14 @@ def instruction_page(operation: Operation, version: Version | None, target: Targ
 
 
 def opcode_page(text: str) -> str | None:
-    """Return the page of an opcode outside PTX text, such as in inline assembly."""
-    return instruction_page(resolve(text, ()), None, None)
+    """Return the page of an opcode outside PTX text, such as in inline assembly, whatever its operands."""
+    operation = resolve(text, ())
+    for mnemonic, modifiers in split_opcode(text):
+        for form in forms_of(mnemonic):
+            slots = fill_slots(form.slots, modifiers)
+            if slots is not None:
+                return instruction_page(replace(operation, form=form, slots=slots), None, None)
+    return instruction_page(operation, None, None)
 
 
 def opcode_at(line: str, column: int) -> tuple[str, Span] | None:

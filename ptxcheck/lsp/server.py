@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from lsprotocol import types
@@ -35,6 +35,7 @@ VERIFY_PAUSE = 1.0
 VERIFY_SECONDS = 2.0
 """Time for the verification of one kernel that is not saved; on saving it is that of the configuration."""
 REPAIR_LIMIT = 60.0
+GRACE = 1.0
 LARGEST_TEXT = 1 << 25
 """Characters; a longer text is checked on opening and saving only."""
 _UNLIMITED = float("inf")
@@ -53,6 +54,8 @@ class Server(LanguageServer):
         self._repairer = Checker()
         self._said: dict[str, dict[str, Sequence[Shown]]] = {}
         """Diagnostics by the document they are in and the one whose check found them."""
+        self._asked: set[asyncio.Task[None]] = set()
+        """Questions to the client that it has not answered yet."""
 
     def begin(self, params: types.InitializeParams) -> None:
         """Take what the client can do and wants."""
@@ -69,8 +72,21 @@ class Server(LanguageServer):
         if root is not None and os.path.isdir(root):
             os.chdir(root)  # relative paths in the configuration's nvcc flags start here
 
+    def ask_client(self, question: Coroutine[Any, Any, None]) -> None:
+        """Ask the client for something; nobody waits for the answer, and a refusal does no harm."""
+
+        async def asked() -> None:
+            with contextlib.suppress(Exception):
+                await question
+
+        task = asyncio.get_running_loop().create_task(asked())
+        self._asked.add(task)
+        task.add_done_callback(self._asked.discard)
+
     async def end(self) -> None:
-        """Give up all work."""
+        """Give up all work, but wait for answers of the client: pygls cannot take them later."""
+        if self._asked:
+            await asyncio.wait(self._asked, timeout=GRACE)
         for document in self.documents.values():
             document.cancel()
         await self._checker.close()
@@ -80,7 +96,8 @@ class Server(LanguageServer):
 
     def open(self, item: types.TextDocumentItem) -> None:
         """Take a document that the editor has opened, and check it."""
-        encoding = str(getattr(self.workspace.position_encoding, "value", "utf-16"))
+        encoding = self.workspace.position_encoding or "utf-16"
+        encoding = str(getattr(encoding, "value", encoding))
         document = opened(item.uri, to_fs_path(item.uri), item, encoding)
         self.documents[item.uri] = document
         self.schedule(document, pause=0.0, seconds=VERIFY_SECONDS)
@@ -146,7 +163,8 @@ class Server(LanguageServer):
         if isinstance(answer, Report):
             document.remember(names, answer, shown)
         self._publish(document, shown)
-        await self._refresh_lenses()
+        if get(self.client_capabilities, "workspace", "code_lens", "refresh_support"):
+            self.ask_client(self.workspace_code_lens_refresh_async(None))
 
     async def _check_file(self, document: Open, seconds: float | None) -> None:
         saved = document.document
@@ -194,11 +212,6 @@ class Server(LanguageServer):
         document = self.documents.get(place)
         version = None if document is None else document.version
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(place, diagnostics, version))
-
-    async def _refresh_lenses(self) -> None:
-        if get(self.client_capabilities, "workspace", "code_lens", "refresh_support"):
-            with contextlib.suppress(Exception):  # the client may have gone
-                await self.workspace_code_lens_refresh_async(None)
 
     # -- questions
 

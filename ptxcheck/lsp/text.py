@@ -16,6 +16,8 @@ from lsprotocol.types import Position, Range
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _UNIT_BYTES = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
 _CODEC = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+LARGEST = (1 << 31) - 1
+"""Largest line or column of the protocol."""
 _WORD = re.compile(r"[\w$%]+|\S")
 
 
@@ -60,12 +62,12 @@ class Lines:
 
     def offset(self, position: Position) -> int:
         """Return the character offset of a position; columns behind a line's end count as its end."""
-        if position.line < 0 or position.line >= len(self._starts):
-            return len(self.text) if position.line > 0 else 0
+        if position.line >= len(self._starts):
+            return len(self.text)
         start, end = self._line(position.line)
         line = self.text[start:end]
         if line.isascii():
-            return start + min(max(position.character, 0), len(line))
+            return start + min(position.character, len(line))
         used = 0
         for index, character in enumerate(line):
             if used >= position.character:
@@ -84,8 +86,15 @@ class Lines:
         if not 1 <= line <= len(self._fed_starts):
             return 0 if line < 1 else len(self.text)
         start = self._fed_starts[line - 1]
-        end = self.text.find("\n", start)
-        return min(start + max(column - 1, 0), end if end >= 0 else len(self.text))
+        end = self._fed_starts[line] - 1 if line < len(self._fed_starts) else len(self.text)
+        return min(start + max(column - 1, 0), end)
+
+    def fed_line(self, line: int) -> str | None:
+        """Return a line as compilers count them, from 1; None when there is no such line."""
+        if not 1 <= line <= len(self._fed_starts):
+            return None
+        end = self._fed_starts[line] - 1 if line < len(self._fed_starts) else len(self.text)
+        return self.text[self._fed_starts[line - 1] : end]
 
     def word(self, line: int, column: int) -> Range:
         """Return the range of the word at a place of the checker; of the whole line where no column is known."""

@@ -35,7 +35,10 @@ class Comment:
 
 _COMMENT = re.compile(r"(?://|/\*|#)\s*ptxcheck:[ \t]*(?P<verb>[A-Za-z-]*)(?P<rest>[^\r\n]*)")
 _RULES = re.compile(r"\s*\[([^\]]*)\]\s*")
-_ONLY_COMMENT = re.compile(r"\s*(?://|/\*|\*|#(?!\s*(?:include|define|if|el|en|un|pragma|line))|$)")
+_ONLY_COMMENT = re.compile(
+    r"\s*(?://|/\*(?!.*\*/\s*[^\s/])|\*(?:[\s/]|$)|#(?!\s*(?:include|define|if|el|en|un|pragma|line))|$)"
+)
+"""Lines without code; `*p = 1;` and `/* why */ call();` have some."""
 
 
 def comments(source: Source) -> tuple[Comment, ...]:

@@ -31,6 +31,8 @@ def notes(report: Report) -> list[str]:
         f"{INIT} // ptxcheck: ignore[XX001] known",
         f"  // ptxcheck: ignore[XX001] known\n{INIT}",
         f"  // ptxcheck: ignore[XX001] known\n  // more\n{INIT}",
+        f"  // ptxcheck: ignore[XX001] known\n  /* more\n   * of it */\n{INIT}",
+        f"  // ptxcheck: ignore[XX001] known\n  /* here */ {INIT}",
         f"{INIT} /* ptxcheck: ignore[rule-xx001] known */",
         f"{INIT} // ptxcheck: ignore[YY, XX] known",
         f"{INIT}\n  // ptxcheck: ignore-file[XX001] known",
@@ -77,6 +79,11 @@ def test_comment_in_the_cuda_source(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     opened = ptxcheck.check("k.ptx", rules=(RULE,), config=ptxcheck.Config(source_roots=(".",)))
     assert opened.findings[0].suppressed == "on purpose"
     assert opened.lines[("a.cu", 10)] == "x;"
+
+
+def test_code_that_begins_like_a_comment() -> None:
+    (comment,) = comments(Source("k.cu", "// ptxcheck: ignore[XX001] known\n*data = 1;\nreturn;\n"))
+    assert comment.target_line == 2
 
 
 def test_comments_are_located() -> None:

@@ -4,7 +4,7 @@ python -m benchmarks.repair rules --out RESULTS.jsonl [--family MB,TX]     the b
 python -m benchmarks.repair corpus --out RESULTS.jsonl                    corpus/bad and the twins of corpus/protocols
 python -m benchmarks.repair mutants --folder FOLDER --out RESULTS.jsonl   violated mutants; `prepare` and `judge`
                                                                           of benchmarks.hardware made the folder
-python -m benchmarks.repair optimise --folder FOLDER --out RESULTS.jsonl  the correct kernels of such a folder
+python -m benchmarks.repair optimise --folder FOLDER --out RESULTS.jsonl  correct kernels, and mutants that wait for more
 python -m benchmarks.repair table RESULTS.jsonl                           what came of it
 
 Each case is one line of the results; a case that has a line is not repaired again, so a campaign may be interrupted.
@@ -39,6 +39,11 @@ from ptxcheck.source import Source
 _ROOT = Path(__file__).resolve().parents[1]
 _NICENESS = 5
 _GOOD = frozenset({"safe", "faster", "nothing"})
+_HOLDS = frozenset({"proved", "proved-bounded", "assumes"})
+_SLOWER = frozenset(
+    {"duplicate-barrier", "duplicate-fence", "duplicate-group-wait", "earlier-group-wait", "groups-1"}
+)
+"""Operators of mutation that make a kernel wait for more, or more often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +115,15 @@ def mutant_cases(folder: Path, each: int | None, kernels: frozenset[str]) -> Ite
             yield Case(entry.name, entry.operator, text, right)
 
 
-def correct_cases(folder: Path, kernels: frozenset[str]) -> Iterator[Case]:
-    """Yield the kernels that the mutants were made from, some or all."""
+def optimise_cases(folder: Path, kernels: frozenset[str]) -> Iterator[Case]:
+    """Yield the kernels that the mutants were made from, and proved mutants that synchronise more; of some or all."""
+    judged = read_judged(folder)
     for entry in read_manifest(folder):
-        if not entry.operator and (not kernels or entry.name in kernels):
+        known = judged.get(entry.name)
+        slower = entry.operator in _SLOWER and known is not None and known.verdict in _HOLDS
+        if (slower or not entry.operator) and (not kernels or entry.name.split("/")[0] in kernels):
             text = (folder / entry.image).read_text(encoding="utf-8")
-            yield Case(f"{entry.name}+optimise", "optimise", text, text)
+            yield Case(f"{entry.name}+optimise", "optimise", text)
 
 
 def optimised(case: Case, *, verify_seconds: float, limit_seconds: float) -> tuple[Record, str]:
@@ -291,7 +299,7 @@ def main() -> int:
     else:
         kernels = frozenset(name for name in arguments.kernels.split(",") if name)
         cases = (
-            correct_cases(arguments.folder, kernels)
+            optimise_cases(arguments.folder, kernels)
             if arguments.part == "optimise"
             else mutant_cases(arguments.folder, arguments.each, kernels)
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.repair import Record, read_records
+from benchmarks.repair import read_records
 from ptxcheck.parser import parse_module
 from ptxcheck.repair.harness import load_harness
 from ptxcheck.repair.perturb import perturb
@@ -35,7 +35,13 @@ def prepare_trials(
     preparation = _Preparation(out, root, seeds)
     entries = {entry.name: entry for entry in read_manifest(mutants)}
     trials = [
-        preparation.trial(entry, entry.name, "correct", (mutants / entry.image).read_text(encoding="utf-8"))
+        preparation.trial(
+            entry,
+            entry.name,
+            "correct",
+            (mutants / entry.image).read_text(encoding="utf-8"),
+            f"{entry.name}.cubin",
+        )
         for entry in entries.values()
         if not entry.operator
     ]
@@ -43,13 +49,14 @@ def prepare_trials(
         if record.outcome in _TAKEN:
             entry = entries[record.name.removesuffix("+optimise")]
             text = (texts / f"{_stem(record.name)}.ptx").read_text(encoding="utf-8")
-            trials.append(preparation.trial(entry, record.name, _kind(record), text, record.restored))
+            kind = "optimise" if record.group == "optimise" else "repair"
+            original = f"{entry.name.split('/')[0]}.cubin"
+            if kind == "optimise" and entry.operator:
+                before = (mutants / entry.image).read_text(encoding="utf-8")
+                original = preparation.assembled(f"{_stem(entry.name)}.before.cubin", before)
+            trials.append(preparation.trial(entry, record.name, kind, text, original, record.restored))
     write_trials(out, trials)
     return len(trials)
-
-
-def _kind(record: Record) -> str:
-    return "optimise" if record.group == "optimise" else "repair"
 
 
 def _stem(name: str) -> str:
@@ -64,17 +71,18 @@ class _Preparation:
     root: Path
     seeds: int
 
-    def trial(self, entry: Entry, name: str, kind: str, text: str, restored: bool = False) -> Trial:
-        """Assemble one text."""
+    def trial(
+        self, entry: Entry, name: str, kind: str, text: str, original: str, restored: bool = False
+    ) -> Trial:
+        """Assemble one text; `original` is the image to compare its time with."""
         loaded = load_harness(self.root / entry.harness)
         module = parse_module(Source(f"{_stem(name)}.ptx", text))
         delayed = tuple(
-            self._assembled(f"{_stem(name)}.{seed}.cubin", perturb(module, loaded.kernel, _FIRST_SEED + seed))
+            self.assembled(f"{_stem(name)}.{seed}.cubin", perturb(module, loaded.kernel, _FIRST_SEED + seed))
             for seed in range(self.seeds)
         )
-        image = self._assembled(f"{_stem(name)}.cubin", text)
+        image = self.assembled(f"{_stem(name)}.cubin", text)
         work = [math.prod(case.values()) for case in loaded.cases]
-        original = f"{Path(entry.harness).stem}.cubin"
         return Trial(
             name,
             kind,
@@ -87,7 +95,8 @@ class _Preparation:
             restored,
         )
 
-    def _assembled(self, name: str, text: str) -> str:
+    def assembled(self, name: str, text: str) -> str:
+        """Assemble a text; return its name. Raises CalledProcessError."""
         path = self.out / name
         source = path.with_suffix(".ptx")
         source.write_text(text, encoding="utf-8")

@@ -22,7 +22,7 @@ class Trial:
     image: str
     delayed: tuple[str, ...]
     original: str
-    """The correct kernel, to compare the time with."""
+    """What to compare the time with: the correct kernel, or the one before it was optimised."""
     case: int
     """The case that is timed: the one with most work."""
     restored: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -57,31 +58,28 @@ def run_chart(
     bad: int | None = None,
 ) -> RunChart:
     """Return the chart of a schedule. `bad` is the number of the step that the problem is about."""
-    numbered = tuple(_passed(protocol, schedule, problem))
+    numbered = tuple(_passed(protocol, schedule))
     steps = tuple(step for _, step in numbered)
     numbers = tuple(number for number, _ in numbered)
     return _Charting(protocol, steps, numbers, names, instructions, problem, bad).chart()
 
 
-def _passed(
-    protocol: Protocol, schedule: Sequence[Step], problem: Problem | None
-) -> Iterator[tuple[int, Step]]:
+def _passed(protocol: Protocol, schedule: Sequence[Step]) -> Iterator[tuple[int, Step]]:
     """Yield steps with their numbers, those at meetings only when they pass.
 
-    Schedules that were searched for tell the arrival of a strand and its passing apart.
+    Schedules that were searched for tell the arrival of a strand and its passing apart, and work from its completion.
     """
-    searched = problem is not None and bool(problem.schedule)
+
+    def meets(step: Step) -> bool:
+        action = protocol.strands[step.strand].actions[step.index]
+        return isinstance(action, Rendezvous) and action.arrives and action.waits
+
+    steps = Counter((step.strand, step.index) for step in schedule if not step.completes and meets(step))
+    searched = any(step.completes for step in schedule) or any(count > 1 for count in steps.values())
     arrived: set[tuple[int, int]] = set()
     for number, step in enumerate(schedule, 1):
-        action = protocol.strands[step.strand].actions[step.index]
         at = step.strand, step.index
-        if (
-            searched
-            and isinstance(action, Rendezvous)
-            and action.arrives
-            and action.waits
-            and at not in arrived
-        ):
+        if searched and meets(step) and at not in arrived:
             arrived.add(at)
         else:
             yield number, step

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -52,8 +54,12 @@ class Optimised:
     tried: int
 
 
-def optimise(text: str, judge: Judge, assembler: Assembler) -> Optimised:
-    """Remove or weaken what is redundant, in the order of the text; kernels that are not proved stay as they are."""
+def optimise(text: str, judge: Judge, assembler: Assembler, *, seconds: float | None = None) -> Optimised:
+    """Remove or weaken what is redundant, in the order of the text; kernels that are not proved stay as they are.
+
+    With `seconds`, no statement is tried after so long, and `skipped` says so.
+    """
+    end = math.inf if seconds is None else time.monotonic() + seconds
     state = judge(text)
     found: list[Redundant] = []
     skipped: list[str] = []
@@ -65,6 +71,9 @@ def optimise(text: str, judge: Judge, assembler: Assembler) -> Optimised:
             continue
         start = 0
         while (choices := _next(state.views[kernel], start)) is not None:
+            if time.monotonic() > end:
+                skipped.append(f"{kernel}: out of time; not every statement was tried")
+                break
             start = choices[0].edits[0].start + 1
             for patch in choices:
                 tried += 1

@@ -47,6 +47,13 @@ def test_a_kernel_that_is_not_proved_is_left_alone(judge: TextJudge) -> None:
     assert "not proved" in better.skipped[0]
 
 
+def test_out_of_time_is_said(judge: TextJudge) -> None:
+    more = _COPY.replace("    ld.param.u64 %rd2", "    bar.sync 0;\n    ld.param.u64 %rd2")
+    better = optimise(more, judge, Assembler(None, "sm_90a"), seconds=-1.0)
+    assert (better.text, better.tried) == (more, 0)
+    assert "out of time" in better.skipped[0]
+
+
 def test_the_command_names_the_evidence_that_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "k.ptx"
     path.write_text(_COPY.replace("_, [%r2], 1024", "_, [%r2], 2048"))
@@ -55,6 +62,7 @@ def test_the_command_names_the_evidence_that_is_missing(tmp_path: Path) -> None:
     assert "expect 1024 bytes instead of 2048" in text.output
     assert "evidence that is missing: results and time on hardware: no harness is given" in text.output
     table = json.loads(CliRunner().invoke(main, ["repair", str(path), "--unsafe", "--format", "json"]).output)
+    assert table["validated"] is None
     assert table["hardware"] == {"missing": "results and time on hardware: no harness is given"}
     assert ("cuda" in sys.modules) == loaded
     assert CliRunner().invoke(main, ["repair", str(tmp_path / "no.ptx")]).exit_code == 2

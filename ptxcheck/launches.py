@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from math import prod
 from typing import TYPE_CHECKING
 
+from .cfg.special import MAX_THREADS
 from .ir import Function
 from .launch import Dim, GivenValue, Launch, ParameterFact
 from .parameter_facts import (
@@ -33,7 +34,6 @@ _PLACE = re.compile(r"([\w$.%]+?)(?:\+(\d+))?(?:\.[usb](8|16|32|64))?\Z")
 _KEYS = frozenset({"block", "cluster", "assume", "tensor-maps"})
 _MAP_BYTES = 128
 _CAPABILITIES = ((9, 0), (10, 0), (12, 0))
-MAX_THREADS = 1024
 MAX_CLUSTER = 16
 
 
@@ -209,15 +209,16 @@ def _dim(text: str, what: str) -> Dim:
 
 def from_directives(function: Function) -> Launch:
     """Return what `.reqntid`, `.maxntid` and `.reqnctapercluster` say."""
-    required = _directive(function, ".reqntid")
-    cluster = _directive(function, ".reqnctapercluster")
-    bound = required or _directive(function, ".maxntid")
+    required = _directive(function, ".reqntid", MAX_THREADS)
+    cluster = _directive(function, ".reqnctapercluster", MAX_CLUSTER)
+    bound = required or _directive(function, ".maxntid", MAX_THREADS)
     return Launch(required, required is not None, cluster, None if bound is None else prod(bound))
 
 
-def _directive(function: Function, keyword: str) -> Dim | None:
+def _directive(function: Function, keyword: str, limit: int) -> Dim | None:
+    """Return the shape that a directive gives, None when it gives none that can be launched."""
     numbers = function.attributes.get(keyword)
-    if not numbers or min(numbers) < 1:
+    if not numbers or min(numbers) < 1 or prod(numbers) > limit:
         return None
     x, y, z = (*numbers, 1, 1)[:3]
     return x, y, z

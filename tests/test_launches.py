@@ -7,6 +7,7 @@ from ptxcheck.launch import GivenValue
 from ptxcheck.launches import (
     LaunchError,
     LaunchHint,
+    from_directives,
     given_value,
     hint_from_table,
     launch_of,
@@ -143,3 +144,12 @@ def test_given_values_reach_the_launch() -> None:
     assert ([value.value for value in launch.given], complaints) == ([8], ())
     _, complaints = launch_of(with_parameters(), (parse_assumption("k: absent=1"),))
     assert complaints == ("--assume: the kernel has no parameter absent",)
+
+
+def test_a_shape_that_no_gpu_can_launch_is_no_launch() -> None:
+    for directive in (".reqntid 2048", ".maxntid 1212121212121212", ".reqnctapercluster 4096"):
+        module = parse_module(
+            Source("x.ptx", f".version 9.0\n.target sm_90a\n.visible .entry k() {directive} {{ ret; }}\n")
+        )
+        launch = from_directives(module.functions[0])
+        assert (launch.block, launch.max_threads, launch.cluster) == (None, None, None)

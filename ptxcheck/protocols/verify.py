@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from ..cfg.cfg import Cfg
+from ..cfg.special import MAX_THREADS
 from ..ir import Function, Module
 from ..launch import Dim, GivenValue, Launch
 from ..spec import Trait
@@ -21,7 +23,7 @@ from .machine.layout import Layout, layout_of
 from .machine.paths import Coverage, Plan, explore
 from .machine.program import Program
 from .machine.solver import SolverOracle
-from .machine.symbol import Condition, Decisions, ImpossibleError, show_atom
+from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom
 from .machine.trace import Assumption, NotFollowedError, Shape, Trace
 from .meanings import MEANINGS, PROPERTY_OF
 from .outcome import Equation, Outcome, Problem
@@ -153,15 +155,15 @@ def verify(
     `machine.trace`): less work, and slot safety stays unknown.
     """
     started = time.process_time()
-    block = launch.block or _block(function)
+    block = launch.block or _most_threads(function)
     if block is None:
         return Verification(None, reasons=[Reason("the block size is not known: give it with --launch", -1)])
-    if not (launch.block_is_exact or ".reqntid" in function.attributes):
+    if not launch.block_is_exact:
         text = f"the block is taken to have all {block[0] * block[1] * block[2]} threads that it may have"
         taken = {("block", -1): Assumption("block", text, -1)}
     else:
         taken = {}
-    known = launch.cluster or _cluster(function)
+    known = launch.cluster
     program = Program(cfg, module, accesses=accesses)
     registers = most_registers(function.attributes, block[0] * block[1] * block[2])
     if known is None and not uses_cluster(cfg):
@@ -196,21 +198,11 @@ def _admitted_cluster(verifier: Callable[[Dim], _Verifier]) -> Dim:
     return _CLUSTERS[0]
 
 
-def _block(function: Function) -> Dim | None:
-    for keyword in (".reqntid", ".maxntid"):
-        given = function.attributes.get(keyword)
-        if given:
-            return _dim(given)
-    return None
-
-
-def _cluster(function: Function) -> Dim | None:
-    given = function.attributes.get(".reqnctapercluster")
-    return _dim(given) if given else None
-
-
-def _dim(numbers: tuple[int, ...]) -> Dim:
-    x, y, z = (*numbers, 1, 1)[:3]
+def _most_threads(function: Function) -> Dim | None:
+    given = function.attributes.get(".maxntid")
+    if not given or not 1 <= prod(given) <= MAX_THREADS:
+        return None
+    x, y, z = (*given, 1, 1)[:3]
     return x, y, z
 
 
@@ -259,6 +251,7 @@ class _Verifier:
                 self._oracle.is_possible,
                 self._is_spent,
                 coverage,
+                self._oracle.numbers,
             )
         except _EnoughError:
             pass
@@ -303,6 +296,9 @@ class _Verifier:
             raise NotFollowedError("out of time", -1)
         self._oracle.restart()
         decisions = Decisions(self._oracle)
+        for name, number in plan.preset.items():
+            plan.settle(-1, name, number)
+            decisions.assume(Condition("eq", Form(((name, 1),)), number), True)
         traces = tuple(
             Machine(
                 self._program,
@@ -347,20 +343,20 @@ class _Verifier:
             for assumption in trace.assumptions:
                 self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         if outcome.problems and not self._note_required(decisions.taken, outcome.problems):
-            doubt = self._doubt(decisions.taken)
-            self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, doubt))
+            why = self._doubt(decisions.taken)
+            self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, why))
         return True
 
-    def _note_required(
-        self, path: Sequence[tuple[Condition, bool]], problems: Sequence[Problem]
-    ) -> bool:
+    def _note_required(self, path: Sequence[tuple[Condition, bool]], problems: Sequence[Problem]) -> bool:
         """Note what sizes have to be for a run that goes wrong not to be: False when it has none that is empty."""
         empty = empty_sizes(path)
         if not empty:
             return False
         which = " or ".join(show_atom(name) for name in empty)
         text = f"{which} is at least 1: with less, {problems[0].detail}"
-        self._result.required.setdefault(("size", problems[0].point), Assumption("size", text, problems[0].point))
+        self._result.required.setdefault(
+            ("size", problems[0].point), Assumption("size", text, problems[0].point)
+        )
         return True
 
     def _doubt(self, path: Sequence[tuple[Condition, bool]]) -> str:
@@ -369,7 +365,9 @@ class _Verifier:
         if realised(path, self._oracle) if odd is not None else self._oracle.admits({}):
             return ""
         if odd is None:
-            return "not certain: the solver could not tell whether the branches of the run are possible together"
+            return (
+                "not certain: the solver could not tell whether the branches of the run are possible together"
+            )
         return f"not certain: the run may be impossible, as {show_atom(odd)} is not followed"
 
     def _is_late(self) -> bool:

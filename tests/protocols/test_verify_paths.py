@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxcheck.cfg import build
-from ptxcheck.launch import Launch
+from ptxcheck.launches import from_directives
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.verify import Verification, verify
 from ptxcheck.source import Source
@@ -36,7 +36,7 @@ def _verify(body: str) -> Verification:
     assert not module.problems
     assert function.body is not None
     assert not function.body.problems
-    return verify(build(function), function, module, Launch())
+    return verify(build(function), function, module, from_directives(function))
 
 
 def _kind(result: Verification, which: Property) -> VerdictKind:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxcheck.cfg import build
-from ptxcheck.launch import Launch
+from ptxcheck.launches import from_directives
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.verify import Verification, verify
 from ptxcheck.source import Source
@@ -88,7 +88,7 @@ def _verified(text: str) -> Verification:
     (function,) = module.entries
     assert function.body is not None
     assert not function.body.problems
-    return verify(build(function), function, module, Launch(), seconds=60.0)
+    return verify(build(function), function, module, from_directives(function), seconds=60.0)
 
 
 def _kind(result: Verification, which: Property) -> VerdictKind:

@@ -11,7 +11,7 @@ from ...ir import Address, Instruction, Register, Symbol
 from ...op import Op
 from ...spec import OperandKind, Trait
 from ..thread.shared_access import ROW_BYTES, access_bytes, address_lanes
-from .symbol import Form, Value
+from .symbol import Atom, Form, Value
 from .trace import PARAM_WINDOW, SHARED_WINDOW, Access
 
 _ACCESSING = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC})
@@ -38,7 +38,7 @@ class AccessKind:
         if self.space:
             known = None if isinstance(address, Form) else address
         elif isinstance(address, Form):
-            if _is_pointer(address):
+            if is_pointer(address):
                 return None
             known = None
         elif isinstance(address, int):
@@ -52,12 +52,23 @@ class AccessKind:
         return Access(self.reads, self.writes, known, self.size, self.lanes)
 
 
-def _is_pointer(address: Form) -> bool:
-    """Tell whether a symbol is a 64-bit parameter, or a global variable, and an offset: never shared memory."""
-    return any(
-        factor == 1 and ((name[0] == "param" and name[3] == _POINTER_BYTES) or name[0] == "symbol")
-        for name, factor in address.terms
-    )
+def is_pointer(address: Form) -> bool:
+    """Tell whether a symbol is a pointer and an offset that is never into shared memory.
+
+    Such pointers are 64-bit parameters, global variables, and what was loaded from global or constant memory: they are
+    the host's, or another kernel's.
+    """
+    return any(factor == 1 and _is_outside(name) for name, factor in address.terms)
+
+
+def _is_outside(name: Atom) -> bool:
+    match name[0]:
+        case "param":
+            return name[3] == _POINTER_BYTES
+        case "load":
+            return name[2:] == (8 * _POINTER_BYTES,)
+        case kind:
+            return kind == "symbol"
 
 
 def access_kinds(cfg: Cfg) -> dict[int, AccessKind]:

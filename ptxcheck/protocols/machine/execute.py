@@ -37,11 +37,12 @@ from ...op import Op
 from ...spec import Trait
 from ..thread.shared_access import access_bytes
 from . import lanes, steps
+from .accesses import AccessKind
 from .lanes import condition_of
 from .layout import Layout
 from .program import POLLS, Program, Region, followed
 from .registers import RegisterFile, SplitError, lanes_of, set_of
-from .resolve import at_thread, has_choice, is_predicate, leaves, rebuild, with_pins
+from .resolve import arguments, at_thread, has_choice, is_predicate, leaves, rebuild, with_pins
 from .special import special_register
 from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, WARP, Atom, Condition, Decisions, Form, Value
 from .table import ParkError, Table
@@ -53,10 +54,14 @@ _STATES = frozenset({Op.MBARRIER_ARRIVE, Op.MBARRIER_ARRIVE_DROP})
 STATE_TOKEN = 1 << 62
 """Bit of a number that stands for the state which the arrive with the event index in the low bits returned."""
 _MOST_PARTS = 32
+_MOST_ASKED = 6
+"""Most questions to the solver about one address of an ordinary access."""
 _DEEP = 8
 """Symbols nested deeper are computed again with what the decisions have made numbers."""
 _NUMBERS = frozenset({"addr", "mbar", "mask", "parity", "barrier", "threads", "count", "dst"})
 """Operands that have to be numbers: which barrier, which phase, how many."""
+_PLACES = frozenset({"src", "a_desc", "b_desc", "s_desc"})
+"""Operands that say where something is read, and may stay symbols."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,11 +439,11 @@ class Machine:
     def _join(self, block: int, first: Edge, other: Edge, threads: ThreadSet, truth: Form) -> None:
         """Leave both sides of a branch behind, none of which records an event."""
         region = self.program.region(block)
-        self._record_skipped(region, threads)
-        if not region.written:
-            return
         if region.cyclic or truth.differs:
+            self._record_skipped(region, threads)
             self._forget(block, region, threads, truth)
+            return
+        if not region.written and not any(self._accesses_of(region)):
             return
         join = self.program.join(block)
         before = [self.registers.snapshot(register) for register in region.written]
@@ -637,8 +642,11 @@ class Machine:
 
     def reduced_form(self, form: Form) -> Value:
         """Return a form with numbers in place of the atoms inside others that the decisions leave one number."""
-        if len(form.terms) == 1 and form.terms[0][0] in self._decisions.pins:
-            return form
+        pins = self._decisions.pins
+        if len(form.terms) == 1 and form.terms[0][0] in pins:
+            others = {name: number for name, number in pins.items() if name != form.terms[0][0]}
+            found = with_pins(form, others, self.threads)
+            return found if isinstance(found, int) else form
         return self.reduced(form)
 
     def single(self, value: Form, threads: ThreadSet) -> Value:
@@ -648,6 +656,24 @@ class Machine:
             return value if narrow is None else narrow
         number = self._decisions.only(narrow)
         return value if number is None else number & _MASK64
+
+    def _placed(self, address: Value) -> Value:
+        """Return an address with numbers for those parts of it that the decisions leave one number."""
+        found = self.reduced(address)
+        if not isinstance(found, Form):
+            return found
+        waiting = [name for name, _ in found.terms]
+        asked = 0
+        while waiting and asked < _MOST_ASKED:
+            name = waiting.pop()
+            if not name.differs and name[0] != "sum":
+                asked += 1
+                number = self._decisions.only(Form(((name, 1),)))
+                if number is not None:
+                    self._decisions.pins[name] = number
+                    continue
+            waiting.extend(arguments(name))
+        return self.reduced(found) if asked else found
 
     def settled(self, value: Form, point: int) -> Value:
         """Return the number that a symbol is when what it is computed from has numbers that the decisions admit.
@@ -813,6 +839,8 @@ class Machine:
                     value = self.single(value, guard)
                     if isinstance(value, Form):
                         value = self.settled(value, point)
+                elif spec.name in _PLACES:
+                    value = self._placed(value)
             operands[spec.name] = value
             if isinstance(operand, AddressOperand) and spec.second is not None:
                 written = instruction[spec.name]
@@ -858,23 +886,34 @@ class Machine:
         except SplitError as split:
             addresses = [(part, self.value(kind.operand, part)) for part in split.parts]
         for held, address in addresses:
-            access = kind.at(address)
+            access = kind.at(self._placed(address) if kind.space else self.reduced(address))
             if access is not None:
                 self._add_access(point, held, threads, replace(access, certain=certain))
 
     def _add_access(self, point: int, guard: ThreadSet, threads: ThreadSet, access: Access) -> None:
         self._events.append(Event(len(self._events), point, guard, {}, threads, access))
 
-    def _record_skipped(self, region: Region, threads: ThreadSet) -> None:
-        """Record the accesses of a region that is not followed, each as one that may happen."""
-        if not self.program.accesses:
-            return
+    def _accesses_of(self, region: Region) -> Iterator[tuple[int, AccessKind]]:
         for block in sorted(region.blocks):
             for point in self.program.steps[block]:
                 kind = self.program.accesses.get(point)
                 if kind is not None:
+                    yield point, kind
+
+    def _record_skipped(self, region: Region, threads: ThreadSet) -> None:
+        """Record the accesses of a region that is not followed, each as one that may happen."""
+        for point, kind in self._accesses_of(region):
+            base = kind.operand.base
+            if kind.space or not isinstance(base, Register) or base in region.written:
+                places: list[tuple[ThreadSet, Value]] = [
+                    (threads, lanes.opaque("skipped", differs=LANE | WARP))
+                ]
+            else:
+                places = self._guard_pieces(base, threads)
+            for held, place in places:
+                if kind.at(place) is not None:
                     access = Access(kind.reads, kind.writes, None, kind.size, kind.lanes, certain=False)
-                    self._add_access(point, threads, threads, access)
+                    self._add_access(point, held, threads, access)
 
     # -- operands
 

@@ -206,6 +206,16 @@ def pure(op: Op, function: Callable[..., int], arguments: Sequence[Value]) -> Va
     return _each(function, *(a for a in arguments if not isinstance(a, Form)))
 
 
+def pack(width: int, parts: Sequence[Value]) -> Value:
+    """Numbers of some bits each side by side, the first one lowest."""
+    total: Value = 0
+    for position, part in enumerate(parts):
+        if isinstance(part, Form):
+            return _opaque("pack", width, *parts)
+        total = add(total, multiply(unsigned(part, width), 1 << position * width, 64), 64)
+    return total
+
+
 def choose(condition: Value, a: Value, b: Value, threads: int) -> Value:
     """condition ? a : b, for each thread."""
     if isinstance(condition, int):

@@ -32,6 +32,8 @@ class Plan:
     trips: tuple[int, ...]
     """Rounds of loops: with others inside, and with none inside."""
     flips: Flips = ()
+    preset: Mapping[Atom, int] = field(default_factory=dict)
+    """Numbers that the run starts with."""
     made: list[tuple[Side, bool]] = field(default_factory=list)
     """Each decision, with whether the counts made it: then the other side belongs to other counts."""
     answers: list[tuple[Condition, bool]] = field(default_factory=list)
@@ -147,13 +149,13 @@ class Coverage:
 
     def out_of_reach(self, is_possible: IsPossible) -> set[Side]:
         """Return sides that no run took and that other counts could lead to."""
-        return {
-            side
-            for side, ways in self.excluded.items()
-            if side not in self.covered
-            and not any(self._ran_with(side[0], *way[-1]) for way in ways)
-            and any(is_possible(way) for way in ways)
-        }
+        return {side for side in self.excluded if any(is_possible(way) for way in self.ways_to(side))}
+
+    def ways_to(self, side: Side) -> tuple[Claims, ...]:
+        """Return the ways to a side that no run took, none when one did."""
+        ways = tuple(self.excluded[side])
+        ran = side in self.covered or any(self._ran_with(side[0], *way[-1]) for way in ways)
+        return () if ran else ways
 
     def _ran_with(self, point: int, condition: Condition, truth: bool) -> bool:
         """Tell whether a run came to a point while a condition had a truth, by numbers alone."""
@@ -167,6 +169,8 @@ class Coverage:
 Claims: TypeAlias = tuple[tuple[Condition, bool], ...]
 IsPossible: TypeAlias = Callable[[Claims], bool]
 """Tells whether conditions may have these truths together."""
+Numbers = Callable[[Claims], Mapping[Atom, int] | None]
+"""Gives numbers with which conditions have these truths together."""
 Run = Callable[[Plan], bool]
 """Executes a plan; False when its path turned out to be one that was seen before."""
 
@@ -185,18 +189,20 @@ def explore(
     is_possible: IsPossible,
     is_spent: Callable[[], bool],
     coverage: Coverage,
+    numbers: Numbers,
 ) -> None:
     """Run every element of the grid, and the open sides that come up, until the budget of runs is spent.
 
     `deep` gives more counts once the grid was run, when a count decided anything. A side that none of these counts
-    leads to, such as a body unrolled by eight, is looked for among the further counts; one that is not found is left
-    out. `is_spent` tells when no time is left for combinations.
+    leads to is looked for with numbers that lead there, then among the further counts, such as for a body unrolled by
+    eight; one that is not found is left out. `is_spent` tells when no time is left for combinations.
     """
     explorer = _Explorer(budget, run, is_spent, coverage)
     for trips in grid:
         explorer.go(trips)
     for trips in deep() if coverage.counted else ():
         explorer.go(trips)
+    explorer.seek(grid[0], numbers)
     idle = 0
     for trips in further if coverage.counted else ():
         missing = len(coverage.out_of_reach(is_possible)), len(coverage.half_taken)
@@ -206,6 +212,8 @@ def explore(
         found = missing != (len(coverage.out_of_reach(is_possible)), len(coverage.half_taken))
         idle = 0 if found else idle + 1
     explorer.drain(1)
+    explorer.drain(0)
+    explorer.seek(grid[0], numbers)
     explorer.finish()
     coverage.left_out |= coverage.out_of_reach(is_possible)
 
@@ -253,12 +261,25 @@ class _Explorer:
             self._closed.add(_closing(plan.trips, plan.flips))
         if counted > self._most_counted:
             self._most_counted, self._way_in = counted, plan.flips
-        if not fresh:
+        if not fresh or plan.preset:
             return
         self._add(_alternatives(plan), plan)
 
+    def seek(self, trips: tuple[int, ...], numbers: Numbers) -> None:
+        """Look for sides that no count leads to, with numbers that do."""
+        coverage = self._coverage
+        for side in sorted(coverage.excluded):
+            for way in coverage.ways_to(side):
+                preset = numbers(way)
+                if preset:
+                    self.start(Plan(trips, preset=preset))
+                if not coverage.ways_to(side):
+                    break
+
     def _note_impossible(self, plan: Plan) -> None:
         """The last decision contradicts the others: its other side is the only one."""
+        if plan.preset:
+            return
         truths = [truth for (_, truth), _ in plan.made]
         if len(plan.flips) < len(truths):
             (point, truth), _ = plan.made[-1]

@@ -22,8 +22,11 @@ _PREDICATES = frozenset({"cmp", "below", "compare", "setp"})
 _LOGIC = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}
 _CHOICES = frozenset({"selp", *_LOGIC, *_PREDICATES, "not"})
 _COMPUTED = frozenset(
-    {"lanes", "sum", "cmp", "below", "not", "selp", "add", "sub", "mul", "shl", "shr", "sar", "compare", *_LOGIC}
-)
+    {
+        "lanes", "sum", "cmp", "below", "not", "selp", "add", "sub", "mul", "shl", "shr", "sar", "compare", "pack",
+        *_LOGIC,
+    }
+)  # fmt: skip
 """Kinds of atoms that are numbers once their arguments are."""
 _WIDEST = 64
 
@@ -60,6 +63,17 @@ def at_thread(value: Form, thread: int, threads: int) -> Value:
 def with_pins(value: Form, pins: Mapping[Atom, int], threads: int) -> Value:
     """Return the value with numbers in place of the atoms that have one."""
     return lanes.settle(_Rebuild(None, threads, pins=pins).form(value.terms, value.constant))
+
+
+def arguments(name: Atom) -> Iterator[Atom]:
+    """Yield the atoms that an atom is computed from at once."""
+    waiting: list[object] = list(name.inner) if name.inner[0] in _COMPUTED else []
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Atom):
+            yield part
+        elif isinstance(part, tuple):
+            waiting.extend(part)
 
 
 def leaves(value: Form) -> Iterator[Atom]:
@@ -153,6 +167,8 @@ class _Rebuild:
         if kind == "compare":
             a, b = self.part(parts[2]), self.part(parts[3])
             return lanes.compare(str(parts[1]), a, b, _number(parts[4]), signed_operands=bool(parts[5]))
+        if kind == "pack":
+            return lanes.pack(_number(parts[1]), [self.part(part) for part in parts[2:]])
         if kind == "mul":
             product = lanes.multiply(_extended(self.part(parts[1])), _extended(self.part(parts[2])), _WIDEST)
             return product & lanes.mask_of(32) if isinstance(product, int) and product >> 63 else product

@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .resolve import leaves
 from .symbol import Atom, Condition, Form
 
 if TYPE_CHECKING:
     from ...smt import Claim, PathSolver, Term
 
+_SMALL = (1 << 8, 1 << 12, 1 << 16)
 _LEAST = {
     f"%{name}.{axis}": least
     for name, least in (("clusterid", 0), ("nctaid", 1), ("nclusterid", 1))
@@ -91,6 +93,24 @@ class SolverOracle:
         solver, term = self._ready(), _atom(name)
         found = solver.example([*claims, Claim("lt", term, 0, holds=False)], term)
         return solver.example(claims, term) if found is None else found
+
+    def numbers(self, claims: Sequence[tuple[Condition, bool]]) -> dict[Atom, int] | None:
+        """Return numbers for what the last of some conditions depends on with which all can hold, small if possible."""
+        from ...smt import Claim
+
+        given = [_claim(condition, truth) for condition, truth in claims]
+        found: dict[Atom, int] = {}
+        for name in leaves(claims[-1][0].form):
+            number, term = None, _atom(name)
+            least = [Claim("lt", term, 0, holds=False)]
+            for more in (*([*least, Claim("lt", term, bound)] for bound in _SMALL), least, []):
+                number = self._ready().example([*given, *_numbered(found), *more], term)
+                if number is not None:
+                    break
+            if number is None:
+                return None
+            found[name] = number
+        return found
 
     def admits(self, numbers: Mapping[Atom, int]) -> bool:
         """Tell whether the decisions can certainly hold with these numbers."""

@@ -12,6 +12,7 @@ from ...ir import Address, Immediate, Instruction, Pair, Register, Symbol, Vecto
 from ...op import Op
 from ...spec import Trait
 from . import lanes
+from .accesses import is_pointer
 from .compute import COMPUTE
 from .registers import lanes_of
 from .symbol import LANE, WARP, Form, Lanes, Value
@@ -89,14 +90,7 @@ def _move_vector(machine: Machine, point: int, instruction: Instruction, guard: 
 
 def _packed(machine: Machine, source: Vector, width: int, guard: ThreadSet) -> Value:
     part = width // len(source.elements)
-    values = [machine.value(element, guard) for element in source.elements]
-    if any(isinstance(value, Form) for value in values):
-        return lanes.opaque("pack", part, *values)
-    total: Value = 0
-    for position, value in enumerate(values):
-        piece = lanes.unsigned(value, part) if not isinstance(value, Form) else value
-        total = lanes.add(total, lanes.multiply(piece, 1 << position * part, width), width)
-    return total
+    return lanes.pack(part, [machine.value(element, guard) for element in source.elements])
 
 
 def _part(value: Value, position: int, width: int) -> Value:
@@ -268,7 +262,8 @@ def _loaded(
         visit = machine.count(("strong", point, guard))
         differs = 0 if guard.bit_count() == 1 else _ANY
         return lanes.opaque("strong", at, types.width, point, hex(guard), visit, differs=differs)
-    return lanes.opaque("load", at, types.width)
+    outside = space.startswith((".global", ".const")) or (isinstance(at, Form) and is_pointer(at))
+    return lanes.opaque("load", at, types.width, *(() if outside else ("anywhere",)))
 
 
 def _convert_address(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet) -> None:

@@ -146,9 +146,11 @@ class ThreadOffsets:
         self._known: dict[Linear, Offsets | None] = {}
 
     def of(self, place: Place) -> Offsets | None:
-        form = place.offset.linear
-        if form is None:
-            return None
+        """Return the offset of a place in each thread; None when something else decides."""
+        return None if place.offset.linear is None else self.of_form(place.offset.linear)
+
+    def of_form(self, form: Linear) -> Offsets | None:
+        """Return a sum of numbers in each thread; None when it depends on more than the thread."""
         if form not in self._known:
             self._known[form] = self._sum(form)
         return self._known[form]

@@ -1,16 +1,17 @@
 """Addresses of tensor memory: lane in the upper half, column in the lower.
 
 Property: `tensor_address` gives an address only where it is a number, or a constant away from what
-`tcgen05.alloc` wrote to a place in shared memory that nothing else writes. What an allocation writes is in
-lane 0, and its columns are `columns` at most.
+`tcgen05.alloc` wrote to a place in shared memory that nothing else writes before it is read. What an allocation
+writes is in lane 0, and its columns are `columns` at most. `warp_addresses` gives those that depend on the warp, too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...cfg import AtomKind, Uniformity
+from ...cfg import AtomKind, Linear, Uniformity
 from ...cfg.linear import Atom
 from ...ir import Register
 from ...op import Op
@@ -46,14 +47,62 @@ def tensor_address(view: KernelView, point: int, operand: str = "taddr") -> Tens
         return _split(value.constant, ALL_COLUMNS, True)
     if value.linear is None or len(value.linear.terms) != 1 or value.linear.constant < 0:
         return None
-    atom, factor = value.linear.terms[0]
+    allocation = _allocation(view, value.linear.terms[0])
+    return None if allocation is None else allocation.behind(value.linear.constant)
+
+
+def warp_addresses(view: KernelView, point: int) -> Iterator[tuple[int, TensorAddress]]:
+    """Yield the warps that surely execute a load or store, with the address of each where it is known."""
+    execution = view.facts.execution(point)
+    if execution.threads is None or not execution.exact:
+        return
+    warps = execution.threads.warps if view.launch.threads is not None else execution.threads.warps[:1]
+    one = tensor_address(view, point)
+    if one is not None:
+        yield from ((warp, one) for warp in warps)
+        return
+    form = view.facts.value(point, view.body.instructions[point].get("taddr")).linear
+    found = None if form is None else _by_thread(view, form)
+    if found is None:
+        return
+    allocation, offsets = found
+    for warp in warps:
+        own = set(offsets[32 * warp : 32 * warp + 32])
+        if len(own) == 1 and min(own) >= 0:
+            yield warp, allocation.behind(own.pop())
+
+
+def _by_thread(view: KernelView, form: Linear) -> tuple[_Allocation, list[int]] | None:
+    """Return the allocation that an address is in, and how far behind its start it is in each thread."""
+    for term in form.terms:
+        allocation = _allocation(view, term)
+        if allocation is not None:
+            offsets = view.thread_offsets.of_form(form.without(term[0]))
+            return None if offsets is None else (allocation, [int(offset) for offset in offsets])
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Allocation:
+    """What an allocation wrote, as a thread read it."""
+
+    columns: int
+    slot: tuple[tuple[str, int], int]
+
+    def behind(self, offset: int) -> TensorAddress:
+        return _split(offset, self.columns, False, self.slot)
+
+
+def _allocation(view: KernelView, term: tuple[Atom, int]) -> _Allocation | None:
+    """Return the allocation whose address a term is; None when it is something else."""
+    atom, factor = term
     if factor != 1 or atom.kind is not AtomKind.DEFINITION or atom.at < 0:
         return None
     place = _slot(view, atom.at)
-    columns = None if place is None else _allocated(view, place)
+    columns = None if place is None else _allocated(view, place, atom.at)
     if place is None or place.at is None or columns is None:
         return None
-    return _split(value.linear.constant, columns, False, (place.symbol, place.at))
+    return _Allocation(columns, (place.symbol, place.at))
 
 
 def _split(
@@ -71,21 +120,21 @@ def _slot(view: KernelView, load: int) -> Place | None:
     return None if place is None or place.at is None else place
 
 
-def _allocated(view: KernelView, place: Place) -> int | None:
-    """Return the most columns behind an address that a place holds, None when it is no allocation's."""
+def _allocated(view: KernelView, place: Place, load: int) -> int | None:
+    """Return the most columns behind an address that a load finds at a place, None when it is no allocation's."""
     found: list[int] = []
     for point in view.tensor_memory.allocations:
         target = view.places.of(point, view.body.instructions[point].get("dst"), ".shared")
         if target is not None and target.is_same(place):
             found.append(view.tensor_memory.columns(point).high)
-    return None if not found or _is_written(view, place) else max(found)
+    return None if not found or _is_written(view, place, load) else max(found)
 
 
-def _is_written(view: KernelView, place: Place) -> bool:
-    """Tell whether anything but an allocation may write to a place."""
+def _is_written(view: KernelView, place: Place, load: int) -> bool:
+    """Tell whether anything but an allocation may write to a place before a load."""
     for access in view.shared_accesses:
         operation = view.body.instructions[access.point].operation
-        if not operation.traits & _WRITING:
+        if not operation.traits & _WRITING or not view.cfg.reaches(access.point, load):
             continue
         if access.place is not None and access.place.may_overlap(place, access.size, 4):
             return True
@@ -127,4 +176,4 @@ def _is_uniform(view: KernelView, atom: Atom) -> bool:
     return view.facts.uniform(after, Register(atom.name, atom.scope)) <= Uniformity.WARP
 
 
-__all__ = ["TensorAddress", "differs_in_warp", "tensor_address", "width"]
+__all__ = ["TensorAddress", "differs_in_warp", "tensor_address", "warp_addresses", "width"]

@@ -90,8 +90,8 @@ class Follower:
         assert block is not None
         into = self._facts.merged(name)
         dominates = self._view.cfg.dominators.dominates
-        before = [source for edge, source in into if not dominates(block, edge.source)]
-        around = [source for edge, source in into if dominates(block, edge.source)]
+        before = list(dict.fromkeys(source for edge, source in into if not dominates(block, edge.source)))
+        around = list(dict.fromkeys(source for edge, source in into if dominates(block, edge.source)))
         opaque = Sum(((_atom(name, _WIDEST), 1),))
         entering = self._joined(before, opaque)
         if entering is None or not around:

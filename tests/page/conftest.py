@@ -41,6 +41,10 @@ class Opened:
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
+    def refuse(self, dialog: Any) -> None:
+        self.complaints.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
     def texts(self, selector: str) -> list[str]:
         found: list[str] = self.page.locator(selector).all_inner_texts()
         return found
@@ -73,7 +77,7 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
         page = result.page
         page.set_default_timeout(10_000)
         page.on("request", lambda request: result.requests.append(request.url))
-        page.on("dialog", lambda dialog: (result.complaints.append(dialog.message), dialog.dismiss()))
+        page.on("dialog", result.refuse)
         page.on("console", lambda message: result.complaints.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: result.complaints.append(str(error)))
         page.goto(path.as_uri())

@@ -68,7 +68,7 @@ def test_tensor_core_and_tensor_memory(opened: Any) -> None:
     panel = shown.page.locator("#panel-tensor")
     assert "32" in panel.inner_text()
     assert "accumulator" in panel.inner_text()
-    assert panel.locator(".strip.tensor").is_visible()
+    assert panel.locator(".strip.tensor .cell").inner_text() == "32"
 
 
 def test_ctas_of_a_cluster_are_chosen(opened: Any) -> None:

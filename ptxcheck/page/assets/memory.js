@@ -1,5 +1,16 @@
 /* Shared memory by stage, with what is in flight at a step; and the columns of tensor memory. */
 
+/* Put an element at a place and width in per cent of what it is in. */
+function placed(node, left, width) {
+  node.style.left = `${left}%`;
+  if (width !== undefined) node.style.width = `${width}%`;
+  return node;
+}
+
+function ticks(x, values) {
+  return el("div", { class: "ticks", "aria-hidden": "true" }, ...values.map((value) => placed(el("span", {}, String(value)), x(value))));
+}
+
 class SharedMemory {
   constructor(picture) {
     this.picture = picture;
@@ -28,24 +39,23 @@ class SharedMemory {
   }
 
   strip(buffers, stateOf) {
-    const width = 1000;
-    const low = d3.min(buffers, (buffer) => buffer.starts[0]);
+    const low = Math.min(1024, d3.min(buffers, (buffer) => buffer.starts[0]));
     const high = d3.max(buffers, (buffer) => buffer.starts[buffer.starts.length - 1] + Math.max(buffer.size, 1));
-    const x = d3.scaleLinear().domain([Math.min(low, 1024), high]).range([1, width - 1]);
+    const x = d3.scaleLinear().domain([low, high]).range([0, 100]);
     const starts = buffers.flatMap((buffer) => buffer.starts).sort((a, b) => a - b);
     const cells = buffers.flatMap((buffer, number) => buffer.starts.map((start, stage) => {
       const next = starts[d3.bisectRight(starts, start)];
       const end = buffer.exact || next === undefined ? start + buffer.size : next;
-      return { buffer, number, stage, start, end: Math.max(end, start + 1), works: stateOf(number, stage) };
+      const works = stateOf(number, stage);
+      const isBarrier = buffer.uses.includes("mbarrier");
+      const state = isBarrier ? "barrier" : works.some((work) => work.writes) ? "filled" : works.length ? "read" : stage % 2 ? "odd" : "even";
+      const name = isBarrier || x(end) - x(start) < 2.5 ? "" : buffer.starts.length > 1 ? String(stage) : "●";
+      return placed(el("div", { class: `cell ${state}`, title: `${buffer.name}, stage ${stage}` }, name), x(start), x(end) - x(start));
     }));
-    const svg = d3.create("svg:svg").attr("class", "strip").attr("viewBox", `0 0 ${width} 74`).attr("preserveAspectRatio", "none").attr("role", "img")
-      .attr("aria-label", "Map of shared memory; the table says the same");
-    const group = svg.selectAll("g").data(cells).enter().append("g").attr("class", (cell) => `cell ${cell.buffer.uses.includes("mbarrier") ? "barrier" : cell.works.some((work) => work.writes) ? "filled" : cell.works.length ? "read" : cell.stage % 2 ? "odd" : "even"}`);
-    group.append("rect").attr("x", (cell) => x(cell.start)).attr("width", (cell) => Math.max(2, x(cell.end) - x(cell.start) - 1)).attr("y", 4).attr("height", 44);
-    group.append("text").attr("x", (cell) => (x(cell.start) + x(cell.end)) / 2).attr("y", 31).text((cell) => (x(cell.end) - x(cell.start) > 26 && !cell.buffer.uses.includes("mbarrier") ? (cell.buffer.starts.length > 1 ? String(cell.stage) : "●") : ""));
-    const ticks = x.ticks(6);
-    svg.append("g").attr("class", "ticks").selectAll("text").data(ticks).enter().append("text").attr("x", (tick) => x(tick)).attr("y", 66).text((tick) => String(tick));
-    return el("figure", {}, svg.node(), el("figcaption", { class: "quiet" }, "Numbers are stages. ", el("span", { class: "swatch filled" }), " being filled ", el("span", { class: "swatch read" }), " being read ", el("span", { class: "swatch barrier" }), " mbarriers"));
+    return el("figure", {},
+      el("div", { class: "strip", role: "img", "aria-label": "Map of shared memory; the table says the same" }, ...cells),
+      ticks(x, x.ticks(5)),
+      el("figcaption", { class: "quiet" }, "Numbers are stages. ", el("span", { class: "swatch filled" }), " being filled ", el("span", { class: "swatch read" }), " being read ", el("span", { class: "swatch barrier" }), " mbarriers"));
   }
 
   table(run, buffers, stateOf) {
@@ -68,24 +78,19 @@ class SharedMemory {
 
 function tensorMemory(tensor, places) {
   if (!tensor) return [el("p", { class: "quiet" }, "This kernel allocates no tensor memory.")];
-  const width = 1000;
-  const x = d3.scaleLinear().domain([0, tensor.columns]).range([0, width]);
+  const x = d3.scaleLinear().domain([0, tensor.columns]).range([0, 100]);
   let at = 0;
-  const blocks = tensor.allocations.map((one) => {
-    const found = { ...one, first: at };
+  const blocks = tensor.allocations.map((one, number) => {
+    const cell = placed(el("div", { class: `cell ${number % 2 ? "odd" : "even"}` }, String(one.most)), x(at), x(one.most));
     at += one.most;
-    return found;
+    return cell;
   });
-  const height = 70 + 16 * Math.min(tensor.ranges.length, 12);
-  const svg = d3.create("svg:svg").attr("class", "strip tensor").attr("viewBox", `0 0 ${width} ${height}`).attr("preserveAspectRatio", "none").attr("role", "img").attr("aria-label", "Columns of tensor memory; the tables say the same");
-  svg.append("rect").attr("class", "ground").attr("width", width).attr("y", 4).attr("height", 40);
-  svg.append("g").selectAll("rect").data(blocks).enter().append("rect").attr("class", (_, number) => (number % 2 ? "odd" : "even")).attr("x", (one) => x(one.first)).attr("width", (one) => x(one.most) - 1).attr("y", 4).attr("height", 40);
-  svg.append("g").attr("class", "ranges").selectAll("rect").data(tensor.ranges.slice(0, 12)).enter().append("rect").attr("class", (range) => range.what).attr("x", (range) => x(range.first)).attr("width", (range) => Math.max(2, x(range.count))).attr("y", (_, row) => 50 + 16 * row).attr("height", 12);
-  svg.append("g").attr("class", "ticks").selectAll("text").data(d3.range(0, tensor.columns + 1, 64)).enter().append("text").attr("x", (tick) => x(tick)).attr("y", height - 4).text((tick) => String(tick));
+  const ranges = tensor.ranges.slice(0, 12).map((range) => el("div", { class: "strip thin" }, placed(el("div", { class: `cell ${range.what}` }), x(range.first), x(range.count))));
   const allocated = tensor.allocations.map((one) => el("tr", {}, el("th", { scope: "row" }, one.least === one.most ? String(one.least) : `${one.least} to ${one.most}`), el("td", {}, one.pair ? "both CTAs of a pair" : "this CTA"), el("td", { class: "at" }, shortPlace(places[one.point]))));
   const used = tensor.ranges.map((range) => el("tr", {}, el("th", { scope: "row" }, range.what), el("td", {}, `${range.first}–${range.first + range.count - 1}`), el("td", {}, range.absolute ? "absolute" : "of the allocation"), el("td", { class: "at" }, shortPlace(places[range.point]))));
   return [
-    el("figure", {}, svg.node(), el("figcaption", { class: "quiet" }, `${tensor.columns} columns. Where the hardware puts an allocation is not known before the run; it is drawn from column 0.`)),
+    el("figure", {}, el("div", { role: "img", "aria-label": "Columns of tensor memory; the tables say the same" }, el("div", { class: "strip tensor" }, ...blocks), ...ranges), ticks(x, d3.range(0, tensor.columns + 1, 128)),
+      el("figcaption", { class: "quiet" }, `${tensor.columns} columns. Where the hardware puts an allocation is not known before the run; it is drawn from column 0.`)),
     dataTable("Allocations of tensor memory", ["Columns", "In", "Where"], allocated, {}),
     used.length ? dataTable("Columns that instructions name", ["Use", "Columns", "Counted", "First at"], used, {}) : el("p", { class: "quiet" }, "Which columns instructions name could not be followed."),
   ];

@@ -104,8 +104,8 @@ def _on_hardware(before: str, after: str, options: dict[str, Any], fail: Fail) -
 
 
 def _validate(table: dict[str, Any], session: Session | None, *, safe: bool) -> bool | None:
-    """Tell whether the repairs are validated, and mark them; None when nothing was run."""
-    if session is None:
+    """Tell whether the repairs are validated, and mark them; None when nothing was run, or nothing is repaired."""
+    if session is None or not table["repairs"]:
         return None
     if safe and session.is_valid:
         for each in table["repairs"]:

@@ -57,13 +57,16 @@ def nearest(points: tuple[int, ...], around: tuple[int, ...]) -> list[int]:
 def unread(view: KernelView) -> Iterator[tuple[int, Register]]:
     """Yield each register that is computed and never read, with the point that writes it: a use may have got lost."""
     instructions = view.body.instructions
-    read = {register.name for instruction in instructions for register in instruction.reads()}
+    seen = {
+        definition
+        for point, instruction in enumerate(instructions)
+        for register in instruction.reads()
+        for definition in view.facts.definitions(point, register)
+    }
     for point, instruction in enumerate(instructions):
-        if is_site(instruction):
+        if point in seen or is_site(instruction):
             continue
-        for register in instruction.writes():
-            if register.name not in read:
-                yield point, register
+        yield from ((point, register) for register in instruction.writes())
 
 
 def toggled(view: KernelView) -> Iterator[Register]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ...ir import Guard, Register
 from ...op import Op
-from ...parser.show import show_instruction
+from ...parser.show import show_instruction, show_operand
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
 from ..subject import Subject
@@ -15,7 +15,8 @@ from ..subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """Who stays, and the statements that find out: `{p}` is the predicate, `{t}` a 32-bit register."""
+    """Who stays, and the statements that find out: `{p}` is the predicate, `{t}` a 32-bit register,
+    `{response}` that operand of the instruction."""
 
     who: str
     lines: tuple[str, ...]
@@ -26,6 +27,9 @@ _LANE = _Choice("lane 0 of each warp", ("mov.u32 {t}, %laneid;", "setp.eq.u32 {p
 _ELECTED = _Choice("one elected lane", ("elect.sync {t}|{p}, -1;",))
 _WARP = _Choice("warp 0", ("mov.u32 {t}, %tid.x;", "setp.lt.u32 {p}, {t}, 32;"))
 _WARPGROUP = _Choice("warpgroup 0", ("mov.u32 {t}, %tid.x;", "setp.lt.u32 {p}, {t}, 128;"))
+_CANCELED = _Choice(
+    "who got a cluster", ("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 {p}, {response};",)
+)
 
 _CHOICES: tuple[tuple[frozenset[str], tuple[_Choice, ...]], ...] = (
     (frozenset({"MB007", "MB026"}), (_THREAD,)),
@@ -34,6 +38,7 @@ _CHOICES: tuple[tuple[frozenset[str], tuple[_Choice, ...]], ...] = (
     (frozenset({"TM011"}), (_ELECTED, _LANE, _THREAD)),
     (frozenset({"TM007", "TM017", "TM030"}), (_WARP,)),
     (frozenset({"WG004"}), (_WARPGROUP,)),
+    (frozenset({"CL008"}), (_CANCELED,)),
 )
 """Rules, and who may execute the instruction instead, the likeliest first."""
 _ONE_LANE = frozenset(
@@ -73,6 +78,8 @@ def _guarded(subject: Subject, point: int, choice: _Choice) -> Edit:
     instruction = subject.view.body.instructions[point]
     names = {"p": f"%ptxcheck_one{point}", "t": f"%ptxcheck_who{point}"}
     lines = [f".reg .pred {names['p']};", f".reg .b32 {names['t']};"]
+    response = instruction.get("response")
+    names["response"] = "" if response is None else show_operand(response)
     lines += [line.format(**names) for line in choice.lines]
     guard = instruction.guard
     if guard is not None and guard.negated:

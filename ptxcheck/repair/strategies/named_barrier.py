@@ -32,6 +32,8 @@ def agree_on_barrier(subject: Subject) -> Iterator[Patch]:
                 continue
             others = [_constant(subject, p, name) for p in points if p != point]
             values = [other for other in others if other is not None]
+            if name == "threads" and subject.view.launch.threads is not None:
+                values.append(subject.view.launch.threads)
             for wanted in sorted(set(values) - {own}, key=lambda v: (-values.count(v), v)):
                 support = max(0, values.count(own) - values.count(wanted) + 1)
                 edit = writer.with_operand(point, name, Immediate(wanted))

@@ -14,6 +14,7 @@ from ..subject import Subject
 _RULES = ("SM02", "MB02", "TX", "CL", "MB015", "TM032")
 _MOST = 32
 _ADDRESSES = 4
+_BITS = frozenset({Op.XOR, Op.AND, Op.NOT, Op.SELP})
 _COPIES = frozenset({Op.CP_ASYNC_BULK, Op.CP_ASYNC_BULK_TENSOR})
 
 
@@ -29,7 +30,8 @@ def _waits(subject: Subject) -> Iterator[Patch]:
     parities = _parities(subject)
     for cost, (point, address) in enumerate(_lost(subject)):
         for more, parity in enumerate(parities):
-            yield _patch(subject, point, address, parity, 4 + cost + more, behind=True)
+            place = max(point, _made(subject, parity, point))
+            yield _patch(subject, place, address, parity, 4 + cost + more, behind=True)
     for cost, (address, distance) in enumerate(_known(subject)):
         where = f"{address}+{distance}" if distance else address
         for far, point in enumerate(dict.fromkeys((subject.point, *subject.related))):
@@ -54,13 +56,24 @@ def _patch(subject: Subject, point: int, address: str, parity: str, cost: int, *
 
 
 def _parities(subject: Subject) -> list[str]:
-    """Return bits that loops flip, then those that other waits take."""
-    found = [register.name for register in toggled(subject.view)]
-    for instruction in subject.view.body.instructions:
+    """Return bits that are computed and not used, those that loops flip, then those that other waits take."""
+    instructions = subject.view.body.instructions
+    lost = {p: r.name for p, r in unread(subject.view) if instructions[p].operation.op in _BITS}
+    found = [lost[point] for point in nearest(tuple(lost), subject.around)[:2]]
+    found += [register.name for register in toggled(subject.view)]
+    for instruction in instructions:
         parity = instruction.get("parity") if instruction.operation.op in POLLS else None
         if isinstance(parity, Register):
             found.append(parity.name)
     return [*dict.fromkeys(found), "0", "1"]
+
+
+def _made(subject: Subject, parity: str, point: int) -> int:
+    """Return where a parity that nothing reads is computed, -1 where it is not behind a point in its block."""
+    block = subject.view.cfg.graph.block_of
+    return max(
+        (p for p, r in unread(subject.view) if r.name == parity and block[p] == block[point]), default=-1
+    )
 
 
 def _lost(subject: Subject) -> list[tuple[int, str]]:

@@ -6,12 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ptxcheck import cli
+from ptxcheck import __version__, cli
 
 from .fakes import HEADER
 
@@ -144,34 +145,82 @@ def action() -> dict[str, Any]:
     return value
 
 
-def check_step(tmp_path: Path, path: str, **inputs: str) -> tuple[int, str, str]:
-    """Run the action's check step as the runner would; return exit code, output, and its outputs."""
+def run_step(
+    which: str, tmp_path: Path, environment: dict[str, str], inputs: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run a step of the action as the runner would."""
     description = action()
-    (step,) = [step for step in description["runs"]["steps"] if step["id"] == "check"]
+    (step,) = [step for step in description["runs"]["steps"] if step["id"] == which]
     values = {name: str(spec["default"]) for name, spec in description["inputs"].items()} | inputs
-    installed = tmp_path / "temp/ptxcheck/bin"
-    installed.mkdir(parents=True)
-    found = shutil.which("ptxcheck", path=path)
-    assert found is not None
-    (installed / "ptxcheck").symlink_to(found)
-    environment = {
-        name: values[value[len("${{ inputs.") : -len(" }}")]] for name, value in step["env"].items()
-    }
-    output = tmp_path / "output"
-    done = subprocess.run(
+    known = {f"${{{{ inputs.{name} }}}}": value for name, value in values.items()}
+    known["${{ github.action_path }}"] = str(ROOT)
+    (tmp_path / "temp").mkdir(exist_ok=True)
+    return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
         cwd=tmp_path,
         env={
             **os.environ,
-            **environment,
+            **{name: known[value] for name, value in step["env"].items()},
             "RUNNER_TEMP": str(tmp_path / "temp"),
-            "GITHUB_OUTPUT": str(output),
+            "GITHUB_OUTPUT": str(tmp_path / "output"),
+            **environment,
         },
         capture_output=True,
         text=True,
         check=False,
     )
-    return done.returncode, done.stdout + done.stderr, output.read_text()
+
+
+def check_step(tmp_path: Path, path: str, **inputs: str) -> tuple[int, str, str]:
+    """Run the action's check step with the ptxcheck on a path; return exit code, output, and its outputs."""
+    installed = tmp_path / "temp/ptxcheck/bin"
+    installed.mkdir(parents=True)
+    found = shutil.which("ptxcheck", path=path)
+    assert found is not None
+    (installed / "ptxcheck").symlink_to(found)
+    done = run_step("check", tmp_path, {}, inputs)
+    return done.returncode, done.stdout + done.stderr, (tmp_path / "output").read_text()
+
+
+@pytest.mark.parametrize("version", ["", f"=={__version__}"])
+def test_action_installs_and_checks(tmp_path: Path, version: str) -> None:
+    """From the action's own files, and a released wheel; what ptxcheck depends on is that of this environment."""
+    pytest.importorskip("build")
+    pytest.importorskip("hatchling")
+    wheels = tmp_path / "wheels"
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(wheels), str(ROOT)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PYTHONPATH": sysconfig.get_paths()["purelib"],
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_DEPS": "1",
+        "PIP_FIND_LINKS": str(wheels),
+        "PIP_NO_BUILD_ISOLATION": "0",  # which pip reads as: no isolation
+        "PIP_IGNORE_INSTALLED": "1",
+    }
+    (tmp_path / "k.ptx").write_text(BAD)
+    done = run_step("install", tmp_path, environment, {"version": version})
+    assert done.returncode == 0, done.stdout + done.stderr
+    (installed,) = (tmp_path / "temp/ptxcheck/lib").glob("*/site-packages/ptxcheck/cli.py")
+    assert not installed.is_symlink()
+    done = run_step("check", tmp_path, environment, {"paths": "k.ptx"})
+    assert (done.returncode, "::error file=k.ptx,line=6" in done.stdout) == (1, True), (
+        done.stdout + done.stderr
+    )
+
+
+def test_action_says_which_python_it_needs(tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    old.mkdir()
+    (old / "python3").write_text("#!/bin/sh\nexit 1\n")
+    (old / "python3").chmod(0o755)
+    done = run_step("install", tmp_path, {"PATH": f"{old}:{os.environ['PATH']}"}, {})
+    assert (done.returncode, done.stdout) == (
+        2,
+        "::error::ptxcheck needs Python 3.11 or newer: run actions/setup-python before it\n",
+    )
 
 
 def test_action_annotates(tmp_path: Path, path_with_ptxcheck: str) -> None:

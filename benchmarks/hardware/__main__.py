@@ -5,6 +5,8 @@ python -m benchmarks.hardware judge FOLDER [--jobs 2]           what the checker
 python -m benchmarks.hardware run FOLDER --out RESULTS.jsonl    needs a GPU and cuda-python
 python -m benchmarks.hardware table FOLDER                      reads results.jsonl and judged.jsonl
 
+python -m benchmarks.hardware prepare-more FOLDER OUT    what was found and ran right, under further delays: for `run`
+
 Kernels that benchmarks.repair patched (mutants, optimise; with --keep TEXTS):
 
 python -m benchmarks.hardware prepare-trials FOLDER --repairs RESULTS.jsonl --texts TEXTS --out TRIALS     needs ptxas
@@ -33,6 +35,10 @@ def main() -> int:
         "--mutants", type=int, default=80, help="at most so many a kernel, spread over operators"
     )
     prepare.add_argument("--perturbations", type=int, default=2)
+    more = steps.add_parser("prepare-more")
+    more.add_argument("folder", type=Path)
+    more.add_argument("out", type=Path)
+    more.add_argument("--perturbations", type=int, default=8)
     judge = steps.add_parser("judge")
     judge.add_argument("folder", type=Path)
     judge.add_argument("--jobs", type=int, default=1)
@@ -55,6 +61,10 @@ def main() -> int:
             prepare_all(arguments.folder, _ROOT, arguments.mutants, arguments.perturbations),
             "entries",
         )
+    elif arguments.step == "prepare-more":
+        from .prepare import prepare_more
+
+        print(prepare_more(arguments.folder, arguments.out, _ROOT, arguments.perturbations), "entries")
     elif arguments.step == "judge":
         from .judging import judge_all
 

@@ -6,18 +6,22 @@ import random
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.mutation.operators import Mutant, mutants
 from benchmarks.mutation.subject import subjects
 from ptxcheck.parser import parse_module
 from ptxcheck.repair.harness import load_harness
+from ptxcheck.repair.outcome import Outcome
 from ptxcheck.repair.perturb import perturb
 from ptxcheck.source import Source
 
-from .entries import Entry, write_manifest
+from .entries import Entry, read_judged, read_manifest, read_results, write_manifest
 
 _ARCH = "sm_90a"
+_LATER = 1000
+"""Seeds of further delays."""
 _LAUNCH = "// ptxcheck: launch"
 
 
@@ -29,6 +33,31 @@ def prepare_all(folder: Path, root: Path, limit: int, perturbations: int) -> int
         if path.suffix in (".toml", ".py"):
             entries += _entries(path, folder, root, limit, perturbations)
     write_manifest(folder, entries)
+    return len(entries)
+
+
+def prepare_more(folder: Path, out: Path, root: Path, seeds: int) -> int:
+    """Fill another folder with the mutants that were found and ran right, under further delays; return how many."""
+    out.mkdir(parents=True, exist_ok=True)
+    judged = read_judged(folder)
+    right = {r.name for r in read_results(folder / "results.jsonl") if r.outcome == Outcome.RIGHT.value}
+    entries: list[Entry] = []
+    for entry in read_manifest(folder):
+        known = judged.get(entry.name)
+        if not entry.operator or entry.name not in right or known is None:
+            continue
+        if not known.findings and known.verdict != "violated":
+            continue
+        text = (folder / entry.image).read_text(encoding="utf-8")
+        kernel = load_harness(root / entry.harness).kernel
+        module = parse_module(Source(entry.name, text))
+        _stored(out, entry.image, text)
+        images = [
+            _stored(out, f"{Path(entry.image).stem}.{seed}.ptx", perturb(module, kernel, _LATER + seed))
+            for seed in range(seeds)
+        ]
+        entries.append(replace(entry, perturbed=tuple(images)))
+    write_manifest(out, entries)
     return len(entries)
 
 

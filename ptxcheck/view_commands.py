@@ -36,12 +36,16 @@ def view_command(write: Write, fail: Fail, configure: Configure) -> click.Comman
     @click.option("--kernel", metavar="NAME", help="Only this kernel.")
     @click.option("--launch", multiple=True, metavar="SPEC", help="How kernels are launched, as for check.")
     @click.option("--assume", multiple=True, metavar="SPEC", help="A value that the host passes.")
+    @click.option(
+        "--tensor-map", "tensor_map", multiple=True, metavar="PARAM=SPEC", help="A tensor map that it passes."
+    )
     @click.option("--possible", is_flag=True, default=None, help="Also show what could not be excluded.")
     @click.option(
         "--verify-seconds", type=click.FloatRange(0, min_open=True), help="Time for verifying one kernel."
     )
     @click.option("--arch", metavar="sm_XY", help="Architecture that .cu files are compiled for.")
     @click.option("-I", "includes", multiple=True, metavar="DIR", help="Include folder for nvcc.")
+    @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Macro for nvcc.")
     @click.option("--source-root", multiple=True, metavar="DIR", help="Show lines of files below DIR.")
     @click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
     @click.option("--isolated", is_flag=True, help="Read no configuration file.")

@@ -24,7 +24,7 @@ class Drawing:
 
     centres: Mapping[Node, tuple[float, float]]
     bends: Mapping[Edge, tuple[tuple[float, float], ...]]
-    """Where each forward edge passes the layers between its ends."""
+    """Where each forward edge enters and leaves the layers between its ends."""
     width: float
     height: float
 
@@ -58,10 +58,16 @@ def draw(
         start, tall = tops[layer_of[node]]
         return round(across[node] - left, 1), round(start + tall / 2, 1)
 
+    def through(bend: Any) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return where an edge enters a layer and leaves it: straight down, beside what is in it."""
+        start, tall = tops[layer_of[bend]]
+        x = round(across[bend] - left, 1)
+        return (x, round(start, 1)), (x, round(start + tall, 1))
+
     right = max((across[node] + widths[node] / 2 for node in graph), default=0.0)
     return Drawing(
         {node: centre(node) for node in nodes},
-        {edge: tuple(map(centre, chain)) for edge, chain in bent.items()},
+        {edge: tuple(point for bend in chain for point in through(bend)) for edge, chain in bent.items()},
         round(right - left, 1),
         round(max(top - gap[1], 0.0), 1),
     )

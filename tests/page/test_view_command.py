@@ -76,8 +76,10 @@ def test_bad_input(tmp_path: Path, name: str, content: bytes, said: str) -> None
 
 def test_missing_files_folders_and_kernels(tmp_path: Path, plain: Path) -> None:
     out = tmp_path / "report.html"
+    (tmp_path / "loop.ptx").symlink_to("loop.ptx")
     for arguments, said in [
         ((str(tmp_path / "none.ptx"),), "none.ptx"),
+        ((str(tmp_path / "loop.ptx"),), "loop.ptx"),
         ((str(plain.parent / "*.ptx"), "--kernel", "other"), "name one file"),
         ((str(plain), "--kernel", "other"), "no kernel is called other; there are: plain"),
     ]:

@@ -44,6 +44,7 @@ function showTooltip(lines, box) {
   const tip = byId("tooltip");
   fill(tip, ...lines.map(([tone, text]) => el("div", { class: tone }, text)));
   tip.hidden = false;
+  tip.style.left = "0px";
   const room = document.documentElement.clientWidth;
   const left = Math.max(8, Math.min(box.left, room - tip.offsetWidth - 8));
   const below = box.bottom + 8;

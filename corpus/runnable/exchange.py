@@ -11,7 +11,7 @@ from ptxcheck.repair.harness import Array, Case, LaunchPlan
 
 kernel = "exchange"
 source = Path(__file__).parent / "exchange.cu"
-cases = [{"rounds": 5}, {"rounds": 0}, {"rounds": 1}, {"rounds": 50}]
+cases = [{"rounds": 5}, {"rounds": 0}, {"rounds": 1}, {"rounds": 50}, {"rounds": 3}]
 _BLOCKS = 8
 
 

@@ -93,7 +93,7 @@ _CLUSTER_ARRIVE = frozenset({Op.BARRIER_CLUSTER_ARRIVE})
 _INIT_FENCE = frozenset({Op.FENCE_MBARRIER_INIT})
 
 
-def _any_of(ops: frozenset[Op]) -> Chooses:
+def any_of(ops: frozenset[Op]) -> Chooses:
     return lambda instruction: instruction.operation.op in ops
 
 
@@ -152,7 +152,7 @@ def _moves(instruction: Instruction) -> bool:
 # ---------------------------------------------------------------- how they change
 
 
-def _drop(subject: Subject, point: int) -> str | None:
+def drop(subject: Subject, point: int) -> str | None:
     """Leave a statement out; a poll is answered with yes."""
     instruction = subject.instructions[point]
     written = [r for r in instruction.writes()]
@@ -164,12 +164,12 @@ def _drop(subject: Subject, point: int) -> str | None:
     return subject.replaced(point, "")
 
 
-def _duplicate(subject: Subject, point: int) -> str | None:
+def duplicate(subject: Subject, point: int) -> str | None:
     statement = subject.statement(point)
     return subject.replaced(point, f"{statement} {statement}")
 
 
-def _shift(operand: str, change: int, least: int = 0) -> Changes:
+def shift(operand: str, change: int, least: int = 0) -> Changes:
     """Add to an integer operand."""
 
     def changes(subject: Subject, point: int) -> str | None:
@@ -177,7 +177,7 @@ def _shift(operand: str, change: int, least: int = 0) -> Changes:
         value = instruction[operand]
         if isinstance(value, Immediate):
             new = value.value + change
-            return _rewritten(subject, point, operand, Immediate(new)) if new >= least else None
+            return rewritten(subject, point, operand, Immediate(new)) if new >= least else None
         return _computed(subject, point, operand, f"add.s32 {{}}, {{}}, {change};")
 
     return changes
@@ -189,7 +189,7 @@ def _flip(operand: str) -> Changes:
     def changes(subject: Subject, point: int) -> str | None:
         value = subject.instructions[point][operand]
         if isinstance(value, Immediate):
-            return _rewritten(subject, point, operand, Immediate(value.value ^ 1))
+            return rewritten(subject, point, operand, Immediate(value.value ^ 1))
         return _computed(subject, point, operand, "xor.b32 {}, {}, 1;")
 
     return changes
@@ -201,7 +201,7 @@ def _offset(operand: str, change: int) -> Changes:
     def changes(subject: Subject, point: int) -> str | None:
         address = subject.instructions[point][operand]
         assert isinstance(address, Address)
-        return _rewritten(subject, point, operand, replace(address, offset=address.offset + change))
+        return rewritten(subject, point, operand, replace(address, offset=address.offset + change))
 
     return changes
 
@@ -212,14 +212,14 @@ def _next_buffer(subject: Subject, point: int) -> str | None:
     size, address = instruction["size"], instruction["dst"]
     if not isinstance(size, Immediate) or not isinstance(address, Address):
         return None
-    return _rewritten(subject, point, "dst", replace(address, offset=address.offset + size.value))
+    return rewritten(subject, point, "dst", replace(address, offset=address.offset + size.value))
 
 
-def _rewritten(subject: Subject, point: int, operand: str, new: Operand) -> str:
-    return subject.replaced(point, _with_operand(subject.instructions[point], operand, new))
+def rewritten(subject: Subject, point: int, operand: str, new: Operand) -> str:
+    return subject.replaced(point, with_operand(subject.instructions[point], operand, new))
 
 
-def _with_operand(instruction: Instruction, operand: str, new: Operand) -> str:
+def with_operand(instruction: Instruction, operand: str, new: Operand) -> str:
     index = instruction.operation.operand_index[operand]
     operands = (*instruction.operands[:index], new, *instruction.operands[index + 1 :])
     return show_instruction(replace(instruction, operands=operands))
@@ -232,7 +232,7 @@ def _computed(subject: Subject, point: int, operand: str, compute: str) -> str |
     if not isinstance(value, Register):
         return None
     code = compute.format("mutated", value.name)
-    changed = _with_operand(instruction, operand, Register("mutated"))
+    changed = with_operand(instruction, operand, Register("mutated"))
     return subject.replaced(point, f"{{ .reg .b32 mutated; {code} {changed} }}")
 
 
@@ -261,7 +261,7 @@ def _relax(subject: Subject, point: int) -> str | None:
     return subject.replaced(point, subject.statement(point).replace(head, f"{stem}.relaxed{aligned}", 1))
 
 
-def _unguard(subject: Subject, point: int) -> str | None:
+def unguard(subject: Subject, point: int) -> str | None:
     return subject.replaced(point, show_instruction(replace(subject.instructions[point], guard=None)))
 
 
@@ -292,7 +292,7 @@ def _move_later(subject: Subject, point: int) -> str | None:
     return None
 
 
-def _move_earlier(subject: Subject, point: int) -> str | None:
+def move_earlier(subject: Subject, point: int) -> str | None:
     """Move a statement in front of the synchronising step before it on its straight line."""
     ends = {unit.last: unit for unit in subject.unit_of.values()}
     at = point - 1
@@ -344,11 +344,11 @@ def _out_of_loop(subject: Subject, point: int) -> str | None:
 
 
 _MOVED = (
-    ("arrive", "an arrival", _any_of(_ARRIVALS)),
+    ("arrive", "an arrival", any_of(_ARRIVALS)),
     ("commit", "a commit", _is_commit),
-    ("group-wait", "a wait for groups", _any_of(_GROUP_WAITS | _OTHER_WAITS)),
+    ("group-wait", "a wait for groups", any_of(_GROUP_WAITS | _OTHER_WAITS)),
     ("fence", "a fence", _is_fence),
-    ("barrier", "a barrier", _any_of(_NAMED | _CLUSTER)),
+    ("barrier", "a barrier", any_of(_NAMED | _CLUSTER)),
 )
 
 
@@ -358,39 +358,39 @@ def _both_ways() -> Iterator[Operator]:
             f"later-{name}", f"{what} is moved behind the next synchronising step", chooses, _move_later
         )
         yield Operator(
-            f"earlier-{name}", f"{what} is moved before the last synchronising step", chooses, _move_earlier
+            f"earlier-{name}", f"{what} is moved before the last synchronising step", chooses, move_earlier
         )
 
 
 OPERATORS: tuple[Operator, ...] = (
-    Operator("drop-arrive", "an arrival is left out", _any_of(_ARRIVALS), _drop),
-    Operator("drop-wait", "a wait for a phase is left out", _any_of(POLLS), _drop),
-    Operator("drop-group-wait", "a wait for groups is left out", _any_of(_GROUP_WAITS | _OTHER_WAITS), _drop),
-    Operator("drop-commit", "a commit is left out", _is_commit, _drop),
-    Operator("drop-fence", "a fence is left out", _is_other_fence, _drop),
-    Operator("drop-init-fence", "the fence of the initialisation is left out", _any_of(_INIT_FENCE), _drop),
-    Operator("drop-init", "the initialisation of a barrier is left out", _any_of(_INIT), _drop),
-    Operator("drop-expect", "expected bytes are left out", _any_of(_EXPECT), _drop),
-    Operator("drop-barrier", "a barrier of the CTA is left out", _any_of(_NAMED), _drop),
-    Operator("drop-warp-barrier", "a meeting of a warp is left out", _any_of(_WARP_BARRIER), _drop),
-    Operator("drop-cluster-barrier", "half of a cluster barrier is left out", _any_of(_CLUSTER), _drop),
-    Operator("duplicate-arrive", "an arrival is made twice", _any_of(_ARRIVALS), _duplicate),
-    Operator("duplicate-commit", "a commit is made twice", _is_commit, _duplicate),
-    Operator("duplicate-fence", "a fence is made twice", _is_fence, _duplicate),
-    Operator("duplicate-group-wait", "groups are waited for twice", _any_of(_GROUP_WAITS | _OTHER_WAITS), _duplicate),
-    Operator("duplicate-init", "a barrier is initialised twice", _any_of(_INIT), _duplicate),
-    Operator("duplicate-barrier", "a barrier of the CTA is met twice", _any_of(_NAMED), _duplicate),
+    Operator("drop-arrive", "an arrival is left out", any_of(_ARRIVALS), drop),
+    Operator("drop-wait", "a wait for a phase is left out", any_of(POLLS), drop),
+    Operator("drop-group-wait", "a wait for groups is left out", any_of(_GROUP_WAITS | _OTHER_WAITS), drop),
+    Operator("drop-commit", "a commit is left out", _is_commit, drop),
+    Operator("drop-fence", "a fence is left out", _is_other_fence, drop),
+    Operator("drop-init-fence", "the fence of the initialisation is left out", any_of(_INIT_FENCE), drop),
+    Operator("drop-init", "the initialisation of a barrier is left out", any_of(_INIT), drop),
+    Operator("drop-expect", "expected bytes are left out", any_of(_EXPECT), drop),
+    Operator("drop-barrier", "a barrier of the CTA is left out", any_of(_NAMED), drop),
+    Operator("drop-warp-barrier", "a meeting of a warp is left out", any_of(_WARP_BARRIER), drop),
+    Operator("drop-cluster-barrier", "half of a cluster barrier is left out", any_of(_CLUSTER), drop),
+    Operator("duplicate-arrive", "an arrival is made twice", any_of(_ARRIVALS), duplicate),
+    Operator("duplicate-commit", "a commit is made twice", _is_commit, duplicate),
+    Operator("duplicate-fence", "a fence is made twice", _is_fence, duplicate),
+    Operator("duplicate-group-wait", "groups are waited for twice", any_of(_GROUP_WAITS | _OTHER_WAITS), duplicate),
+    Operator("duplicate-init", "a barrier is initialised twice", any_of(_INIT), duplicate),
+    Operator("duplicate-barrier", "a barrier of the CTA is met twice", any_of(_NAMED), duplicate),
     *_both_ways(),
     Operator("out-of-loop", "a statement is moved in front of its loop", _moves, _out_of_loop),
-    Operator("init-count+1", "a barrier counts one arrival more", _with(_INIT, "count"), _shift("count", 1, 1)),
-    Operator("init-count-1", "a barrier counts one arrival less", _with(_INIT, "count"), _shift("count", -1, 1)),
-    Operator("arrive-count+1", "an arrival counts for one more", _with(_ARRIVALS, "count"), _shift("count", 1, 1)),
-    Operator("arrive-count-1", "an arrival counts for one less", _with(_ARRIVALS, "count"), _shift("count", -1, 1)),
-    Operator("bytes+16", "16 bytes more are expected", _expects, _shift("tx_count", GRANULE)),
-    Operator("bytes-16", "16 bytes less are expected", _expects, _shift("tx_count", -GRANULE)),
+    Operator("init-count+1", "a barrier counts one arrival more", _with(_INIT, "count"), shift("count", 1, 1)),
+    Operator("init-count-1", "a barrier counts one arrival less", _with(_INIT, "count"), shift("count", -1, 1)),
+    Operator("arrive-count+1", "an arrival counts for one more", _with(_ARRIVALS, "count"), shift("count", 1, 1)),
+    Operator("arrive-count-1", "an arrival counts for one less", _with(_ARRIVALS, "count"), shift("count", -1, 1)),
+    Operator("bytes+16", "16 bytes more are expected", _expects, shift("tx_count", GRANULE)),
+    Operator("bytes-16", "16 bytes less are expected", _expects, shift("tx_count", -GRANULE)),
     Operator("parity", "a wait takes the other parity", _with(POLLS, "parity"), _flip("parity")),
-    Operator("wait-next-barrier", "a wait is for the barrier behind", _any_of(POLLS), _offset("addr", BYTES)),
-    Operator("wait-last-barrier", "a wait is for the barrier before", _any_of(POLLS), _offset("addr", -BYTES)),
+    Operator("wait-next-barrier", "a wait is for the barrier behind", any_of(POLLS), _offset("addr", BYTES)),
+    Operator("wait-last-barrier", "a wait is for the barrier before", any_of(POLLS), _offset("addr", -BYTES)),
     Operator("arrive-next-barrier", "an arrival is at the barrier behind", _only_arrives, _offset("addr", BYTES)),
     Operator("arrive-last-barrier", "an arrival is at the barrier before", _only_arrives, _offset("addr", -BYTES)),
     Operator("expect-other-barrier", "bytes are expected at the barrier behind", _expects, _offset("addr", BYTES)),
@@ -398,13 +398,13 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("signal-last-barrier", "a copy signals the barrier before", _signals, _offset("mbar", -BYTES)),
     Operator("next-buffer", "a copy goes to the place behind", _copies, _next_buffer),
     Operator("scope", "an operation of cluster scope has the scope of the CTA", _has_scope, _narrow_scope),
-    Operator("relaxed", "the cluster barrier is arrived at relaxed", _any_of(_CLUSTER_ARRIVE), _relax),
-    Operator("by-all-lanes", "every lane arrives or commits, not the chosen one", _guarded_arrival, _unguard),
-    Operator("by-one-lane", "lane 0 arrives alone", _any_of(_ARRIVALS), _by_one_lane),
-    Operator("groups+1", "one more group may be pending", _with(_GROUP_WAITS, "n"), _shift("n", 1)),
-    Operator("groups-1", "one group less may be pending", _with(_GROUP_WAITS, "n"), _shift("n", -1)),
-    Operator("threads+32", "a named barrier counts a warp more", _counts, _shift("threads", WARP, WARP)),
-    Operator("threads-32", "a named barrier counts a warp less", _counts, _shift("threads", -WARP, WARP)),
-    Operator("next-number", "a named barrier has the next number", _counts, _shift("barrier", 1)),
+    Operator("relaxed", "the cluster barrier is arrived at relaxed", any_of(_CLUSTER_ARRIVE), _relax),
+    Operator("by-all-lanes", "every lane arrives or commits, not the chosen one", _guarded_arrival, unguard),
+    Operator("by-one-lane", "lane 0 arrives alone", any_of(_ARRIVALS), _by_one_lane),
+    Operator("groups+1", "one more group may be pending", _with(_GROUP_WAITS, "n"), shift("n", 1)),
+    Operator("groups-1", "one group less may be pending", _with(_GROUP_WAITS, "n"), shift("n", -1)),
+    Operator("threads+32", "a named barrier counts a warp more", _counts, shift("threads", WARP, WARP)),
+    Operator("threads-32", "a named barrier counts a warp less", _counts, shift("threads", -WARP, WARP)),
+    Operator("next-number", "a named barrier has the next number", _counts, shift("barrier", 1)),
 )  # fmt: skip
 """Every operator, in the order of the tables."""

@@ -1,10 +1,12 @@
 """A tensor-memory address whose lane does not fit the shape of the access.
 
 Checks: `tcgen05.ld` and `.st` of 32 lanes and `tcgen05.shift` at a lane that is no multiple of 32, and
-shapes of 16 lanes at one that is no multiple of 16; for addresses that are constant, or a constant away
-from an allocation.
-Why: the shape starts at the first lane of a quarter, or in the middle of it.
-Source: PTX ISA 9.7.17.8.2 and 9.7.17.9.3.
+shapes of 16 lanes at one that is no multiple of 16; D of `tcgen05.mma` at a lane that is no multiple of 16, or
+not 0 where D has all 128 lanes. For addresses that are constant, or away from an allocation by a constant or,
+of loads and stores, by what follows from the thread index.
+Why: the shape starts at the first lane of a quarter, or in the middle of it; a layout of D starts at lane 0,
+or, of half of the lanes, at 16.
+Source: PTX ISA 9.7.17.8.2, 9.7.17.9.3 and 9.7.17.10.5.
 Not checked: addresses computed in other ways.
 """
 
@@ -14,7 +16,7 @@ from collections.abc import Iterator
 
 from ..finding import Severity
 from ..op import Op
-from ..protocols.thread.tensor_address import tensor_address
+from ..protocols.thread.tensor_address import tensor_address, warp_addresses
 from ..protocols.thread.tensor_memory import LOADS
 from ..view import KernelView
 from .rule import Hit, Rule
@@ -80,11 +82,23 @@ _GOOD = """
 def check(view: KernelView) -> Iterator[Hit]:
     memory = view.tensor_memory
     for point in sorted(memory.of(LOADS | {Op.TCGEN05_ST, Op.TCGEN05_SHIFT})):
-        address = tensor_address(view, point)
         shape = view.body.instructions[point].operation.slots.get("shape", "")
         step = 16 if shape.startswith(".16") else 32
-        if address is not None and address.lane % step:
-            yield Hit(point, f"lane {address.lane} is not a multiple of {step}")
+        lane = next((lane for lane in _lanes(view, point) if lane % step), None)
+        if lane is not None:
+            yield Hit(point, f"lane {lane} is not a multiple of {step}")
+    for point, lane, step in view.tensor_memory_use.d_off_its_lanes():
+        where = f"a multiple of {step}" if step < 128 else "0: D has all lanes"
+        yield Hit(point, f"D starts at lane {lane}, which is not {where}")
+
+
+def _lanes(view: KernelView, point: int) -> Iterator[int]:
+    """Yield the lanes that the address of an access has, those of single warps as well."""
+    address = tensor_address(view, point)
+    if address is not None:
+        yield address.lane
+    else:
+        yield from (each.lane for _, each in warp_addresses(view, point))
 
 
 RULE = Rule(

@@ -1,7 +1,8 @@
 """Tensor memory that is still allocated when the kernel ends.
 
-Checks: allocations in kernels without any deallocation, and ends of the kernel that all threads of the
-block come to together, past the allocation, with no deallocation on the way.
+Checks: allocations in kernels without any deallocation; ends of the kernel that all threads of the block come
+to together, past the allocation, with no deallocation on the way; allocations whose address another one writes
+over before anybody reads it.
 Why: tensor memory belongs to the multiprocessor; what a block does not free is lost to the next ones,
 which wait for it.
 Source: PTX ISA 9.7.17.1.2 and 9.7.17.7.
@@ -70,6 +71,9 @@ def check(view: KernelView) -> Iterator[Hit]:
     for pair in view.tensor_memory.never_freed():
         related = ((pair.then, "the kernel ends here"),)
         yield Hit(pair.first, "nobody frees these columns before the kernel ends", related=related)
+    for pair in view.tensor_memory_use.lost_allocations():
+        related = ((pair.then, "the next allocation writes its address there"),)
+        yield Hit(pair.first, "nobody can free these columns: their address is overwritten", related=related)
 
 
 RULE = Rule(

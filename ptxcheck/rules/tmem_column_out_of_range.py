@@ -1,10 +1,12 @@
 """An access or accumulator beyond the columns that are allocated, or beyond all 512.
 
-Checks: addresses that are constant, or a constant away from an allocation, with the columns that the shape
-touches at least; D of tcgen05.mma, where the instruction descriptor and the layout give one column for each of N.
+Checks: addresses that are constant, or away from an allocation by a constant or by what follows from the thread
+index, with the columns that the shape touches at least; D of tcgen05.mma at a constant address, where the instruction
+descriptor and the layout give one column for each of N.
 Why: the columns behind belong to another allocation, or do not exist.
 Source: PTX ISA 9.7.17.1 and 9.7.17.8.2.
-Not checked: addresses computed in other ways; A and scale factors in tensor memory.
+Not checked: registers of a load that nobody reads; addresses computed in other ways; A and scale factors in tensor
+memory.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections.abc import Iterator
 
 from ..finding import Severity
 from ..op import Op
-from ..protocols.thread.tensor_address import tensor_address, width
+from ..protocols.thread.tensor_address import tensor_address, used_width, warp_addresses
 from ..protocols.thread.tensor_memory import LOADS
 from ..view import KernelView
 from .rule import Hit, Rule
@@ -75,10 +77,10 @@ _GOOD = """
 
 def check(view: KernelView) -> Iterator[Hit]:
     for point in sorted(view.tensor_memory.of(LOADS | {Op.TCGEN05_ST})):
-        address = tensor_address(view, point)
+        address = tensor_address(view, point) or next((each for _, each in warp_addresses(view, point)), None)
         if address is None:
             continue
-        end = address.column + width(view, point)
+        end = address.column + used_width(view, point)
         if end > address.columns:
             what = "tensor memory" if address.is_absolute else "the allocation"
             yield Hit(point, f"this reaches column {end - 1}, but {what} has {address.columns}")

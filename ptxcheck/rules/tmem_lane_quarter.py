@@ -1,10 +1,10 @@
 """A `tcgen05.ld` or `.st` of lanes that the warp cannot reach.
 
-Checks: addresses that are constant, or a constant away from an allocation, against the warps that execute
-the instruction.
+Checks: addresses that are constant, or away from an allocation by a constant or by what follows from the
+thread index, against the warps that execute the instruction.
 Why: warp w reaches the 32 lanes from 32 * (w % 4) on and no others.
 Source: PTX ISA 9.7.17.8.1.
-Not checked: addresses computed from the warp index; branches that no thread index decides.
+Not checked: addresses computed from memory or parameters; branches that no thread index decides.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from ..finding import Severity
 from ..op import Op
-from ..protocols.thread.tensor_address import tensor_address
+from ..protocols.thread.tensor_address import warp_addresses
 from ..protocols.thread.tensor_memory import LOADS
 from ..view import KernelView
 from .rule import Hit, Rule
@@ -80,15 +80,13 @@ _GOOD = """
 
 def check(view: KernelView) -> Iterator[Hit]:
     for point in sorted(view.tensor_memory.of(LOADS | {Op.TCGEN05_ST})):
-        address = tensor_address(view, point)
-        execution = view.facts.execution(point)
-        if address is None or execution.threads is None or not execution.exact:
-            continue
-        there = execution.threads.warps if view.launch.threads is not None else execution.threads.warps[:1]
-        wrong = [warp for warp in there if warp % 4 != address.lane // 32]
+        wrong: dict[int, list[int]] = {}
+        for warp, address in warp_addresses(view, point):
+            if warp % 4 != address.lane // 32:
+                wrong.setdefault(address.lane, []).append(warp)
         if wrong:
-            warps = ", ".join(map(str, wrong))
-            yield Hit(point, f"lane {address.lane} is out of reach of warp {warps}")
+            lane, found = next(iter(wrong.items()))
+            yield Hit(point, f"lane {lane} is out of reach of warp {', '.join(map(str, found))}")
 
 
 RULE = Rule(

@@ -1,7 +1,7 @@
 """A `tcgen05.st` with no `tcgen05.wait::st` before the data is used or the thread is done.
 
-Checks: feasible paths from the store to a load of the same address, to a deallocation, or to the end of
-the thread, with no wait between.
+Checks: feasible paths from the store to a load of the same address, to a multiplication of the same thread
+into the same columns, to a deallocation, or to the end of the thread, with no wait between.
 Why: the store runs on after the instruction; only the wait lets the thread, or one that it signals, rely
 on it.
 Source: PTX ISA 9.7.17.6.4 and 9.7.17.8.5.
@@ -80,7 +80,8 @@ _GOOD = """
 
 def check(view: KernelView) -> Iterator[Hit]:
     seen: set[int] = set()
-    for pair in view.tensor_memory.unawaited_stores():
+    early = view.tensor_memory_use.stored_before_multiplication()
+    for pair in (*view.tensor_memory.unawaited_stores(), *early):
         if pair.first not in seen:
             seen.add(pair.first)
             related = ((pair.then, "until here"),)

@@ -41,7 +41,78 @@ def d_at(column: int, rule: str = "") -> str:
     return expect(line, rule) if rule else line
 
 
+def by_warp(line: str, *, quarter: str = "and.b32 %r5, %r2, 3;", rule: str = "", column: int = 0) -> str:
+    """Return an access at the address of the warp's own quarter, or of another one."""
+    marked = expect(line, rule) if rule else line
+    return f"{quarter}\nshl.b32 %r5, %r5, 21;\nadd.u32 %r6, %r3, %r5;\nadd.u32 %r6, %r6, {column};\n{marked}"
+
+
+LD = "tcgen05.ld.sync.aligned.32x32b.x4.b32 {%r10, %r11, %r12, %r13}, [%r6];"
+ST = "tcgen05.st.sync.aligned.32x32b.x4.b32 [%r6], {%r10, %r11, %r12, %r13};"
+WAIT_LD, WAIT_ST = "tcgen05.wait::ld.sync.aligned;", "tcgen05.wait::st.sync.aligned;"
+NEXT = "add.u32 %r5, %r2, 1;\nand.b32 %r5, %r5, 3;"
+USED = "st.shared.b32 [tile], %r11;"
+
+
+def d_in_lane(lane: int, rule: str = "", word: str = "0x8100490") -> str:
+    line = "@%p2 tcgen05.mma.cta_group::1.kind::f16 [%r6], %rd1, %rd1, %r8, %p3;"
+    return f"mov.b32 %r8, {word};\nadd.u32 %r6, %r3, {lane << 16};\n{expect(line, rule) if rule else line}"
+
+
 CASES = {
+    "TM013 each warp its own lanes": ("TM013", kernel(OPEN, by_warp(LD), WAIT_LD, CLOSE)),
+    "TM013 each warp the next lanes": (
+        "TM013", kernel(OPEN, by_warp(LD, quarter=NEXT, rule="TM013"), WAIT_LD, CLOSE)
+    ),
+    "TM013 stores": ("TM013", kernel(OPEN, by_warp(ST, quarter=NEXT, rule="TM013"), WAIT_ST, CLOSE)),
+    "TM013 the slot is used again afterwards": (
+        "TM013",
+        kernel(OPEN, "bar.sync 0;", "st.shared.b32 [slot], %r1;", by_warp(LD, quarter=NEXT, rule="TM013"), WAIT_LD,
+               CLOSE),
+    ),
+    "TM013 the slot is written before it is read": (
+        "TM013",
+        kernel(ALLOCATE, BARRIER, "st.shared.b32 [slot], %r1;", ADDRESS, by_warp(LD, quarter=NEXT), WAIT_LD, CLOSE),
+    ),
+    "TM013 a number from outside": (
+        "TM013", kernel(OPEN, by_warp(LD, quarter="and.b32 %r5, %r9, 3;"), WAIT_LD, CLOSE)
+    ),
+    "TM016 between quarters": (
+        "TM016",
+        kernel(OPEN, by_warp(LD, rule="TM016", column=16 << 16), WAIT_LD, CLOSE),
+    ),
+    "TM015 of each warp, fits": ("TM015", kernel(OPEN, by_warp(LD, column=124), WAIT_LD, USED, CLOSE)),
+    "TM015 of each warp, does not": (
+        "TM015", kernel(OPEN, by_warp(LD, column=127, rule="TM015"), WAIT_LD, USED, CLOSE)
+    ),
+    "TM015 registers that nobody reads": (
+        "TM015", kernel(OPEN, by_warp(LD, column=126), WAIT_LD, USED, CLOSE)
+    ),
+    "TM015 stores count in full": ("TM015", kernel(OPEN, by_warp(ST, column=126, rule="TM015"), WAIT_ST, CLOSE)),
+    "TM016 D in lane 0": ("TM016", kernel(INIT, OPEN, d_in_lane(0), COMMIT, WAIT, CLOSE)),
+    "TM016 D of all lanes in lane 16": ("TM016", kernel(INIT, OPEN, d_in_lane(16, "TM016"), COMMIT, WAIT, CLOSE)),
+    "TM016 D of half of the lanes in lane 16": (
+        "TM016", kernel(INIT, OPEN, d_in_lane(16, word="0x4100490"), COMMIT, WAIT, CLOSE)
+    ),
+    "TM016 D of half of the lanes in lane 8": (
+        "TM016", kernel(INIT, OPEN, d_in_lane(8, "TM016", word="0x4100490"), COMMIT, WAIT, CLOSE)
+    ),
+    "TM002 another address is written over this one": (
+        "TM002", kernel(expect(ALLOCATE, "TM002"), OPEN, CLOSE)
+    ),
+    "TM002 read in between": (
+        "TM002", kernel(OPEN, "mov.u32 %r7, %r3;", ALLOCATE, BARRIER, ADDRESS, CLOSE, FREE.replace("%r3", "%r7"))
+    ),
+    "TM009 multiplied behind a barrier": (
+        "TM009",
+        kernel(INIT, OPEN, by_warp(ST, rule="TM009"), BARRIER, MULTIPLY, COMMIT, WAIT, WAIT_ST, CLOSE),
+    ),
+    "TM009 waited for before": (
+        "TM009", kernel(INIT, OPEN, by_warp(ST), WAIT_ST, BARRIER, MULTIPLY, COMMIT, WAIT, CLOSE)
+    ),
+    "TM009 other columns are multiplied": (
+        "TM009", kernel(INIT, OPEN, by_warp(ST, column=64), MULTIPLY, WAIT_ST, COMMIT, WAIT, CLOSE)
+    ),
     "TM027 on ways that exclude each other": (
         "TM027",
         kernel(OPEN, LOAD, BARRIER, BRANCH, "@%p5 bra $other;", FREE, "bra.uni $end;", "$other:", FREE, "$end:"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...cfg import AtomKind, Linear, Uniformity
 from ...cfg.linear import Atom
-from ...ir import Register
+from ...ir import Register, Vector
 from ...op import Op
 from ...spec import Trait
 from .places import Place
@@ -134,7 +134,8 @@ def _is_written(view: KernelView, place: Place, load: int) -> bool:
     """Tell whether anything but an allocation may write to a place before a load."""
     for access in view.shared_accesses:
         operation = view.body.instructions[access.point].operation
-        if not operation.traits & _WRITING or not view.cfg.reaches(access.point, load):
+        is_later = view.cfg.reaches(load, access.point) and not view.cfg.reaches(access.point, load)
+        if is_later or not operation.traits & _WRITING:
             continue
         if access.place is not None and access.place.may_overlap(place, access.size, 4):
             return True
@@ -146,6 +147,22 @@ def width(view: KernelView, point: int) -> int:
     slots = view.body.instructions[point].operation.slots
     repeated = slots.get("num", ".x1").removeprefix(".x")
     return _WIDTHS.get(slots.get("shape", ""), 1) * int(repeated)
+
+
+def used_width(view: KernelView, point: int) -> int:
+    """Return how many columns of a load or store count: of a load, up to the last register that is read, if one is.
+
+    FlashInfer loads 32 columns where it uses 16, at the end of an allocation.
+    """
+    loaded = view.body.instructions[point].get("d")
+    whole = width(view, point)
+    if not isinstance(loaded, Vector):
+        return whole
+    readers = view.facts.uses(point)
+    read = {register for reader in readers for register in view.body.instructions[reader].reads()}
+    count = len(loaded.elements)
+    last = max((index for index, each in enumerate(loaded.elements) if each in read), default=count - 1)
+    return -(-whole * (last + 1) // count)
 
 
 def differs_in_warp(view: KernelView, point: int) -> bool:
@@ -176,4 +193,4 @@ def _is_uniform(view: KernelView, atom: Atom) -> bool:
     return view.facts.uniform(after, Register(atom.name, atom.scope)) <= Uniformity.WARP
 
 
-__all__ = ["TensorAddress", "differs_in_warp", "tensor_address", "warp_addresses", "width"]
+__all__ = ["TensorAddress", "differs_in_warp", "tensor_address", "used_width", "warp_addresses", "width"]

@@ -97,6 +97,11 @@ class TensorMemory:
         if not self.view.function.is_entry or self._unknown:
             return
         for allocation in sorted(self.allocations):
+            if not any(i.operation.op is Op.TCGEN05_DEALLOC for i in self.view.body.instructions):
+                end = next((e for e in self.view.cfg.exits if self.view.cfg.reaches(allocation, e)), None)
+                if end is not None:
+                    yield Pair(allocation, end)
+                continue
             for ends, barred in self._ways_without_free(allocation):
                 found = self._path(frozenset({allocation}), ends, barred)
                 if found is not None:
@@ -194,7 +199,7 @@ class TensorMemory:
             return None
         if any(i.operation.op is Op.TCGEN05_ALLOC for i in self.view.body.instructions):
             return None
-        return min(self.of(_USES), default=None)
+        return min(self.of(_USES) | self.deallocations, default=None)
 
     # ---- loads and stores
 
@@ -214,7 +219,8 @@ class TensorMemory:
         return self.view.body.instructions[point].operation.has(modifier)
 
     @cached_property
-    def _store_waits(self) -> frozenset[int]:
+    def store_waits(self) -> frozenset[int]:
+        """Waits for the stores of a thread."""
         return frozenset(p for p in self.points[Op.TCGEN05_WAIT] if self._has(p, Mod.WAIT_ST))
 
     def unawaited_stores(self) -> Iterator[Pair]:
@@ -225,7 +231,7 @@ class TensorMemory:
             found = self._stored_before(load)
             if found is not None:
                 yield found
-        last = self._path(stores, ends, self._store_waits | stores)
+        last = self._path(stores, ends, self.store_waits | stores)
         if last is not None:
             yield last
 
@@ -241,7 +247,7 @@ class TensorMemory:
             for p in self.points[Op.TCGEN05_ST]
             if (other := self._address(p)) is not None and other.linear == place.linear
         )
-        return self._path(same, frozenset({load}), self._store_waits | computed | same)
+        return self._path(same, frozenset({load}), self.store_waits | computed | same)
 
     def _address(self, point: int) -> Value | None:
         """Return the address of an access, None when loops may change it between two points."""

@@ -23,7 +23,7 @@ from .matrix_operands import InstructionWord
 from .paths import Query
 from .places import Place
 from .register_flow import unknown_calls
-from .tensor_address import TensorAddress, tensor_address, width
+from .tensor_address import TensorAddress, tensor_address, warp_addresses, width
 from .tensor_memory import LOADS, Pair
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ _NEAREST = 2
 """Multiplications in front of a load to look at."""
 _LANE = 1 << 16
 """One lane, in an address."""
+_ALL_LANES = 128
+_HALF_OF_THE_LANES = 64
+"""M of the layout that has 16 lanes of each quarter."""
+_HALF_QUARTER = 16
 _WHOLE_ROWS = ((False, 64), (False, 128), (True, 256))
 """(pair, M) of the shapes whose D has one column for each of N."""
 
@@ -217,6 +221,61 @@ class TensorMemoryUse:
             if key not in seen:
                 seen.add(key)
                 yield word.point, address.column + width - 1, address
+
+    def d_off_its_lanes(self) -> Iterator[tuple[int, int, int]]:
+        """Yield multiplications whose D starts at a lane that its layout does not: (point, lane, step of lanes).
+
+        A layout with all lanes starts at the first one, others at a multiple of 16.
+        """
+        for word in self._words():
+            address = tensor_address(self._view, word.point)
+            fills = self._columns_of_d(word) is not None and word.fields.get("m") != _HALF_OF_THE_LANES
+            step = _ALL_LANES if fills else _HALF_QUARTER
+            if address is not None and address.lane % step:
+                yield word.point, address.lane, step
+
+    def lost_allocations(self) -> Iterator[Pair]:
+        """Yield two allocations of which the second writes over the address of the first before anybody reads it."""
+        places = {
+            point: place
+            for point in sorted(self._memory.allocations)
+            if (place := self._slot_of(point)) is not None
+        }
+        for then, place in places.items():
+            first = frozenset(p for p, other in places.items() if other.is_same(place))
+            reads = frozenset(self._loads_of_slot(place)) | self._meetings | self._memory.deallocations
+            found = self._path(first, then, reads | (first - {then}))
+            if found is not None:
+                yield found
+
+    def _slot_of(self, allocation: int) -> Place | None:
+        destination = self._view.body.instructions[allocation].get("dst")
+        place = self._view.places.of(allocation, destination, ".shared")
+        return None if place is None or place.at is None else place
+
+    def stored_before_multiplication(self) -> Iterator[Pair]:
+        """Yield (store, multiplication into the same columns by the same thread) with no wait for the store."""
+        stores: dict[int, TensorAddress] = {}
+        for point in sorted(self._memory.points[Op.TCGEN05_ST]):
+            address = next((each for _, each in warp_addresses(self._view, point)), None)
+            if address is not None:
+                stores[point] = address
+        seen: set[TensorAddress] = set()
+        for word in self._words() if stores else ():
+            d, columns = tensor_address(self._view, word.point), self._columns_of_d(word)
+            if d is None or columns is None or d in seen:
+                continue
+            seen.add(d)
+            same = frozenset(
+                point
+                for point, other in stores.items()
+                if (other.slot, other.is_absolute) == (d.slot, d.is_absolute)
+                and other.column < d.column + columns
+                and d.column < other.column + width(self._view, point)
+            )
+            found = self._path(same, word.point, self._memory.store_waits)
+            if found is not None:
+                yield found
 
     def column_ranges(self) -> Iterator[ColumnRange]:
         """Yield the columns of accumulators, loads and stores, as far as they are known."""

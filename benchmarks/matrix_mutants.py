@@ -1,0 +1,163 @@
+"""Break what kernels do with wgmma, tcgen05 and tensor memory, and count which rules say so.
+
+    python -m benchmarks.matrix_mutants corpus [triton …] [--match NAME] [--limit 1] [--operator NAME] [--verify]
+
+`corpus` are the good kernels of `corpus/good` and `corpus/protocols`. A mutant is found when a rule says something of
+it that it does not say of the kernel: a WG or TM rule, another one, or one that is only asked for (`--pedantic`,
+`--possible`). With `--verify`, what no rule finds is verified as a whole: violated, unknown, or it still holds. The
+others are printed. Prints a table in Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from enum import Enum
+from functools import cache
+from pathlib import Path
+
+import ptxcheck
+from benchmarks.corpora.store import default_root
+from benchmarks.mutation.matrix_operators import MATRIX_OPERATORS, Standing, matrix_mutants
+from benchmarks.mutation.subject import subjects
+from ptxcheck.config import Config
+from ptxcheck.finding import Confidence
+from ptxcheck.results import Report
+from ptxcheck.source import Source
+from ptxcheck.verdict import VerdictKind
+
+_CORPUS = Path(__file__).parents[1] / "corpus"
+_LARGEST = 300_000
+_UNITS = ("wgmma.", "tcgen05.")
+_LINT = Config(verify=False)
+_STRICT = replace(_LINT, pedantic=True, possible=True)
+
+
+class Answer(Enum):
+    """Who says that a mutant is wrong."""
+
+    UNIT = "WG, TM"
+    OTHER = "other rules"
+    STRICT = "pedantic, possible"
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"
+    HOLDS = "nobody"
+
+
+def main() -> int:
+    """Run the campaign; return 1 when a mutant that is wrong is not found."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("groups", nargs="+", metavar="corpus|GROUP|FILE")
+    parser.add_argument("--match", action="append", default=[])
+    parser.add_argument("--limit", type=int, help="mutants of each operator in one kernel")
+    parser.add_argument("--operator", action="append", default=[])
+    parser.add_argument("--verify", action="store_true")
+    options = parser.parse_args()
+    counts: Counter[tuple[str, Answer]] = Counter()
+    for path in _files(options.groups):
+        if options.match and not any(part in path.name for part in options.match):
+            continue
+        for subject in subjects(Source(path.name, path.read_text(encoding="utf-8"))):
+            before = _Before(subject.text)
+            for operator, mutant in matrix_mutants(subject, options.limit):
+                if options.operator and operator.name not in options.operator:
+                    continue
+                answer = before.judge(mutant.text, verify=options.verify)
+                counts[operator.name, answer] += 1
+                if answer not in (Answer.UNIT, Answer.OTHER):
+                    print(
+                        f"{path.name}:{mutant.line}: {operator.name}: {answer.value}: {mutant.statement[:90]}",
+                        file=sys.stderr,
+                        flush=True,
+                    )
+    print(_table(counts))
+    wrong = {operator.name for operator in MATRIX_OPERATORS if operator.standing is Standing.WRONG}
+    return int(any(name in wrong and answer is Answer.HOLDS for name, answer in counts))
+
+
+def _files(groups: list[str]) -> Iterator[Path]:
+    for group in groups:
+        folder = default_root() / "ptx" / group
+        if group == "corpus":
+            found = sorted(_CORPUS.glob("good/*.ptx"))
+            found += sorted(p for p in _CORPUS.glob("protocols/*/*.ptx") if p.name.count(".") == 1)
+        else:
+            found = sorted(folder.glob("*.ptx")) if folder.is_dir() else [Path(group)]
+        for path in found:
+            if path.stat().st_size <= _LARGEST and any(unit in path.read_text() for unit in _UNITS):
+                yield path
+
+
+class _Before:
+    """What is said of a kernel before it is broken."""
+
+    def __init__(self, text: str) -> None:
+        self._lint = _said(text, _LINT)
+        self._strict = _said(text, _STRICT)
+        self._text = text
+
+    def judge(self, text: str, *, verify: bool) -> Answer:
+        """Return who says that a mutant is wrong."""
+        new = _said(text, _LINT) - self._lint
+        if any(rule.startswith(("WG", "TM")) for rule in new):
+            return Answer.UNIT
+        if new:
+            return Answer.OTHER
+        if _said(text, _STRICT) - self._strict:
+            return Answer.STRICT
+        return self._verified(text) if verify else Answer.HOLDS
+
+    def _verified(self, text: str) -> Answer:
+        mutant, kernel = _check(text, Config()), _verify_once(self._text)
+        before = {finding.rule for finding in kernel.active}
+        if any(f.rule not in before and f.confidence is Confidence.PROVED for f in mutant.active):
+            return Answer.VIOLATED
+        worse = VerdictKind.UNKNOWN in _kinds(mutant) - _kinds(kernel)
+        return Answer.UNKNOWN if worse else Answer.HOLDS
+
+
+@cache
+def _verify_once(text: str) -> Report:
+    return _check(text, Config())
+
+
+def _kinds(report: Report) -> set[VerdictKind]:
+    tables = [kernel.verification for kernel in report.kernels if kernel.verification is not None]
+    return {verdict.kind for table in tables for verdict in table.verdicts}
+
+
+def _said(text: str, config: Config) -> Counter[str]:
+    """Return how often each rule fires. Raises ValueError for text that is not PTX."""
+    report = _check(text, config)
+    if report.problems:
+        raise ValueError(report.problems[0].message)
+    return Counter(finding.rule for finding in report.active)
+
+
+def _check(text: str, config: Config) -> Report:
+    return ptxcheck.check(Source("kernel.ptx", text), config=config)
+
+
+def _table(counts: Counter[tuple[str, Answer]]) -> str:
+    """Return the counts as a table, an operator a row."""
+    lines = [
+        "| operator | mutants | " + " | ".join(answer.value for answer in Answer) + " |",
+        "| --- | --- |" + " --- |" * len(Answer),
+    ]
+    for name in [*(operator.name for operator in MATRIX_OPERATORS), "all"]:
+        row = [
+            sum(n for (each, found), n in counts.items() if name in (each, "all") and found is answer)
+            for answer in Answer
+        ]
+        if sum(row):
+            lines.append(f"| {name} | {sum(row)} | " + " | ".join(str(n or "") for n in row) + " |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

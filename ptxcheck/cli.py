@@ -13,7 +13,7 @@ import click
 
 from . import __version__
 from .check import Progress, check
-from .config import Config, ConfigError, find_config, load_config, parse_severity
+from .config import Config, ConfigError, find_config, load_config, parse_severity, with_setting
 from .finding import Severity
 from .fix_commands import fix_command
 from .hardware_commands import run_command
@@ -24,10 +24,13 @@ from .repair_commands import repair_command
 from .report import REVIEWED, Format, render
 from .results import Report, UnknownSelectorError, exit_code
 from .show_commands import show_group
+from .source import Source
 from .tma_commands import tma_group
 from .view_commands import view_command
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from .cache import Cache
     from .executors import Executor
     from .frontends import Input
@@ -98,7 +101,12 @@ def _words(_context: click.Context, _option: click.Parameter, values: tuple[str,
 @click.option(
     "--select", multiple=True, callback=_split, help="Rules to run: id prefixes, names, severities."
 )
+@click.option("--extend-select", multiple=True, callback=_split, help="Rules to run besides those selected.")
 @click.option("--ignore", multiple=True, callback=_split, help="Rules to leave out.")
+@click.option(
+    "--exclude", multiple=True, metavar="PATTERN", help="Files and folders that a search leaves out."
+)
+@click.option("--force-exclude", is_flag=True, help="Leave them out also when they are named outright.")
 @click.option("--fail-on", type=click.Choice(_SEVERITIES), help="Exit with 1 from this severity up.")
 @click.option("--output", "-o", metavar="FILE", help="Write the report to FILE, whole or not at all.")
 @click.option(
@@ -131,6 +139,12 @@ def _words(_context: click.Context, _option: click.Parameter, values: tuple[str,
 @click.option("--source-root", multiple=True, metavar="DIR", help="Show lines of files below DIR.")
 @click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting, as in the configuration."
+)
+@click.option("--show-settings", is_flag=True, help="Print the settings, and check nothing.")
+@click.option("--show-files", is_flag=True, help="Print the files that would be checked, and check nothing.")
+@click.option("--stdin-filename", metavar="NAME", help="The name of what is on standard input.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 also when there are findings.")
 @click.option(
@@ -145,6 +159,9 @@ def _words(_context: click.Context, _option: click.Parameter, values: tuple[str,
 @click.option("--watch", is_flag=True, help="Check again after each change, until interrupted.")
 def check_command(paths: tuple[str, ...], **options: Any) -> None:
     """Check .ptx and .cu files, folders, globs, or PTX on standard input (-)."""
+    if options["show_settings"] or options["show_files"]:
+        _write((_settings if options["show_settings"] else _files)(paths, options), options["output"])
+        return
     status = _check_once(paths, options)
     if options["watch"]:
         from .watch import WatchError, changes
@@ -156,6 +173,50 @@ def check_command(paths: tuple[str, ...], **options: Any) -> None:
         except WatchError as error:
             _fail(str(error))
     sys.exit(status)
+
+
+def _settings(paths: tuple[str, ...], options: dict[str, Any]) -> str:
+    """Return what `--show-settings` prints."""
+    from .rules import RULES, select_rules
+    from .settings import settings_json
+
+    config = _config(paths, options)
+    try:
+        rules = select_rules(
+            RULES, config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
+        )
+    except UnknownSelectorError as error:
+        _fail(str(error))
+    return settings_json(config, _config_file(paths, options), [rule.id for rule in rules])
+
+
+def _files(paths: tuple[str, ...], options: dict[str, Any]) -> str:
+    """Return what `--show-files` prints."""
+    from .frontends import discover
+    from .repository import RepositoryError
+
+    config = _config(paths, options)
+    found, problems = discover(paths, config.exclude)
+    if problems:
+        _fail(f"{problems[0].position.file}: {problems[0].message}")
+    try:
+        chosen = _choice(config, options) or (lambda _: True)
+    except RepositoryError as error:
+        _fail(str(error))
+    return "".join(f"{item.name}\n" for item in found if chosen(item))
+
+
+def _choice(config: Config, options: dict[str, Any]) -> Callable[[Input], bool] | None:
+    """Return which of the files that were found are checked; None for all. Raises RepositoryError."""
+    from .frontends import is_excluded
+    from .repository import changes_since
+
+    tests: list[Callable[[Input], bool]] = []
+    if options["since"] is not None:
+        tests.append(changes_since(options["since"], ".").touch)
+    if options["force_exclude"]:
+        tests.append(lambda item: not is_excluded(item.path, config.exclude))
+    return (lambda item: all(test(item) for test in tests)) if tests else None
 
 
 def _check_once(paths: tuple[str, ...], options: dict[str, Any]) -> int:
@@ -180,7 +241,10 @@ def _check_once(paths: tuple[str, ...], options: dict[str, Any]) -> int:
 def _config(paths: tuple[str, ...], options: dict[str, Any]) -> Config:
     """Return the configuration file's settings with the options of the command line over them."""
     try:
-        config = _configured(paths, options["config_file"], options["isolated"])
+        file = _config_file(paths, options)
+        config = Config() if file is None else load_config(file)
+        for setting in options["settings"]:
+            config = with_setting(config, setting)
         hints = tuple(parse_hint(text, "--launch") for text in options["launch"])
         hints += tuple(parse_assumption(text) for text in options["assume"])
         hints += tuple(parse_tensor_map(text) for text in options["tensor_map"])
@@ -189,7 +253,8 @@ def _config(paths: tuple[str, ...], options: dict[str, Any]) -> Config:
     nvcc = config.nvcc
     return replace(
         config,
-        select=options["select"] or config.select,
+        select=(options["select"] or config.select) + options["extend_select"],
+        exclude=config.exclude + options["exclude"],
         ignore=config.ignore + options["ignore"],
         fail_on=config.fail_on if options["fail_on"] is None else parse_severity(options["fail_on"]),
         strict=options["strict"] or config.strict,
@@ -210,18 +275,23 @@ def _config(paths: tuple[str, ...], options: dict[str, Any]) -> Config:
     )
 
 
-def _configured(paths: tuple[str, ...], config_file: str | None, isolated: bool) -> Config:
-    if config_file is not None:
-        return load_config(Path(config_file))
-    first = Path("." if paths[0] == "-" else paths[0])
-    found = None if isolated else find_config(first if first.exists() else Path())
-    return Config() if found is None else load_config(found)
+def _config_file(paths: tuple[str, ...], options: dict[str, Any]) -> Path | None:
+    """Return the configuration file that counts. Raises ConfigError."""
+    if options["config_file"] is not None:
+        return Path(options["config_file"])
+    if options["isolated"]:
+        return None
+    if paths[0] == "-":
+        first = Path(options["stdin_filename"] or ".").absolute()
+        return find_config(first if first.is_dir() else first.parent)
+    first = Path(paths[0])
+    return find_config(first if first.exists() else Path())
 
 
 def _checked(paths: tuple[str, ...], config: Config, options: dict[str, Any]) -> Report:
     from .executors import ExecutorError
     from .profile import Profile, profile_table
-    from .repository import RepositoryError, changes_since
+    from .repository import RepositoryError
 
     profile = Profile() if options["profile"] else None
     progress: AbstractContextManager[Progress | None] = nullcontext()
@@ -232,19 +302,34 @@ def _checked(paths: tuple[str, ...], config: Config, options: dict[str, Any]) ->
     try:
         with progress as shown:
             report = check(
-                paths,
+                _targets(paths, options["stdin_filename"]),
                 config=config,
                 progress=shown,
                 cache=_cache(options),
                 executor=_executor(options),
                 profile=profile,
-                choose=None if options["since"] is None else changes_since(options["since"], ".").touch,
+                choose=_choice(config, options),
             )
     except (UnknownSelectorError, RepositoryError, ExecutorError) as error:
         _fail(str(error))
     if profile is not None:
         click.echo(profile_table(profile), err=True, nl=False)
     return report
+
+
+def _targets(paths: tuple[str, ...], stdin_filename: str | None) -> Sequence[str | Source]:
+    """Return what to check; standard input by its name, if it was given one."""
+    if stdin_filename is None or "-" not in paths:
+        return paths
+    from .frontends.text import UnreadableError, read_bytes
+
+    if stdin_filename.endswith(".cu"):
+        _fail("--stdin-filename: nvcc reads CUDA sources from files; save it, and name the file")
+    try:
+        text = read_bytes("-").decode("utf-8", errors="replace")
+    except UnreadableError as error:
+        _fail(f"{stdin_filename}: {error}")
+    return [Source(stdin_filename, text) if path == "-" else path for path in dict.fromkeys(paths)]
 
 
 def _without_known(report: Report, path: str | None) -> Report:

@@ -69,11 +69,27 @@ def load_config(path: Path) -> Config:
     parsed = _parsed(path)
     if path.name == PROJECT_FILE:
         parsed = _table(_table(parsed, "tool", path), "ptxcheck", path)
-    reader = _Reader(path)
+    config = Config()
+    return _over(config, parsed, _Reader(path, config.nvcc))
+
+
+def with_setting(config: Config, text: str) -> Config:
+    """Return the settings with one over them, written as in a file: `verify-seconds = 3`. Raises ConfigError."""
+    origin = Path("--set")
+    try:
+        parsed = tomllib.loads(text)
+    except ValueError as error:
+        raise ConfigError(f'{origin}: {text!r} is not TOML, such as `select = ["MB"]`: {error}') from error
+    return _over(config, parsed, _Reader(origin, config.nvcc))
+
+
+def _over(config: Config, parsed: Mapping[str, Any], reader: _Reader) -> Config:
+    """Return settings with those of a table over them."""
     settings = reader.read(parsed, _KEYS, "")
-    extra = settings.pop("extend_library_prefixes", ())
-    config = replace(Config(), **settings)
-    return replace(config, library_prefixes=config.library_prefixes + extra)
+    select = settings.pop("extend_select", ())
+    prefixes = settings.pop("extend_library_prefixes", ())
+    config = replace(config, **settings)
+    return replace(config, select=config.select + select, library_prefixes=config.library_prefixes + prefixes)
 
 
 def _parsed(path: Path) -> Mapping[str, Any]:
@@ -106,6 +122,8 @@ class _Reader:
     """Turns TOML values into settings; every complaint names the file and the key."""
 
     path: Path
+    base: NvccOptions
+    """Options of nvcc that those read are over."""
 
     def read(self, table: Mapping[str, Any], keys: Mapping[str, _Parse], prefix: str) -> dict[str, Any]:
         settings: dict[str, Any] = {}
@@ -155,7 +173,7 @@ class _Reader:
     def nvcc(self, value: object) -> NvccOptions:
         settings = self.read(_typed(value, dict, "a table"), _NVCC_KEYS, "nvcc.")
         names = {"include": "includes", "define": "defines"}
-        return NvccOptions(**{names.get(key, key): item for key, item in settings.items()})
+        return replace(self.base, **{names.get(key, key): item for key, item in settings.items()})
 
     def database(self, value: object) -> str:
         return str(self.path.parent / self.text(value))
@@ -165,6 +183,7 @@ _Parse = Callable[[_Reader, object], Any]
 
 _KEYS: Mapping[str, _Parse] = {
     "select": _Reader.texts,
+    "extend-select": _Reader.texts,
     "ignore": _Reader.texts,
     "severity": _Reader.severities,
     "per-file-ignores": _Reader.ignores,

@@ -45,7 +45,7 @@ LAYERS = (
         "repository",
         "baseline",
     ),
-    ("check", "drawings", "dump", "placement", "judge", "source_repair", "output", "differences"),
+    ("check", "drawings", "dump", "placement", "judge", "source_repair", "output", "differences", "settings"),
     ("triton", "pytest_plugin", "page", "lsp"),
     (
         "progress",

@@ -1,7 +1,7 @@
 """How files become PTX text: finding them, reading them, compiling CUDA sources."""
 
 from .cuda import NvccOptions
-from .discover import HOST_SUFFIXES, STANDARD_INPUT_NAME, Input, InputKind, discover
+from .discover import HOST_SUFFIXES, STANDARD_INPUT_NAME, Input, InputKind, discover, is_excluded
 from .load import Loaded, compiler_state, load
 from .objects import with_embedded
 
@@ -14,6 +14,7 @@ __all__ = [
     "NvccOptions",
     "compiler_state",
     "discover",
+    "is_excluded",
     "load",
     "with_embedded",
 ]

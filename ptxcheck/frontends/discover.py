@@ -112,12 +112,12 @@ def _in_folder(folder: str, exclude: Sequence[str]) -> Iterator[Input | Problem]
     count = 0
     for parent, folders, files in os.walk(folder, onerror=errors.append):
         folders[:] = sorted(
-            name for name in folders if name[0] != "." and not _excluded(os.path.join(parent, name), exclude)
+            name for name in folders if name[0] != "." and not is_excluded(os.path.join(parent, name), exclude)
         )
         for name in sorted(files):
             path = os.path.join(parent, name)
             kind = _kind_in_folder(path)
-            if kind is not None and not _excluded(path, exclude):
+            if kind is not None and not is_excluded(path, exclude):
                 count += 1
                 yield _found(path, kind)
     for error in errors:
@@ -130,7 +130,7 @@ def _in_glob(pattern: str, exclude: Sequence[str]) -> Iterator[Input | Problem]:
     count = 0
     for path in sorted(glob.iglob(pattern, recursive=True)):
         kind = None if os.path.isdir(path) else _kind_in_folder(path)
-        if kind is not None and not _excluded(path, exclude):
+        if kind is not None and not is_excluded(path, exclude):
             count += 1
             yield _found(path, kind)
     if count == 0:
@@ -160,7 +160,8 @@ def encodes_maps(path: str) -> bool:
     return any(head in data for head in _HEADS)
 
 
-def _excluded(path: str, exclude: Sequence[str]) -> bool:
+def is_excluded(path: str, exclude: Sequence[str]) -> bool:
+    """Tell whether a pattern names a path, or a folder or file in it."""
     parts = Path(path).parts
     return any(fnmatch(path, pattern) or any(fnmatch(part, pattern) for part in parts) for pattern in exclude)
 

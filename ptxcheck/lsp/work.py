@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from ..cache import Cache, default_folder
 from ..check import check
 from ..config import Config, ConfigError, find_config, load_config
 from ..finding import Finding, Fix
+from ..frontends import is_excluded
 from ..results import Report, UnknownSelectorError
 from ..source import Source
 
@@ -140,8 +140,4 @@ def _excluded(name: str, config: Config) -> bool:
     folder = find_config(Path(name).parent) if config.exclude and os.path.isabs(name) else None
     if folder is None:
         return False
-    path = os.path.relpath(name, folder.parent)
-    parts = Path(path).parts
-    return any(
-        fnmatch(path, pattern) or any(fnmatch(part, pattern) for part in parts) for pattern in config.exclude
-    )
+    return is_excluded(os.path.relpath(name, folder.parent), config.exclude)

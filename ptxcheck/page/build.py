@@ -110,7 +110,7 @@ def _data(title: str, report: Report, gallery: _Gallery) -> dict[str, Any]:
         "version": whole["tool"]["version"],
         "summary": summary(report),
         "findings": [
-            {**told, "short": short_name(finding.kernel or ""), "run": _run_of(finding, pictures)}
+            _finding(told, finding, pictures)
             for told, finding in zip(whole["findings"], report.findings, strict=True)
             if id(finding) in shown
         ],
@@ -127,6 +127,15 @@ def _data(title: str, report: Report, gallery: _Gallery) -> dict[str, Any]:
             for kernel, told in zip(kernels, (k for k in whole["kernels"] if k["entry"]), strict=True)
         ],
     }
+
+
+def _finding(told: dict[str, Any], finding: Finding, pictures: dict[str, Picture]) -> dict[str, Any]:
+    """Return a finding with readable names, and the number of the run that shows it."""
+    for location in (told["location"], *(related["location"] for related in told["related"])):
+        for frame in location["frames"]:
+            frame["function"] = frame["function"] and short_name(frame["function"])
+    short = short_name(finding.kernel or "")
+    return {**told, "counterexample": None, "short": short, "run": _run_of(finding, pictures)}
 
 
 def _kernel(

@@ -263,15 +263,19 @@ def test_hover_shows_the_source_lines(opened: Any) -> None:
 
 
 def test_lines_of_the_source_that_was_compiled(opened: Any, tmp_path: Any) -> None:
-    (tmp_path / "ring.cu").write_text("\n" * 9 + "  full.wait(phase);  // author's line\n")
+    (tmp_path / "ring.cu").write_text(
+        "\n" * 9 + "  full.wait(phase);  // author's line\n\n  next(ring);  // its caller\n"
+    )
     text = HANGS.read_text().replace(".visible .entry", f'.file 1 "{tmp_path}/ring.cu"\n.visible .entry', 1)
-    text = text.replace("    mbarrier.try_wait", "    .loc 1 10 3\n    mbarrier.try_wait", 1)
+    inlined = "    .loc 1 12 3\n    .loc 1 10 3, function_name wait, inlined_at 1 12 3\n    mbarrier.try_wait"
+    text = text.replace("    mbarrier.try_wait", inlined, 1)
     config = Config(source_roots=(str(tmp_path),))
     shown = opened(build_page(Source("k.ptx", text), "k.ptx", config).text)
-    assert "full.wait(phase);" in shown.page.locator("#findings article").first.inner_text()
-    assert "full.wait(phase);" in shown.page.locator("#panel-step .source").inner_text()
     shown.page.locator(".event.bad").hover()
-    assert "full.wait(phase);" in shown.page.locator("#tooltip").inner_text()
+    for part in ("#findings article", "#panel-step .source", "#tooltip"):
+        told = shown.page.locator(part).first.inner_text()
+        assert "full.wait(phase);" in told, part
+        assert "next(ring);" in told, part
 
 
 def test_the_table_says_the_same_as_the_picture(opened: Any) -> None:
@@ -323,6 +327,18 @@ def test_contrast(opened: Any, scheme: str) -> None:
     for tab in ("This step", "Run as a table", "Control flow", "Shared memory", "Verdict"):
         shown.page.get_by_role("tab", name=tab).click()
         assert shown.page.evaluate(_CONTRAST) == []
+
+
+@pytest.mark.parametrize("path", [HANGS, RACES, TENSOR_MEMORY, PAIR], ids=lambda path: path.stem)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(opened: Any, path: Any, scheme: str) -> None:
+    """The rules of axe-core, which is put into the page from outside: hence without the page's policy."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    shown = opened(page_of(path).text, color_scheme=scheme, bypass_csp=True)
+    for tab in shown.page.get_by_role("tab").all():
+        tab.click()
+        found = axe.run(shown.page).response["violations"]
+        assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
 
 
 @pytest.mark.parametrize("path", [HANGS, TENSOR_MEMORY, PAIR], ids=lambda path: path.stem)

@@ -93,7 +93,8 @@ def test_same_input_same_bytes(path: object) -> None:
 
 
 def test_a_counterexample_leads_to_its_run() -> None:
-    data = data_of(build_page(Source("k.ptx", HANGS.read_text()), "k.ptx", Config()).text)
+    page = build_page(Source("k.ptx", HANGS.read_text()), "k.ptx", Config())
+    data = data_of(page.text)
     findings, kernels = data["findings"], data["kernels"]
     assert isinstance(findings, list)
     assert isinstance(kernels, list)
@@ -102,7 +103,9 @@ def test_a_counterexample_leads_to_its_run() -> None:
     assert run["finding"] == 0
     assert run["message"] == finding["message"]
     (bad,) = [event for event in run["events"] if event[-1]]
-    assert bad[0] == finding["counterexample"]["bad"]
+    (told,) = page.report.findings
+    assert told.counterexample is not None
+    assert bad[0] == told.counterexample.bad
 
 
 def test_one_kernel_of_several() -> None:

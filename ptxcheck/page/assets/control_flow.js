@@ -81,7 +81,7 @@ class ControlFlow {
 
   tell(block) {
     const rows = block.rows.map(([point]) => sourceLine(this.places[point].line, this.places[point].text, 0, 0));
-    fill(this.detail, el("h4", {}, `Block ${this.name(block)}, ${plural(block.count, "instruction")}`), ...(rows.length ? rows : [el("p", { class: "quiet" }, "It does nothing to barriers or asynchronous work.")]),
+    fill(this.detail, el("h3", {}, `Block ${this.name(block)}, ${plural(block.count, "instruction")}`), ...(rows.length ? rows : [el("p", { class: "quiet" }, "It does nothing to barriers or asynchronous work.")]),
       ...(block.points.length ? placeBlock(this.places[block.points[0]]) : []));
   }
 

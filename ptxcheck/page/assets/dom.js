@@ -38,6 +38,14 @@ function dataTable(caption, head, rows, attributes) {
   );
 }
 
+/* Let the keyboard scroll what is wider than its place. */
+function reachable() {
+  for (const node of document.querySelectorAll(".code")) {
+    if (node.scrollWidth > node.clientWidth) node.setAttribute("tabindex", "0");
+    else node.removeAttribute("tabindex");
+  }
+}
+
 /* One tooltip, for the pointer and the keyboard alike. */
 
 function showTooltip(lines, box) {

@@ -21,7 +21,16 @@ class Lines {
       parts.push(el("p", { class: "at" }, placeText(location.ptx)));
       parts.push(sourceLine(location.ptx.line, this.at(location.ptx), location.ptx.column, width, tone));
     }
-    return parts;
+    return [...parts, ...this.chain(location)];
+  }
+
+  /* The lines that a place was inlined into. */
+  chain(location) {
+    const others = location.frames.filter((frame) => frame.file !== location.file || frame.line !== location.line);
+    return others.filter((frame) => this.at(frame) !== undefined).flatMap((frame) => [
+      el("p", { class: "at" }, `${placeText(frame)}${frame.function ? ` in ${frame.function}` : ""}`),
+      sourceLine(frame.line, this.at(frame), frame.column, 1, "info"),
+    ]);
   }
 }
 

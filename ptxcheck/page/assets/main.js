@@ -62,6 +62,7 @@ class KernelPart {
     fill(this.panels.step, ...(stepper ? stepPanels(stepper) : [el("p", { class: "quiet" }, "There is no run to step through.")]));
     this.flow.show(stepper);
     this.memory.show(stepper);
+    reachable();
   }
 
   refreshTable() {
@@ -87,6 +88,7 @@ class KernelPart {
         this.panels[id].hidden = id !== chosen;
       });
       this.refreshTable();
+      reachable();
     };
     const bar = el("div", { class: "tabs", role: "tablist", "aria-label": "About the kernel", on: { keydown: (event) => {
       const shift = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -118,6 +120,8 @@ function start() {
   const drawn = data.kernels.findIndex((each) => each.picture && each.picture.runs.length);
   if (first) kernel.open(data.kernels.findIndex((each) => each.name === first.kernel), first.run);
   else if (data.kernels.length) kernel.open(Math.max(0, drawn), 0);
+  reachable();
+  window.addEventListener("resize", reachable);
   document.addEventListener("keydown", (event) => {
     if (!kernel.stepper || event.target.closest("input, select, textarea, [role=tablist], .scroll")) return;
     if (kernel.stepper.key(event)) event.preventDefault();

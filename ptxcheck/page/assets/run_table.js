@@ -31,9 +31,9 @@ function runTable(stepper) {
   return [
     el("p", { class: "quiet" }, "Steps of one number are independent of each other. “Number” is that of the whole run, as in the findings; “let pass by” names the steps that a wait waited for."),
     dataTable("Steps of the run", ["Step", "Number", "Who", "What", "Let pass by", "Where"], blocks, { class: "steps" }),
-    work.length ? el("h4", {}, "Asynchronous work") : null,
+    work.length ? el("h3", {}, "Asynchronous work") : null,
     work.length ? dataTable("Asynchronous work of the run", ["Unit", "Work", "From step", "Known to be done at step"], work, {}) : null,
-    el("h4", {}, "Phases of the barriers"),
+    el("h3", {}, "Phases of the barriers"),
     dataTable("Phases of the barriers", ["Barrier", "Phase from step"], phases, {}),
   ];
 }

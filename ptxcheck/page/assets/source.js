@@ -19,21 +19,26 @@ function plainLine(number, text, column, width, tone) {
   return sourceLine(number, text.slice(shift), column > shift ? column - shift : 0, width, tone);
 }
 
-/* The place of a point: the line that its author wrote, then the PTX. */
+/* The place of a point: the line that its author wrote and those that it was inlined into, then the PTX. */
 function placeBlock(place) {
   const parts = [];
-  const own = place.frames[0];
-  if (own) {
-    parts.push(el("p", { class: "at" }, placeText(own), own.function ? ` in ${own.function}` : ""));
-    if (own.text !== null) parts.push(plainLine(own.line, own.text, own.column, 1, "info"));
+  const [shown, others] = [place.frames.filter(isToldWhole), place.frames.filter((frame) => !isToldWhole(frame))];
+  for (const frame of shown.length ? shown : place.frames.slice(0, 1)) {
+    parts.push(el("p", { class: "at" }, placeText(frame), frame.function ? ` in ${frame.function}` : ""));
+    if (frame.text !== null) parts.push(plainLine(frame.line, frame.text, frame.column, 1, "info"));
   }
   parts.push(el("p", { class: "at" }, placeText(place)));
   parts.push(plainLine(place.line, place.text, place.column, place.width, "info"));
-  if (place.frames.length > 1) {
-    const chain = place.frames.slice(1).map((frame) => el("li", {}, placeText(frame), frame.function ? ` in ${frame.function}` : ""));
+  const left = shown.length ? others : place.frames.slice(1);
+  if (left.length) {
+    const chain = left.map((frame) => el("li", {}, placeText(frame), frame.function ? ` in ${frame.function}` : ""));
     parts.push(el("details", {}, el("summary", {}, "Where it was inlined"), el("ul", { class: "plain" }, ...chain)));
   }
   return parts;
+}
+
+function isToldWhole(frame) {
+  return frame.text !== null;
 }
 
 function shortPlace(place) {

@@ -133,7 +133,7 @@ function verdictOfRun(run) {
   const facts = [...data.state.map((text) => ["State", text])];
   if (data.needed) facts.push(["Needed", data.needed]);
   if (!facts.length) return null;
-  return el("div", { class: "card finding bad" }, el("h4", {}, run.hangs ? "Nobody goes on from here" : "This must not happen"),
+  return el("div", { class: "card finding bad" }, el("h3", { class: "strong" }, run.hangs ? "Nobody goes on from here" : "This must not happen"),
     el("dl", { class: "facts" }, ...facts.flatMap(([term, text]) => [el("dt", {}, term), el("dd", {}, text)])));
 }
 
@@ -149,8 +149,8 @@ function happening(stepper) {
   if (others) items.push(el("li", { class: "quiet" }, `and ${plural(others, "step")} of other CTAs`));
   const flying = run.inFlight(stepper.moment).filter((work) => stepper.timeline.shows(run.units[work.lane])).map((work) => el("li", {}, `${run.units[work.lane].name}: ${run.events[work.event].text}, since step ${work.start + 1}`));
   return el("section", { class: "panel", "aria-label": "At this step" },
-    el("h4", {}, `At step ${stepper.moment + 1}`), el("ul", { class: "plain events-here" }, ...items),
-    flying.length ? el("h5", {}, "In flight") : null, flying.length ? el("ul", { class: "plain quiet-list" }, ...flying.slice(0, 12), flying.length > 12 ? el("li", {}, `and ${flying.length - 12} more`) : null) : null);
+    el("h3", {}, `At step ${stepper.moment + 1}`), el("ul", { class: "plain events-here" }, ...items),
+    flying.length ? el("h4", {}, "In flight") : null, flying.length ? el("ul", { class: "plain quiet-list" }, ...flying.slice(0, 12), flying.length > 12 ? el("li", {}, `and ${flying.length - 12} more`) : null) : null);
 }
 
 function barrierPanel(stepper) {
@@ -173,13 +173,13 @@ function barrierPanel(stepper) {
   });
   const shown = rows.length > 40 ? rows.filter(({ waiting, changed }) => waiting.length || changed) : rows;
   const left = rows.length - shown.length;
-  return el("section", { class: "panel", "aria-label": "Barriers" }, el("h4", {}, "Barriers after this step"),
+  return el("section", { class: "panel", "aria-label": "Barriers" }, el("h3", {}, "Barriers after this step"),
     dataTable("Barriers after this step", ["Barrier", "Phase", "Arrived", "Bytes", "Waited for by"], shown.map(({ row }) => row), { class: "barriers" }),
     left ? el("p", { class: "quiet" }, `${left} that do not change here and that nobody waits for are not listed.`) : null);
 }
 
 function placePanel(stepper) {
   const place = stepper.event ? stepper.run.places[stepper.event.point] : null;
-  return el("section", { class: "panel source", "aria-label": "Source" }, el("h4", {}, "Source"),
+  return el("section", { class: "panel source", "aria-label": "Source" }, el("h3", {}, "Source"),
     ...(place ? [el("p", { class: "quiet" }, `${stepper.run.who(stepper.event)} ${stepper.event.text}`), ...placeBlock(place)] : [el("p", { class: "quiet" }, "Nothing happens at this step.")]));
 }

@@ -7,7 +7,7 @@ const BARRIER_HEIGHT = 24;
 const HEADING_HEIGHT = 26;
 const AXIS_HEIGHT = 26;
 const MARGIN = 14;
-const ZOOM = { least: 8, most: 90, first: 26, readable: 20 };
+const ZOOM = { least: 8, most: 130, first: 26, readable: 20 };
 
 /* Names for the numbers of the packed data. */
 class Run {
@@ -359,10 +359,10 @@ class Timeline {
   sourceOf(event) {
     const place = this.run.places[event.point];
     if (!place) return [];
-    const own = place.frames[0];
-    const lines = [];
-    if (own && own.text !== null) lines.push(["source", `${placeText(own)}  ${own.text.trim()}`]);
-    else if (own) lines.push(["source", placeText(own)]);
+    const told = place.frames.filter(isToldWhole);
+    const frames = told.length > 2 ? [told[0], told[told.length - 1]] : told;
+    const lines = frames.map((frame) => ["source", `${placeText({ ...frame, file: shortPath(frame.file) })}  ${frame.text.trim()}`]);
+    if (!told.length && place.frames.length) lines.push(["source", placeText(place.frames[0])]);
     lines.push(["source", `PTX ${place.line}  ${place.text.trim()}`]);
     return lines;
   }

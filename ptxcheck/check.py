@@ -36,6 +36,7 @@ from .host_maps import passed_hints
 from .ir import Function, Module
 from .launch_comments import comment_hints
 from .launches import LaunchHint, launch_of, tensor_maps_of
+from .plugins import rule_packages
 from .positions import Library, Locator
 from .profile import Profile
 from .results import KernelResult, Note, NoteKind, Problem, ProblemKind, Report, RuleInfo
@@ -83,7 +84,7 @@ def check(
     used then. Of the files found, those that `choose` refuses are left out.
 
     Nothing is raised for bad input: see `Report.problems`. Raises `rules.UnknownSelectorError` when the
-    configuration selects a rule that does not exist.
+    configuration selects a rule that does not exist, `rules.PluginError` when another package's rules are unusable.
 
     >>> report = check(Source("k.ptx", text))
     >>> [(f.rule, f.location.primary.line) for f in report.findings]
@@ -95,7 +96,7 @@ def check(
         units = tuple(unit for unit in units if isinstance(unit, Source) or choose(unit))
     if profile is not None or observe is not None:
         cache, executor = None, None
-    identity = "" if cache is None else digest(repr(config), repr(infos), os.getcwd())
+    identity = "" if cache is None else digest(repr(config), repr(infos), rule_packages(), os.getcwd())
     work = _Work(config, None if rules is None else tuple(rules), cache, identity, profile, observe)
     parts = _parts(work, units, Serial() if executor is None or rules is not None else executor, progress)
     if cache is not None:
@@ -119,7 +120,7 @@ def _known_infos(config: Config, cache: Cache | None) -> tuple[RuleInfo, ...]:
     """Return the texts of the chosen rules; with a cache, without importing the rules a second time."""
     if cache is None or f"{__package__}.rules" in sys.modules:
         return _infos(_chosen_rules(None, config))
-    key = cache.key("rules", repr(config))
+    key = cache.key("rules", repr(config), rule_packages())
     kept = cache.get(key)
     if isinstance(kept, tuple) and all(isinstance(info, RuleInfo) for info in kept):
         return kept
@@ -135,9 +136,9 @@ def _infos(rules: Sequence[Rule]) -> tuple[RuleInfo, ...]:
 
 
 def _chosen_rules(rules: Sequence[Rule] | None, config: Config) -> tuple[Rule, ...]:
-    from .rules import RULES, check_selectors, select_rules
+    from .rules import check_selectors, known_rules, select_rules
 
-    known = RULES if rules is None else rules
+    known = known_rules() if rules is None else rules
     check_selectors(known, config.severity)
     for selectors in config.per_file_ignores.values():
         check_selectors(known, selectors)

@@ -22,7 +22,7 @@ from .lsp_commands import lsp_command
 from .output import OutputError, write_atomically
 from .repair_commands import repair_command
 from .report import REVIEWED, Format, render
-from .results import Report, UnknownSelectorError, exit_code
+from .results import PluginError, Report, UnknownSelectorError, exit_code
 from .show_commands import show_group
 from .source import Source
 from .tma_commands import tma_group
@@ -56,6 +56,8 @@ class _Commands(click.Group):
             sys.exit(INTERRUPTED)
         except MemoryError:
             _fail("out of memory")
+        except (PluginError, UnknownSelectorError) as error:
+            _fail(str(error))
         except Exception as error:
             if os.environ.get("PTXCHECK_TRACEBACK"):
                 raise
@@ -177,16 +179,13 @@ def check_command(paths: tuple[str, ...], **options: Any) -> None:
 
 def _settings(paths: tuple[str, ...], options: dict[str, Any]) -> str:
     """Return what `--show-settings` prints."""
-    from .rules import RULES, select_rules
+    from .rules import known_rules, select_rules
     from .settings import settings_json
 
     config = _config(paths, options)
-    try:
-        rules = select_rules(
-            RULES, config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
-        )
-    except UnknownSelectorError as error:
-        _fail(str(error))
+    rules = select_rules(
+        known_rules(), config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
+    )
     return settings_json(config, _config_file(paths, options), [rule.id for rule in rules])
 
 
@@ -310,7 +309,7 @@ def _checked(paths: tuple[str, ...], config: Config, options: dict[str, Any]) ->
                 profile=profile,
                 choose=_choice(config, options),
             )
-    except (UnknownSelectorError, RepositoryError, ExecutorError) as error:
+    except (RepositoryError, ExecutorError) as error:
         _fail(str(error))
     if profile is not None:
         click.echo(profile_table(profile), err=True, nl=False)
@@ -451,14 +450,14 @@ def _one_input(path: str) -> Input:
 def explain_command(rule_id: str) -> None:
     """Say what a rule is about, by its id or name."""
     from .report.rule_page import text_page
-    from .rules import RULES, check_selectors, info_of
+    from .rules import check_selectors, info_of
 
     for rule in _all_rules():
         if rule_id.upper() == rule.id or rule_id.lower() == rule.name:
             _write(text_page(info_of(rule)), None)
             return
     try:
-        check_selectors(RULES, [rule_id])
+        check_selectors(_all_rules(), [rule_id])
         _fail(f"{rule_id} stands for several rules; `ptxcheck rules` lists them")
     except UnknownSelectorError as error:
         _fail(str(error))
@@ -482,9 +481,9 @@ def rules_command(form: str) -> None:
 
 
 def _all_rules() -> tuple[Rule, ...]:
-    from .rules import RULES
+    from .rules import known_rules
 
-    return tuple(sorted(RULES, key=lambda rule: rule.id))
+    return tuple(sorted(known_rules(), key=lambda rule: rule.id))
 
 
 @main.command("parse")

@@ -85,14 +85,14 @@ def _write_out(write: Write, path: str, before: str, after: str, options: dict[s
 def _repaired_source(path: str, options: dict[str, Any], fail: Fail) -> tuple[str, str, str, bool]:
     """Return the text of a CUDA file, the repaired one, what to show, and whether findings are left."""
     from .repair.assemble import find_ptxas
-    from .rules import RULES, select_rules
+    from .rules import known_rules, select_rules
     from .source_repair import SourceError, SourceJudge, repair_source
 
     if options["form"] == "sarif":
         fail(f"{path}: SARIF fixes are for PTX files; use --diff, or --format json")
     config = _config(path, options["config_file"], fail)
     rules = select_rules(
-        RULES, config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
+        known_rules(), config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
     )
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -194,7 +194,7 @@ def prepared(path: str, config_file: str | None, fail: Fail) -> tuple[str, TextJ
     from .judge import TextJudge
     from .repair.assemble import find_ptxas
     from .repair.search import Assembler
-    from .rules import RULES, select_rules
+    from .rules import known_rules, select_rules
 
     config = _config(path, config_file, fail)
     found, problems = discover([path])
@@ -204,7 +204,7 @@ def prepared(path: str, config_file: str | None, fail: Fail) -> tuple[str, TextJ
     if loaded is None or loaded.source is None:
         fail(f"{path}: {(problems or (() if loaded is None else loaded.problems))[0].message}")
     rules = select_rules(
-        RULES, config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
+        known_rules(), config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
     )
     judge = TextJudge(path, rules, config)
     text = loaded.source.text

@@ -123,6 +123,10 @@ class KernelResult:
     """None when it was turned off, or the kernel has nothing that it is about."""
 
 
+class PluginError(Exception):
+    """A package whose rules cannot be used; the message names it and says why."""
+
+
 class UnknownSelectorError(ValueError):
     """A selector that names no rule; the message suggests one that does."""
 

@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "ptxcheck"
 
 LAYERS = (
-    ("source", "target", "op", "spec", "ir", "finding", "launch", "results", "verdict"),
+    ("source", "target", "op", "spec", "ir", "finding", "launch", "results", "verdict", "plugins"),
     ("isa",),
     ("parser",),
     ("cfg",),

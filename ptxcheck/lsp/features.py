@@ -154,11 +154,11 @@ async def _hover(
 
 
 def _rule_texts(server: Server, params: types.HoverParams) -> list[str]:
-    from ..rules import RULES, info_of
+    from ..rules import info_of, known_rules
 
     at = server.shown_at(params.text_document.uri, params.position)
     wanted = {each.finding.rule for each in at if each.finding is not None}
-    return [rule_text(info_of(rule)) for rule in RULES if rule.id in wanted]
+    return [rule_text(info_of(rule)) for rule in known_rules() if rule.id in wanted]
 
 
 async def _uses(names: Names, lines: Lines, offset: int, *, declared: bool) -> list[types.Range]:

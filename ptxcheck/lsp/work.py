@@ -16,7 +16,7 @@ from ..check import check
 from ..config import Config, ConfigError, find_config, load_config
 from ..finding import Finding, Fix
 from ..frontends import is_excluded
-from ..results import Report, UnknownSelectorError
+from ..results import PluginError, Report, UnknownSelectorError
 from ..source import Source
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Check:
                 return Report()
             target = self.name if self.text is None else Source(self.name, self.text)
             return check(target, config=config, cache=self._cache())
-        except (ConfigError, UnknownSelectorError) as error:
+        except (ConfigError, UnknownSelectorError, PluginError) as error:
             return Failed(str(error))
 
     def _cache(self) -> Cache | None:
@@ -93,7 +93,7 @@ class FindRepairs:
         """Return the repairs that pass."""
         try:
             return tuple(self._found())
-        except (ConfigError, UnknownSelectorError) as error:
+        except (ConfigError, UnknownSelectorError, PluginError) as error:
             return Failed(str(error))
 
     def _found(self) -> Iterator[Repaired]:
@@ -101,11 +101,11 @@ class FindRepairs:
         from ..repair.assemble import find_ptxas
         from ..repair.original import fixes_of
         from ..repair.search import Assembler, Safety, repair
-        from ..rules import RULES, select_rules
+        from ..rules import known_rules, select_rules
 
         config = _limited(_config(self.name), REPAIR_SECONDS)
         rules = select_rules(
-            RULES, config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
+            known_rules(), config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
         )
         judge = TextJudge(self.name, rules, config)
         first = judge(self.text)

@@ -3,7 +3,7 @@
 A rule file defines `RULE`, or `RULES` when it derives several from a table of data.
 """
 
-from ..results import UnknownSelectorError
+from ..results import PluginError, UnknownSelectorError
 from . import (
     aligned_barrier_at_several_sites,
     arrival_in_earlier_phase,
@@ -328,14 +328,24 @@ RULES: tuple[Rule, ...] = (
 )
 """Every rule, by id."""
 
+
+def known_rules() -> tuple[Rule, ...]:
+    """Return every rule, those of other packages included. Raises PluginError."""
+    from .plugins import plugin_rules
+
+    return (*RULES, *plugin_rules(RULES))
+
+
 __all__ = [
     "RULES",
     "Hit",
     "HostHit",
+    "PluginError",
     "Rule",
     "UnknownSelectorError",
     "check_selectors",
     "info_of",
+    "known_rules",
     "matches",
     "select_rules",
 ]

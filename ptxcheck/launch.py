@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 Dim = tuple[int, int, int]
+MAX_THREADS = 1024
+"""Threads of a CTA at most (CUDA C++ Programming Guide, technical specifications)."""
 
 
 @dataclass(frozen=True, slots=True)

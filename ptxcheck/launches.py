@@ -10,9 +10,8 @@ from fnmatch import fnmatchcase
 from math import prod
 from typing import TYPE_CHECKING
 
-from .cfg.special import MAX_THREADS
 from .ir import Function
-from .launch import Dim, GivenValue, Launch, ParameterFact
+from .launch import MAX_THREADS, Dim, GivenValue, Launch, ParameterFact
 from .parameter_facts import (
     Condition,
     Specialisation,

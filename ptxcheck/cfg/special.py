@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..ir import Component, Register
+from ..launch import MAX_THREADS as MAX_THREADS
 from ..launch import Launch
 from .linear import Atom, AtomKind
 from .uniform import Uniformity
 from .values import Value, between, exactly, of_atom, top
 
-MAX_THREADS = 1024
 MAX_DIM = (1024, 1024, 64)
 MAX_CLUSTER = 16
 _AXES = {"x": 0, "y": 1, "z": 2, "r": 0, "g": 1, "b": 2}

@@ -396,6 +396,42 @@ def baseline_write_command(context: click.Context, /, paths: tuple[str, ...], **
     _write(baseline_text(report, options["output"]), options["output"])
 
 
+@main.command("suppress")
+@click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
+@click.option("--reason", required=True, metavar="TEXT", help="Why the findings are meant to be there.")
+@click.option("--select", multiple=True, callback=_split, help="Only findings of these rules.")
+@click.option("--diff", is_flag=True, help="Print the change as a unified diff, and write nothing.")
+@click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
+@click.pass_context
+def suppress_command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -> None:
+    """Write a comment above each finding that suppresses it, with the reason given.
+
+    Exit codes: 0 all are suppressed, 1 some could not be, 2 bad input or usage.
+    """
+    from .fix_commands import diff_text
+    from .suppressing import own_files, suppressions, text_of
+
+    reason = " ".join(options.pop("reason").split())
+    only_diff = options.pop("diff")
+    if not reason:
+        _fail("a suppression needs a reason: --reason TEXT")
+    settings = _check_options(context, paths, options)
+    report = _checked(paths, _config(paths, settings), settings)
+    made = suppressions(report.active, reason, own_files(report.inputs), text_of)
+    for file, text in made.texts.items():
+        if only_diff:
+            _write(diff_text(file, text_of(file) or "", text), None)
+        else:
+            _write(text, file)
+    for finding, why in made.left:
+        place = finding.location.primary
+        click.echo(f"{place.file}:{place.line}: {finding.rule} is not suppressed: {why}", err=True)
+    click.echo(f"{made.written} suppressed in {len(made.texts)} files, {len(made.left)} left", err=True)
+    if report.problems:
+        _write(render(replace(report, findings=(), notes=()), Format.CONCISE), None)
+    sys.exit(BAD_INPUT if report.problems else int(bool(made.left)))
+
+
 def _check_options(context: click.Context, paths: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of `check` with those given here over their defaults."""
     defaults = check_command.make_context("check", ["--", *paths], parent=context).params

@@ -12,6 +12,7 @@ from typing import Any
 from lsprotocol import types
 
 from ..finding import Finding
+from ..suppressing import ignore_comment
 from .diagnostics import Document, Shown
 from .text import Lines
 from .work import Repaired, key_of
@@ -138,13 +139,9 @@ def suppression(rule: str, row: int, document: Document) -> types.TextEdit | Non
     """Return the insertion of a comment above a line; None where a comment would join two lines of a macro."""
     lines = document.lines
     start = lines.offset(types.Position(row, 0))
-    before = lines.text[:start].rstrip("\r\n")
-    if before.endswith("\\"):
+    text = ignore_comment(lines.text, start, [rule], "", python=document.name.endswith(".py"))
+    if text is None:
         return None
-    line = lines.text[start:].split("\n", 1)[0]
-    indent = line[: len(line) - len(line.lstrip(" \t"))]
-    mark = "#" if document.name.endswith(".py") else "//"
-    text = f"{indent}{mark} ptxcheck: ignore[{rule}] {lines.newline}"
     position = types.Position(row, 0)
     return types.TextEdit(types.Range(position, position), text)
 

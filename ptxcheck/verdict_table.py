@@ -31,6 +31,7 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
         return table if own else None
     result, shape = whole.result, whole.result.shape
     taken = [(each.text, each.point) for each in (*result.assumptions.values(), *result.required.values())]
+    taken += [(each.text, each.point) for found in result.tolerated.values() for each in found.values()]
     taken += [(text, -1) for text in sorted(result.provisos)]
     return KernelVerdicts(
         block=None if shape is None else shape.block,

@@ -61,6 +61,8 @@ class Mbarrier:
     maker: int
     made: int
     """Strand that initialised it, and the number of its action, counted from one."""
+    is_fenced: bool
+    """Its maker had fenced initialisations before: of other mbarriers."""
     lived: int = 0
     """Phases that completed before it was initialised: of earlier mbarriers at the same place."""
     overwritten: tuple[int, int] | None = None
@@ -100,6 +102,8 @@ class Phases:
         self.equations: dict[tuple[Barrier, str, str], Equation] = {}
         self._balanced_by_host: frozenset[Barrier] = frozenset()
         self._lived: dict[Barrier, int] = {}
+        self._init_fences: set[int] = set()
+        """Strands that have fenced initialisations."""
         self._outstanding: dict[Barrier, int] = {}
         """Places of invalidated mbarriers, with the phases that must be known to be over; -1: never."""
 
@@ -115,6 +119,10 @@ class Phases:
 
     # -- actions
 
+    def fence_inits(self, strand: int) -> None:
+        """Note that a strand fences its initialisations."""
+        self._init_fences.add(strand)
+
     def init(self, actor: Actor, action: Init) -> None:
         if action.barrier in self.live:
             self._problem(
@@ -128,8 +136,9 @@ class Phases:
         if action.barrier not in self.live:
             insort(self._offsets.setdefault(action.barrier.cta, []), action.barrier.offset)
         self.live[action.barrier] = Mbarrier(
-            action.count, action.count, actor.stamp, actor.strand, made, self._lived.get(action.barrier, 0)
-        )
+            action.count, action.count, actor.stamp, actor.strand, made, actor.strand in self._init_fences,
+            self._lived.get(action.barrier, 0),
+        )  # fmt: skip
 
     def invalidate(self, actor: Actor, name: Barrier, point: int) -> None:
         barrier = self._find(actor, name, point)
@@ -285,9 +294,9 @@ class Phases:
                 "nothing makes the initialisation visible to this use" if known
                 else "nothing orders this use after the initialisation"
             )  # fmt: skip
-            self._problem(
-                Flaw.UNORDERED_INIT, actor, point, name, text, happened=True,
-                related=((barrier.maker, point),),
+            self._record.add(
+                Flaw.UNORDERED_INIT, actor.strand, point, name, -1, text, happened=True,
+                related=((barrier.maker, point),), strict=known and barrier.is_fenced,
             )  # fmt: skip
         if barrier.overwritten is not None:
             strand, where = barrier.overwritten

@@ -257,6 +257,7 @@ class _Simulation:
             runner.released = _stamped(clock, runner.index, runner.at + 1)
             self._components.publish(runner.released, runner.index)
         elif action.inits:
+            self._phases.fence_inits(runner.index)
             runner.released = runner.released.copy()
             runner.released[Row.INITIALISED] = actor.stamp[Row.INITIALISED]
 

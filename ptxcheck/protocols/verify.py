@@ -26,7 +26,7 @@ from .machine.solver import SolverOracle
 from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom
 from .machine.trace import Assumption, NotFollowedError, Shape, Trace
 from .meanings import MEANINGS, PROPERTY_OF
-from .outcome import Equation, Outcome, Problem
+from .outcome import Equation, Flaw, Outcome, Problem
 from .search import examine
 from .simulate import simulate
 from .thread.register_count import most_registers
@@ -74,6 +74,8 @@ class Verification:
     assumptions: dict[tuple[str, int], Assumption] = field(default_factory=dict)
     required: dict[tuple[str, int], Assumption] = field(default_factory=dict)
     """What sizes have to be, because the kernel goes wrong where there is nothing to do."""
+    tolerated: dict[Property, dict[str, Assumption]] = field(default_factory=dict)
+    """What released libraries rely on, though the PTX ISA does not give it."""
     reasons: list[Reason] = field(default_factory=list)
     """Why something was not decided: bars every good verdict."""
     complete: bool = False
@@ -115,7 +117,14 @@ class Verification:
         if which is Property.SLOT_SAFETY and self.memory_doubts:
             return Verdict(which, VerdictKind.UNKNOWN, (self.memory_doubts[0],))
         provisos = which is Property.SLOT_SAFETY and self.provisos
-        taken = self.equations or self.assumptions or self.required or self.inferred or provisos
+        taken = (
+            self.equations
+            or self.assumptions
+            or self.required
+            or self.tolerated.get(which)
+            or self.inferred
+            or provisos
+        )
         kind = VerdictKind.ASSUMES if taken else None
         if kind is None and self.complete:
             kind = VerdictKind.PROVED
@@ -126,6 +135,10 @@ class Verification:
         return any(PROPERTY_OF[p.flaw] not in _SEPARATE for run in self.failures for p in run.problems)
 
 
+_TOLERATED = {
+    Flaw.EXIT_WITH_REMOTE_ACCESS: "copies that are under way when their CTA ends find its shared memory as it was",
+    Flaw.UNORDERED_INIT: "an mbarrier that is initialised after fence.mbarrier_init is visible to others all the same",
+}
 _SEPARATE = frozenset({Property.SLOT_SAFETY, Property.EXIT_SAFETY})
 """Properties whose failure changes no phase: the others are decided all the same."""
 
@@ -332,13 +345,7 @@ class _Verifier:
         outcome = self._seen.get(protocol)
         if outcome is None:
             outcome = self._seen[protocol] = self._examine(protocol)
-        for equation in outcome.equations:
-            self._result.equations.setdefault((str(equation.expected), str(equation.completed)), equation)
-        for doubt in outcome.memory_doubts:
-            reason = Reason(doubt.text, doubt.point)
-            if reason not in self._result.memory_doubts:
-                self._result.memory_doubts.append(reason)
-        self._result.provisos.update(outcome.provisos)
+        self._note_conditions(outcome)
         for trace in traces:
             for assumption in trace.assumptions:
                 self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
@@ -346,6 +353,22 @@ class _Verifier:
             why = self._doubt(decisions.taken)
             self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, why))
         return True
+
+    def _note_conditions(self, outcome: Outcome) -> None:
+        """Note what a run that went well rests on."""
+        result = self._result
+        for equation in outcome.equations:
+            result.equations.setdefault((str(equation.expected), str(equation.completed)), equation)
+        for doubt in outcome.memory_doubts:
+            reason = Reason(doubt.text, doubt.point)
+            if reason not in result.memory_doubts:
+                result.memory_doubts.append(reason)
+        result.provisos.update(outcome.provisos)
+        for problem in outcome.strict:
+            text = _TOLERATED.get(problem.flaw)
+            if text is not None:
+                taken = Assumption(problem.flaw.value, text, problem.point)
+                result.tolerated.setdefault(PROPERTY_OF[problem.flaw], {}).setdefault(text, taken)
 
     def _note_required(self, path: Sequence[tuple[Condition, bool]], problems: Sequence[Problem]) -> bool:
         """Note what sizes have to be for a run that goes wrong not to be: False when it has none that is empty."""

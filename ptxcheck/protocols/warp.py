@@ -1,6 +1,7 @@
-"""What the barrier of a warp does (PTX ISA, "bar.warp.sync").
+"""What brings the lanes of a warp together (PTX ISA, "bar.warp.sync", "elect.sync").
 
-The lanes that come together meet; whether those are the lanes of the mask is the business of the rules on masks.
+Election waits for all lanes too, and orders no memory. The lanes that come together meet; whether those are the lanes
+of the mask is the business of the rules on masks.
 """
 
 from __future__ import annotations
@@ -15,10 +16,19 @@ _WARP = 32
 
 
 def _sync(occurrence: Occurrence) -> Iterator[Action]:
+    yield _meeting(occurrence, orders=True)
+
+
+def _elect(occurrence: Occurrence) -> Iterator[Action]:
+    yield _meeting(occurrence, orders=False)
+
+
+def _meeting(occurrence: Occurrence, *, orders: bool) -> Rendezvous:
     warp = ((occurrence.threads & -occurrence.threads).bit_length() - 1) // _WARP
     together = occurrence.event.threads >> warp * _WARP & ((1 << _WARP) - 1)
     name = ("warp", occurrence.rank, warp, occurrence.event.index)
-    yield Rendezvous(occurrence.point, name, occurrence.count, together.bit_count(), waits=True)
+    needed = together.bit_count()
+    return Rendezvous(occurrence.point, name, occurrence.count, needed, waits=True, orders=orders)
 
 
-MEANINGS: Mapping[Op, Lower] = {Op.BAR_WARP_SYNC: _sync}
+MEANINGS: Mapping[Op, Lower] = {Op.BAR_WARP_SYNC: _sync, Op.ELECT_SYNC: _elect}

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...cfg.graph import Edge, EdgeKind
+from ...cfg.special import special_name
 from ...ir import Address as AddressOperand
 from ...ir import (
     Component,
@@ -816,6 +817,8 @@ class Machine:
             self._record(point, instruction, threads, guard)
             return
         steps.perform(self, point, instruction, guard)
+        if operation.op is Op.ELECT_SYNC and not self._speculative:
+            self._events.append(Event(len(self._events), point, guard, {}, threads))
 
     def write_opaque(
         self, instruction: Instruction, guard: ThreadSet, *parts: Value | str, differs: int
@@ -921,6 +924,8 @@ class Machine:
         """Return the value of a register. Raises SplitError."""
         value = self.registers.read(register, threads)
         if value is None:
+            if special_name(register) is None:
+                return lanes.opaque("undefined", register.name, register.scope)
             return self._special(register.name, "")
         if isinstance(value, Form) and any(name.depth > _DEEP for name, _ in value.terms):
             return self.reduced(value)

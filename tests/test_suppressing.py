@@ -97,7 +97,8 @@ def test_no_comment_inside_a_macro() -> None:
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
 def test_cuda() -> None:
-    Path("k.cu").write_text('__global__ void k() {\n  asm volatile("bar.sync 1, 33;");\n}\n')
+    kernel = Path(__file__).parent.parent / "corpus/bad/NB004/barrier_in_branch.cu"
+    Path("k.cu").write_text(kernel.read_text())
     assert run("suppress", "k.cu", "--reason", "why").exit_code == 0
     assert run("check", "k.cu").exit_code == 0
-    assert "  // ptxcheck: ignore[NB002] why\n  asm" in Path("k.cu").read_text()
+    assert "    // ptxcheck: ignore[NB004] why\n    __syncthreads();" in Path("k.cu").read_text()

@@ -146,7 +146,6 @@ class _Clock:
                 yield self._touched.get(action.barrier, 0)
             case Wait():
                 yield self._filled.get((action.barrier, self._phases[number][action.barrier]), 0)
-                yield self._filled.get((action.barrier, BEFORE_THE_FIRST), 0)
             case Rendezvous():
                 yield from self._before_meeting(step, action)
             case Registers() if action.increases:

@@ -483,20 +483,23 @@ def _one_input(path: str) -> Input:
 
 @main.command("explain")
 @click.argument("rule_id", metavar="ID")
-def explain_command(rule_id: str) -> None:
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", help="Output format."
+)
+def explain_command(rule_id: str, form: str) -> None:
     """Say what a rule is about, by its id or name."""
-    from .report.rule_page import text_page
+    from .report.json import render_rules
+    from .report.rule_page import markdown_page, text_page
     from .rules import check_selectors, info_of
 
     for rule in _all_rules():
         if rule_id.upper() == rule.id or rule_id.lower() == rule.name:
-            _write(text_page(info_of(rule)), None)
+            info = info_of(rule)
+            pages = {"text": text_page, "json": lambda info: render_rules((info,)), "markdown": markdown_page}
+            _write(pages[form](info), None)
             return
-    try:
-        check_selectors(_all_rules(), [rule_id])
-        _fail(f"{rule_id} stands for several rules; `ptxcheck rules` lists them")
-    except UnknownSelectorError as error:
-        _fail(str(error))
+    check_selectors(_all_rules(), [rule_id])
+    _fail(f"{rule_id} stands for several rules; `ptxcheck rules` lists them")
 
 
 @main.command("rules")

@@ -145,3 +145,15 @@ def test_the_other_commands_have_the_same_settings(folder: Path) -> None:
     done = CliRunner().invoke(cli.main, ["baseline", "write", "a.ptx", "-o", "known.json"])
     assert done.exit_code == 0, done.output
     assert CliRunner().invoke(cli.main, ["diff", "a.ptx", "b.ptx"]).exit_code == 0
+
+
+def test_a_rule_is_explained_in_three_ways() -> None:
+    def explained(*form: str) -> str:
+        done = CliRunner().invoke(cli.main, ["explain", "mb003", *form])
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    assert explained().startswith("MB003 uninitialised-mbarrier (hang)")
+    assert explained("--format", "markdown").startswith("# MB003 uninitialised-mbarrier")
+    (value,) = json.loads(explained("--format", "json"))
+    assert (value["id"], "mbarrier.init" in value["good"]) == ("MB003", True)

@@ -17,9 +17,12 @@ class Format(Enum):
     GITHUB = "github"
     GITLAB = "gitlab"
     JUNIT = "junit"
+    JSON_LINES = "json-lines"
+    AZURE = "azure"
+    RDJSON = "rdjson"
 
 
-REVIEWED = frozenset((Format.SARIF, Format.GITHUB, Format.GITLAB))
+REVIEWED = frozenset((Format.SARIF, Format.GITHUB, Format.GITLAB, Format.AZURE, Format.RDJSON))
 """Formats whose readers know files by their paths from the root of the repository."""
 
 
@@ -54,6 +57,18 @@ def render(report: Report, form: Format, *, color: bool = False) -> str:
             from .junit import render_junit
 
             return render_junit(report)
+        case Format.JSON_LINES:
+            from .json import render_json_lines
+
+            return render_json_lines(report)
+        case Format.AZURE:
+            from .azure import render_azure
+
+            return render_azure(report)
+        case Format.RDJSON:
+            from .rdjson import render_rdjson
+
+            return render_rdjson(report)
 
 
 __all__ = ["REVIEWED", "Format", "render"]

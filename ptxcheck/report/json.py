@@ -20,20 +20,33 @@ def render_json(report: Report) -> str:
         "schema": SCHEMA_VERSION,
         "tool": {"name": "ptxcheck", "version": __version__},
         "inputs": list(report.inputs),
-        "summary": {
-            "findings": len(report.active),
-            "suppressed": len(report.suppressed),
-            "baselined": len(report.baselined),
-            "problems": len(report.problems),
-            "kernels": len(report.kernels),
-            "incomplete": len(report.incomplete),
-        },
+        "summary": _summary(report),
         "findings": [_finding(finding) for finding in report.findings],
         "problems": [_problem(problem) for problem in report.problems],
         "notes": [_note(note) for note in report.notes],
         "kernels": [_kernel(kernel) for kernel in report.kernels],
     }
     return json.dumps(value, indent=2) + "\n"
+
+
+def render_json_lines(report: Report) -> str:
+    """Return an object a line, each with its `type`: problems, findings that are to be reported, notes, the summary."""
+    values = [{"type": "problem", **_problem(problem)} for problem in report.problems]
+    values += [{"type": "finding", **_finding(finding)} for finding in report.active]
+    values += [{"type": "note", **_note(note)} for note in report.notes]
+    values.append({"type": "summary", **_summary(report)})
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+def _summary(report: Report) -> dict[str, int]:
+    return {
+        "findings": len(report.active),
+        "suppressed": len(report.suppressed),
+        "baselined": len(report.baselined),
+        "problems": len(report.problems),
+        "kernels": len(report.kernels),
+        "incomplete": len(report.incomplete),
+    }
 
 
 def render_rules(rules: tuple[RuleInfo, ...]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -57,6 +58,60 @@ def test_junit(report: Report) -> None:
     assert "suppressed: on purpose" in cases["c.ptx", "m"].system_out
     known = report.baselined[0]
     assert f"{known.rule} {known.name}" in (cases[known.location.ptx.file, known.kernel].system_out or "")
+
+
+def test_json_lines(report: Report) -> None:
+    values = [json.loads(line) for line in render(report, Format.JSON_LINES).splitlines()]
+    kinds = [value.pop("type") for value in values]
+    expected = ["problem"] * 2 + ["finding"] * len(report.active) + ["note"] * len(report.notes)
+    assert kinds == [*expected, "summary"]
+    whole = json.loads(render(report, Format.JSON))
+    listed = [each for each in whole["findings"] if each["suppressed"] is None and not each["baselined"]]
+    assert values == [*whole["problems"], *listed, *whole["notes"], whole["summary"]]
+
+
+_AZURE = re.compile(
+    r"##vso\[task\.logissue type=(?P<type>error|warning);sourcepath=(?P<path>[^;\]]+)"
+    r"(?:;linenumber=(?P<line>\d+))?(?:;columnnumber=(?P<column>\d+))?;code=(?P<code>[^;\]]+)\](?P<text>.*)"
+)
+
+
+def test_azure(report: Report) -> None:
+    *lines, _ = render(report, Format.AZURE).splitlines()
+    found = [_AZURE.fullmatch(line) for line in lines]
+    assert all(found)
+    issues = [match.groupdict() for match in found if match is not None]
+    assert len(issues) == len(report.active) + len(report.problems)
+    slow = {issue["type"] for issue in issues if issue["code"] == "XX002"}
+    assert slow == {"warning"}
+    assert {issue["type"] for issue in issues if issue["code"] != "XX002"} == {"error"}
+    assert any(issue["text"] == "rule-xx003: again" for issue in issues)
+
+
+def test_azure_cannot_be_given_commands() -> None:
+    evil = "x];code=1]##vso[task.setvariable]%0A\n##vso[task.complete]"
+    rule = fakes.rule("XX001", fakes.hits_at(Op.MBARRIER_INIT, evil))
+    text = render(ptxcheck.check(fakes.source(), rules=(rule,)), Format.AZURE)
+    assert [line.startswith("##vso") for line in text.splitlines()] == [True, False]
+    assert text.count("##vso[task.logissue") == text.count("]") == 1
+    assert "%AZP250A" in text
+
+
+def test_rdjson(report: Report) -> None:
+    value = json.loads(render(report, Format.RDJSON))
+    assert value["source"] == {"name": "ptxcheck"}
+    diagnostics = value["diagnostics"]
+    assert len(diagnostics) == len(report.active) + len(report.problems)
+    for each, finding in zip(diagnostics[len(report.problems) :], report.active, strict=True):
+        place = finding.location.primary
+        assert each["location"]["path"] == place.file
+        assert each["location"]["range"]["start"] == {"line": place.line, "column": place.column}
+        assert each["severity"] in ("ERROR", "WARNING", "INFO")
+        assert each["code"] == {"value": finding.rule}
+        assert each["message"].startswith(finding.name)
+    assert {each["code"]["value"] for each in diagnostics[: len(report.problems)]} == {"input", "syntax"}
+    missing = next(each for each in diagnostics if each["location"]["path"] == "none.ptx")
+    assert "range" not in missing["location"]
 
 
 def test_gitlab(report: Report) -> None:

@@ -394,6 +394,29 @@ def test_a_kernel_without_a_run(opened: Any) -> None:
 # ---- size
 
 
+def test_kernels_are_chosen(opened: Any) -> None:
+    shown = opened(build_page(Source("k.ptx", hostile("x")), "k.ptx", Config()).text)
+    assert shown.page.locator("#kernel-title").inner_text() == "Kernel __proto__"
+    shown.page.locator(".kernel-head select").select_option(label="constructor")
+    assert shown.page.locator("#kernel-title").inner_text() == "Kernel constructor"
+    shown.page.locator("#verdicts").get_by_role("button", name="__proto__").click()
+    assert shown.page.locator("#kernel-title").inner_text() == "Kernel __proto__"
+    assert shown.page.evaluate("document.activeElement.id") == "kernel"
+
+
+def test_many_findings(opened: Any) -> None:
+    many = "  bar.sync 17;\n" * 130
+    text = f".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n{many}  ret;\n}}\n"
+    page = build_page(Source("k.ptx", text), "k.ptx", Config())
+    assert len(page.report.active) > 130
+    shown = opened(page.text)
+    cards = shown.page.locator("#findings article")
+    assert cards.count() == 100
+    shown.page.locator("#findings summary").first.click()
+    shown.page.locator("#findings article").nth(len(page.report.active) - 1).wait_for()
+    assert cards.count() == len(page.report.active)
+
+
 def long_ring(rounds: int) -> str:
     """Return a ring whose loop the compiler has unrolled."""
     steps = "\n".join(

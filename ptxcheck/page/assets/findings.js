@@ -58,9 +58,21 @@ function findingCard(data, lines, finding, open) {
   );
 }
 
+const MOST_CARDS = 100;
+
+/* Cards that are made when they are asked for. */
+function more(cards) {
+  const rest = el("details", {}, el("summary", {}, `${plural(cards.length, "more finding")}`));
+  rest.addEventListener("toggle", () => {
+    rest.append(...cards.map((card) => card()));
+    reachable();
+  }, { once: true });
+  return rest;
+}
+
 function renderFindings(section, data, open) {
   const lines = new Lines(data.lines);
-  const cards = data.findings.map((finding) => findingCard(data, lines, finding, open));
+  const cards = data.findings.map((finding) => () => findingCard(data, lines, finding, open));
   const problems = data.problems.map((problem) => el(
     "article", { class: "card finding bad" },
     el("h3", {}, badge("not checked", "bad"), " ", problem.message),
@@ -73,7 +85,8 @@ function renderFindings(section, data, open) {
     section,
     el("h2", { id: "findings-title" }, "Findings", el("span", { class: "count" }, String(data.findings.length))),
     ...problems,
-    ...cards,
+    ...cards.slice(0, MOST_CARDS).map((card) => card()),
+    cards.length > MOST_CARDS ? more(cards.slice(MOST_CARDS)) : null,
     data.findings.length + data.problems.length ? null : el("p", { class: "card quiet" }, "No finding. What that says, and what it does not, is in the verdicts."),
     notes.length ? el("details", { class: "card" }, el("summary", {}, plural(notes.length, "note")), el("ul", {}, ...notes)) : null,
   );

@@ -9,12 +9,13 @@ from ...op import Op
 from ...parser.show import show_operand
 from ...protocols.actions import Barrier, Init, Wait
 from ..patch import Patch, Writer, combined
-from ..sites import expected_bytes, nearest, unread
+from ..sites import expected_bytes, nearest, steps_of, unread
 from ..subject import Subject
 
 _RULES = frozenset({"MB020", "MB021", "TX001", "TX002", "TX003", "MB022", "MB024", "SM022"})
 _PLACES = 6
 _LOST = 4
+_STEPS = 4
 _ARRIVES = frozenset({Op.MBARRIER_ARRIVE})
 
 
@@ -45,8 +46,18 @@ def _lost(subject: Subject) -> Iterator[Patch]:
     for cost, point in enumerate(nearest(tuple(found), subject.around)[:_LOST]):
         for more, (head, tail) in enumerate(forms):
             text = f"{head} _, [{found[point]}]{tail};"
-            edit = Writer(subject.view).after(point, text)
-            yield combined("arrival", f"arrive: '{text}'", 3 + cost + more, [edit])
+            for far, place in enumerate((point, *_later_steps(subject, point))):
+                edit = Writer(subject.view).after(place, text)
+                yield combined("arrival", f"arrive: '{text}'", 3 + cost + more + far, [edit])
+
+
+def _later_steps(subject: Subject, point: int) -> list[int]:
+    """Return the ends of synchronising steps that only come behind a point, the nearest to the finding first."""
+    cfg = subject.view.cfg
+    ends = [
+        step.last for step in steps_of(subject.view) if step.first > point and cfg.dominates(point, step.last)
+    ]
+    return nearest(tuple(ends), subject.around)[:_STEPS]
 
 
 def _forms(subject: Subject) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from ..subject import Subject
 _NAMED = frozenset({Op.BAR_SYNC, Op.BAR_ARRIVE, Op.BAR_RED})
 _RULES = ("NB0", "SM02")
 _LOST = 6
+_WARP = 32
 _NEAR = 4
 """Instructions between the computation of a number and of its count."""
 _WORDS = {"threads": "count", "barrier": "take the number"}
@@ -32,8 +33,8 @@ def agree_on_barrier(subject: Subject) -> Iterator[Patch]:
                 continue
             others = [_constant(subject, p, name) for p in points if p != point]
             values = [other for other in others if other is not None]
-            if name == "threads" and subject.view.launch.threads is not None:
-                values.append(subject.view.launch.threads)
+            if name == "threads":
+                values += [n for n in (own - _WARP, own + _WARP, subject.view.launch.threads) if n]
             for wanted in sorted(set(values) - {own}, key=lambda v: (-values.count(v), v)):
                 support = max(0, values.count(own) - values.count(wanted) + 1)
                 edit = writer.with_operand(point, name, Immediate(wanted))

@@ -133,7 +133,7 @@ class _Charting:
 
     @cached_property
     def _cast(self) -> tuple[tuple[RoleOf, int], ...]:
-        """Roles with the strand that stands for each: one that the problem is about, where there is one."""
+        """Roles with the strand that stands for each: one that the problem is about, or that is stuck, where there is one."""
         concerned = [] if self.problem is None else [self.problem.strand]
         concerned += [] if self.problem is None else [strand for strand, _ in self.problem.related]
         found: list[tuple[RoleOf, int]] = []
@@ -142,7 +142,8 @@ class _Charting:
             if len(mine) > 1:
                 found += [(alone(self.protocol, strand), strand) for strand in mine]
             else:
-                found.append((role, (mine or role.strands)[0]))
+                stuck = [strand for strand in role.strands if strand in self._next]
+                found.append((role, (mine or stuck or role.strands)[0]))
         return tuple(found)
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from ..cfg.cfg import Cfg
@@ -177,7 +177,7 @@ def verify(
     else:
         taken = {}
     known = launch.cluster
-    program = Program(cfg, module, accesses=accesses)
+    program = Program(cfg, module, launch, accesses=accesses)
     registers = most_registers(function.attributes, block[0] * block[1] * block[2])
     if known is None and not uses_cluster(cfg):
         known = (1, 1, 1)
@@ -277,7 +277,7 @@ class _Verifier:
 
     def probe(self) -> int:
         """Make one run: 0 when it holds its contract, else the least number of CTAs that could do better."""
-        self._examine = simulate
+        self._examine = _misfits
         try:
             self._run(Plan(self._grid()[0][0]))
         except _EnoughError:
@@ -440,6 +440,13 @@ class _Verifier:
         reason = Reason(text, point)
         if reason not in self._result.reasons:
             self._result.reasons.append(reason)
+
+
+def _misfits(protocol: Protocol) -> Outcome:
+    """Return what goes wrong in one schedule that another cluster shape could mend: no race, and nothing possible."""
+    outcome = simulate(protocol)
+    problems = (p for p in outcome.problems if p.demonstrated and PROPERTY_OF[p.flaw] not in _SEPARATE)
+    return replace(outcome, problems=tuple(problems))
 
 
 class _EnoughError(Exception):

@@ -491,7 +491,9 @@ class Machine:
         differs = truth.differs | self._differs_into(region, threads)
         visit = self.count(("region", block, threads))
         for register in region.written:
-            symbol = lanes.opaque("loop", block, register.name, visit, differs=differs)
+            alike = differs & LANE and self.program.agrees_in_warps(self.program.join(block), register)
+            own = differs & ~LANE if alike else differs
+            symbol = lanes.opaque("loop", block, register.name, visit, differs=own)
             self.registers.write(register, threads, symbol)
 
     def _differs_into(self, region: Region, threads: ThreadSet) -> int:

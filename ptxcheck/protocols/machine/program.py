@@ -13,9 +13,11 @@ from functools import cached_property
 from ...cfg.calls import summarise
 from ...cfg.cfg import Cfg
 from ...cfg.definitions import Definitions, Name
+from ...cfg.facts import Facts
 from ...cfg.graph import EdgeKind
 from ...cfg.loops import Loop
 from ...cfg.slice import closure
+from ...cfg.uniform import Uniformity
 from ...ir import (
     Address,
     Instruction,
@@ -28,6 +30,7 @@ from ...ir import (
     registers_of,
 )
 from ...isa.modifier import Mod
+from ...launch import Launch
 from ...op import Op
 from ...spec import Direction, OperandSpec, Trait
 from .accesses import AccessKind, access_kinds
@@ -84,8 +87,9 @@ def _loads_from_outside(instruction: Instruction) -> bool:
 class Program:
     """The relevant instructions of a kernel by block, and the regions of its branches."""
 
-    def __init__(self, cfg: Cfg, module: Module, *, accesses: bool = False) -> None:
+    def __init__(self, cfg: Cfg, module: Module, launch: Launch, *, accesses: bool = False) -> None:
         self.cfg = cfg
+        self._facts = Facts(cfg, module, launch)
         self.accesses: Mapping[int, AccessKind] = access_kinds(cfg) if accesses else {}
         self._definitions = Definitions(cfg)
         self._calls = summarise(cfg, module)
@@ -182,6 +186,11 @@ class Program:
     @cached_property
     def _acting(self) -> frozenset[int]:
         return frozenset(self.cfg.graph.block_of[point] for point in self.events)
+
+    def agrees_in_warps(self, block: int, register: Register) -> bool:
+        """Tell whether all lanes of a warp hold one number in a register when they come to a block."""
+        points = range(0) if block == self.cfg.exit else self.cfg.blocks[block].points
+        return bool(points) and self._facts.uniform(points[0], register) <= Uniformity.WARP
 
     def join(self, block: int) -> int:
         """Return the block where the sides of a branch meet: its immediate post-dominator."""

@@ -41,7 +41,8 @@ def _in_whole_warps(view: KernelView, point: int) -> bool:
                 last = cfg.blocks[dependence.branch].last
                 guards.append((last, instructions[last].guard))
     return all(
-        guard is not None and view.facts.uniform(at, guard.register) <= Uniformity.WARP for at, guard in guards
+        guard is not None and view.facts.uniform(at, guard.register) <= Uniformity.WARP
+        for at, guard in guards
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptxcheck.cfg import build
+from ptxcheck.launches import from_directives
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.machine.execute import Machine, Question
 from ptxcheck.protocols.machine.layout import layout_of
@@ -72,7 +73,7 @@ def run(
         questions.append(question)
         return choose if isinstance(choose, bool) else choose(question)
 
-    program = Program(build(function), module, accesses=accesses)
+    program = Program(build(function), module, from_directives(function), accesses=accesses)
     layout = layout_of(function, module)
     machine = Machine(program, layout, Shape((threads, 1, 1)), 0, Decisions(SolverOracle()), answer)
     return Ran(machine.run(), questions, program)

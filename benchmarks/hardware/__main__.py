@@ -91,6 +91,7 @@ def _add_trials(steps: Any) -> None:
     prepare.add_argument("--texts", type=Path, required=True)
     prepare.add_argument("--out", type=Path, required=True)
     prepare.add_argument("--perturbations", type=int, default=3)
+    prepare.add_argument("--ptx", action="store_true", help="leave assembling to the driver")
     run = steps.add_parser("run-trials")
     run.add_argument("folder", type=Path)
     run.add_argument("--out", type=Path, required=True)
@@ -106,7 +107,13 @@ def _prepare_trials(arguments: argparse.Namespace) -> str:
     from .prepare_trials import prepare_trials
 
     count = prepare_trials(
-        arguments.folder, arguments.repairs, arguments.texts, arguments.out, _ROOT, arguments.perturbations
+        arguments.folder,
+        arguments.repairs,
+        arguments.texts,
+        arguments.out,
+        _ROOT,
+        seeds=arguments.perturbations,
+        cubins=not arguments.ptx,
     )
     return f"{count} trials"
 

@@ -24,15 +24,17 @@ _TAKEN = frozenset({"safe", "faster"})
 
 
 def prepare_trials(
-    mutants: Path, repairs: Iterable[Path], texts: Path, out: Path, root: Path, seeds: int
+    mutants: Path, repairs: Iterable[Path], texts: Path, out: Path, root: Path, *, seeds: int, cubins: bool
 ) -> int:
     """Assemble the correct kernels and what was repaired safely or optimised; return the number of trials.
+
+    Without `cubins` the driver on the GPU's machine assembles the PTX.
 
     `mutants` is the folder of the mutants, `repairs` are results of benchmarks.repair, `texts` holds what they kept.
     Raises CalledProcessError when ptxas refuses a text.
     """
     out.mkdir(parents=True, exist_ok=True)
-    preparation = _Preparation(out, root, seeds)
+    preparation = _Preparation(out, root, seeds, cubins)
     entries = {entry.name: entry for entry in read_manifest(mutants)}
     trials = [
         preparation.trial(
@@ -40,7 +42,7 @@ def prepare_trials(
             entry.name,
             "correct",
             (mutants / entry.image).read_text(encoding="utf-8"),
-            f"{entry.name}.cubin",
+            preparation.image(entry.name),
         )
         for entry in entries.values()
         if not entry.operator
@@ -50,10 +52,10 @@ def prepare_trials(
             entry = entries[record.name.removesuffix("+optimise")]
             text = (texts / f"{_stem(record.name)}.ptx").read_text(encoding="utf-8")
             kind = "optimise" if record.group == "optimise" else "repair"
-            original = f"{entry.name.split('/')[0]}.cubin"
+            original = preparation.image(entry.name.split("/")[0])
             if kind == "optimise" and entry.operator:
                 before = (mutants / entry.image).read_text(encoding="utf-8")
-                original = preparation.assembled(f"{_stem(entry.name)}.before.cubin", before)
+                original = preparation.assembled(f"{_stem(entry.name)}.before", before)
             trials.append(preparation.trial(entry, record.name, kind, text, original, record.restored))
     write_trials(out, trials)
     return len(trials)
@@ -70,6 +72,7 @@ class _Preparation:
     out: Path
     root: Path
     seeds: int
+    cubins: bool
 
     def trial(
         self, entry: Entry, name: str, kind: str, text: str, original: str, restored: bool = False
@@ -78,10 +81,10 @@ class _Preparation:
         loaded = load_harness(self.root / entry.harness)
         module = parse_module(Source(f"{_stem(name)}.ptx", text))
         delayed = tuple(
-            self.assembled(f"{_stem(name)}.{seed}.cubin", perturb(module, loaded.kernel, _FIRST_SEED + seed))
+            self.assembled(f"{_stem(name)}.{seed}", perturb(module, loaded.kernel, _FIRST_SEED + seed))
             for seed in range(self.seeds)
         )
-        image = self.assembled(f"{_stem(name)}.cubin", text)
+        image = self.assembled(_stem(name), text)
         work = [math.prod(case.values()) for case in loaded.cases]
         return Trial(
             name,
@@ -95,13 +98,16 @@ class _Preparation:
             restored,
         )
 
-    def assembled(self, name: str, text: str) -> str:
-        """Assemble a text; return its name. Raises CalledProcessError."""
-        path = self.out / name
-        source = path.with_suffix(".ptx")
+    def image(self, stem: str) -> str:
+        """Return the name of an image."""
+        return f"{stem}.cubin" if self.cubins else f"{stem}.ptx"
+
+    def assembled(self, stem: str, text: str) -> str:
+        """Store a text, assembled or not; return its name. Raises CalledProcessError."""
+        source = self.out / f"{stem}.ptx"
         source.write_text(text, encoding="utf-8")
-        subprocess.run(
-            ["ptxas", f"-arch={_ARCH}", str(source), "-o", str(path)], check=True, capture_output=True
-        )
-        source.unlink()
-        return name
+        if self.cubins:
+            command = ["ptxas", f"-arch={_ARCH}", str(source), "-o", str(self.out / self.image(stem))]
+            subprocess.run(command, check=True, capture_output=True)
+            source.unlink()
+        return self.image(stem)

@@ -11,7 +11,7 @@ _MANIFEST = "trials.json"
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A kernel to run and to time. Paths are relative to the folder of the manifest; images are cubins."""
+    """A kernel to run and to time. Paths are relative to the folder of the manifest; images are cubins or PTX."""
 
     name: str
     kind: str

@@ -133,7 +133,7 @@ class _Charting:
 
     @cached_property
     def _cast(self) -> tuple[tuple[RoleOf, int], ...]:
-        """Roles with the strand that stands for each: one that the problem is about, or that is stuck, where there is one."""
+        """Roles, each with the strand that stands for it: one that the problem is about, or else that is stuck."""
         concerned = [] if self.problem is None else [self.problem.strand]
         concerned += [] if self.problem is None else [strand for strand, _ in self.problem.related]
         found: list[tuple[RoleOf, int]] = []

@@ -106,14 +106,25 @@ class SourceJudge:
         return self.path if Path(path).name == Path(self.path).name else path
 
 
-def repair_source(text: str, judge: SourceJudge, ptxas: str | None, *, unsafe: bool = True) -> SourceOutcome:
-    """Repair what can be repaired in the source, one finding after the other. Raises SourceError."""
+def repair_source(
+    text: str,
+    judge: SourceJudge,
+    ptxas: str | None,
+    *,
+    unsafe: bool = True,
+    only: Callable[[Finding], bool] | None = None,
+) -> SourceOutcome:
+    """Repair what can be repaired in the source, one finding after the other. Raises SourceError.
+
+    With `only`, findings that it refuses are left as they are.
+    """
     state = judge(text)
     repairs: list[SourceRepair] = []
     only_ptx: dict[tuple[str, str | None, str], tuple[Finding, str]] = {}
     given_up: set[tuple[str, str | None, str]] = set()
     while True:
-        target = next((f for f in state.judgement.findings if _key(f) not in given_up), None)
+        wanted = (f for f in state.judgement.findings if only is None or only(f))
+        target = next((f for f in wanted if _key(f) not in given_up), None)
         if target is None:
             left = state.judgement.findings
             return SourceOutcome(

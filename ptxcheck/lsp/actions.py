@@ -46,11 +46,11 @@ class Actions:
         """Yield the actions for a part of the document, of the kinds that the client asks for."""
         here = [each for each in shown if each.finding is not None and _touch(each.diagnostic.range, where)]
         if _wanted(types.CodeActionKind.QuickFix, only):
-            if self.document.is_ptx:
+            if self.document.is_repairable:
                 yield from (self._repair(each, known) for each in here)
             yield from self._suppressions(here)
         findings = [each.finding for each in shown if each.finding is not None]
-        if self.document.is_ptx and findings and _wanted(FIX_ALL, only):
+        if self.document.is_repairable and findings and _wanted(FIX_ALL, only):
             data = self._data(findings, unsafe=False)
             yield types.CodeAction("Apply all safe repairs", FIX_ALL, data=data)
 
@@ -150,7 +150,7 @@ def _edits(repaired: Repaired, lines: Lines) -> Iterator[types.TextEdit]:
     for each in repaired.fix.replacements:
         start = lines.placed(each.start.line, each.start.column)
         end = lines.placed(each.end.line, each.end.column)
-        text = each.text if lines.newline == "\n" else each.text.replace("\n", lines.newline)
+        text = each.text.replace("\r\n", "\n").replace("\n", lines.newline)
         yield types.TextEdit(lines.range(start, end), text)
 
 

@@ -49,6 +49,7 @@ class Document:
     name: str
     lines: Lines
     is_ptx: bool = True
+    is_repairable: bool = True
 
 
 @dataclass

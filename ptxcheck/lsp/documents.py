@@ -130,7 +130,13 @@ def opened(uri: str, path: str | None, item: types.TextDocumentItem, encoding: s
     is_file = path is not None
     name = os.path.normpath(path) if path is not None else PurePath(uri).name or "untitled"
     language = language_of(name, item.language_id)
-    document = Document(uri, name, Lines(item.text, encoding), language is Language.PTX)
+    document = Document(
+        uri,
+        name,
+        Lines(item.text, encoding),
+        is_ptx=language is Language.PTX,
+        is_repairable=language is not Language.HOST and (is_file or language is Language.PTX),
+    )
     return Open(document, item.version, language, is_file)
 
 

@@ -34,7 +34,7 @@ VERIFY_PAUSE = 1.0
 """Further seconds before it is verified."""
 VERIFY_SECONDS = 2.0
 """Time for the verification of one kernel that is not saved; on saving it is that of the configuration."""
-REPAIR_LIMIT = 60.0
+REPAIR_LIMIT = 120.0
 GRACE = 1.0
 LARGEST_TEXT = 1 << 25
 """Characters; a longer text is checked on opening and saving only."""
@@ -236,7 +236,7 @@ class Server(LanguageServer):
         return Actions(document.document, document.version, self.abilities)
 
     async def repairs(self, document: Open, keys: tuple[Key, ...], *, unsafe: bool) -> list[Repaired] | str:
-        """Return repairs of findings of a PTX document as it is, or why there are none."""
+        """Return repairs of findings of a document as it is, or why there are none."""
         version = document.version
         known = [each for each in document.repairs if each.key in keys]
         missing = tuple(key for key in keys if all(each.key != key for each in known))
@@ -251,7 +251,8 @@ class Server(LanguageServer):
             return answer.message
         if document.version != version:
             return "the text has changed meanwhile"
-        document.repairs += answer
+        if len(missing) == 1 or document.language is Language.PTX:  # else they are one change
+            document.repairs += answer
         return [*known, *answer] or "no repair was found"
 
     def tell(self, message: str) -> None:

@@ -6,22 +6,26 @@ Settings are found as the command line finds them: in the folder of the file or 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..cache import Cache, default_folder
 from ..check import check
 from ..config import Config, ConfigError, find_config, load_config
-from ..finding import Finding, Fix
+from ..finding import Finding, Fix, Replacement
 from ..frontends import is_excluded
 from ..results import PluginError, Report, UnknownSelectorError
-from ..source import Source
+from ..source import Position, Source
 
 if TYPE_CHECKING:
     from ..repair.search import Repair
+    from ..rules import Rule
 
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 REPAIR_SECONDS = 3.0
 """Time for the verification of one kernel while repairs are tried."""
 
@@ -81,7 +85,7 @@ class Repaired:
 
 @dataclass(frozen=True, slots=True)
 class FindRepairs:
-    """Look for repairs of some findings of a PTX text."""
+    """Look for repairs of some findings of a PTX or CUDA text."""
 
     name: str
     text: str
@@ -91,32 +95,61 @@ class FindRepairs:
 
     def __call__(self) -> tuple[Repaired, ...] | Failed:
         """Return the repairs that pass."""
+        from ..source_repair import SourceError
+
         try:
-            return tuple(self._found())
-        except (ConfigError, UnknownSelectorError, PluginError) as error:
+            return tuple(self._found_in_cuda() if self.name.endswith(".cu") else self._found())
+        except (ConfigError, UnknownSelectorError, PluginError, SourceError) as error:
             return Failed(str(error))
+
+    def _found_in_cuda(self) -> Iterator[Repaired]:
+        """Yield one repair of all the findings: a change of a source is judged with those before it."""
+        from ..repair.assemble import find_ptxas
+        from ..repair.search import Safety
+        from ..source_repair import SourceJudge, repair_source
+
+        config, rules = self._settings()
+        judge = SourceJudge(self.name, rules, config)
+        done = repair_source(self.text, judge, find_ptxas(), unsafe=self.unsafe, only=self._is_wanted)
+        if done.repairs:
+            fix = Fix("; ".join(each.summary for each in done.repairs), tuple(self._changed(done.text)))
+            safe = all(each.safety is not Safety.SUGGESTED for each in done.repairs)
+            evidence = tuple(text for each in done.repairs for text in each.evidence)
+            yield Repaired(key_of(done.repairs[0].finding), fix, safe, evidence)
+
+    def _changed(self, text: str) -> Iterator[Replacement]:
+        """Yield the lines that differ from the text, as replacements."""
+        old, new = _LINE.findall(self.text), _LINE.findall(text)
+        for what, start, end, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            if what != "equal":
+                above, below = (Position(self.name, line + 1, 1) for line in (start, end))
+                yield Replacement(above, below, "".join(new[first:last]))
+
+    def _settings(self) -> tuple[Config, tuple[Rule, ...]]:
+        from ..rules import known_rules, select_rules
+
+        config = _limited(_config(self.name), REPAIR_SECONDS)
+        return config, select_rules(
+            known_rules(), config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
+        )
+
+    def _is_wanted(self, finding: Finding) -> bool:
+        return key_of(finding) in self.keys
 
     def _found(self) -> Iterator[Repaired]:
         from ..judge import TextJudge
         from ..repair.assemble import find_ptxas
         from ..repair.original import fixes_of
         from ..repair.search import Assembler, Safety, repair
-        from ..rules import known_rules, select_rules
 
-        config = _limited(_config(self.name), REPAIR_SECONDS)
-        rules = select_rules(
-            known_rules(), config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
-        )
+        config, rules = self._settings()
         judge = TextJudge(self.name, rules, config)
         first = judge(self.text)
         if first.problems:
             return
         views = list(first.views.values())
         assembler = Assembler(find_ptxas(), views[0].module.targets[0] if views else "")
-        wanted = frozenset(self.keys)
-        done = repair(
-            self.text, judge, assembler, unsafe=self.unsafe, only=lambda finding: key_of(finding) in wanted
-        )
+        done = repair(self.text, judge, assembler, unsafe=self.unsafe, only=self._is_wanted)
         made: dict[int, Repair] = {id(each.finding): each for each in done.repairs}
         for finding, fix in fixes_of(Source(self.name, self.text), done.repairs):
             found = made[id(finding)]

@@ -479,7 +479,7 @@ def test_cuda_is_checked_when_it_is_saved(tmp_path: Path) -> None:
         assert found.range.start.line == 6
         assert editor.marked(uri, found.range) == "__syncthreads"
         assert await editor.hover(uri, "__syncthreads") is not None
-        (suppress,) = await editor.actions(uri, found.range)
+        (_, suppress) = await editor.actions(uri, found.range)
         assert suppress.edit is not None
         text = editor.applied(suppress.edit)[uri].replace(
             "ignore[NB004] ", "ignore[NB004] half a warp is enough"
@@ -502,6 +502,28 @@ def test_cuda_is_checked_when_it_is_saved(tmp_path: Path) -> None:
         path.unlink()
         editor.save(uri)
         await editor.codes(uri, "input")
+
+    edit(tmp_path, story)
+
+
+@needs_nvcc
+def test_a_repair_of_a_cuda_source(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    kernel = Path(__file__).parent.parent.parent / "corpus/bad/MB003/no_barrier_after_init.cu"
+    path.write_text(kernel.read_text(encoding="utf-8"))
+
+    async def story(editor: Editor) -> None:
+        uri = editor.open(path.as_uri(), path.read_text(), "cuda-cpp")
+        (found,) = await editor.codes(uri, "MB003")
+        repair = (await editor.actions(uri, found.range))[0]
+        resolved = await asyncio.wait_for(editor.client.code_action_resolve_async(repair), 2 * PATIENCE)
+        assert resolved.edit is not None, editor.messages
+        text = editor.applied(resolved.edit)[uri]
+        assert text.count("__syncthreads();") == editor.texts[uri].count("__syncthreads();") + 1
+        editor.change(uri, text)
+        path.write_text(text)
+        editor.save(uri)
+        await editor.codes(uri)
 
     edit(tmp_path, story)
 

@@ -3,7 +3,7 @@
 Checks: instructions that whole warps, or a known set with two threads of one warp, execute together.
 Why: each thread that executes the instruction issues it once more; a single thread is to issue it.
 Source: PTX ISA 9.7.17.5.
-Not checked: guards that are not known to hold in several threads.
+Not checked: guards and branches that the thread index does not decide and that are not known to hold alike in a warp.
 """
 
 from __future__ import annotations

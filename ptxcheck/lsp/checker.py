@@ -18,6 +18,8 @@ T = TypeVar("T")
 _PATIENCE = 1.0
 """Seconds that an unwanted request may still take before its process is ended: a new one starts slower than that."""
 _GRACE = 1.0
+_JOBS = 200
+"""Jobs of one process: what solvers and caches keep would grow for as long as the editor is open."""
 _COMMAND = (sys.executable, "-P", "-m", "ptxcheck.lsp.worker")
 
 
@@ -28,6 +30,7 @@ class Checker:
         self._process: Process | None = None
         self._turn = asyncio.Lock()
         self._settling: set[asyncio.Task[None]] = set()
+        self._done = 0
 
     async def ask(self, job: Callable[[], T | Failed]) -> T | Failed:
         """Return the result of a job. A caller that is cancelled gives the job up."""
@@ -45,11 +48,17 @@ class Checker:
             self._settling.add(task)
             task.add_done_callback(self._settling.discard)
             raise
-        self._turn.release()
+        try:
+            self._done += 1
+            if self._done >= _JOBS:
+                await self._end(process)
+        finally:
+            self._turn.release()
         return answer
 
     async def _started(self) -> Process:
         if self._process is None or self._process.returncode is not None:
+            self._done = 0
             self._process = await asyncio.create_subprocess_exec(
                 *_COMMAND, stdin=PIPE, stdout=PIPE, limit=1 << 26
             )

@@ -18,7 +18,7 @@ from ..source import Source
 from .diagnostics import Document, Shown
 from .names import Names
 from .text import Lines
-from .work import Repaired
+from .work import Failed, Repaired
 
 
 class Language(Enum):
@@ -77,6 +77,8 @@ class Open:
     kernel_rows: dict[str, int] = field(default_factory=dict)
     repairs: list[Repaired] = field(default_factory=list)
     """Repairs of this version that were found so far."""
+    repairing: asyncio.Task[tuple[Repaired, ...] | Failed] | None = None
+    """The search for repairs of this version that is under way."""
     _whole: dict[str, _Whole] = field(default_factory=dict)
     _names: asyncio.Task[Names] | None = None
 
@@ -87,6 +89,7 @@ class Open:
         self.version = version
         self.repairs = []
         self._names = None
+        self._stop_repairing()
 
     async def names(self) -> Names:
         """Return the names of the text, parsed aside when it is asked for the first time."""
@@ -100,6 +103,16 @@ class Open:
         if self.task is not None:
             self.task.cancel()
             self.task = None
+
+    def close(self) -> None:
+        """Give up all work."""
+        self.cancel()
+        self._stop_repairing()
+
+    def _stop_repairing(self) -> None:
+        if self.repairing is not None:
+            self.repairing.cancel()
+            self.repairing = None
 
     def remember(self, names: Names, report: Report, shown: Sequence[Shown]) -> None:
         """Keep what a check with verification said of each kernel."""

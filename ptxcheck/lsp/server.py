@@ -88,7 +88,7 @@ class Server(LanguageServer):
         if self._asked:
             await asyncio.wait(self._asked, timeout=GRACE)
         for document in self.documents.values():
-            document.cancel()
+            document.close()
         await self._checker.close()
         await self._repairer.close()
 
@@ -126,7 +126,7 @@ class Server(LanguageServer):
         """Forget a document."""
         document = self.documents.pop(uri, None)
         if document is not None:
-            document.cancel()
+            document.close()
             for place in {*document.elsewhere, uri}:
                 self._say(place, uri, ())
 
@@ -243,14 +243,16 @@ class Server(LanguageServer):
         if not missing:
             return known
         job = FindRepairs(document.document.name, document.document.lines.text, missing, unsafe)
-        try:
-            answer = await asyncio.wait_for(self._repairer.ask(job), REPAIR_LIMIT)
-        except TimeoutError:
+        searching = document.repairing = asyncio.create_task(self._repairer.ask(job))
+        done, _ = await asyncio.wait([searching], timeout=REPAIR_LIMIT)
+        if not done:
+            searching.cancel()
             return f"no repair was found in {REPAIR_LIMIT:g} seconds"
+        if searching.cancelled() or document.version != version:
+            return "the text has changed meanwhile"
+        answer = searching.result()
         if isinstance(answer, Failed):
             return answer.message
-        if document.version != version:
-            return "the text has changed meanwhile"
         if len(missing) == 1 or document.language is Language.PTX:  # else they are one change
             document.repairs += answer
         return [*known, *answer] or "no repair was found"

@@ -248,6 +248,26 @@ def test_an_action_of_an_old_text(tmp_path: Path) -> None:
     edit(tmp_path, story)
 
 
+def test_a_repair_is_given_up_when_the_text_changes(tmp_path: Path) -> None:
+    many = RING + "".join(RING.removeprefix(HEADER).replace("two_roles", f"more{n}") for n in range(40))
+
+    async def story(editor: Editor) -> None:
+        uri = editor.open((tmp_path / "k.ptx").as_uri(), many)
+        found = await editor.codes(uri, *["MB003"] * 41)
+        (all_of_them,) = await editor.actions(uri, found[0].range, ["source.fixAll.ptxcheck"])
+        search = asyncio.ensure_future(editor.client.code_action_resolve_async(all_of_them))
+        await asyncio.sleep(0.5)
+        editor.change(uri, RING)
+        late = await asyncio.wait_for(search, PATIENCE)
+        assert late.edit is None
+        assert any("has changed meanwhile" in message for message in editor.messages)
+        (found_alone,) = await editor.codes(uri, "MB003")
+        (repair, _) = await editor.actions(uri, found_alone.range)
+        assert (await asyncio.wait_for(editor.client.code_action_resolve_async(repair), PATIENCE)).edit
+
+    edit(tmp_path, story)
+
+
 def test_suppressing_asks_for_the_reason(tmp_path: Path) -> None:
     async def story(editor: Editor) -> None:
         uri = editor.open((tmp_path / "k.ptx").as_uri(), RING)
@@ -555,6 +575,18 @@ def test_findings_in_headers_are_shown_there(tmp_path: Path) -> None:
         await editor.codes(header.as_uri())
 
     edit(tmp_path, story)
+
+
+def test_inline_assembly_is_explained() -> None:
+    async def story(editor: Editor) -> None:
+        text = 'void f() {\n  /* 😀 */ asm volatile("fence.proxy.async.shared::cta;");\n}\n'
+        uri = editor.open("untitled:k.cu", text, "cuda-cpp")
+        page = await editor.hover(uri, "proxy.async")
+        assert page is not None
+        assert page.startswith("**fence.proxy**")
+        assert await editor.hover(uri, "volatile") is None
+
+    edit(None, story)
 
 
 def test_no_compiler(tmp_path: Path) -> None:

@@ -1,17 +1,20 @@
 """Where the buffers and barriers of a run lie in shared memory, stage by stage.
 
-A buffer is what instructions copy into or out of, or multiply from: the starts that one instruction names in a run
-are its stages, and instructions that share a start share the buffer. Operands inside a buffer belong to its stages.
+A buffer is what instructions copy into or out of, or multiply from: what one instruction names from round to round are
+its stages, and instructions that share a start share the buffer. Threads that copy through the generic proxy fill a
+stage together; through the async proxy each one that copies has a stage of its own. Operands inside a buffer belong to
+its stages.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from .actions import Barrier, Init, Protocol, Span, Transfer
+from .actions import Barrier, Init, Protocol, Proxy, Span, Transfer
 from .barrier_names import BarrierNames
 
 MBARRIER_BYTES = 8
@@ -40,7 +43,7 @@ class Buffer:
     """False when a stage may go on up to the next thing in memory."""
     uses: tuple[BufferUse, ...]
     pieces: int = 1
-    """Copies that fill one stage together, one behind the other."""
+    """Places that copies of one stage start at."""
 
     def stage_of(self, offset: int) -> int | None:
         """Return the stage that an offset lies in, None for none."""
@@ -63,24 +66,26 @@ class _Found:
     size: int
     is_exact: bool
     uses: dict[BufferUse, None]
+    pieces: int = 1
 
     def join(self, other: _Found) -> None:
         self.starts |= other.starts
         self.size = max(self.size, other.size)
         self.is_exact &= other.is_exact
         self.uses |= other.uses
+        self.pieces = max(self.pieces, other.pieces)
 
 
 def shared_map(protocol: Protocol, names: BarrierNames, cta: int = 0) -> tuple[Buffer, ...]:
     """Return the buffers and mbarriers of one CTA, by their first bytes."""
-    found = _joined(list(_copied(protocol, cta)))
-    for operand in _joined(list(_multiplied(protocol, cta))):
+    found = _joined(_by_instruction(_copied(protocol, cta)))
+    for operand in _joined(_by_instruction(_multiplied(protocol, cta))):
         _add_operand(found, operand)
     plain = replace(names, ctas=1)
     buffers = [
         Buffer(
             plain.of(Span(cta, min(each.starts), 0)), tuple(sorted(each.starts)), each.size, each.is_exact,
-            tuple(each.uses),
+            tuple(each.uses), each.pieces,
         )
         for each in found
     ]  # fmt: skip
@@ -92,23 +97,34 @@ def _place(buffer: Buffer) -> tuple[tuple[int, ...], str]:
 
 
 def _whole(buffers: list[Buffer]) -> Iterator[Buffer]:
-    """Yield buffers, those as one that lie side by side in each stage and are of no certain extent."""
-    last: Buffer | None = None
+    """Yield buffers, those as one that lie side by side in each stage, when they are many or of no certain extent."""
+    chain: list[Buffer] = []
     for buffer in sorted(buffers, key=_place):
-        if last is not None and _is_piece(last, buffer):
-            uses = tuple(dict.fromkeys((*last.uses, *buffer.uses)))
-            last = replace(last, uses=uses, pieces=last.pieces + 1)
-            continue
-        if last is not None:
-            yield last
-        last = buffer
-    if last is not None:
-        yield last
+        if chain and not _is_piece(chain[0], buffer):
+            yield from _merged(chain)
+            chain = []
+        chain.append(buffer)
+    yield from _merged(chain)
+
+
+def _merged(chain: list[Buffer]) -> list[Buffer]:
+    if len(chain) < 2 or (len(chain) <= _OPERANDS and all(buffer.is_exact for buffer in chain)):
+        return chain
+    first, last = chain[0], max(chain, key=lambda buffer: buffer.starts[0] + buffer.size)
+    uses = dict.fromkeys(use for buffer in chain for use in buffer.uses)
+    size = last.starts[0] + last.size - first.starts[0]
+    is_exact = all(buffer.is_exact for buffer in chain)
+    pieces = sum(buffer.pieces for buffer in chain)
+    return [replace(first, size=size, is_exact=is_exact, uses=tuple(uses), pieces=pieces)]
+
+
+_OPERANDS = 4
+"""So many exact buffers side by side are operands of their own; more are parts of one."""
 
 
 def _is_piece(first: Buffer, other: Buffer) -> bool:
     """Tell whether a buffer lies inside each stage of another one, always at the same distance."""
-    if first.is_exact or other.is_exact or len(first.starts) != len(other.starts) or len(first.starts) < 2:
+    if len(first.starts) != len(other.starts) or len(first.starts) < 2:
         return False
     shifts = {theirs - own for own, theirs in zip(first.starts, other.starts, strict=True)}
     return len(shifts) == 1 and other.starts[0] < first.starts[1]
@@ -128,45 +144,52 @@ def _add_operand(found: list[_Found], operand: _Found) -> None:
         found.append(_Found(rest, operand.size, operand.is_exact, dict(operand.uses)))
 
 
-def _copied(protocol: Protocol, cta: int) -> Iterator[_Found]:
-    for transfer in _transfers(protocol):
-        if transfer.pipeline not in _TENSOR_CORES:
-            yield from _spans(transfer.writes, cta, BufferUse.COPIED_IN)
-            yield from _spans(transfer.reads, cta, BufferUse.COPIED_OUT)
+def _copied(protocol: Protocol, cta: int) -> Iterator[tuple[int, _Found]]:
+    """Yield what one instruction copies in one round: by one strand, or by all threads together."""
+    rounds: dict[tuple[int, int, int], list[Transfer]] = {}
+    for number, strand in enumerate(protocol.strands):
+        seen: Counter[int] = Counter()
+        last: dict[int, int] = {}
+        for index, action in enumerate(strand.actions):
+            if not isinstance(action, Transfer) or action.pipeline in _TENSOR_CORES:
+                continue
+            event = strand.events[index] if strand.events else index
+            if last.get(action.point) != event:
+                seen[action.point] += 1
+                last[action.point] = event
+            owner = number if action.proxy is Proxy.ASYNC else -1
+            rounds.setdefault((action.point, owner, seen[action.point]), []).append(action)
+    for (point, _, _), transfers in rounds.items():
+        for use, spans in (
+            (BufferUse.COPIED_IN, [span for each in transfers for span in each.writes]),
+            (BufferUse.COPIED_OUT, [span for each in transfers for span in each.reads]),
+        ):
+            mine = [span for span in spans if span.cta == cta and span.start >= 0]
+            if mine:
+                start, end = min(span.start for span in mine), max(span.end for span in mine)
+                pieces = len({span.start for span in mine})
+                is_exact = all(span.exact for span in mine)
+                yield point, _Found({start}, end - start, is_exact, {use: None}, pieces)
 
 
-def _multiplied(protocol: Protocol, cta: int) -> Iterator[_Found]:
-    for transfer in _transfers(protocol):
-        if transfer.pipeline in _TENSOR_CORES:
-            yield from _spans(transfer.reads, cta, BufferUse.MULTIPLIED)
+def _by_instruction(found: Iterator[tuple[int, _Found]]) -> list[_Found]:
+    """Join what one instruction names: its stages."""
+    owners: dict[tuple[int, BufferUse], _Found] = {}
+    for point, each in found:
+        known = owners.setdefault((point, next(iter(each.uses))), each)
+        if known is not each:
+            known.join(each)
+    return list(owners.values())
 
 
-def _transfers(protocol: Protocol) -> Iterator[Transfer]:
-    """Yield the work of each instruction by instruction."""
-    found: dict[int, dict[Transfer, None]] = {}
+def _multiplied(protocol: Protocol, cta: int) -> Iterator[tuple[int, _Found]]:
     for strand in protocol.strands:
         for action in strand.actions:
-            if isinstance(action, Transfer):
-                found.setdefault(action.point, {})[action] = None
-    for transfers in found.values():
-        starts = {span.start for transfer in transfers for span in (*transfer.writes, *transfer.reads)}
-        if len(starts) <= _MOST_STAGES:
-            reads = tuple(dict.fromkeys(span for transfer in transfers for span in transfer.reads))
-            writes = tuple(dict.fromkeys(span for transfer in transfers for span in transfer.writes))
-            yield replace(next(iter(transfers)), reads=reads, writes=writes)
-        else:
-            yield from transfers
-
-
-_MOST_STAGES = 64
-"""More places than that are no stages: the threads of a warp copy a row each."""
-
-
-def _spans(spans: tuple[Span, ...], cta: int, use: BufferUse) -> Iterator[_Found]:
-    mine = [span for span in spans if span.cta == cta and span.start >= 0]
-    if mine:
-        size = max(span.size for span in mine)
-        yield _Found({span.start for span in mine}, size, all(span.exact for span in mine), {use: None})
+            if isinstance(action, Transfer) and action.pipeline in _TENSOR_CORES:
+                for span in action.reads:
+                    if span.cta == cta and span.start >= 0:
+                        found = _Found({span.start}, span.size, span.exact, {BufferUse.MULTIPLIED: None})
+                        yield action.point, found
 
 
 def _joined(found: list[_Found]) -> list[_Found]:

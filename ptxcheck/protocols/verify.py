@@ -373,10 +373,11 @@ class _Verifier:
     def _note_required(self, path: Sequence[tuple[Condition, bool]], problems: Sequence[Problem]) -> bool:
         """Note what sizes have to be for a run that goes wrong not to be: False when it has none that is empty."""
         empty = empty_sizes(path)
-        if not empty:
+        if not empty and self._oracle.admits_sizes(path):
             return False
         which = " or ".join(show_atom(name) for name in empty)
-        text = f"{which} is at least 1: with less, {problems[0].detail}"
+        size = f"{which} is at least 1: with less" if empty else "no size is negative: else"
+        text = f"{size}, {problems[0].detail}"
         self._result.required.setdefault(
             ("size", problems[0].point), Assumption("size", text, problems[0].point)
         )

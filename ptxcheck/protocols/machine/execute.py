@@ -38,7 +38,7 @@ from ...op import Op
 from ...spec import Trait
 from ..thread.shared_access import access_bytes
 from . import lanes, steps
-from .accesses import AccessKind
+from .accesses import AccessKind, is_pointer
 from .lanes import condition_of
 from .layout import Layout
 from .program import POLLS, Program, Region, followed
@@ -842,7 +842,7 @@ class Machine:
                 value = self.reduced(self.concrete(value, guard, point))
                 if isinstance(value, Form) and spec.name in _NUMBERS:
                     value = self.single(value, guard)
-                    if isinstance(value, Form):
+                    if isinstance(value, Form) and not is_pointer(value):
                         value = self.settled(value, point)
                 elif spec.name in _PLACES:
                     value = self._placed(value)

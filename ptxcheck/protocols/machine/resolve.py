@@ -8,6 +8,8 @@ whose text has no such choice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import reduce
+from operator import or_
 
 import numpy as np
 
@@ -28,6 +30,7 @@ _COMPUTED = frozenset(
     }
 )  # fmt: skip
 """Kinds of atoms that are numbers once their arguments are."""
+_MOST_NESTED = 80
 _WIDEST = 64
 
 
@@ -65,9 +68,14 @@ def with_pins(value: Form, pins: Mapping[Atom, int], threads: int) -> Value:
     return lanes.settle(_Rebuild(None, threads, pins=pins).form(value.terms, value.constant))
 
 
+def _is_computed(name: Atom) -> bool:
+    """Tell whether an atom is a number once its arguments are, as far as they are looked at."""
+    return name.inner[0] in _COMPUTED and name.nesting <= _MOST_NESTED
+
+
 def arguments(name: Atom) -> Iterator[Atom]:
     """Yield the atoms that an atom is computed from at once."""
-    waiting: list[object] = list(name.inner) if name.inner[0] in _COMPUTED else []
+    waiting: list[object] = list(name.inner) if _is_computed(name) else []
     while waiting:
         part = waiting.pop()
         if isinstance(part, Atom):
@@ -86,7 +94,7 @@ def leaves(value: Form) -> Iterator[Atom]:
             if part in seen:
                 continue
             seen.add(part)
-            if part.inner[0] not in _COMPUTED:
+            if not _is_computed(part):
                 yield part
                 continue
             waiting.extend(reversed(part.inner))
@@ -103,10 +111,16 @@ class _Rebuild:
         self._thread = thread
         self._pins = pins or {}
         self._parts: dict[Atom, Value] = {}
+        self._marks = -1
+        """Bits of the atoms that change, when nothing but numbers for atoms is put in."""
+        if decide is None and thread < 0:
+            self._marks = reduce(or_, (name.mark for name in self._pins), 0)
 
     def form(self, terms: tuple[tuple[Atom, int], ...], constant: int) -> Value:
         if len(terms) == 1 and terms[0][1] == 1 and not constant:
             return self.part(terms[0][0])
+        if not any(name.marks & self._marks for name, _ in terms):
+            return Form(terms, constant) if terms else constant & lanes.mask_of(_WIDEST)
         total: Value = constant & lanes.mask_of(_WIDEST)
         for name, factor in terms:
             scaled = lanes.multiply(_extended(self.part(name)), factor & lanes.mask_of(_WIDEST), _WIDEST)
@@ -119,6 +133,8 @@ class _Rebuild:
         if isinstance(key, int):
             return key
         assert isinstance(key, Atom), key
+        if not key.marks & self._marks and key[0] not in ("sum", "lanes"):
+            return Form(((key, 1),))
         found = self._parts.get(key)
         if found is None:
             pin = self._pins.get(key)
@@ -128,7 +144,7 @@ class _Rebuild:
     def _atom(self, key: Atom) -> Value:
         parts = key.inner
         kind = str(parts[0])
-        if kind not in _COMPUTED and kind not in _PREDICATES:
+        if kind not in _PREDICATES and not _is_computed(key):
             return Form(((key, 1),))
         if key[0] != kind and not self._pins:
             return Form(((key, 1),))
@@ -147,7 +163,17 @@ class _Rebuild:
             return lanes.negate(self.part(parts[1]))
         if kind == "selp":
             return self._select(parts)
+        if kind == "mul":
+            return self._product(key)
         return Form(((key, 1),)) if kind == "setp" else self._arithmetic(kind, parts)
+
+    def _product(self, key: Atom) -> Value:
+        """A product of symbols, which stays one until both are numbers."""
+        a, b = (_extended(self.part(part)) for part in key.inner[1:3])
+        if isinstance(a, Form) or isinstance(b, Form):
+            return Form(((key, 1),))
+        product = lanes.multiply(a, b, _WIDEST)
+        return product & lanes.mask_of(32) if isinstance(product, int) and product >> 63 else product
 
     def _compared(self, parts: tuple[object, ...]) -> Value:
         """A comparison of a form with zero, or with a bound, whose parts may have become numbers."""
@@ -169,9 +195,6 @@ class _Rebuild:
             return lanes.compare(str(parts[1]), a, b, _number(parts[4]), signed_operands=bool(parts[5]))
         if kind == "pack":
             return lanes.pack(_number(parts[1]), [self.part(part) for part in parts[2:]])
-        if kind == "mul":
-            product = lanes.multiply(_extended(self.part(parts[1])), _extended(self.part(parts[2])), _WIDEST)
-            return product & lanes.mask_of(32) if isinstance(product, int) and product >> 63 else product
         a, b, width = self.part(parts[1]), self.part(parts[2]), _number(parts[3])
         match kind:
             case "add":

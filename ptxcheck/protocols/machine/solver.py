@@ -6,7 +6,7 @@ not linear, a shift or a mask by a constant are variables of their own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -111,6 +111,14 @@ class SolverOracle:
                 return None
             found[name] = number
         return found
+
+    def admits_sizes(self, path: Iterable[tuple[Condition, bool]]) -> bool:
+        """Tell whether the decisions of a run may hold where no parameter in them is negative."""
+        from ...smt import Claim
+
+        names = {name for condition, _ in path for name in leaves(condition.form) if name[0] == "param"}
+        sizes = [Claim("lt", _atom(n), 0, holds=False) for n in sorted(names, key=lambda each: each.digest)]
+        return self._ready().possible([*self._path, *sizes]) is not False
 
     def admits(self, numbers: Mapping[Atom, int]) -> bool:
         """Tell whether the decisions can certainly hold with these numbers."""

@@ -32,6 +32,7 @@ FROM_SHARED, FROM_GLOBAL, INEXACT = 1, 2, 4
 """Bits of `origin`: loaded from shared memory, from global memory; left behind by code that was not followed."""
 _ORIGINS = {"shared": FROM_SHARED, "load": FROM_GLOBAL, "loop": INEXACT, "merged": INEXACT}
 _DEEPEST = 24
+_MARKS = 1024
 
 
 class Atom(tuple[object, ...]):
@@ -47,6 +48,10 @@ class Atom(tuple[object, ...]):
     depth: int
     inner: tuple[object, ...]
     """What the atom is computed by, also when it is cut down."""
+    nesting: int
+    """How deep atoms are nested in that."""
+    marks: int
+    """A bit for each atom in that, and for itself: atoms without a common bit have no atom in common."""
 
     def __new__(cls, parts: tuple[object, ...], differs: int | None = None) -> Atom:
         digest = blake2b(_encoded(parts), digest_size=12).digest()
@@ -57,10 +62,18 @@ class Atom(tuple[object, ...]):
         self = super().__new__(cls, parts)
         self.digest = digest
         self.inner = inner
+        nesting, marks = _within(inner)
+        self.nesting = 1 + nesting
+        self.marks = marks | self.mark
         self.differs = facts[0] if differs is None else differs
         self.origin = facts[1] | _ORIGINS.get(str(parts[0]), 0)
         self.depth = facts[2] + 1
         return self
+
+    @property
+    def mark(self) -> int:
+        """Return the bit of the atom itself."""
+        return 1 << int.from_bytes(self.digest[8:10], "little") % _MARKS
 
     def __hash__(self) -> int:
         return int.from_bytes(self.digest[:8], "little") >> 2
@@ -92,6 +105,19 @@ def _facts(part: object) -> tuple[int, int, int]:
                 found = _facts(each)
                 differs, origin, depth = differs | found[0], origin | found[1], max(depth, found[2])
     return differs, origin, depth
+
+
+def _within(part: object) -> tuple[int, int]:
+    """Return `nesting` and `marks` of what is in a part."""
+    if isinstance(part, Atom):
+        return part.nesting, part.marks
+    nesting = marks = 0
+    if isinstance(part, tuple):
+        for each in part:
+            if isinstance(each, tuple):
+                found = _within(each)
+                nesting, marks = max(nesting, found[0]), marks | found[1]
+    return nesting, marks
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ptxcheck.protocols import charting
+from ptxcheck.protocols.actions import Protocol, Span, Transfer
 from ptxcheck.protocols.barrier_names import BarrierNames, barrier_names, readable
 from ptxcheck.protocols.charting import run_chart
 from ptxcheck.protocols.counterexample import Story
@@ -14,6 +17,7 @@ from ptxcheck.protocols.simulate import simulate
 from ptxcheck.protocols.verify import Run
 from ptxcheck.protocols.whole_kernel import steps_of
 
+from .building import FULL, protocol
 from .corpus_runs import sample, view_of
 
 
@@ -163,6 +167,61 @@ def test_stages_of_shared_memory() -> None:
     assert len(tile.starts) == 2
     assert (tile.size, tile.is_exact) == (18432, True)
     assert by_name["full[0-1]"].uses == (BufferUse.BARRIER,)
+
+
+def test_threads_fill_a_stage_together() -> None:
+    run, names = named("groups/cp_async_three_stages")
+    (tile,) = shared_map(run.protocol, names)
+    assert (tile.starts, tile.size, tile.is_exact) == ((1024, 2048, 3072), 1024, True)
+
+
+def test_producers_fill_a_stage_each() -> None:
+    run, names = named("roles/two_producers_two_consumers")
+    tile = next(buffer for buffer in shared_map(run.protocol, names) if buffer.name == "tile")
+    assert (tile.starts, tile.size) == ((1152, 1664, 2176, 2688), 512)
+
+
+def rounds(*pieces: Span) -> Protocol:
+    """Return three rounds of copies, a kibibyte on in each round."""
+    actions = [
+        Transfer(point, ((FULL, 16),), writes=(replace(piece, start=piece.start + 1024 * number),))
+        for number in range(3)
+        for point, piece in enumerate(pieces)
+    ]
+    return protocol({FULL: 1}, actions)
+
+
+NAMES = BarrierNames(((0, "data"),), (), frozenset(), 1)
+
+
+def buffers_of(made: Protocol) -> list[Buffer]:
+    return [buffer for buffer in shared_map(made, NAMES) if buffer.uses != (BufferUse.BARRIER,)]
+
+
+def test_operands_side_by_side_are_buffers_of_their_own() -> None:
+    # one instruction for each operand: the points that `protocol` gives are those of an unrolled loop
+    found = buffers_of(looped(rounds(Span(0, 1024, 256), Span(0, 1280, 512)), 2))
+    assert [(buffer.starts, buffer.size, buffer.pieces) for buffer in found] == [
+        ((1024, 2048, 3072), 256, 1), ((1280, 2304, 3328), 512, 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_many_parts_of_a_stage_are_one_buffer(exact: bool) -> None:
+    parts = [Span(0, 1024 + 128 * number, 128, exact) for number in range(8)]
+    (found,) = buffers_of(looped(rounds(*parts), 8))
+    assert (found.starts, found.size, found.is_exact, found.pieces) == ((1024, 2048, 3072), 1024, exact, 8)
+
+
+def looped(made: Protocol, period: int) -> Protocol:
+    """Return a protocol whose copies are those of a loop: every so many are the same instructions again."""
+    (strand,) = made.strands
+    numbers = iter(range(10_000))
+    actions = tuple(
+        replace(action, point=next(numbers) % period) if isinstance(action, Transfer) else action
+        for action in strand.actions
+    )
+    return replace(made, strands=(replace(strand, actions=actions),))
 
 
 def test_stage_of_an_offset() -> None:

@@ -68,7 +68,7 @@ class SharedMemory {
         const state = writes.length ? `being filled by ${run.units[writes[0].lane].name}` : works.length ? `being read by ${run.units[works[0].lane].name}` : "";
         return el("td", { class: writes.length ? "filled" : works.length ? "read" : "" }, String(buffer.starts[stage]), state ? el("div", { class: "state" }, state) : null);
       });
-      const pieces = buffer.pieces > 1 ? `, ${buffer.pieces} copies a stage` : "";
+      const pieces = buffer.pieces > 1 ? `, in ${buffer.pieces} pieces` : "";
       return el("tr", {}, el("th", { scope: "row" }, buffer.name), el("td", {}, buffer.uses.join(", ") + pieces), el("td", {}, buffer.exact ? String(buffer.size) : `at least ${buffer.size}`), ...cells,
         most < buffer.starts.length ? el("td", {}, `and ${buffer.starts.length - most} more`) : null);
     });

@@ -39,17 +39,21 @@ def _closed(subject: Subject, last: int, cost: int) -> Iterator[Patch]:
         [p for p in points_of(subject.view, op) if p > last and (following is None or p < following)]
         for op in (Op.WGMMA_COMMIT_GROUP, Op.WGMMA_WAIT_GROUP)
     )
+    fence = max((p for p in points_of(subject.view, Op.WGMMA_FENCE) if p < last), default=-1)
+    early = [p for p in points_of(subject.view, Op.WGMMA_COMMIT_GROUP) if fence < p < last]
     commit, wait, both = (
         writer.after(last, _COMMIT),
         writer.after(last, _WAIT),
         writer.after(last, _COMMIT, _WAIT),
     )
+    yield from _moved(writer, early, commit, _COMMIT, cost - 1)
     yield combined("matrix group", f"insert '{_COMMIT}'", cost, [commit])
     if commits:
         place = writer.after(commits[0], _WAIT)
         yield combined("matrix group", f"insert '{_WAIT}'", cost, [place])
-        yield from _moved(writer, waits, place, _WAIT, cost + 1)
-        yield from _moved(writer, commits, commit, _COMMIT, cost)
+        yield from _moved(writer, waits, place, _WAIT, cost - 1)
+        if not waits or commits[0] > waits[0]:
+            yield from _moved(writer, commits, commit, _COMMIT, cost - 1)
     else:
         yield combined("matrix group", f"insert '{_WAIT}'", cost + 1, [wait])
     yield combined("matrix group", f"insert '{_COMMIT} {_WAIT}'", cost + 1, [both])
@@ -59,4 +63,6 @@ def _moved(writer: Writer, points: list[int], place: Edit, text: str, cost: int)
     """Yield the move of the first of some statements."""
     for point in points[:1]:
         inserted = Edit(place.start, place.end, f"\n\t{writer.statement(point)}")
-        yield combined("matrix group", f"move '{text}' up", cost, [writer.delete(point), inserted])
+        yield combined(
+            "matrix group", f"move '{text}' behind the batch", cost, [writer.delete(point), inserted]
+        )

@@ -7,6 +7,10 @@ function placed(node, left, width) {
   return node;
 }
 
+function unitName(unit) {
+  return unit.name === "tensor core" ? "the tensor core" : unit.name;
+}
+
 function ticks(x, values) {
   return el("div", { class: "ticks", "aria-hidden": "true" }, ...values.map((value) => placed(el("span", {}, String(value)), x(value))));
 }
@@ -65,7 +69,7 @@ class SharedMemory {
         if (stage >= buffer.starts.length) return el("td", { class: "none" }, "");
         const works = stateOf(number, stage);
         const writes = works.filter((work) => work.writes);
-        const state = writes.length ? `being filled by ${run.units[writes[0].lane].name}` : works.length ? `being read by ${run.units[works[0].lane].name}` : "";
+        const state = writes.length ? `being filled by ${unitName(run.units[writes[0].lane])}` : works.length ? `being read by ${unitName(run.units[works[0].lane])}` : "";
         return el("td", { class: writes.length ? "filled" : works.length ? "read" : "" }, String(buffer.starts[stage]), state ? el("div", { class: "state" }, state) : null);
       });
       const pieces = buffer.pieces > 1 ? `, in ${buffer.pieces} pieces` : "";

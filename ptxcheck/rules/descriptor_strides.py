@@ -10,54 +10,29 @@ Not checked: swizzles of atoms larger than 16 bytes; offsets that are too large.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
-
-from ..finding import Confidence, Severity
-from ..view import KernelView
+from ..finding import Severity
+from ..protocols.thread.matrix_tiles import MatrixTiles
+from .matrix_descriptor_rules import Generation, both
 from .matrix_kernels import BLACKWELL_A, blackwell, hopper, packed
-from .rule import Hit, Rule
 
-
-def check(is_hopper: bool, view: KernelView) -> Iterator[Hit]:
-    for flaw in view.matrix_tiles.first(view.matrix_tiles.overlaps()):
-        if flaw.operand.is_hopper is is_hopper:
-            confidence = Confidence.PROVED if flaw.sure else Confidence.POSSIBLE
-            yield Hit(flaw.operand.point, f"{flaw.operand.title}: {flaw.message}", confidence=confidence)
-
-
-def _rule(id: str, name: str, section: str, bad: str, good: str, is_hopper: bool) -> Rule:
-    run: Callable[[KernelView], Iterator[Hit]] = partial(check, is_hopper)
-    return Rule(
-        id=id,
-        name=name,
-        severity=Severity.WRONG_RESULT,
-        since="0.1",
-        section=section,
-        summary="The offsets of a matrix descriptor make parts of one tile the same bytes.",
-        consequence="The matrix unit multiplies some rows twice and others not at all.",
-        advice="Check which offset is along K and which is along M or N for this layout.",
-        bad=bad,
-        good=good,
-        check=run,
-    )
-
-
-RULES = (
-    _rule(
+RULES = both(
+    MatrixTiles.overlaps,
+    severity=Severity.WRONG_RESULT,
+    summary="The offsets of a matrix descriptor make parts of one tile the same bytes.",
+    consequence="The matrix unit multiplies some rows twice and others not at all.",
+    advice="Check which offset is along K and which is along M or N for this layout.",
+    wgmma=Generation(
         "WG018",
         "wgmma-overlapping-tile",
         "PTX ISA 9.7.16.5.1",
         hopper(packed(0x0000_0008_0010_0000), expect="WG018"),
         hopper(packed(0x0000_0010_0008_0000)),
-        True,
     ),
-    _rule(
+    tcgen05=Generation(
         "TM023",
         "tcgen05-overlapping-tile",
         "PTX ISA 9.7.17.4.1",
         blackwell(packed(0x4000_4008_0001_0000), expect="TM023"),
         blackwell(packed(BLACKWELL_A)),
-        False,
     ),
 )

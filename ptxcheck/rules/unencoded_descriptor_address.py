@@ -10,54 +10,29 @@ Not checked: addresses from memory or parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
-
-from ..finding import Confidence, Severity
-from ..view import KernelView
+from ..finding import Severity
+from ..protocols.thread.matrix_tiles import MatrixTiles
+from .matrix_descriptor_rules import Generation, both
 from .matrix_kernels import BLACKWELL_A, HOPPER_A, blackwell, hopper, packed
-from .rule import Hit, Rule
 
-
-def check(is_hopper: bool, view: KernelView) -> Iterator[Hit]:
-    for flaw in view.matrix_tiles.first(view.matrix_tiles.unencoded_addresses()):
-        if flaw.operand.is_hopper is is_hopper:
-            confidence = Confidence.PROVED if flaw.sure else Confidence.POSSIBLE
-            yield Hit(flaw.operand.point, f"{flaw.operand.title}: {flaw.message}", confidence=confidence)
-
-
-def _rule(id: str, name: str, section: str, bad: str, good: str, is_hopper: bool) -> Rule:
-    run: Callable[[KernelView], Iterator[Hit]] = partial(check, is_hopper)
-    return Rule(
-        id=id,
-        name=name,
-        severity=Severity.UNDEFINED,
-        since="0.1",
-        section=section,
-        summary="The start address of a matrix descriptor is not (address & 0x3FFFF) >> 4.",
-        consequence="The matrix unit reads other bytes than meant.",
-        advice="Convert to a shared address, mask it to 18 bits, and shift it right by 4.",
-        bad=bad,
-        good=good,
-        check=run,
-    )
-
-
-RULES = (
-    _rule(
+RULES = both(
+    MatrixTiles.unencoded_addresses,
+    severity=Severity.UNDEFINED,
+    summary="The start address of a matrix descriptor is not (address & 0x3FFFF) >> 4.",
+    consequence="The matrix unit reads other bytes than meant.",
+    advice="Convert to a shared address, mask it to 18 bits, and shift it right by 4.",
+    wgmma=Generation(
         "WG015",
         "wgmma-unencoded-address",
         "PTX ISA 9.7.16.5.1",
         hopper(packed(HOPPER_A, "and.b32 %r8, %r1, 0x3FFF;"), expect="WG015"),
         hopper(packed(HOPPER_A)),
-        True,
     ),
-    _rule(
+    tcgen05=Generation(
         "TM020",
         "tcgen05-unencoded-address",
         "PTX ISA 9.7.17.4.1",
         blackwell(packed(BLACKWELL_A, "mov.b32 %r8, %r1;"), expect="TM020"),
         blackwell(packed(BLACKWELL_A)),
-        False,
     ),
 )

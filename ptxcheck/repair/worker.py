@@ -92,14 +92,17 @@ def _quietly(release: Any) -> None:
 
 
 def _time(harness: Harness, context: Context, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Time several kernels in turn, round after round, each with an empty L2 cache; milliseconds."""
+    """Time several kernels in turn, round after round, each with an empty L2 cache; milliseconds.
+
+    Every other round goes the other way: which one comes first makes up to 3 % of a kernel of 18 µs.
+    """
     plan = harness.plan(harness.cases[request["case"]])
     kernels = [Kernel(Path(path).read_bytes(), harness.kernel) for path in request["images"]]
     prepared = [Prepared(context, kernel, plan) for kernel in kernels]
     times: list[list[float]] = [[] for _ in kernels]
     watch = Stopwatch(context)
     for round_number in range(request["rounds"] + 1):
-        for which, one in enumerate(prepared):
+        for which, one in list(enumerate(prepared))[:: 1 if round_number % 2 else -1]:
             one.reset()
             context.flush_l2()
             watch.start()

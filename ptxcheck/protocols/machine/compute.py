@@ -24,19 +24,8 @@ def _mul(types: Typing, a: Value, b: Value) -> Value:
             a, b = sign_extend(a, width, 2 * width), sign_extend(b, width, 2 * width)
         return lanes.multiply(a, b, 2 * width)
     if types.has(".hi"):
-        return _high(types, a, b)
+        return lanes.multiply_high(a, b, types.width, signed_operands=types.signed)
     return lanes.multiply(a, b, width)
-
-
-def _high(types: Typing, a: Value, b: Value) -> Value:
-    width = types.width
-
-    def high(x: int, y: int) -> int:
-        if types.signed:
-            x, y = lanes.signed(x, width), lanes.signed(y, width)
-        return (x * y >> width) & lanes.mask_of(width)
-
-    return lanes.pure(Op.MUL, high, (a, b))
 
 
 def sign_extend(a: Value, source: int, target: int) -> Value:
@@ -82,7 +71,7 @@ def _divide(types: Typing, sources: Sequence[Value], _: int) -> Value:
         magnitude = abs(x) // abs(y)
         return int(magnitude if (x < 0) == (y < 0) else -magnitude) & lanes.mask_of(width)
 
-    return lanes.pure(Op.DIV, quotient, sources)
+    return lanes.pure(Op.DIV, quotient, sources, width, types.signed)
 
 
 def _remainder(types: Typing, sources: Sequence[Value], _: int) -> Value:
@@ -95,7 +84,7 @@ def _remainder(types: Typing, sources: Sequence[Value], _: int) -> Value:
         magnitude = abs(x) % abs(y)
         return (-magnitude if x < 0 else magnitude) & lanes.mask_of(width)
 
-    return lanes.pure(Op.REM, remainder, sources)
+    return lanes.pure(Op.REM, remainder, sources, width, types.signed)
 
 
 def _extreme(types: Typing, sources: Sequence[Value], threads: int, *, largest: bool) -> Value:
@@ -121,7 +110,7 @@ def _bfe(types: Typing, sources: Sequence[Value], _: int) -> Value:
     if isinstance(source, Form) and isinstance(start, int) and isinstance(size, int) and not types.signed:
         shifted = lanes.shift_right(source, start & 255, width, arithmetic=False)
         return lanes.bitwise(Op.AND, shifted, lanes.mask_of(size & 255) & lanes.mask_of(width))
-    return lanes.pure(Op.BFE, extract, sources)
+    return lanes.pure(Op.BFE, extract, sources, width, types.signed)
 
 
 def _bfi(types: Typing, sources: Sequence[Value], _: int) -> Value:
@@ -132,7 +121,7 @@ def _bfi(types: Typing, sources: Sequence[Value], _: int) -> Value:
         field = lanes.mask_of(length) << position & lanes.mask_of(width)
         return (b & ~field) | (a << position & field)
 
-    return lanes.pure(Op.BFI, insert, sources)
+    return lanes.pure(Op.BFI, insert, sources, width)
 
 
 def _lop3(_: Typing, sources: Sequence[Value], __: int) -> Value:
@@ -149,7 +138,14 @@ def _lop3(_: Typing, sources: Sequence[Value], __: int) -> Value:
     return lanes.pure(Op.LOP3, combine, sources[:4])
 
 
-def _prmt(_: Typing, sources: Sequence[Value], __: int) -> Value:
+_PERMUTE_MODES = (".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16")
+
+
+def _prmt(types: Typing, sources: Sequence[Value], _: int) -> Value:
+    mode = next((each for each in _PERMUTE_MODES if types.has(each)), None)
+    if mode is not None:
+        return lanes.opaque("prmt", mode, *sources)
+
     def permute(a: int, b: int, selector: int) -> int:
         data = a | b << 32
         result = 0
@@ -170,7 +166,7 @@ def _shf(types: Typing, sources: Sequence[Value], _: int) -> Value:
         both = a | b << 32
         return (both << n >> 32 if types.has(".l") else both >> n) & lanes.mask_of(32)
 
-    return lanes.pure(Op.SHF, funnel, sources)
+    return lanes.pure(Op.SHF, funnel, sources, types.has(".wrap"), types.has(".l"))
 
 
 def _bitwise(op: Op) -> Compute:
@@ -191,7 +187,7 @@ COMPUTE: Mapping[Op, Compute] = {
     Op.MAD: _mad,
     Op.NEG: lambda types, sources, _: lanes.subtract(0, sources[0], types.width),
     Op.ABS: lambda types, sources, n: lanes.pure(
-        Op.ABS, lambda a: abs(lanes.signed(a, types.width)) & lanes.mask_of(types.width), sources
+        Op.ABS, lambda a: abs(lanes.signed(a, types.width)) & lanes.mask_of(types.width), sources, types.width
     ),
     Op.SHL: lambda types, sources, _: lanes.shift_left(sources[0], sources[1], types.width),
     Op.SHR: _shift_right,
@@ -210,10 +206,12 @@ COMPUTE: Mapping[Op, Compute] = {
     Op.PRMT: _prmt,
     Op.SHF: _shf,
     Op.SELP: lambda types, sources, n: lanes.choose(sources[2], sources[0], sources[1], n),
-    Op.POPC: lambda types, sources, _: lanes.pure(Op.POPC, lambda a: a.bit_count(), sources),
-    Op.CLZ: lambda types, sources, _: lanes.pure(Op.CLZ, lambda a: types.width - a.bit_length(), sources),
+    Op.POPC: lambda types, sources, _: lanes.pure(Op.POPC, lambda a: a.bit_count(), sources, types.width),
+    Op.CLZ: lambda types, sources, _: lanes.pure(
+        Op.CLZ, lambda a: types.width - a.bit_length(), sources, types.width
+    ),
     Op.BREV: lambda types, sources, _: lanes.pure(
-        Op.BREV, lambda a: int(f"{a:0{types.width}b}"[::-1], 2), sources
+        Op.BREV, lambda a: int(f"{a:0{types.width}b}"[::-1], 2), sources, types.width
     ),
 }
 """Instructions that compute a register from registers; whatever is not here gives an opaque symbol."""

@@ -106,6 +106,19 @@ def multiply(a: Value, b: Value, width: int) -> Value:
     return unsigned(np.multiply(a, b, dtype=np.uint64), width)
 
 
+def multiply_high(a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
+    """The high `width` bits of a × b."""
+    if isinstance(a, Form) or isinstance(b, Form):
+        return _opaque("mulhi", a, b, width, int(signed_operands))
+
+    def high(x: int, y: int) -> int:
+        if signed_operands:
+            x, y = int(signed(x, width)), int(signed(y, width))
+        return (x * y >> width) & mask_of(width)
+
+    return _each(high, a, b)
+
+
 def _expanded(a: Form, b: Form) -> Value:
     """a × b as a sum of products of atoms."""
     total: Form | int = a.constant * b.constant
@@ -199,10 +212,10 @@ def _order(key: object) -> bytes:
     return key.digest if isinstance(key, Atom) else repr(key).encode()
 
 
-def pure(op: Op, function: Callable[..., int], arguments: Sequence[Value]) -> Value:
-    """Apply a function of integers, or give the symbol of its result."""
+def pure(op: Op, function: Callable[..., int], arguments: Sequence[Value], *variant: int) -> Value:
+    """Apply a function of integers, or give the symbol of its result; `variant` tells functions of one op apart."""
     if any(isinstance(argument, Form) for argument in arguments):
-        return _opaque(op.name.lower(), *arguments)
+        return _opaque(op.name.lower(), *arguments, *map(int, variant))
     return _each(function, *(a for a in arguments if not isinstance(a, Form)))
 
 

@@ -25,8 +25,8 @@ _LOGIC = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}
 _CHOICES = frozenset({"selp", *_LOGIC, *_PREDICATES, "not"})
 _COMPUTED = frozenset(
     {
-        "lanes", "sum", "cmp", "below", "not", "selp", "add", "sub", "mul", "shl", "shr", "sar", "compare", "pack",
-        *_LOGIC,
+        "lanes", "sum", "cmp", "below", "not", "selp", "add", "sub", "mul", "mulhi", "shl", "shr", "sar", "compare",
+        "pack", *_LOGIC,
     }
 )  # fmt: skip
 """Kinds of atoms that are numbers once their arguments are."""
@@ -165,6 +165,9 @@ class _Rebuild:
             return self._select(parts)
         if kind == "mul":
             return self._product(key)
+        if kind == "mulhi":
+            a, b, width = self.part(parts[1]), self.part(parts[2]), _number(parts[3])
+            return lanes.multiply_high(a, b, width, signed_operands=bool(parts[4]))
         return Form(((key, 1),)) if kind == "setp" else self._arithmetic(kind, parts)
 
     def _product(self, key: Atom) -> Value:

@@ -190,6 +190,10 @@ def follows(name: Atom) -> object | None:
     """Return the argument of an atom that the solver computes with, None when it takes the atom for a variable."""
     kind, *arguments = name
     width: object = 32
+    if kind == "mulhi":
+        *arguments, _, is_signed = arguments
+        if is_signed:
+            return None
     if kind in _SHIFTS:
         *arguments, width = arguments
     if len(arguments) != 2:
@@ -198,6 +202,8 @@ def follows(name: Atom) -> object | None:
         if not isinstance(amount, int) or not isinstance(value, tuple):
             continue
         if kind in ("sar", "shr") and isinstance(width, int) and 0 <= amount < width:
+            return value
+        if kind == "mulhi":
             return value
         cleared = (1 << 32) - (amount & 0xFFFFFFFF)
         if kind == "and" and (amount & (amount + 1) == 0 or cleared & (cleared - 1) == 0):
@@ -213,6 +219,10 @@ def _atom(name: Atom) -> Term:
     if kind in _SHIFTS:
         *arguments, given = arguments
         width = given if isinstance(given, int) else 32
+    if kind == "mulhi":
+        *arguments, given, is_signed = arguments
+        width = given if isinstance(given, int) else 32
+        arguments = [] if is_signed else arguments
     if len(arguments) == 2:
         for value, amount in (arguments, arguments[::-1]):
             if not isinstance(amount, int) or not isinstance(value, tuple):
@@ -222,6 +232,8 @@ def _atom(name: Atom) -> Term:
                 return Quotient(inner, 1 << amount)
             if kind == "shr" and 0 <= amount < width:
                 return Quotient(Unsigned(inner, width), 1 << amount)
+            if kind == "mulhi":
+                return Quotient(Sum(((amount, Unsigned(inner, width)),), 0), 1 << width)
             if kind == "and" and amount & (amount + 1) == 0 and amount < 1 << 32:
                 return Remainder(inner, amount + 1)
             cleared = (1 << 32) - (amount & 0xFFFFFFFF)

@@ -76,8 +76,8 @@ ONLY_IN = {
     "rich": "progress.py",
     "pysmt": "smt.py",
     "z3": "smt.py",
-    "tree_sitter": "hostcode/cpp.py",
-    "tree_sitter_cuda": "hostcode/cpp.py",
+    "tree_sitter": "hostcode/cpp_nodes.py",
+    "tree_sitter_cuda": "hostcode/cpp_nodes.py",
     "pygls": "lsp/server.py",
     "lsprotocol": "lsp",
 }

@@ -53,5 +53,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if is_dataclass(value):
-        return {_KEYS.get(name, name).replace("_", "-"): _plain(item) for name, item in _fields(value).items()}
+        return {
+            _KEYS.get(name, name).replace("_", "-"): _plain(item) for name, item in _fields(value).items()
+        }
     return [_plain(item) for item in value] if isinstance(value, tuple) else value

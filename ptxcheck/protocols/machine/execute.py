@@ -607,8 +607,8 @@ class Machine:
         return truth == positive
 
     def _agreed(self, condition: Condition, point: int) -> bool | None:
-        """Return what other CTAs of the cluster have decided, where only the place in the grid tells them apart."""
-        if self.shape.ctas == 1:
+        """Return what other CTAs of the cluster have decided of an order, where only their places in the grid differ."""
+        if self.shape.ctas == 1 or condition.relation in ("eq", "ne"):
             return None
         truth = self._decisions.agreed(point, self.rank, condition)
         if truth is not None:

@@ -607,7 +607,7 @@ class Machine:
         return truth == positive
 
     def _agreed(self, condition: Condition, point: int) -> bool | None:
-        """Return what other CTAs of the cluster have decided of an order, where only their places in the grid differ."""
+        """Return what other CTAs of a cluster have decided of an order, where only their places in the grid differ."""
         if self.shape.ctas == 1 or condition.relation in ("eq", "ne"):
             return None
         truth = self._decisions.agreed(point, self.rank, condition)

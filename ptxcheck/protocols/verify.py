@@ -392,7 +392,7 @@ class _Verifier:
             return (
                 "not certain: the solver could not tell whether the branches of the run are possible together"
             )
-        return f"not certain: the run may be impossible, as {show_atom(odd)} is not followed"
+        return f"not certain: the run may be impossible, as {show_atom(odd, 2)} is not followed"
 
     def _is_late(self) -> bool:
         return time.process_time() > self._deadline

@@ -12,6 +12,7 @@ Unsupported: wrap-around. A linear form is read as an integer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -31,6 +32,8 @@ LANE, WARP = 1, 2
 FROM_SHARED, FROM_GLOBAL, INEXACT = 1, 2, 4
 """Bits of `origin`: loaded from shared memory, from global memory; left behind by code that was not followed."""
 _ORIGINS = {"shared": FROM_SHARED, "load": FROM_GLOBAL, "loop": INEXACT, "merged": INEXACT}
+_OF_KERNEL = re.compile(r"\A_Z\w+_(?=param_\d+\Z)")
+"""What nvcc puts before the number of a parameter: the name of the kernel."""
 _DEEPEST = 24
 _MARKS = 1024
 
@@ -170,7 +173,8 @@ def show_atom(parts: object, depth: int = 4) -> str:
     kind, *rest = parts
     if kind == "param":
         name, offset, _ = rest
-        return f"{name}+{offset}" if offset else str(name)
+        name = _OF_KERNEL.sub("", str(name))
+        return f"{name}+{offset}" if offset else name
     if kind == "special":
         return str(rest[0])
     if kind in ("lanes", "deep"):

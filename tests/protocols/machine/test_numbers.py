@@ -1,0 +1,140 @@
+"""Numbers for what a run leaves open, and whether a run is possible at all."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptxcheck.op import Op
+from ptxcheck.protocols.machine import lanes
+from ptxcheck.protocols.machine.doubt import doubt_of, empty_sizes, realised
+from ptxcheck.protocols.machine.resolve import leaves, with_pins
+from ptxcheck.protocols.machine.solver import SolverOracle
+from ptxcheck.protocols.machine.symbol import Atom, Condition, Decisions, Form, Value, atom
+
+from .running import run
+
+N = atom("param", "n", 0, 4)
+M = atom("param", "m", 0, 4)
+_BITS = st.integers(0, 2**32 - 1)
+
+
+def _pinned(value: Value, **numbers: int) -> Value:
+    assert isinstance(value, Form)
+    names: dict[Atom, int] = {leaf: numbers[str(leaf[1])] for leaf in leaves(value)}
+    return with_pins(value, names, 1)
+
+
+@given(_BITS, _BITS)
+def test_a_symbol_with_a_number_put_in_is_what_the_operation_gives(number: int, magic: int) -> None:
+    high = lanes.multiply_high(N, magic, 32, signed_operands=False)
+    assert _pinned(high, n=number) == number * magic >> 32
+
+
+@given(_BITS, _BITS)
+def test_a_packed_pair_is_its_numbers_side_by_side(low: int, high: int) -> None:
+    assert _pinned(lanes.pack(32, [N, M]), n=low, m=high) == low | high << 32
+
+
+def test_halves_of_a_product_are_different_symbols() -> None:
+    assert lanes.multiply(N, M, 32) != lanes.multiply_high(N, M, 32, signed_operands=False)
+    signed, unsigned = (lanes.multiply_high(N, 5, 32, signed_operands=each) for each in (True, False))
+    assert signed != unsigned
+
+
+def test_operations_of_one_name_with_other_modifiers_are_different_symbols() -> None:
+    left, right = (lanes.pure(Op.SHF, lambda *_: 0, (N, M, 3), each) for each in (0, 1))
+    assert left != right
+
+
+@given(st.integers(0, 2**16), st.integers(3, 7))
+def test_the_solver_follows_a_division_by_multiplication(number: int, divisor: int) -> None:
+    magic = -(-(1 << 34) // divisor) & 0xFFFFFFFF
+    high = lanes.multiply_high(N, magic, 32, signed_operands=False)
+    assert isinstance(high, Form)
+    oracle = SolverOracle()
+    oracle.assume(Condition("eq", N, number), True)
+    assert oracle.only(high) == number * magic >> 32
+
+
+@pytest.mark.parametrize(("turns", "barrier"), [(2, 16), (5, 16), (4, 8)])
+def test_a_barrier_that_a_count_of_rounds_gives_is_one_number_in_a_run(turns: int, barrier: int) -> None:
+    """Three barriers in turn; after `n` rounds the next one is `n mod 3`, by a magic number."""
+    ran = run(
+        """
+        mov.u32 %r1, smem;
+        mov.u32 %r2, 0;
+        ld.param.u32 %r3, [n];
+        LOOP: setp.ge.s32 %p1, %r2, %r3;
+        @%p1 bra OUT;
+        mbarrier.arrive.shared::cta.b64 _, [smem];
+        add.u32 %r2, %r2, 1;
+        bra LOOP;
+        OUT: mul.hi.u32 %r4, %r3, 0xaaaaaaab;
+        shr.u32 %r4, %r4, 1;
+        mul.lo.u32 %r4, %r4, 3;
+        sub.u32 %r4, %r3, %r4;
+        shl.b32 %r4, %r4, 3;
+        add.u32 %r4, %r1, %r4;
+        mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 16;
+        """,
+        threads=1,
+        choose=lambda question: question.turns[-1] >= turns,
+    )
+    (place,) = ran.operands("mbarrier.arrive.expect_tx", "addr")
+    first = ran.operands("mbarrier.arrive.shared", "addr")
+    assert len(first) == turns
+    assert isinstance(place, int)
+    assert isinstance(first[0], int)
+    assert place - first[0] == barrier
+
+
+def test_a_path_with_a_product_is_possible_when_numbers_for_it_are_found() -> None:
+    product = lanes.multiply(N, M, 32)
+    assert isinstance(product, Form)
+    decisions = Decisions(SolverOracle())
+    decisions.assume(Condition("lt", product, 100), True)
+    decisions.assume(Condition("lt", N, 3), False)
+    assert doubt_of(decisions.taken) is not None
+    assert isinstance(decisions.oracle, SolverOracle)
+    assert realised(decisions.taken, decisions.oracle)
+
+
+def test_a_product_that_its_factors_rule_out_is_not_possible() -> None:
+    product = lanes.multiply(N, M, 32)
+    assert isinstance(product, Form)
+    decisions = Decisions(SolverOracle())
+    for condition, truth in (
+        (Condition("lt", product, 1), False),
+        (Condition("eq", N, 0), True),
+    ):
+        decisions.assume(condition, truth)
+    assert isinstance(decisions.oracle, SolverOracle)
+    assert not realised(decisions.taken, decisions.oracle)
+
+
+@pytest.mark.parametrize(
+    ("condition", "truth", "is_empty"),
+    [
+        (Condition("lt", N, 1), True, True),
+        (Condition("lt", N, 1), False, False),
+        (Condition("lt", N, 2), True, False),
+        (Condition("lt", Form(N.terms, -1), 0), True, True),
+        (Condition("lt", Form(((N.terms[0][0], -1),)), 0), False, True),
+        (Condition("lt", Form(((N.terms[0][0], -1),)), 0), True, False),
+        (Condition("eq", N, 0), True, False),
+    ],
+)
+def test_a_size_is_empty_where_an_order_says_so(condition: Condition, truth: bool, is_empty: bool) -> None:
+    assert bool(empty_sizes([(condition, truth)])) == is_empty
+
+
+def test_ctas_of_a_cluster_follow_each_other_in_orders_only_where_their_places_differ() -> None:
+    place = atom("special", "%clusterid.x").terms[0]
+    decisions = Decisions()
+    first = Condition("lt", Form((*N.terms, (place[0], -2))), 1)
+    decisions.note_way(7, 0, first, False)
+    assert decisions.agreed(7, 1, Condition("lt", Form((*N.terms, (place[0], -2)), -1), 1)) is False
+    assert decisions.agreed(7, 1, Condition("lt", Form((*M.terms, (place[0], -2)), -1), 1)) is None
+    assert decisions.agreed(8, 1, Condition("lt", Form((*N.terms, (place[0], -2)), -1), 1)) is None

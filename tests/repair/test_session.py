@@ -38,10 +38,10 @@ def command(tmp_path: Path) -> tuple[str, ...]:
 def test_a_right_kernel_is_timed_against_the_other(command: tuple[str, ...]) -> None:
     session = run_session(_RING, Plan("new", against="old", repeat=2, rounds=3), command=command)
     assert session.is_right
-    assert session.result.runs == 8
+    assert session.result.runs == 10
     text = session_text(session, compared=True)
     assert "ring on stand-in, driver for CUDA 13.0, SM 1 MHz" in text
-    assert "right (8 runs)" in text
+    assert "right (10 runs)" in text
     assert "ratio          0.500" in text
     assert json.loads(session_json(session))["timing"]["ratio"] == pytest.approx(0.5)
 

@@ -39,7 +39,9 @@ def _repair(kernel: Path, monkeypatch: pytest.MonkeyPatch, session: Session) -> 
 
     monkeypatch.setattr("ptxcheck.repair.session.run_session", run_session)
     harness = str(kernel.with_name("harness.toml"))
-    result = CliRunner().invoke(main, ["repair", str(kernel), "--harness", harness, "--format", "json"])
+    result = CliRunner().invoke(
+        main, ["repair", str(kernel), "--unsafe", "--harness", harness, "--format", "json"]
+    )
     return result.exit_code, json.loads(result.output), plans
 
 
@@ -75,3 +77,4 @@ def test_a_suggestion_is_never_validated(kernel: Path, monkeypatch: pytest.Monke
     session = Session("k", _GPU, RunResult(Outcome.RIGHT), (), None)
     _, table, _ = _repair(kernel, monkeypatch, session)
     assert table["validated"] is False
+    assert [each["safety"] for each in table["repairs"]] == ["suggested"]

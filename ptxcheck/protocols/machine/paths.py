@@ -16,7 +16,8 @@ from .execute import Question
 from .resolve import with_pins
 from .symbol import Atom, Condition, ImpossibleError
 
-_PATIENCE = 6
+_PATIENCE = 2
+"""Rounds beyond its count that a loop makes before each answer is tried in turn."""
 _COMBINATIONS = 24
 """Most runs that only combine sides which were taken before."""
 
@@ -174,7 +175,7 @@ Numbers = Callable[[Claims], Mapping[Atom, int] | None]
 Run = Callable[[Plan], bool]
 """Executes a plan; False when its path turned out to be one that was seen before."""
 
-_PATIENCE = 2
+_IDLE = 2
 """Further counts in a row that may lead to nothing new."""
 _WAYS = 4
 """Ways to a side that are kept."""
@@ -206,7 +207,7 @@ def explore(
     idle = 0
     for trips in further if coverage.counted else ():
         missing = len(coverage.out_of_reach(is_possible)), len(coverage.half_taken)
-        if missing == (0, 0) or idle >= _PATIENCE:
+        if missing == (0, 0) or idle >= _IDLE:
             break
         explorer.go(trips)
         found = missing != (len(coverage.out_of_reach(is_possible)), len(coverage.half_taken))

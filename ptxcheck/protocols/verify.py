@@ -307,6 +307,37 @@ class _Verifier:
         """Run a plan; False when its decisions are those of an earlier run."""
         if self._is_late():
             raise NotFollowedError("out of time", -1)
+        decisions, traces = self._trace(plan)
+        path = tuple(decisions.taken)
+        if path in self._paths:
+            return False
+        self._paths.add(path)
+        self._is_plain &= all(len(condition.form.terms) == 1 for condition, _ in path)
+        self._result.runs += 1
+        if plan.trips[-1] not in self._result.trips:
+            self._result.trips.append(plan.trips[-1])
+        protocol, outcome = self._judge(traces)
+        if any(p.flaw is Flaw.DEADLOCK and p.point in self._program.peeks for p in outcome.problems):
+            decisions, traces = self._trace(Plan(plan.trips, plan.flips, plan.preset), peeks_succeed=False)
+            protocol, outcome = self._judge(traces)
+        self._barriers = max(self._barriers, len(initialised(protocol)))
+        self._copies = max(self._copies, copies(protocol))
+        self._keep_sample(plan, protocol)
+        self._note_conditions(outcome)
+        for trace in traces:
+            for assumption in trace.assumptions:
+                self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
+        if outcome.problems and not self._note_required(decisions.taken, outcome.problems):
+            why = self._doubt(decisions.taken)
+            self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, why))
+        return True
+
+    def _trace(self, plan: Plan, *, peeks_succeed: bool = True) -> tuple[Decisions, tuple[Trace, ...]]:
+        """Run the CTAs of the cluster, with the decisions of a plan.
+
+        Polls that are not repeated succeed, as then the wait that follows them otherwise is left out; where that hangs,
+        they fail.
+        """
         self._oracle.restart()
         decisions = Decisions(self._oracle)
         for name, number in plan.preset.items():
@@ -324,35 +355,21 @@ class _Verifier:
                 follow=plan.follow,
                 took=plan.take,
                 settle=plan.settle,
+                peeks_succeed=peeks_succeed,
             ).run()
             for rank in range(self._shape.ctas)
         )
         plan.came_to = frozenset(event.point for trace in traces for event in trace.events)
         plan.pins = dict(decisions.pins)
         self._recorded |= plan.came_to
-        path = tuple(decisions.taken)
-        if path in self._paths:
-            return False
-        self._paths.add(path)
-        self._is_plain &= all(len(condition.form.terms) == 1 for condition, _ in path)
-        self._result.runs += 1
-        if plan.trips[-1] not in self._result.trips:
-            self._result.trips.append(plan.trips[-1])
+        return decisions, traces
+
+    def _judge(self, traces: tuple[Trace, ...]) -> tuple[Protocol, Outcome]:
         protocol = with_given(build_protocol(self._cfg, traces, MEANINGS, self._registers), self._given)
-        self._barriers = max(self._barriers, len(initialised(protocol)))
-        self._copies = max(self._copies, copies(protocol))
-        self._keep_sample(plan, protocol)
         outcome = self._seen.get(protocol)
         if outcome is None:
             outcome = self._seen[protocol] = self._examine(protocol)
-        self._note_conditions(outcome)
-        for trace in traces:
-            for assumption in trace.assumptions:
-                self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
-        if outcome.problems and not self._note_required(decisions.taken, outcome.problems):
-            why = self._doubt(decisions.taken)
-            self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, why))
-        return True
+        return protocol, outcome
 
     def _note_conditions(self, outcome: Outcome) -> None:
         """Note what a run that went well rests on."""

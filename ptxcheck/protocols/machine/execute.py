@@ -162,6 +162,8 @@ class Machine:
         follow: Follow = lambda *_: None,
         took: Took = lambda *_: None,
         settle: Settle = lambda *_: None,
+        *,
+        peeks_succeed: bool = True,
     ) -> None:
         self.program = program
         self.cfg = program.cfg
@@ -175,6 +177,7 @@ class Machine:
         self._follow = follow
         self._took = took
         self._settle = settle
+        self._failing = frozenset() if peeks_succeed else program.peeks
         self._budget = budget
         self._is_late = is_late
         self._events: list[Event] = []
@@ -835,6 +838,9 @@ class Machine:
     # -- events
 
     def _record(self, point: int, instruction: Instruction, threads: ThreadSet, guard: ThreadSet) -> None:
+        if point in self._failing:
+            self._write_all(instruction, guard, 0)
+            return
         operands: dict[str, Value] = {}
         for spec, operand in followed(instruction):
             value = self.value(operand, guard)

@@ -326,6 +326,26 @@ class Program:
             self._depends_on_poll(self.cfg.blocks[block].last, loop) for block in exits
         )
 
+    @cached_property
+    def peeks(self) -> frozenset[int]:
+        """Polls that are not repeated until they succeed: on every way back to them something else is synchronised."""
+        polls = (p for p in self.events if self.cfg.instructions[p].operation.op in POLLS)
+        return frozenset(point for point in polls if not self._is_repeated(point))
+
+    def _is_repeated(self, point: int) -> bool:
+        home = self.cfg.graph.block_of[point]
+        if any(other in self.events for other in self.cfg.blocks[home].points if other != point):
+            return False
+        waiting, seen = [home], set[int]()
+        while waiting:
+            for target in self._onward(waiting.pop()):
+                if target == home:
+                    return True
+                if target not in seen and target not in self._acting:
+                    seen.add(target)
+                    waiting.append(target)
+        return False
+
     def _depends_on_poll(self, point: int, loop: Loop) -> bool:
         waiting, seen = [point], {point}
         while waiting:

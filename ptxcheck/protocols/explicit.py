@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from .actions import (
@@ -90,6 +91,16 @@ class WrongError(Exception):
     def __init__(self, wrong: Wrong) -> None:
         super().__init__(wrong.detail)
         self.wrong = wrong
+
+
+def _by_name(meeting: tuple[tuple[object, ...], object]) -> str:
+    """Return what meetings are sorted by: their names are of several kinds."""
+    return _shown(meeting[0])
+
+
+@cache
+def _shown(name: tuple[object, ...]) -> str:
+    return repr(name)
 
 
 class Explicit:
@@ -205,7 +216,7 @@ class Explicit:
                 and each.arrived + self._exited(state, name, each) >= each.needed
             ):
                 found[name] = Gathered(each.generation + 1)
-        return state._replace(meetings=tuple(sorted(found.items(), key=repr)))
+        return state._replace(meetings=tuple(sorted(found.items(), key=_by_name)))
 
     def _exited(self, state: State, name: tuple[object, ...], each: Gathered) -> int:
         return sum(
@@ -275,7 +286,7 @@ class Explicit:
             meetings[action.name] = Gathered(
                 before.generation, arrived, action.needed, strands, action.without_exited
             )
-        return state._replace(meetings=tuple(sorted(meetings.items(), key=repr))), before.generation
+        return state._replace(meetings=tuple(sorted(meetings.items(), key=_by_name))), before.generation
 
     def _joined_before(self, strand: int, index: int, name: tuple[object, ...]) -> int:
         for earlier in range(index - 1, -1, -1):

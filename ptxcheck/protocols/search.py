@@ -7,7 +7,7 @@ the barriers that are not in doubt happens in that order in every schedule, so t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .actions import (
@@ -50,11 +50,11 @@ class Found:
     exhausted: bool
 
 
-def examine(protocol: Protocol, budget: int = 20_000) -> Outcome:
+def examine(protocol: Protocol, budget: int = 20_000, is_late: Callable[[], bool] = lambda: False) -> Outcome:
     """Simulate a protocol, and search for a schedule that goes wrong where the order argument fails.
 
-    A problem that remains undemonstrated was not found in `budget` states. When all schedules were seen and none
-    goes wrong, the order argument was too weak and its problems are gone.
+    A problem that remains undemonstrated was not found in `budget` states, or before it was late. When all schedules
+    were seen and none goes wrong, the order argument was too weak and its problems are gone.
     """
     outcome = simulate(protocol)
     doubtful = [problem for problem in outcome.problems if not problem.demonstrated]
@@ -66,7 +66,7 @@ def examine(protocol: Protocol, budget: int = 20_000) -> Outcome:
     if numbers is None:
         return outcome
     in_doubt = frozenset(problem.barrier for problem in doubtful if problem.barrier is not None)
-    found = search(numbers, outcome.steps, in_doubt, budget, only_phases=not ends)
+    found = search(numbers, outcome.steps, in_doubt, budget, is_late, only_phases=not ends)
     if found.wrong is None:
         return replace(outcome, problems=tuple(shown)) if found.exhausted and ends else outcome
     return replace(outcome, problems=(*shown, *_demonstrated(doubtful, found.wrong, found.schedule)))
@@ -91,6 +91,7 @@ def search(
     steps: Sequence[Step],
     in_doubt: frozenset[Name],
     budget: int,
+    is_late: Callable[[], bool] = lambda: False,
     *,
     only_phases: bool = False,
 ) -> Found:
@@ -104,7 +105,7 @@ def search(
     origin: dict[State, tuple[State, Step] | None] = {start: None}
     waiting = [start]
     while waiting:
-        if len(origin) > budget:
+        if len(origin) > budget or is_late():
             return Found(None, (), exhausted=False)
         state = waiting.pop()
         moves = list(_moves(explicit, state, in_doubt))

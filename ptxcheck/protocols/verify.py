@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 
 from ..cfg.cfg import Cfg
@@ -238,7 +239,7 @@ class _Verifier:
         self._given = given
         self._started = time.process_time()
         self._oracle = SolverOracle()
-        self._examine: Callable[[Protocol], Outcome] = examine
+        self._examine: Callable[[Protocol], Outcome] = partial(examine, is_late=self._is_late)
         self._result = Verification(shape)
         self._seen: dict[Protocol, Outcome] = {}
         self._recorded: set[int] = set()

@@ -48,7 +48,10 @@ def judge(seed: int, limit: int) -> Judgement:
     """Judge the protocol of a seed both ways."""
     protocol = generate(seed)
     outcome = examine(protocol)
-    shown = {KIND_OF.get(p.flaw, Kind.CONTROL) for p in outcome.problems if p.demonstrated}
+    named = [p for p in outcome.problems if p.demonstrated]
+    # A verdict says that it takes this for granted.
+    named += [p for p in outcome.strict if p.flaw is Flaw.UNORDERED_INIT]
+    shown = {KIND_OF.get(p.flaw, Kind.CONTROL) for p in named}
     undecided = any(not p.demonstrated for p in outcome.problems) or bool(outcome.memory_doubts)
     said = _text(shown) or ("unknown" if undecided else "fine")
     answer = Oracle(protocol).answer(limit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -90,3 +91,8 @@ def possible(view: KernelView) -> Iterator[Hit]:
 
 def source(text: str = KERNEL, name: str = "k.ptx") -> Source:
     return Source(name, text)
+
+
+def hear_interrupts() -> None:
+    """Let a child process hear SIGINT, which a shell has ignored where the tests run in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -18,7 +18,7 @@ from ptxcheck.cache import Cache
 from ptxcheck.executors import Processes, Serial
 from ptxcheck.results import ProblemKind
 
-from .fakes import KERNEL
+from .fakes import KERNEL, hear_interrupts
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -122,6 +122,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: py
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=hear_interrupts,
     )
     deadline = time.monotonic() + 60
     while len(list(results.glob("*/*"))) < 5 and time.monotonic() < deadline:

@@ -10,7 +10,7 @@ import pytest
 
 from ptxcheck.watch import WatchError, changes, watched_folders
 
-from .fakes import KERNEL
+from .fakes import KERNEL, hear_interrupts
 
 
 def test_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,6 +48,7 @@ def test_a_change_is_checked(tmp_path: Path) -> None:
         stderr=subprocess.DEVNULL,
         cwd=tmp_path,
         text=True,
+        preexec_fn=hear_interrupts,
     )
     assert process.stdout is not None
     try:

@@ -112,7 +112,9 @@ def _in_folder(folder: str, exclude: Sequence[str]) -> Iterator[Input | Problem]
     count = 0
     for parent, folders, files in os.walk(folder, onerror=errors.append):
         folders[:] = sorted(
-            name for name in folders if name[0] != "." and not is_excluded(os.path.join(parent, name), exclude)
+            name
+            for name in folders
+            if name[0] != "." and not is_excluded(os.path.join(parent, name), exclude)
         )
         for name in sorted(files):
             path = os.path.join(parent, name)

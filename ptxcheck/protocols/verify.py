@@ -272,7 +272,8 @@ class _Verifier:
         except NotFollowedError as error:
             self._reason(error.reason, error.point)
         else:
-            self._result.complete = coverage.is_complete and self._is_plain
+            # Of polls that are not repeated, runs take one answer only.
+            self._result.complete = coverage.is_complete and self._is_plain and not self._program.peeks
         self._note_left_out(coverage)
         return self._result
 

@@ -41,6 +41,7 @@ from . import lanes, steps
 from .accesses import AccessKind, is_pointer
 from .lanes import condition_of
 from .layout import Layout
+from .observation import Observation
 from .program import POLLS, Program, Region, followed
 from .registers import RegisterFile, SplitError, lanes_of, set_of
 from .resolve import arguments, at_thread, has_choice, is_predicate, leaves, rebuild, with_pins
@@ -164,6 +165,7 @@ class Machine:
         settle: Settle = lambda *_: None,
         *,
         peeks_succeed: bool = True,
+        observation: Observation | None = None,
     ) -> None:
         self.program = program
         self.cfg = program.cfg
@@ -180,6 +182,7 @@ class Machine:
         self._failing = frozenset() if peeks_succeed else program.peeks
         self._budget = budget
         self._is_late = is_late
+        self._observation = observation
         self._events: list[Event] = []
         self._assumptions: dict[tuple[str, int], Assumption] = {}
         self._turns: dict[int, int] = {}
@@ -270,6 +273,8 @@ class Machine:
                     again = group.came_from in inside
                     group.turns[group.block] = group.turns.get(group.block, -1) + 1 if again else 0
             self._turns = group.turns
+            if self._observation is not None and group.at == 0:
+                self._observe_head(self._observation, group)
             points = steps_of[group.block]
             while group.at < len(points):
                 self._step(points[group.at], group.threads)
@@ -823,7 +828,42 @@ class Machine:
             return
         steps.perform(self, point, instruction, guard)
         if operation.op is Op.ELECT_SYNC and not self._speculative:
-            self._events.append(Event(len(self._events), point, guard, {}, threads))
+            self._append(point, guard, {}, threads)
+
+    def _append(
+        self,
+        point: int,
+        guard: ThreadSet,
+        operands: dict[str, Value],
+        threads: ThreadSet,
+        access: Access | None = None,
+    ) -> int:
+        index = len(self._events)
+        self._events.append(Event(index, point, guard, operands, threads, access))
+        if self._observation is not None:
+            self._observation.recorded(self._turns)
+        return index
+
+    def _observe_head(self, observation: Observation, group: _Group) -> None:
+        carried = observation.carried.get(group.block)
+        if carried and not self._speculative:
+            values: list[Value | None] = []
+            for register in carried:
+                try:
+                    values.append(self.registers.read(register, group.threads))
+                except SplitError:
+                    values.append(None)
+            observation.at_head(group.block, group.turns, group.threads, values)
+
+    def observe_use(self, value: Value) -> None:
+        """Note what an operand depends on, before decisions make it a number."""
+        if self._observation is not None:
+            self._observation.use(value)
+
+    def observe_comparison(self, point: int, left: Value, right: Value) -> None:
+        """Note what a `setp` compares."""
+        if self._observation is not None and not self._speculative:
+            self._observation.compared(point, self._turns, left, right)
 
     def write_opaque(
         self, instruction: Instruction, guard: ThreadSet, *parts: Value | str, differs: int
@@ -845,6 +885,7 @@ class Machine:
         for spec, operand in followed(instruction):
             value = self.value(operand, guard)
             if isinstance(value, Form):
+                self.observe_use(value)
                 value = self.reduced(self.concrete(value, guard, point))
                 if isinstance(value, Form) and spec.name in _NUMBERS:
                     value = self.single(value, guard)
@@ -859,8 +900,7 @@ class Machine:
                 if written.extra:
                     extra = operand.extra[0] if operand.extra else None
                     operands[spec.second.name] = 0 if extra is None else self.value(extra, guard)
-        index = len(self._events)
-        self._events.append(Event(index, point, guard, operands, threads))
+        index = self._append(point, guard, operands, threads)
         if (
             instruction.operation.op in _CTA_BARRIERS
             and operands.get("threads", self.threads) == self.threads
@@ -897,12 +937,13 @@ class Machine:
         except SplitError as split:
             addresses = [(part, self.value(kind.operand, part)) for part in split.parts]
         for held, address in addresses:
+            self.observe_use(address)
             access = kind.at(self._placed(address) if kind.space else self.reduced(address))
             if access is not None:
                 self._add_access(point, held, threads, replace(access, certain=certain))
 
     def _add_access(self, point: int, guard: ThreadSet, threads: ThreadSet, access: Access) -> None:
-        self._events.append(Event(len(self._events), point, guard, {}, threads, access))
+        self._append(point, guard, {}, threads, access)
 
     def _accesses_of(self, region: Region) -> Iterator[tuple[int, AccessKind]]:
         for block in sorted(region.blocks):
@@ -936,6 +977,7 @@ class Machine:
                 return lanes.opaque("undefined", register.name, register.scope)
             return self._special(register.name, "")
         if isinstance(value, Form) and any(name.depth > _DEEP for name, _ in value.terms):
+            self.observe_use(value)
             return self.reduced(value)
         return value
 

@@ -297,6 +297,7 @@ def _map_address(machine: Machine, point: int, instruction: Instruction, guard: 
 
 def _number(machine: Machine, value: Value, guard: ThreadSet, point: int) -> Value:
     """Return the number that the decisions leave a value, if it is only one."""
+    machine.observe_use(value)
     value = machine.reduced(machine.concrete(value, guard, point))
     return machine.single(value, guard) if isinstance(value, Form) else value
 
@@ -320,6 +321,7 @@ def _set_predicate(machine: Machine, point: int, instruction: Instruction, guard
     target, a, b, *rest = instruction.operands
     relation = next(m for m in operation.modifiers if m in _ALL_RELATIONS)
     left, right = machine.value(a, guard), machine.value(b, guard)
+    machine.observe_comparison(point, left, right)
     if types.is_integer:
         truth = lanes.compare(
             relation, _masked(left, types.width), _masked(right, types.width), types.width,

@@ -860,10 +860,10 @@ class Machine:
         if self._observation is not None:
             self._observation.use(value)
 
-    def observe_comparison(self, point: int, left: Value, right: Value) -> None:
+    def observe_comparison(self, point: int, threads: ThreadSet, left: Value, right: Value) -> None:
         """Note what a `setp` compares."""
         if self._observation is not None and not self._speculative:
-            self._observation.compared(point, self._turns, left, right)
+            self._observation.compared(point, threads, self._turns, left, right)
 
     def write_opaque(
         self, instruction: Instruction, guard: ThreadSet, *parts: Value | str, differs: int

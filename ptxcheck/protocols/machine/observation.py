@@ -19,6 +19,7 @@ class Comparison:
     """One execution of `setp` by threads that act together."""
 
     point: int
+    threads: ThreadSet
     turns: Turns
     left: Value
     right: Value
@@ -42,9 +43,9 @@ class Observation:
         """Note the carried registers of threads that start a round."""
         self.heads.setdefault((header, threads), {})[turns.get(header, 0)] = tuple(values)
 
-    def compared(self, point: int, turns: Turns, left: Value, right: Value) -> None:
+    def compared(self, point: int, threads: ThreadSet, turns: Turns, left: Value, right: Value) -> None:
         """Note a comparison."""
-        self.comparisons.append(Comparison(point, dict(turns), left, right))
+        self.comparisons.append(Comparison(point, threads, dict(turns), left, right))
 
     def recorded(self, turns: Turns) -> None:
         """Note the round of the next event."""

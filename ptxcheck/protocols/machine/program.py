@@ -91,7 +91,7 @@ class Program:
         self.cfg = cfg
         self._facts = Facts(cfg, module, launch)
         self.accesses: Mapping[int, AccessKind] = access_kinds(cfg) if accesses else {}
-        self._definitions = Definitions(cfg)
+        self.definitions = Definitions(cfg)
         self._calls = summarise(cfg, module)
         self._regions: dict[int, Region] = {}
         self._turning: dict[int, bool] = {}
@@ -139,23 +139,24 @@ class Program:
             if Trait.TERMINATOR in i.operation.traits and cfg.connected(p)
         )
         more = (
-            self._definitions.before(point, register)
+            self.definitions.before(point, register)
             for point, kind in self.accesses.items()
             if cfg.connected(point)
             for register in registers_of(kind.operand)
         )
-        return closure(cfg, self._definitions, [*self.events, *ends, *stores], self._needed, more)
+        return closure(cfg, self.definitions, [*self.events, *ends, *stores], self.needed, more)
 
-    def _needed(self, point: int) -> Iterable[Name]:
+    def needed(self, point: int) -> Iterable[Name]:
+        """Return the names that matter of what an instruction reads: of an event, not the data."""
         instruction = self.cfg.instructions[point]
         if point not in self.events:
-            return self._definitions.read_at(point)
+            return self.definitions.read_at(point)
         wanted = dict.fromkeys(
             register for _, operand in followed(instruction) for register in registers_of(operand)
         )
         if instruction.guard is not None:
             wanted[instruction.guard.register] = None
-        return [self._definitions.before(point, register) for register in wanted]
+        return [self.definitions.before(point, register) for register in wanted]
 
     @cached_property
     def wanted(self) -> frozenset[Register]:
@@ -163,7 +164,7 @@ class Program:
         found: set[Register] = set()
         for point in self.points:
             if point in self.events:
-                found.update(name.register for name in self._needed(point))
+                found.update(name.register for name in self.needed(point))
             else:
                 found.update(self.cfg.instructions[point].reads())
         for kind in self.accesses.values():
@@ -352,8 +353,8 @@ class Program:
             each = waiting.pop()
             if self.cfg.instructions[each].operation.op in POLLS:
                 return True
-            for name in self._definitions.read_at(each):
-                for site in self._definitions.instructions_behind(name):
+            for name in self.definitions.read_at(each):
+                for site in self.definitions.instructions_behind(name):
                     if site not in seen and self.cfg.graph.block_of[site] in loop.blocks:
                         seen.add(site)
                         waiting.append(site)

@@ -321,7 +321,7 @@ def _set_predicate(machine: Machine, point: int, instruction: Instruction, guard
     target, a, b, *rest = instruction.operands
     relation = next(m for m in operation.modifiers if m in _ALL_RELATIONS)
     left, right = machine.value(a, guard), machine.value(b, guard)
-    machine.observe_comparison(point, left, right)
+    machine.observe_comparison(point, guard, left, right)
     if types.is_integer:
         truth = lanes.compare(
             relation, _masked(left, types.width), _masked(right, types.width), types.width,

@@ -183,6 +183,8 @@ class Access:
     reads: tuple[Span, ...] = ()
     writes: tuple[Span, ...] = ()
     certain: bool = True
+    blocks: bool = False
+    """The instruction ends with its write, so that released kernels read it in any order of execution behind it."""
 
     @property
     def combines(self) -> bool:

@@ -12,7 +12,8 @@ atomic. The later one must know of the earlier one:
 What the PTX ISA asks for besides, and released kernels do without, is *strict*: a proxy fence between generic
 accesses and a later write through the async proxy; one by the writer before the barrier, where all warps write, meet,
 fence and then multiply; order between lanes of one warp that runs in step, and between threads that store the same
-value by the same instruction. That a relaxed or narrower arrival publishes a read is enough even for strict problems.
+value by the same instruction; and visibility of the address that `tcgen05.alloc` wrote, where the order of execution
+gives it. That a relaxed or narrower arrival publishes a read is enough even for strict problems.
 
 Touches with certain bytes give problems, and each is a race in the schedule at hand, so it is demonstrated. Bytes
 that a touch may reach beyond them, up to the end of its slot, give doubts.
@@ -206,7 +207,14 @@ class Memory:
             race.strict
             or self._is_warp_synchronous(earlier, later)
             or (race.flaw is Flaw.MISSING_PROXY_FENCE and self._is_fenced_in_step(earlier, later))
+            or (race.flaw is Flaw.READ_TOO_EARLY and self._is_over(earlier, later))
         )
+
+    def _is_over(self, earlier: Touch, later: Touch) -> bool:
+        """Tell whether a write that its instruction ends with comes first in every schedule, if not visibly so."""
+        action = self._protocol.strands[earlier.strand].actions[earlier.index]
+        executed = bool(later.clock[Row.EXECUTED, earlier.component] >= earlier.over)
+        return isinstance(action, Access) and action.blocks and executed
 
     def _is_fenced_in_step(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether the writer comes to the same `wgmma` itself, with a proxy fence on its way there."""

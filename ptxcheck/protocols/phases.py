@@ -424,17 +424,16 @@ class Phases:
         if len(parts) > _MOST_PARTS:
             return True
         total = plus(barrier.now.expected, barrier.now.completed, -1)
-        if isinstance(total, Form):  # balanced by the host
-            total = 0
+        balance: Amount = 0 if isinstance(total, Form) else total  # balanced by the host
         expects = len(late)
         for size in range(1, len(parts) + 1):
             for left in combinations(range(len(parts)), size):
                 if (late and left[0] >= expects) or not _is_closed(parts, left, expects):
                     continue
-                rest: Amount = total
+                without: Amount = 0
                 for each in left:
-                    rest = plus(rest, parts[each].amount, -1 if each < expects else 1)
-                if isinstance(rest, Form) or rest == 0:
+                    without = plus(without, parts[each].amount, -1 if each < expects else 1)
+                if _may_balance(plus(balance, without), plus(total, without)):
                     return True
         return False
 
@@ -522,6 +521,11 @@ class Phases:
     ) -> None:
         phase = -1 if barrier is None else barrier.phase
         self._record.add(flaw, actor.strand, point, name, phase, detail, happened=happened, related=related)
+
+
+def _may_balance(*forms: Amount) -> bool:
+    """Tell whether bytes may be zero, given in forms that equations make equal: not when one is another number."""
+    return all(isinstance(form, Form) or form == 0 for form in forms)
 
 
 def _late_raises(phase: _Phase) -> list[Contribution]:

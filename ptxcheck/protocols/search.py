@@ -26,6 +26,7 @@ from .actions import (
 )
 from .equations import System, system_of
 from .explicit import Explicit, Flight, Name, State, Wrong, WrongError, names_of
+from .in_step import without_late_lanes
 from .machine.symbol import Form
 from .outcome import Equation, Flaw, Outcome, Problem, Step
 from .simulate import simulate
@@ -56,7 +57,7 @@ def examine(protocol: Protocol, budget: int = 20_000, is_late: Callable[[], bool
     A problem that remains undemonstrated was not found in `budget` states, or before it was late. When all schedules
     were seen and none goes wrong, the order argument was too weak and its problems are gone.
     """
-    outcome = simulate(protocol)
+    outcome = without_late_lanes(protocol, simulate(protocol))
     doubtful = [problem for problem in outcome.problems if not problem.demonstrated]
     shown = [problem for problem in outcome.problems if problem.demonstrated]
     ends = all(problem.flaw in MEMORY_FLAWS for problem in shown)

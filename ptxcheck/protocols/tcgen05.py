@@ -37,7 +37,7 @@ def _commit(occurrence: Occurrence) -> Iterator[Action]:
 def _allocate(occurrence: Occurrence) -> Iterator[Action]:
     """The address is written to shared memory once for the warp."""
     if occurrence.leads:
-        yield Access(occurrence.point, writes=occurrence.spans("dst", _ADDRESS_BYTES))
+        yield Access(occurrence.point, writes=occurrence.spans("dst", _ADDRESS_BYTES), blocks=True)
 
 
 MEANINGS: Mapping[Op, Lower] = {

@@ -139,6 +139,7 @@ class Verification:
 _TOLERATED = {
     Flaw.EXIT_WITH_REMOTE_ACCESS: "copies that are under way when their CTA ends find its shared memory as it was",
     Flaw.UNORDERED_INIT: "an mbarrier that is initialised after fence.mbarrier_init is visible to others all the same",
+    Flaw.MISSED_PHASE: "lanes of a warp that come to a wait together pass it together",
 }
 _SEPARATE = frozenset({Property.SLOT_SAFETY, Property.EXIT_SAFETY})
 """Properties whose failure changes no phase: the others are decided all the same."""

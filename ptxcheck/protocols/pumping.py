@@ -102,7 +102,7 @@ def _round_of(run: SizedRun, strand: int, index: int, header_of: Mapping[int, in
 
 
 def _bare(actions: Sequence[Action]) -> list[Action]:
-    """Return actions with the number of an event that a token has replaced by how far away its arrival is."""
+    """Return actions without numbers of events: in tokens, how far away the arrival is takes their place."""
     arrivals: dict[int, int] = {}
     found: list[Action] = []
     for index, action in enumerate(actions):
@@ -111,9 +111,16 @@ def _bare(actions: Sequence[Action]) -> list[Action]:
             found.append(replace(action, token=0))
         elif isinstance(action, Wait) and action.token >= 0:
             found.append(replace(action, token=index - arrivals.get(action.token, -_NEVER)))
+        elif isinstance(action, Rendezvous) and _is_single(action):
+            found.append(replace(action, name=action.name[:-1]))
         else:
             found.append(action)
     return found
+
+
+def _is_single(meeting: Rendezvous) -> bool:
+    """Tell whether the name of a meeting holds the number of its event, as those of lanes of a warp do."""
+    return meeting.name[0] == "warp"
 
 
 class _Comparison:
@@ -124,7 +131,7 @@ class _Comparison:
     def holds(self) -> bool:
         smaller, larger = self._protocols
         names = Components(smaller).names
-        if names != Components(larger).names:
+        if names != Components(larger).names or not self._meet_alike():
             return False
         clocks: tuple[list[Clock], list[Clock]] = [], []
         outcomes = simulate(smaller, clocks[0]), simulate(larger, clocks[1])
@@ -140,6 +147,20 @@ class _Comparison:
             return False
         shift = self._shift(names, reach, one, other)
         return shift is not None and self._clocks_move(shift, one, other, *clocks)
+
+    def _meet_alike(self) -> bool:
+        """Tell whether strands that meet once meet in the larger protocol too."""
+        pairs: dict[object, object] = {}
+        smaller, larger = self._protocols
+        for place, one, other in zip(self._places, smaller.strands, larger.strands, strict=True):
+            for index, action in enumerate(one.actions):
+                theirs = other.actions[place.moved(index)]
+                if isinstance(action, Rendezvous) and isinstance(theirs, Rendezvous) and _is_single(action):
+                    if place.window != _NEVER and index < place.window:
+                        continue
+                    if pairs.setdefault(action.name, theirs.name) != theirs.name:
+                        return False
+        return len(set(pairs.values())) == len(pairs)
 
     def _shift(
         self, names: Sequence[tuple[object, ...]], reach: _Reach, one: Outcome, other: Outcome
@@ -186,7 +207,7 @@ class _Comparison:
             if step.index < place.window and place.window != _NEVER:
                 continue
             key = step.strand, place.moved(step.index)
-            wanted = np.where(clock > window, clock + added, clock)
+            wanted = np.where(clock > loop, clock + added, clock)
             if key not in theirs or not np.array_equal(theirs[key], wanted):
                 return False
             if step.index >= place.end and bool(((clock > loop) & (clock <= window)).any()):
@@ -291,6 +312,3 @@ def _issued(protocol: Protocol, strand: int, pipeline: str) -> list[int]:
         if isinstance(action, Transfer) and action.pipeline == pipeline
     ]
 
-
-def _strands(protocol: Protocol) -> Iterator[int]:
-    yield from range(len(protocol.strands))

@@ -15,12 +15,14 @@ from ..launch import Dim, GivenValue, Launch
 from ..spec import Trait
 from ..verdict import Property, Reason, Verdict, VerdictKind
 from .actions import Arrive, Barrier, Expect, Init, Protocol
+from .all_sizes import AllSizes, Path, SizePlan, OtherDecisionError, size_of
 from .cluster_use import uses_cluster
 from .given import with_given
 from .lowering import build_protocol
 from .machine.doubt import doubt_of, empty_sizes, realised
 from .machine.execute import Machine
 from .machine.layout import Layout, layout_of
+from .machine.observation import Observation
 from .machine.paths import Coverage, Plan, explore
 from .machine.program import Program
 from .machine.solver import SolverOracle
@@ -81,6 +83,8 @@ class Verification:
     """Why something was not decided: bars every good verdict."""
     complete: bool = False
     """True when every path of the kernel was run: no count bounded a loop, no combination was left out."""
+    for_all: str | None = None
+    """Why what runs for some sizes showed holds for all, None when they are all that was shown."""
     bounds: list[Reason] = field(default_factory=list)
     """What the runs do not cover, beyond trip counts: bars `proved`."""
     memory_doubts: list[Reason] = field(default_factory=list)
@@ -275,8 +279,36 @@ class _Verifier:
         else:
             # Of polls that are not repeated, runs take one answer only.
             self._result.complete = coverage.is_complete and self._is_plain and not self._program.peeks
+            self._extend_to_all_sizes(coverage)
         self._note_left_out(coverage)
         return self._result
+
+    def _extend_to_all_sizes(self, coverage: Coverage) -> None:
+        """Look for a reason why what was shown for some trip counts holds for all."""
+        result = self._result
+        if result.complete or result.failures or self._program.peeks or coverage.settled or not self._is_plain:
+            return
+        size = size_of(self._paths)
+        if size is None:
+            return
+
+        def execute(plan: SizePlan, observations: tuple[Observation, ...]) -> tuple[Path, Protocol]:
+            decisions, traces = self._trace(plan, observations)
+            if plan.settled:
+                raise OtherDecisionError
+            result.runs += 1
+            protocol, outcome = self._judge(traces)
+            self._note(plan, decisions, traces, protocol, outcome)
+            return tuple(decisions.taken), protocol
+
+        sizes = AllSizes(
+            self._program, size, self._shape.ctas, self._shape.threads, execute, self._is_spent
+        )
+        try:
+            result.for_all = sizes.prove()
+        except NotFollowedError:
+            return
+        result.complete = result.for_all is not None
 
     def probe(self) -> int:
         """Make one run: 0 when it holds its contract, else the least number of CTAs that could do better."""
@@ -323,6 +355,18 @@ class _Verifier:
         if any(p.flaw is Flaw.DEADLOCK and p.point in self._program.peeks for p in outcome.problems):
             decisions, traces = self._trace(Plan(plan.trips, plan.flips, plan.preset), peeks_succeed=False)
             protocol, outcome = self._judge(traces)
+        self._note(plan, decisions, traces, protocol, outcome)
+        return True
+
+    def _note(
+        self,
+        plan: Plan,
+        decisions: Decisions,
+        traces: tuple[Trace, ...],
+        protocol: Protocol,
+        outcome: Outcome,
+    ) -> None:
+        """Note what a run showed."""
         self._barriers = max(self._barriers, len(initialised(protocol)))
         self._copies = max(self._copies, copies(protocol))
         self._keep_sample(plan, protocol)
@@ -333,9 +377,10 @@ class _Verifier:
         if outcome.problems and not self._note_required(decisions.taken, outcome.problems):
             why = self._doubt(decisions.taken)
             self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, why))
-        return True
 
-    def _trace(self, plan: Plan, *, peeks_succeed: bool = True) -> tuple[Decisions, tuple[Trace, ...]]:
+    def _trace(
+        self, plan: Plan, observations: tuple[Observation, ...] = (), *, peeks_succeed: bool = True
+    ) -> tuple[Decisions, tuple[Trace, ...]]:
         """Run the CTAs of the cluster, with the decisions of a plan.
 
         Polls that are not repeated succeed, as then the wait that follows them otherwise is left out; where that hangs,
@@ -359,6 +404,7 @@ class _Verifier:
                 took=plan.take,
                 settle=plan.settle,
                 peeks_succeed=peeks_succeed,
+                observation=observations[rank] if observations else None,
             ).run()
             for rank in range(self._shape.ctas)
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from ...cfg.definitions import ENTRY, Name
 from ...cfg.optypes import Typing, typing_of
@@ -119,7 +120,7 @@ class Lockstep:
                 yield program.definitions.before(point, instruction.guard.register)
 
     def _settle(self, start: Iterable[Name]) -> None:
-        """Compute the greatest gaps that are consistent: everything the same, lowered until nothing changes."""
+        """Compute the greatest gaps that are consistent: nothing known, lowered until nothing changes."""
         inputs: dict[Name, tuple[Name, ...]] = {}
         waiting = list(dict.fromkeys(start))
         while waiting:
@@ -127,7 +128,6 @@ class Lockstep:
             if name in inputs:
                 continue
             inputs[name] = tuple(self._inputs(name))
-            self._gaps[name] = SAME
             waiting.extend(inputs[name])
         users: dict[Name, list[Name]] = {}
         for name, read in inputs.items():
@@ -137,10 +137,15 @@ class Lockstep:
         while open_names:
             name = next(iter(open_names))
             del open_names[name]
-            gap = meet(self._gaps[name], self._evaluate(name))
-            if gap != self._gaps[name]:
+            known, gap = self._gaps.get(name), self._evaluate(name, inputs[name])
+            if gap is None:
+                continue
+            gap = gap if known is None else meet(known, gap)
+            if gap != known:
                 self._gaps[name] = gap
                 open_names.update(dict.fromkeys(users.get(name, ())))
+        for name in inputs:
+            self._gaps.setdefault(name, APART)
 
     def _inputs(self, name: Name) -> Iterator[Name]:
         definitions = self._program.definitions
@@ -163,15 +168,18 @@ class Lockstep:
             if inside is None or edge.source in inside:
                 yield source
 
-    def _evaluate(self, name: Name) -> Gap:
+    def _evaluate(self, name: Name, inputs: Sequence[Name]) -> Gap | None:
+        """Return a gap from those of the inputs, None when too few of them are known yet."""
         block = name.phi_block
         if block is not None:
-            gap = self._heads.get(name, APART) if block in self._growing else SAME
-            for source in self._merged(name, block):
-                gap = meet(gap, self._gaps[source])
-            return gap
+            known = [self._gaps[source] for source in inputs if source in self._gaps]
+            if block in self._growing:
+                known.append(self._heads.get(name, APART))
+            return reduce(meet, known) if known else None
         if name.site == ENTRY:
             return SAME
+        if any(source not in self._gaps for source in inputs):
+            return None
         instruction = self._cfg.instructions[name.site]
         gap = self._result(name.site, instruction)
         if instruction.guard is not None:

@@ -580,7 +580,12 @@ class Machine:
         """Decide a predicate that is the same for all threads concerned; what it depends on first."""
         known = self._decisions.truths.get(value)
         if known is None:
-            known = self._decided(value, point, stays)
+            reduced = self.reduced(value)
+            if isinstance(reduced, int):
+                self._note_reduced(value, reduced, point)
+                known = bool(reduced & 1)
+            else:
+                known = self._decided(value, point, stays)
             self._decisions.truths[value] = known
         return known
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from ...smt import Claim, PathSolver, Quotient, Remainder, Sum, Term, Unsigned, Variable
+from .bounds import Bounds
 from .resolve import leaves
 from .symbol import Atom, Condition, Form
-
-if TYPE_CHECKING:
-    from ...smt import Claim, PathSolver, Term
 
 _SMALL = (1 << 8, 1 << 12, 1 << 16)
 _LEAST = {
@@ -34,17 +32,22 @@ class SolverOracle:
 
     def __init__(self) -> None:
         self._solver: PathSolver | None = None
+        self._terms = _Terms()
         self._path: list[Claim] = []
+        self._bounds = Bounds()
         self._root = _Node()
         self._at = self._root
 
     def restart(self) -> None:
         """Forget the decisions: another run begins."""
         self._path.clear()
+        self._bounds = Bounds()
         self._at = self._root
 
     def assume(self, condition: Condition, truth: bool) -> None:
-        self._path.append(_claim(condition, truth))
+        claim = self._terms.claim(condition, truth)
+        self._path.append(claim)
+        self._bounds.note(claim)
         self._at = self._at.next.setdefault((condition, truth), _Node())
 
     def implied(self, condition: Condition) -> bool | None:
@@ -56,25 +59,26 @@ class SolverOracle:
 
     def is_possible(self, claims: Sequence[tuple[Condition, bool]]) -> bool:
         """Tell whether conditions may have these truths together, whatever a run decided; True when undecided."""
-        from ...smt import PathSolver
-
-        if self._solver is None:
-            self._solver = PathSolver()
-        return self._solver.possible([_claim(condition, truth) for condition, truth in claims]) is not False
+        given = [self._terms.claim(condition, truth) for condition, truth in claims]
+        return self._ready().possible(given) is not False
 
     def only(self, form: Form) -> int | None:
         """Return the one number that a form can be after the decisions, None when that is not known."""
-        from ...smt import Claim
-
         numbers = self._at.numbers
         if form not in numbers:
-            solver, term = self._ready(), term_of(form)
-            found = solver.example(self._path, term)
-            if found is not None:
-                other = solver.possible([*self._path, Claim("eq", term, found, holds=False)])
-                found = found if other is False else None
-            numbers[form] = found
+            numbers[form] = self._only(self._terms.of(form))
         return numbers[form]
+
+    def _only(self, term: Term) -> int | None:
+        known = self._bounds.only(term)
+        if known is not None:
+            return known
+        solver = self._ready()
+        found = solver.example(self._path, term)
+        if found is None:
+            return None
+        other = solver.possible([*self._path, Claim("eq", term, found, holds=False)])
+        return found if other is False else None
 
     def example(self, name: Atom, others: Mapping[Atom, int] | None = None) -> int | None:
         """Return a number that an atom can be after the decisions, one that is not negative if there is any.
@@ -82,29 +86,25 @@ class SolverOracle:
         `others` gives numbers of other atoms.
         """
         if others:
-            return self._example(name, [*self._path, *_numbered(others)])
+            return self._example(name, [*self._path, *self._numbered(others)])
         if name not in self._at.examples:
             self._at.examples[name] = self._example(name, self._path)
         return self._at.examples[name]
 
     def _example(self, name: Atom, claims: Sequence[Claim]) -> int | None:
-        from ...smt import Claim
-
-        solver, term = self._ready(), _atom(name)
+        solver, term = self._ready(), self._terms.of_atom(name)
         found = solver.example([*claims, Claim("lt", term, 0, holds=False)], term)
         return solver.example(claims, term) if found is None else found
 
     def numbers(self, claims: Sequence[tuple[Condition, bool]]) -> dict[Atom, int] | None:
         """Return numbers for what the last of some conditions depends on with which all can hold, small if possible."""
-        from ...smt import Claim
-
-        given = [_claim(condition, truth) for condition, truth in claims]
+        given = [self._terms.claim(condition, truth) for condition, truth in claims]
         found: dict[Atom, int] = {}
         for name in leaves(claims[-1][0].form):
-            number, term = None, _atom(name)
+            number, term = None, self._terms.of_atom(name)
             least = [Claim("lt", term, 0, holds=False)]
             for more in (*([*least, Claim("lt", term, bound)] for bound in _SMALL), least, []):
-                number = self._ready().example([*given, *_numbered(found), *more], term)
+                number = self._ready().example([*given, *self._numbered(found), *more], term)
                 if number is not None:
                     break
             if number is None:
@@ -114,15 +114,14 @@ class SolverOracle:
 
     def admits_sizes(self, path: Iterable[tuple[Condition, bool]]) -> bool:
         """Tell whether the decisions of a run may hold where no parameter in them is negative."""
-        from ...smt import Claim
-
         names = {name for condition, _ in path for name in leaves(condition.form) if name[0] == "param"}
-        sizes = [Claim("lt", _atom(n), 0, holds=False) for n in sorted(names, key=lambda each: each.digest)]
+        ordered = sorted(names, key=lambda each: each.digest)
+        sizes = [Claim("lt", self._terms.of_atom(name), 0, holds=False) for name in ordered]
         return self._ready().possible([*self._path, *sizes]) is not False
 
     def admits(self, numbers: Mapping[Atom, int]) -> bool:
         """Tell whether the decisions can certainly hold with these numbers."""
-        return self._ready().possible([*self._path, *_numbered(numbers)]) is True
+        return self._ready().possible([*self._path, *self._numbered(numbers)]) is True
 
     def is_consistent(self) -> bool:
         """Tell whether the decisions can hold together, as far as is known."""
@@ -130,19 +129,24 @@ class SolverOracle:
             self._at.consistent = self._ready().possible(self._path) is not False
         return self._at.consistent
 
-    def _ready(self) -> PathSolver:
-        from ...smt import PathSolver
+    def _numbered(self, numbers: Mapping[Atom, int]) -> list[Claim]:
+        return [Claim("eq", self._terms.of_atom(name), number) for name, number in numbers.items()]
 
+    def _ready(self) -> PathSolver:
         if self._solver is None:
             self._solver = PathSolver()
         return self._solver
 
     def _ask(self, condition: Condition) -> bool | None:
+        claim, opposite = (self._terms.claim(condition, truth) for truth in (True, False))
+        known = self._bounds.implied(claim)
+        if known is not None:
+            return known
         solver = self._ready()
-        can_hold = solver.possible([*self._path, _claim(condition, True)])
+        can_hold = solver.possible([*self._path, claim])
         if can_hold is False:
             return False
-        can_fail = solver.possible([*self._path, _claim(condition, False)])
+        can_fail = solver.possible([*self._path, opposite])
         if can_fail is False:
             return True
         return None
@@ -157,29 +161,6 @@ class _Node:
     examples: dict[Atom, int | None] = field(default_factory=dict)
     consistent: bool | None = None
     next: dict[tuple[Condition, bool], _Node] = field(default_factory=dict)
-
-
-def _numbered(numbers: Mapping[Atom, int]) -> list[Claim]:
-    from ...smt import Claim
-
-    return [Claim("eq", _atom(name), number) for name, number in numbers.items()]
-
-
-def _claim(condition: Condition, truth: bool) -> Claim:
-    from ...smt import Claim, Unsigned
-
-    if condition.relation == "below":
-        return Claim("lt", Unsigned(term_of(condition.form)), condition.bound, truth)
-    if condition.relation == "ne":
-        return Claim("eq", term_of(condition.form), condition.bound, not truth)
-    return Claim(condition.relation, term_of(condition.form), condition.bound, truth)
-
-
-def term_of(form: Form) -> Term:
-    """Return a form as a term of the solver."""
-    from ...smt import Sum
-
-    return Sum(tuple((factor, _atom(name)) for name, factor in form.terms), form.constant)
 
 
 _SHIFTS = frozenset({"shl", "shr", "sar"})
@@ -211,23 +192,60 @@ def follows(name: Atom) -> object | None:
     return None
 
 
-def _atom(name: Atom) -> Term:
-    from ...smt import Quotient, Remainder, Sum, Unsigned, Variable
+class _Terms:
+    """Terms of the solver for forms and atoms, each made once."""
 
-    kind, *arguments = name
-    width = 32
-    if kind in _SHIFTS:
-        *arguments, given = arguments
-        width = given if isinstance(given, int) else 32
-    if kind == "mulhi":
-        *arguments, given, is_signed = arguments
-        width = given if isinstance(given, int) else 32
-        arguments = [] if is_signed else arguments
-    if len(arguments) == 2:
+    def __init__(self) -> None:
+        self._atoms: dict[Atom, Term] = {}
+        self._forms: dict[Form, Term] = {}
+        self._claims: dict[tuple[Condition, bool], Claim] = {}
+
+    def claim(self, condition: Condition, truth: bool) -> Claim:
+        """Return the claim that a condition has a truth."""
+        found = self._claims.get((condition, truth))
+        if found is None:
+            found = self._claims[condition, truth] = self._claimed(condition, truth)
+        return found
+
+    def _claimed(self, condition: Condition, truth: bool) -> Claim:
+        term = self.of(condition.form)
+        if condition.relation == "below":
+            return Claim("lt", Unsigned(term), condition.bound, truth)
+        if condition.relation == "ne":
+            return Claim("eq", term, condition.bound, not truth)
+        return Claim(condition.relation, term, condition.bound, truth)
+
+    def of(self, form: Form) -> Term:
+        """Return a form as a term."""
+        found = self._forms.get(form)
+        if found is None:
+            terms = tuple((factor, self.of_atom(name)) for name, factor in form.terms)
+            found = self._forms[form] = Sum(terms, form.constant)
+        return found
+
+    def of_atom(self, name: Atom) -> Term:
+        """Return an atom as a term: a variable, unless it is an operation that the solver follows."""
+        found = self._atoms.get(name)
+        if found is None:
+            found = self._atoms[name] = self._operation(name) or _variable(name)
+        return found
+
+    def _operation(self, name: Atom) -> Term | None:
+        kind, *arguments = name
+        width = 32
+        if kind in _SHIFTS:
+            *arguments, given = arguments
+            width = given if isinstance(given, int) else 32
+        if kind == "mulhi":
+            *arguments, given, is_signed = arguments
+            width = given if isinstance(given, int) else 32
+            arguments = [] if is_signed else arguments
+        if len(arguments) != 2:
+            return None
         for value, amount in (arguments, arguments[::-1]):
             if not isinstance(amount, int) or not isinstance(value, tuple):
                 continue
-            inner = _argument(value)
+            inner = self._argument(value)
             if kind == "sar" and 0 <= amount < width:
                 return Quotient(inner, 1 << amount)
             if kind == "shr" and 0 <= amount < width:
@@ -239,15 +257,17 @@ def _atom(name: Atom) -> Term:
             cleared = (1 << 32) - (amount & 0xFFFFFFFF)
             if kind == "and" and cleared & (cleared - 1) == 0:
                 return Sum(((1, inner), (-1, Remainder(inner, cleared))), 0)
-    low = _LEAST.get(str(arguments[0]), _LOW) if kind == "special" else _LOW
+        return None
+
+    def _argument(self, value: tuple[object, ...]) -> Term:
+        if value[0] == "sum":
+            _, terms, constant = value
+            parts = tuple((factor, self.of_atom(name)) for name, factor in terms)  # type: ignore[attr-defined]
+            return Sum(parts, constant)  # type: ignore[arg-type]
+        assert isinstance(value, Atom)
+        return self.of_atom(value)
+
+
+def _variable(name: Atom) -> Variable:
+    low = _LEAST.get(str(name[1]), _LOW) if name[0] == "special" else _LOW
     return Variable(name.digest.hex(), low, _HIGH)
-
-
-def _argument(value: tuple[object, ...]) -> Term:
-    from ...smt import Sum
-
-    if value[0] == "sum":
-        _, terms, constant = value
-        return Sum(tuple((factor, _atom(name)) for name, factor in terms), constant)  # type: ignore[attr-defined, arg-type]
-    assert isinstance(value, Atom)
-    return _atom(value)

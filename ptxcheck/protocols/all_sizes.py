@@ -20,7 +20,7 @@ from .machine.program import Program
 from .machine.shifted import Sizes
 from .machine.symbol import Atom, Condition, show_atom
 from .periods import Family, Period, SizedRun
-from .pumping import repeats
+from .pumping import Schedule, repeats, schedule_of
 
 _LEAST, _GREATEST = -(1 << 31), (1 << 31) - 1
 _MOST_RUNS = 160
@@ -82,6 +82,7 @@ class AllSizes:
         self._is_spent = is_spent
         self._family = Family(program, size, threads)
         self._runs: list[SizedRun] = []
+        self._schedules: dict[Sizes, Schedule] = {}
 
     def prove(self) -> str | None:
         """Return why what the runs show holds for all sizes, None when that is not known."""
@@ -148,9 +149,16 @@ class AllSizes:
 
     def _period_of(self, smaller: SizedRun, larger: SizedRun) -> Period | None:
         period = self._family.period_between(smaller, larger)
-        if period is None or not repeats(smaller, larger, period, self._headers(period)):
+        if period is None:
             return None
-        return period
+        pair = (smaller, self._schedule(smaller)), (larger, self._schedule(larger))
+        return period if repeats(*pair, period, self._headers(period)) else None
+
+    def _schedule(self, run: SizedRun) -> Schedule:
+        found = self._schedules.get(run.sizes)
+        if found is None:
+            found = self._schedules[run.sizes] = schedule_of(run.protocol)
+        return found
 
     def _headers(self, period: Period) -> dict[int, int]:
         cfg = self._program.cfg

@@ -9,19 +9,21 @@ that of periodic behaviour of max-plus systems (Baccelli, Cohen, Olsder, Quadrat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from .actions import Action, Arrive, AsyncArrive, Barrier, Commit, Expect, Protocol, Rendezvous, Transfer, Wait, WaitGroup
+from .actions import Action, Arrive, AsyncArrive, Barrier, Commit, Expect, Init, Protocol, Rendezvous, Transfer, Wait, WaitGroup
 from .clock import READS, Clock, Components
 from .outcome import Outcome, Step
 from .periods import Period, SizedRun
 from .simulate import simulate
 
 _NEVER = 1 << 40
+Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,63 +44,117 @@ class _Places:
         return index + self.added if index >= self.window else index
 
 
-def repeats(smaller: SizedRun, larger: SizedRun, period: Period, block_of: Mapping[int, int]) -> bool:
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """One schedule of a protocol: what it shows, the clock after each step, and the phase of each step.
+
+    Phases are counted on when an mbarrier is initialised again.
+    """
+
+    outcome: Outcome
+    clocks: npt.NDArray[np.int32]
+    """By step, sense and component."""
+    phases: Sequence[int | None]
+    place: Mapping[tuple[int, int], int]
+    """Number of the step of each action, by strand and index."""
+    actions: Sequence[Sequence[Action]]
+    """Actions of each strand without numbers of events."""
+
+
+def schedule_of(protocol: Protocol) -> Schedule:
+    """Return the schedule that is simulated."""
+    clocks: list[Clock] = []
+    outcome = simulate(protocol, clocks)
+    first: dict[object, int] = {}
+    last: dict[object, int] = {}
+    phases: list[int | None] = []
+    for step in outcome.steps:
+        action = protocol.strands[step.strand].actions[step.index]
+        barrier = _object_of(action)
+        if isinstance(action, Init):
+            first[action.barrier] = last.get(action.barrier, -1) + 1
+        phase = None if step.phase is None else step.phase + first.get(barrier, 0)
+        if phase is not None:
+            last[barrier] = max(last.get(barrier, -1), phase)
+        phases.append(phase)
+    place = {(step.strand, step.index): number for number, step in enumerate(outcome.steps)}
+    actions = [_bare(strand.actions) for strand in protocol.strands]
+    return Schedule(outcome, np.array(clocks), phases, place, actions)
+
+
+def repeats(
+    smaller: tuple[SizedRun, Schedule],
+    larger: tuple[SizedRun, Schedule],
+    period: Period,
+    header_of: Mapping[int, int],
+) -> bool:
     """Tell whether every run with the period put in once more, any number of times, is as good as the larger one.
 
-    `block_of` gives the header of the loop that makes more rounds, for each point in one.
+    `header_of` gives the header of the loop that makes more rounds, for each point in one.
     """
-    if len(smaller.protocol.strands) != len(larger.protocol.strands):
+    one, other = smaller[0], larger[0]
+    if len(one.protocol.strands) != len(other.protocol.strands):
         return False
-    places: list[_Places] = []
-    for strand in range(len(smaller.protocol.strands)):
-        found = _places(smaller, larger, period, block_of, strand)
-        if found is None:
-            return False
-        places.append(found)
-    return _Comparison(smaller.protocol, larger.protocol, places).holds()
+    strands = range(len(one.protocol.strands))
+    rounds = [[_rounds_of(run, strand, header_of) for strand in strands] for run in (one, other)]
+    reach: _Reach | None = None
+    for back in range(1, max(period.starts.values())):
+        places: list[_Places] = []
+        for strand in strands:
+            found = _places(one, other, period, strand, rounds[0][strand], rounds[1][strand], back)
+            if found is None:
+                return False
+            places.append(found)
+        reach = reach or _Reach(one.protocol, places, smaller[1])
+        comparison = _Comparison(one.protocol, other.protocol, places, smaller[1], larger[1], reach)
+        if comparison.reaches_back_no_further:
+            return comparison.holds()
+    return False
+
+
+_Rounds = Sequence[tuple[int, int] | None]
+"""For each action of a strand, the loop that makes more rounds around it, and its round."""
 
 
 def _places(
-    smaller: SizedRun, larger: SizedRun, period: Period, header_of: Mapping[int, int], strand: int
+    smaller: SizedRun, larger: SizedRun, period: Period, strand: int, ours: _Rounds, theirs: _Rounds, back: int
 ) -> _Places | None:
-    """Return where the rounds of a strand are, None when the larger run does not just make some more."""
+    """Return where the rounds of a strand are, None when the larger run does not just make some more.
+
+    `back` is the number of rounds before the end that the window has, where the loop has made as many.
+    """
     one, other = smaller.protocol.strands[strand], larger.protocol.strands[strand]
     if (one.cta, one.warp, one.lanes) != (other.cta, other.warp, other.lanes):
         return None
-    rounds = [_round_of(smaller, strand, index, header_of) for index in range(len(one.actions))]
-    loops = {each[0] for each in rounds if each is not None}
+    loops = {each[0] for each in ours if each is not None}
     if not loops:
-        same = _bare(one.actions) == _bare(other.actions)
+        same = len(one.actions) == len(other.actions)
         return _Places(_NEVER, _NEVER, _NEVER, 0) if same else None
     if len(loops) > 1:
         return None
     (header,) = loops
     start, more = period.starts[one.cta, header], period.rounds[one.cta, header]
-    numbers = [-1 if each is None else each[1] for each in rounds]
+    numbers = [-1 if each is None else each[1] for each in ours]
     first = next(index for index, number in enumerate(numbers) if number >= 0)
     end = next((index for index, number in enumerate(numbers) if number >= start), None)
-    window_round = max(start - more, (start + 1) // 2)
-    window = next((index for index, number in enumerate(numbers) if number >= window_round), None)
-    if end is None or window is None or window_round < 1 or window >= end:
+    round_of_window = max(start - back, 1)
+    window = next((index for index, number in enumerate(numbers) if number >= round_of_window), None)
+    if end is None or window is None or window >= end:
         return None
-    theirs = [_round_of(larger, strand, index, header_of) for index in range(len(other.actions))]
     added = sum(each is not None and start <= each[1] < start + more for each in theirs)
     if len(other.actions) != len(one.actions) + added or not added:
-        return None
-    if _bare(one.actions[:end]) != _bare(other.actions[:end]):
-        return None
-    if _bare(one.actions[window:]) != _bare(other.actions[window + added :]):
         return None
     return _Places(first, window, end, added)
 
 
-def _round_of(run: SizedRun, strand: int, index: int, header_of: Mapping[int, int]) -> tuple[int, int] | None:
-    """Return the loop that makes more rounds around an action, and its round."""
+def _rounds_of(run: SizedRun, strand: int, header_of: Mapping[int, int]) -> _Rounds:
     found = run.protocol.strands[strand]
-    header = header_of.get(found.actions[index].point)
-    if header is None:
-        return None
-    return header, run.observations[found.cta].rounds[found.events[index]].get(header, 0)
+    rounds = run.observations[found.cta].rounds
+    return [
+        None if header is None else (header, rounds[event].get(header, 0))
+        for action, event in zip(found.actions, found.events, strict=True)
+        for header in (header_of.get(action.point),)
+    ]
 
 
 def _bare(actions: Sequence[Action]) -> list[Action]:
@@ -124,29 +180,49 @@ def _is_single(meeting: Rendezvous) -> bool:
 
 
 class _Comparison:
-    def __init__(self, smaller: Protocol, larger: Protocol, places: Sequence[_Places]) -> None:
+    def __init__(
+        self,
+        smaller: Protocol,
+        larger: Protocol,
+        places: Sequence[_Places],
+        before: Schedule,
+        after: Schedule,
+        reach: _Reach,
+    ) -> None:
         self._protocols = smaller, larger
         self._places = places
+        self._schedules = before, after
+        self._names = Components(smaller).names
+        self._reach = reach
+        self._late = [
+            number for number, step in enumerate(before.outcome.steps) if step.index >= places[step.strand].end
+        ]
+
+    @property
+    def reaches_back_no_further(self) -> bool:
+        """Tell whether from the end on nothing depends on rounds before the window."""
+        if any(self._places[strand].window > index for strand, index in self._reach.oldest.items()):
+            return False
+        loop, window, _ = self._shift
+        known = self._schedules[0].clocks[self._late]
+        return not bool(((known > loop) & (known <= window)).any())
 
     def holds(self) -> bool:
-        smaller, larger = self._protocols
-        names = Components(smaller).names
-        if names != Components(larger).names or not self._meet_alike():
+        if self._names != Components(self._protocols[1]).names or not self._act_alike():
             return False
-        clocks: tuple[list[Clock], list[Clock]] = [], []
-        outcomes = simulate(smaller, clocks[0]), simulate(larger, clocks[1])
-        if any(outcome.problems for outcome in outcomes):
+        one, other = (schedule.outcome for schedule in self._schedules)
+        if one.problems or other.problems or _equations(one) != _equations(other):
             return False
-        one, other = outcomes
-        if {(e.barrier, str(e.expected), str(e.completed)) for e in one.equations} != {
-            (e.barrier, str(e.expected), str(e.completed)) for e in other.equations
-        }:
-            return False
-        reach = _Reach(smaller, self._places, one)
-        if not reach.is_short:
-            return False
-        shift = self._shift(names, reach, one, other)
-        return shift is not None and self._clocks_move(shift, one, other, *clocks)
+        return self._clocks_move()
+
+    def _act_alike(self) -> bool:
+        """Tell whether all strands do the same, but for what the period adds."""
+        before, after = (schedule.actions for schedule in self._schedules)
+        return self._meet_alike() and all(
+            one[: place.end] == other[: place.end]
+            and one[place.window :] == other[place.window + place.added :]
+            for place, one, other in zip(self._places, before, after, strict=True)
+        )
 
     def _meet_alike(self) -> bool:
         """Tell whether strands that meet once meet in the larger protocol too."""
@@ -162,22 +238,22 @@ class _Comparison:
                         return False
         return len(set(pairs.values())) == len(pairs)
 
-    def _shift(
-        self, names: Sequence[tuple[object, ...]], reach: _Reach, one: Outcome, other: Outcome
-    ) -> tuple[Counts, Counts, Counts] | None:
+    @cached_property
+    def _shift(self) -> tuple[Counts, Counts, Counts]:
         """Return for each component what it counts before the loops, before the window, and what a period adds."""
+        names = self._names
         size = len(self._places) + len(names)
         loop, window, added = (np.zeros(size, dtype=np.int64) for _ in range(3))
         for strand, place in enumerate(self._places):
             loop[strand], window[strand], added[strand] = place.loop, place.window, place.added
-        phases = _last_phases(self._protocols[0], one), _last_phases(self._protocols[1], other)
+        phases = [_last_phases(p, each) for p, each in zip(self._protocols, self._schedules, strict=True)]
         for number, (kind, *rest) in enumerate(names, start=len(self._places)):
             if kind == "bytes":
                 cta, offset = rest
                 assert isinstance(cta, int)
                 assert isinstance(offset, int)
                 barrier = Barrier(cta, offset)
-                loop[number], window[number] = reach.first_phases(barrier)
+                loop[number], window[number] = self._reach.first_phases(barrier, self._places)
                 added[number] = phases[1].get(barrier, -1) - phases[0].get(barrier, -1)
             else:
                 pipeline, strand = rest
@@ -189,91 +265,95 @@ class _Comparison:
                 added[number] = len(issued[1]) - len(issued[0])
         return loop, window, added
 
-    def _clocks_move(
-        self,
-        shift: tuple[Counts, Counts, Counts],
-        one: Outcome,
-        other: Outcome,
-        before: Sequence[Clock],
-        after: Sequence[Clock],
-    ) -> bool:
-        """Tell whether from the window on all clocks are the same but for what the period adds."""
-        loop, window, added = shift
-        theirs = {(step.strand, step.index): clock for step, clock in zip(other.steps, after, strict=True)}
-        phases = {(step.strand, step.index): step.phase for step in other.steps}
-        grown: dict[object, set[int]] = {}
-        for step, clock in zip(one.steps, before, strict=True):
+    def _clocks_move(self) -> bool:
+        """Tell whether from the window on all clocks and phases are the same but for what the period adds."""
+        before, after = self._schedules
+        loop, _, added = self._shift
+        ours: list[int] = []
+        theirs: list[int] = []
+        for number, step in enumerate(before.outcome.steps):
             place = self._places[step.strand]
             if step.index < place.window and place.window != _NEVER:
                 continue
-            key = step.strand, place.moved(step.index)
-            wanted = np.where(clock > loop, clock + added, clock)
-            if key not in theirs or not np.array_equal(theirs[key], wanted):
+            found = after.place.get((step.strand, place.moved(step.index)))
+            if found is None:
                 return False
-            if step.index >= place.end and bool(((clock > loop) & (clock <= window)).any()):
+            ours.append(number)
+            theirs.append(found)
+        known = before.clocks[ours]
+        return np.array_equal(after.clocks[theirs], np.where(known > loop, known + added, known)) and (
+            self._phases_move(ours, theirs)
+        )
+
+    def _phases_move(self, ours: Sequence[int], theirs: Sequence[int]) -> bool:
+        """Tell whether steps take part in phases as far apart, for each barrier, in both schedules."""
+        before, after = self._schedules
+        grown: dict[object, set[int]] = {}
+        for number, other in zip(ours, theirs, strict=True):
+            one, two = before.phases[number], after.phases[other]
+            if (one is None) != (two is None):
                 return False
-            phase = phases[key]
-            if (phase is None) != (step.phase is None):
-                return False
-            if step.phase is not None and phase is not None:
+            if one is not None and two is not None:
+                step = before.outcome.steps[number]
                 action = self._protocols[0].strands[step.strand].actions[step.index]
-                grown.setdefault(_object_of(action), set()).add(phase - step.phase)
+                if not (isinstance(action, Rendezvous) and _is_single(action)):
+                    grown.setdefault(_object_of(action), set()).add(two - one)
         return all(len(numbers) == 1 for numbers in grown.values())
 
 
-Counts = npt.NDArray[np.int64]
+def _equations(outcome: Outcome) -> set[tuple[Barrier, str, str]]:
+    return {(each.barrier, str(each.expected), str(each.completed)) for each in outcome.equations}
 
 
 class _Reach:
     """How far back the actions of a run reach: which phases the actions of loops take part in."""
 
-    def __init__(self, protocol: Protocol, places: Sequence[_Places], outcome: Outcome) -> None:
+    def __init__(self, protocol: Protocol, places: Sequence[_Places], schedule: Schedule) -> None:
         self._protocol = protocol
         self._places = places
         self._parts: dict[object, dict[int, list[Step]]] = {}
-        for step in outcome.steps:
+        for step, phase in zip(schedule.outcome.steps, schedule.phases, strict=True):
             action = protocol.strands[step.strand].actions[step.index]
-            if step.phase is not None and _takes_part(action):
-                self._parts.setdefault(_object_of(action), {}).setdefault(step.phase, []).append(step)
-        self._outcome = outcome
+            if phase is not None and _takes_part(action):
+                self._parts.setdefault(_object_of(action), {}).setdefault(phase, []).append(step)
+        self._schedule = schedule
 
-    @property
-    def is_short(self) -> bool:
-        """Tell whether from the end on nothing reaches back behind the window."""
-        for step in self._outcome.steps:
-            place = self._places[step.strand]
-            if step.index < place.end:
+    @cached_property
+    def oldest(self) -> Mapping[int, int]:
+        """Return the first action of each strand that anything from the end on depends on directly."""
+        found: dict[int, int] = {}
+        for step, phase in zip(self._schedule.outcome.steps, self._schedule.phases, strict=True):
+            if step.index < self._places[step.strand].end:
                 continue
             action = self._protocol.strands[step.strand].actions[step.index]
-            if isinstance(action, WaitGroup) and not self._waits_inside(step, action):
-                return False
-            if step.phase is None or step.phase < 0:
-                continue
-            phases = self._parts.get(_object_of(action), {})
-            for phase in (step.phase - 1, step.phase):
-                if any(each.index < self._places[each.strand].window for each in phases.get(phase, ())):
-                    return False
-        return True
+            needed = [(step.strand, self._group(step, action))] if isinstance(action, WaitGroup) else []
+            if phase is not None and phase >= 0:
+                phases = self._parts.get(_object_of(action), {})
+                needed += [(each.strand, each.index) for seen in (phase - 1, phase) for each in phases.get(seen, ())]
+            for strand, index in needed:
+                found[strand] = min(found.get(strand, _NEVER), index)
+        return found
 
-    def _waits_inside(self, step: Step, wait: WaitGroup) -> bool:
+    def _group(self, step: Step, wait: WaitGroup) -> int:
+        """Return the action that closes the newest group which a wait covers; `_NEVER` when no round closes one."""
         place = self._places[step.strand]
         commits = [
             index
             for index, action in enumerate(self._protocol.strands[step.strand].actions[: step.index])
             if isinstance(action, Commit) and action.pipeline == wait.pipeline
         ]
-        inside = sum(index >= place.loop for index in commits)
-        return not inside or sum(index >= place.window for index in commits) > wait.pending
+        if not any(index >= place.loop for index in commits):
+            return _NEVER
+        return commits[-wait.pending - 1] if len(commits) > wait.pending else -1
 
-    def first_phases(self, barrier: Barrier) -> tuple[int, int]:
+    def first_phases(self, barrier: Barrier, places: Sequence[_Places]) -> tuple[int, int]:
         """Return the first phase that actions of loops take part in, and the first that those of the window do."""
         loop = window = _NEVER
         for phase, steps in self._parts.get(barrier, {}).items():
             for step in steps:
-                place = self._places[step.strand]
-                if step.index >= place.loop:
+                if step.index >= places[step.strand].loop:
                     loop = min(loop, phase)
-                if step.index >= place.window:
+                if step.index >= places[step.strand].window:
                     window = min(window, phase)
         return loop, window
 
@@ -295,12 +375,12 @@ def _object_of(action: Action) -> object:
             return None
 
 
-def _last_phases(protocol: Protocol, outcome: Outcome) -> Mapping[Barrier, int]:
+def _last_phases(protocol: Protocol, schedule: Schedule) -> Mapping[Barrier, int]:
     found: dict[Barrier, int] = {}
-    for step in outcome.steps:
+    for step, phase in zip(schedule.outcome.steps, schedule.phases, strict=True):
         barrier = _object_of(protocol.strands[step.strand].actions[step.index])
-        if step.phase is not None and isinstance(barrier, Barrier):
-            found[barrier] = max(found.get(barrier, -1), step.phase)
+        if phase is not None and isinstance(barrier, Barrier):
+            found[barrier] = max(found.get(barrier, -1), phase)
     return found
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from .actions import (
     Action,
@@ -35,6 +36,10 @@ class Explainer:
         self._blocked = [
             index for index, strand in enumerate(protocol.strands) if positions[index] < len(strand.actions)
         ]
+        self._brought: dict[int, dict[_Wanted, Action]] = {
+            index: _brought(protocol.strands[index].actions[positions[index] :]) for index in self._blocked
+        }
+        self._known_bringers: dict[int, list[int]] = {}
 
     def report(self, record: Record) -> None:
         """Add a problem for each blocked strand, those that the others wait for first."""
@@ -135,31 +140,55 @@ class Explainer:
 
     def _bringers(self, index: int) -> list[int]:
         """Return the blocked strands that would still bring what a strand waits for."""
-        wanted = _brings(self._next(index))
-        return [other for other in self._blocked if any(wanted(action) for action in self._rest(other))]
+        found = self._known_bringers.get(index)
+        if found is None:
+            wanted, blocked = _wanted(self._next(index)), self._next(index)
+            found = self._known_bringers[index] = [
+                other for other in self._blocked if self._brought[other].get(wanted, blocked) is not blocked
+            ]
+        return found
 
-    def _rest(self, index: int) -> Iterator[Action]:
-        yield from self._protocol.strands[index].actions[self._positions[index] :]
+
+_Wanted: TypeAlias = Barrier | tuple[object, ...] | None
+"""What a strand waits for: an mbarrier, the name of a counted barrier, a pipeline, registers, or nothing."""
+_REGISTERS: _Wanted = ("registers",)
 
 
-def _brings(blocked: Action) -> Callable[[Action], bool]:
-    """Return what tells whether an action brings something that a blocked one waits for."""
+def _wanted(blocked: Action) -> _Wanted:
+    """Return what a blocked action waits for."""
     match blocked:
-        case Wait(barrier=barrier):
-            return lambda action: (
-                (isinstance(action, Arrive | AsyncArrive) and action.barrier == barrier)
-                or (isinstance(action, Transfer) and any(each == barrier for each, _ in action.completes))
-            )
-        case Rendezvous(name=name):
-            return lambda action: (
-                action is not blocked
-                and isinstance(action, Rendezvous)
-                and action.name == name
-                and action.arrives
-            )
-        case WaitGroup(pipeline=pipeline):
-            return lambda action: getattr(action, "pipeline", None) == pipeline and action is not blocked
+        case Wait():
+            return blocked.barrier
+        case Rendezvous():
+            return ("meeting", blocked.name)
+        case WaitGroup():
+            return ("pipeline", blocked.pipeline)
         case Registers():
-            return lambda action: isinstance(action, Registers) and not action.increases
+            return _REGISTERS
         case _:
-            return lambda action: False
+            return None
+
+
+def _brought(actions: Sequence[Action]) -> dict[_Wanted, Action]:
+    """Return all that actions bring, each with the last action that does."""
+    found: dict[_Wanted, Action] = {}
+    for action in actions:
+        for brought in _brings(action):
+            found[brought] = action
+    return found
+
+
+def _brings(action: Action) -> Iterator[_Wanted]:
+    match action:
+        case Arrive() | AsyncArrive():
+            yield action.barrier
+        case Transfer():
+            for barrier, _ in action.completes:
+                yield barrier
+        case Rendezvous() if action.arrives:
+            yield ("meeting", action.name)
+        case Registers() if not action.increases:
+            yield _REGISTERS
+    pipeline = getattr(action, "pipeline", None)
+    if pipeline is not None:
+        yield ("pipeline", pipeline)

@@ -197,6 +197,8 @@ class PathSolver:
         self._literals: list[Any] = []
         """For each claim, by its number, a boolean that implies it."""
         self._numbers: dict[Claim, int] = {}
+        self._same: dict[int, tuple[Claim, int]] = {}
+        """The same by identity, as callers ask with the same claims again and again."""
         self._models: list[_Model] = []
         """The latest one first."""
         self._assumed: list[Claim] = []
@@ -281,12 +283,16 @@ class PathSolver:
 
     def _number(self, claim: Claim) -> int:
         """Return the number of a claim among all that were asked about; it has a literal from then on."""
+        known = self._same.get(id(claim))
+        if known is not None:
+            return known[1]
         number = self._numbers.get(claim)
         if number is None:
             number = self._numbers[claim] = len(self._literals)
             literal = self._z3.Bool(f"claim!{number}", ctx=self._context)
             self._literals.append(literal)
             self._solver.add(self._z3.Implies(literal, self._claim(claim), ctx=self._context))
+        self._same[id(claim)] = claim, number
         return number
 
     def _literal(self, claim: Claim) -> Any:

@@ -7,10 +7,11 @@ It is for kernels whose decisions are all on one size, such as how many tiles th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ..ir import Register
 from .actions import Protocol
 from .machine.execute import Question
 from .machine.lockstep import carried_registers
@@ -19,14 +20,12 @@ from .machine.paths import Plan
 from .machine.program import Program
 from .machine.shifted import Sizes
 from .machine.symbol import Atom, Condition, show_atom
+from .machine.trace import Shape
 from .periods import Family, Period, SizedRun
 from .pumping import Schedule, repeats, schedule_of
 
 _LEAST, _GREATEST = -(1 << 31), (1 << 31) - 1
 _MOST_RUNS = 160
-_FEWEST_ROUNDS = 2
-"""Rounds before the end that the smaller run of a pair has at least."""
-
 Path = Sequence[tuple[Condition, bool]]
 
 
@@ -70,17 +69,19 @@ class AllSizes:
         self,
         program: Program,
         size: Atom,
-        ctas: int,
-        threads: int,
+        shape: Shape,
         execute: Execute,
         is_spent: Callable[[], bool],
+        effort: int,
     ) -> None:
         self._program = program
         self._size = size
-        self._ctas = ctas
+        self._shape = shape
         self._execute = execute
         self._is_spent = is_spent
-        self._family = Family(program, size, threads)
+        self._left = effort
+        """Actions of runs that may still be made."""
+        self._family = Family(program, size, shape.threads)
         self._runs: list[SizedRun] = []
         self._schedules: dict[Sizes, Schedule] = {}
 
@@ -118,24 +119,23 @@ class AllSizes:
         return None
 
     def _is_over(self) -> bool:
-        return self._is_spent() or len(self._runs) >= _MOST_RUNS
+        return self._left <= 0 or len(self._runs) >= _MOST_RUNS or self._is_spent()
 
     def _run(self, number: int) -> SizedRun:
-        observations = tuple(Observation(self._carried) for _ in range(self._ctas))
-        path, protocol = self._execute(
-            SizePlan((1,), size=self._size, number=number), observations
-        )
+        observations = tuple(Observation(self._carried) for _ in range(self._shape.ctas))
+        path, protocol = self._execute(SizePlan((1,), size=self._size, number=number), observations)
         sizes = Sizes()
         for condition, truth in path:
             if len(condition.form.terms) != 1 or condition.form.terms[0][0] != self._size:
                 raise OtherDecisionError
             sizes = sizes.cut(condition, truth, number)
+        self._left -= sum(len(strand.actions) for strand in protocol.strands)
         run = SizedRun(sizes, protocol, observations)
         self._runs.append(run)
         return run
 
     @cached_property
-    def _carried(self):
+    def _carried(self) -> Mapping[int, tuple[Register, ...]]:
         return carried_registers(self._program)
 
     def _find_period(self) -> tuple[Period | None, int]:

@@ -89,7 +89,10 @@ class Family:
     def _hides_size(self, run: SizedRun) -> bool:
         """Tell whether an operand of an event depends on the size."""
         return any(
-            name.marks & self._size.mark for seen in run.observations for form in seen.used for name, _ in form.terms
+            name.marks & self._size.mark
+            for seen in run.observations
+            for form in seen.used
+            for name, _ in form.terms
         )
 
     def _heads(self, smaller: SizedRun, larger: SizedRun, period: Period) -> dict[Name, Gap]:

@@ -1,10 +1,10 @@
-"""Two protocols of one kernel, the larger one with a period of rounds more: does each still larger one keep its contract?
+"""Two protocols of one kernel, the larger one with a period of rounds more: is each still larger one as good?
 
 Every larger protocol has the period once more than the one before it (`periods`). Clocks depend only on what happened
-before, and in the rounds looked at on no more than a window of rounds. So when the clocks of the larger run are those of
-the smaller one, moved by what the period adds, from a window before the end comes into sight on, the same holds for all
-larger ones; and what the checks of a schedule ask of clocks, phases and bytes has the same answers. The argument is
-that of periodic behaviour of max-plus systems (Baccelli, Cohen, Olsder, Quadrat: Synchronization and Linearity).
+before, and from the end on on no more than a window of rounds. So when the clocks of the larger run are those of the
+smaller one, moved by what the period adds, from the window on, the same holds for all larger ones; and what the checks
+of a schedule ask of clocks, phases and bytes has the same answers. The argument is that of periodic behaviour of
+max-plus systems (Baccelli, Cohen, Olsder, Quadrat: Synchronization and Linearity, 1992).
 """
 
 from __future__ import annotations
@@ -16,7 +16,20 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from .actions import Action, Arrive, AsyncArrive, Barrier, Commit, Expect, Init, Protocol, Rendezvous, Transfer, Wait, WaitGroup
+from .actions import (
+    Action,
+    Arrive,
+    AsyncArrive,
+    Barrier,
+    Commit,
+    Expect,
+    Init,
+    Protocol,
+    Rendezvous,
+    Transfer,
+    Wait,
+    WaitGroup,
+)
 from .clock import READS, Clock, Components
 from .outcome import Outcome, Step
 from .periods import Period, SizedRun
@@ -117,7 +130,13 @@ _Rounds = Sequence[tuple[int, int] | None]
 
 
 def _places(
-    smaller: SizedRun, larger: SizedRun, period: Period, strand: int, ours: _Rounds, theirs: _Rounds, back: int
+    smaller: SizedRun,
+    larger: SizedRun,
+    period: Period,
+    strand: int,
+    ours: _Rounds,
+    theirs: _Rounds,
+    back: int,
 ) -> _Places | None:
     """Return where the rounds of a strand are, None when the larger run does not just make some more.
 
@@ -195,7 +214,9 @@ class _Comparison:
         self._names = Components(smaller).names
         self._reach = reach
         self._late = [
-            number for number, step in enumerate(before.outcome.steps) if step.index >= places[step.strand].end
+            number
+            for number, step in enumerate(before.outcome.steps)
+            if step.index >= places[step.strand].end
         ]
 
     @property
@@ -256,10 +277,10 @@ class _Comparison:
                 loop[number], window[number] = self._reach.first_phases(barrier, self._places)
                 added[number] = phases[1].get(barrier, -1) - phases[0].get(barrier, -1)
             else:
-                pipeline, strand = rest
-                assert isinstance(strand, int)
-                place = self._places[strand]
-                issued = [_issued(p, strand, str(pipeline).removesuffix(READS)) for p in self._protocols]
+                pipeline, owner = rest
+                assert isinstance(owner, int)
+                place = self._places[owner]
+                issued = [_issued(p, owner, str(pipeline).removesuffix(READS)) for p in self._protocols]
                 loop[number] = np.searchsorted(issued[0], place.loop)
                 window[number] = np.searchsorted(issued[0], place.window)
                 added[number] = len(issued[1]) - len(issued[0])
@@ -329,7 +350,9 @@ class _Reach:
             needed = [(step.strand, self._group(step, action))] if isinstance(action, WaitGroup) else []
             if phase is not None and phase >= 0:
                 phases = self._parts.get(_object_of(action), {})
-                needed += [(each.strand, each.index) for seen in (phase - 1, phase) for each in phases.get(seen, ())]
+                needed += [
+                    (each.strand, each.index) for seen in (phase - 1, phase) for each in phases.get(seen, ())
+                ]
             for strand, index in needed:
                 found[strand] = min(found.get(strand, _NEVER), index)
         return found
@@ -391,4 +414,3 @@ def _issued(protocol: Protocol, strand: int, pipeline: str) -> list[int]:
         for index, action in enumerate(protocol.strands[strand].actions)
         if isinstance(action, Transfer) and action.pipeline == pipeline
     ]
-

@@ -15,7 +15,7 @@ from ..launch import Dim, GivenValue, Launch
 from ..spec import Trait
 from ..verdict import Property, Reason, Verdict, VerdictKind
 from .actions import Arrive, Barrier, Expect, Init, Protocol
-from .all_sizes import AllSizes, Path, SizePlan, OtherDecisionError, size_of
+from .all_sizes import AllSizes, OtherDecisionError, Path, SizePlan, size_of
 from .cluster_use import uses_cluster
 from .given import with_given
 from .lowering import build_protocol
@@ -32,6 +32,7 @@ from .meanings import MEANINGS, PROPERTY_OF
 from .outcome import Equation, Flaw, Outcome, Problem
 from .search import examine
 from .simulate import simulate
+from .tensor_loads import LoadUses
 from .thread.register_count import most_registers
 
 _TRIPS = (3, 1, 0, 2, 5)
@@ -39,6 +40,8 @@ _NESTED_TRIPS = ((2, 3), (1, 1), (3, 1), (2, 0), (0, 0), (1, 2), (2, 2), (1, 5),
 _FURTHER_TRIPS = (4, 8, 7, 16, 17, 33)
 _FURTHER_NESTED_TRIPS = ((2, 4), (1, 8), (4, 2), (8, 1), (2, 17), (17, 2))
 """For sides that the first counts do not lead to: bodies that a compiler unrolled."""
+_EFFORT = 600
+"""Actions of runs that are made for all sizes, for each second that verification may take."""
 _DEEPEST = 33
 """Most rounds of a loop that are run for the sake of deep rings."""
 _MOST_RUNS = 96
@@ -133,7 +136,8 @@ class Verification:
         kind = VerdictKind.ASSUMES if taken else None
         if kind is None and self.complete:
             kind = VerdictKind.PROVED
-        return Verdict(which, kind or VerdictKind.PROVED_BOUNDED, tuple(self.bounds))
+        notes = tuple(self.bounds) if self.for_all is None else (Reason(self.for_all, -1),)
+        return Verdict(which, kind or VerdictKind.PROVED_BOUNDED, notes)
 
     def _has_spread(self) -> bool:
         """Tell whether a run went wrong in a way that says nothing of what comes after."""
@@ -238,11 +242,13 @@ class _Verifier:
         self._registers = registers
         self._program = program
         self._cfg = program.cfg
+        self._loads = LoadUses(program.cfg)
         self._shape = shape
         self._deadline = deadline
         self._layout = layout
         self._given = given
         self._started = time.process_time()
+        self._effort = int(_EFFORT * (deadline - self._started))
         self._oracle = SolverOracle()
         self._examine: Callable[[Protocol], Outcome] = partial(examine, is_late=self._is_late)
         self._result = Verification(shape)
@@ -280,7 +286,8 @@ class _Verifier:
             # Of polls that are not repeated, runs take one answer only.
             self._result.complete = coverage.is_complete and self._is_plain and not self._program.peeks
             self._extend_to_all_sizes(coverage)
-        self._note_left_out(coverage)
+        if self._result.for_all is None:
+            self._note_left_out(coverage)
         return self._result
 
     def _extend_to_all_sizes(self, coverage: Coverage) -> None:
@@ -301,12 +308,10 @@ class _Verifier:
             self._note(plan, decisions, traces, protocol, outcome)
             return tuple(decisions.taken), protocol
 
-        sizes = AllSizes(
-            self._program, size, self._shape.ctas, self._shape.threads, execute, self._is_spent
-        )
+        sizes = AllSizes(self._program, size, self._shape, execute, self._is_spent, self._effort)
         try:
             result.for_all = sizes.prove()
-        except NotFollowedError:
+        except (NotFollowedError, _EnoughError):
             return
         result.complete = result.for_all is not None
 
@@ -414,7 +419,7 @@ class _Verifier:
         return decisions, traces
 
     def _judge(self, traces: tuple[Trace, ...]) -> tuple[Protocol, Outcome]:
-        protocol = with_given(build_protocol(self._cfg, traces, MEANINGS, self._registers), self._given)
+        protocol = with_given(build_protocol(self._cfg, traces, MEANINGS, self._loads, self._registers), self._given)
         outcome = self._seen.get(protocol)
         if outcome is None:
             outcome = self._seen[protocol] = self._examine(protocol)

@@ -163,11 +163,7 @@ def _side(
 
 def _numbers(value: Value, seen: Comparison, width: int, threads: int, *, is_signed: bool) -> Iterator[int]:
     assert not isinstance(value, Form)
-    raw = (
-        [value]
-        if isinstance(value, int)
-        else np.unique(value[lanes_of(seen.threads, threads)]).tolist()
-    )
+    raw = [value] if isinstance(value, int) else np.unique(value[lanes_of(seen.threads, threads)]).tolist()
     for each in raw:
         number = each & lanes.mask_of(width)
         yield int(lanes.signed(number, width)) if is_signed else number

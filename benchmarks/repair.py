@@ -170,7 +170,7 @@ def repaired(case: Case, *, verify_seconds: float, limit_seconds: float) -> tupl
         if not found:
             return record("nothing", (), (), 0, case.text)
         target = parse_module(Source(case.name, case.text)).targets[0]
-        outcome = repair(case.text, judge, Assembler(find_ptxas(), target))
+        outcome = repair(case.text, judge, Assembler(find_ptxas(), target), quick=judge.rules_only)
     if alarm.rang:
         return record("time", found, (), 0, case.text)
     done = [f"{p.strategy}: {p.summary}" for r in outcome.repairs for p in r.patches]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .config import Config
 from .evaluate import Evaluation, evaluate
 from .finding import Finding
 from .ir import Function, Module
 from .launch_comments import comment_hints
-from .launches import LaunchHint, launch_of
+from .launches import LaunchHint, launch_of, tensor_maps_of
 from .parser import parse_module
 from .positions import Library, Locator
 from .repair.gate import Judgement
@@ -32,6 +32,14 @@ class TextJudge:
     shown: Callable[[str], str] = str
     """Turns a path of `.file` into the name to show."""
     _known: dict[object, tuple[KernelView, Evaluation]] = field(default_factory=dict)
+    _plain: TextJudge | None = None
+
+    def rules_only(self, text: str) -> Judgement:
+        """Return what the rules say of a text, without whole-kernel verification."""
+        if self._plain is None:
+            config = replace(self.config, verify=False)
+            self._plain = TextJudge(self.name, self.rules, config, self.hints, self.shown)
+        return self._plain(text)
 
     def __call__(self, text: str) -> Judgement:
         """Return what the checker says of a text."""
@@ -65,7 +73,8 @@ class TextJudge:
         if key not in self._known:
             launch, _ = launch_of(function, hints)
             seconds = self.config.verify_seconds if self.config.verify else None
-            view = KernelView(module, function, launch, seconds)
+            maps, _ = tensor_maps_of(function, hints)
+            view = KernelView(module, function, launch, seconds, tensor_maps=maps)
             self._known[key] = (view, evaluate(view, self.rules, locator, {}, possible=self.config.possible))
         return self._known[key]
 

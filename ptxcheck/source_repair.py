@@ -179,7 +179,9 @@ def _translated(
 def _weighed(
     state: Compiled, after: Compiled, found: Repair, change: SourceChange, assembler: Assembler
 ) -> SourceRepair | None:
-    repaired = weigh(state.ptx, found.finding, found.patches, after.ptx, after.judgement, assembler)
+    repaired = weigh(
+        state.ptx, found.finding, found.patches, after.ptx, state.judgement, after.judgement, assembler
+    )
     if repaired is None:
         return None
     evidence = ("nvcc compiles it", *repaired.evidence)

@@ -11,6 +11,7 @@ Kernels that benchmarks.repair patched (mutants, optimise; with --keep TEXTS):
 
 python -m benchmarks.hardware prepare-trials FOLDER --repairs RESULTS.jsonl --texts TEXTS --out TRIALS     needs ptxas
 python -m benchmarks.hardware run-trials TRIALS --out RESULTS.jsonl                              needs a GPU; goes on
+python -m benchmarks.hardware prepare-twins --repairs CORPUS.jsonl --texts TEXTS --out TRIALS
 python -m benchmarks.hardware trial-table TRIALS --results RESULTS.jsonl
 """
 
@@ -92,6 +93,11 @@ def _add_trials(steps: Any) -> None:
     prepare.add_argument("--out", type=Path, required=True)
     prepare.add_argument("--perturbations", type=int, default=3)
     prepare.add_argument("--ptx", action="store_true", help="leave assembling to the driver")
+    twins = steps.add_parser("prepare-twins")
+    twins.add_argument("--repairs", type=Path, nargs="+", required=True)
+    twins.add_argument("--texts", type=Path, required=True)
+    twins.add_argument("--out", type=Path, required=True, help="a folder of the checkout, also one of trials")
+    twins.add_argument("--perturbations", type=int, default=3)
     run = steps.add_parser("run-trials")
     run.add_argument("folder", type=Path)
     run.add_argument("--out", type=Path, required=True)
@@ -118,6 +124,15 @@ def _prepare_trials(arguments: argparse.Namespace) -> str:
     return f"{count} trials"
 
 
+def _prepare_twins(arguments: argparse.Namespace) -> str:
+    from .twins import prepare_twins
+
+    count = prepare_twins(
+        arguments.repairs, arguments.texts, arguments.out, _ROOT, seeds=arguments.perturbations
+    )
+    return f"{count} trials added"
+
+
 def _run_trials(arguments: argparse.Namespace) -> str:
     from .run_trials import Effort, run_trials
 
@@ -132,7 +147,12 @@ def _trial_table(arguments: argparse.Namespace) -> str:
     return show_trials(arguments.folder, arguments.results)
 
 
-_TRIAL_STEPS = {"prepare-trials": _prepare_trials, "run-trials": _run_trials, "trial-table": _trial_table}
+_TRIAL_STEPS = {
+    "prepare-trials": _prepare_trials,
+    "prepare-twins": _prepare_twins,
+    "run-trials": _run_trials,
+    "trial-table": _trial_table,
+}
 
 
 if __name__ == "__main__":

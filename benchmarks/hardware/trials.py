@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-_MANIFEST = "trials.json"
+MANIFEST = "trials.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ class Trial:
 def write_trials(folder: Path, trials: list[Trial]) -> None:
     """Write the manifest."""
     rows = json.dumps([asdict(trial) for trial in trials], indent=1)
-    (folder / _MANIFEST).write_text(rows + "\n", encoding="utf-8")
+    (folder / MANIFEST).write_text(rows + "\n", encoding="utf-8")
 
 
 def read_trials(folder: Path) -> list[Trial]:
     """Read the manifest."""
-    rows = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+    rows = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     return [Trial(**{**row, "delayed": tuple(row["delayed"])}) for row in rows]

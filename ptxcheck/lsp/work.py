@@ -149,7 +149,9 @@ class FindRepairs:
             return
         views = list(first.views.values())
         assembler = Assembler(find_ptxas(), views[0].module.targets[0] if views else "")
-        done = repair(self.text, judge, assembler, unsafe=self.unsafe, only=self._is_wanted)
+        done = repair(
+            self.text, judge, assembler, unsafe=self.unsafe, only=self._is_wanted, quick=judge.rules_only
+        )
         made: dict[int, Repair] = {id(each.finding): each for each in done.repairs}
         for finding, fix in fixes_of(Source(self.name, self.text), done.repairs):
             found = made[id(finding)]

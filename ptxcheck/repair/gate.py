@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..finding import Finding
+from ..op import Op
 from ..verdict import SEVERITY, Property, VerdictKind
 from ..view import KernelView
 
@@ -17,6 +18,9 @@ _OF_MAPS = frozenset(
     {Property.DESCRIPTOR_LEGALITY, Property.DESCRIPTOR_RANK, Property.DESCRIPTOR_ORDER}
 )  # fmt: skip
 """Decided by rules: where no rule finds a flaw they may stay unknown, which keeps a repair from being safe."""
+_OF_MAP_FIELDS = frozenset({Property.DESCRIPTOR_LEGALITY, Property.DESCRIPTOR_RANK})
+"""Decided by what maps hold and which map a copy names, whatever the order."""
+_MAKING = frozenset({Op.TENSORMAP_REPLACE, Op.TENSORMAP_CP_FENCEPROXY})
 _MAP_RULES = ("TD", "PX004")
 
 
@@ -89,6 +93,45 @@ def _hides(before: Judgement, after: Judgement, kernel: str | None) -> bool:
         kinds.get(name) is VerdictKind.UNKNOWN
         for name, kind in before.verdicts.items()
         if name[0] == kernel and kind is VerdictKind.VIOLATED and name[1] not in _OF_MAPS
+    )
+
+
+class Proof(Enum):
+    """What the static proof of a repaired kernel rests on."""
+
+    WHOLE = "every property of the kernel holds"
+    RULES = "the kernel has nothing that verification of the whole is about: its rules decide"
+    AS_BEFORE = "what is not decided was not before, and the patch changes nothing that it is about"
+
+
+def proof(before: Judgement, after: Judgement, kernel: str | None, *, local: bool) -> Proof | None:
+    """Return what proves that a patch, which passed `refusal`, repairs a kernel; None when nothing does.
+
+    `local` tells that the patch changes nothing that synchronises and no access. `before` is judged without it.
+    """
+    view = after.views.get(kernel or "")
+    if is_proved(after, kernel):
+        return Proof.WHOLE
+    if view is None or view.verify_seconds is None:
+        return None
+    if not is_verified(before, kernel) and not is_verified(after, kernel):
+        return Proof.RULES
+    open_ = {name for name, kind in after.verdicts.items() if name[0] == kernel and kind not in _GOOD}
+    known = all(before.verdicts.get(name) is VerdictKind.UNKNOWN for name in open_)
+    if not local:
+        old = before.views.get(kernel or "")
+        known = known and old is not None and _maps(old) == _maps(view)
+        known = known and all(which in _OF_MAP_FIELDS for _, which in open_)
+    return Proof.AS_BEFORE if known and is_verified(after, kernel) else None
+
+
+def _maps(view: KernelView) -> Counter[str]:
+    """Return the statements that make tensor maps, change them, or name one."""
+    text = view.module.source.text
+    return Counter(
+        text[each.start : each.end]
+        for each in view.body.instructions
+        if each.operation.op in _MAKING or each.get("tensor_map") is not None
     )
 
 

@@ -23,6 +23,8 @@ class Patch:
     cost: int
     guess: bool = False
     """It makes the text legal, and nothing tells that it is what the author meant: never more than suggested."""
+    local: bool = False
+    """It changes numbers, types, sizes or alignments: nothing that synchronises, no access, no branch."""
 
 
 class Writer:
@@ -57,8 +59,11 @@ class Writer:
 
     def with_operand(self, point: int, name: str, operand: Operand) -> Edit:
         """Replace the operand that the table calls `name`."""
+        return self.with_operand_at(point, self._instructions[point].operation.operand_index[name], operand)
+
+    def with_operand_at(self, point: int, place: int, operand: Operand) -> Edit:
+        """Replace an operand by its place."""
         instruction = self._instructions[point]
-        place = instruction.operation.operand_index[name]
         operands = (*instruction.operands[:place], operand, *instruction.operands[place + 1 :])
         return self.rewritten(point, show_instruction(replace(instruction, operands=operands)))
 
@@ -103,6 +108,6 @@ class Writer:
         return self._text[line : line + len(self._text[line:place]) - len(self._text[line:place].lstrip())]
 
 
-def combined(strategy: str, summary: str, cost: int, edits: Sequence[Edit]) -> Patch:
+def combined(strategy: str, summary: str, cost: int, edits: Sequence[Edit], *, local: bool = False) -> Patch:
     """Return one patch of several edits."""
-    return Patch(tuple(sorted(edits)), strategy, summary, cost)
+    return Patch(tuple(sorted(edits)), strategy, summary, cost, local=local)

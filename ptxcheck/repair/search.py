@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ..finding import Finding
+from ..view import KernelView
 from .assemble import Resources, assemble
 from .edits import OverlapError, apply_edits
-from .gate import Judge, Judgement, Refusal, is_proved, is_verified, refusal, unproved
+from .gate import Judge, Judgement, Refusal, is_proved, proof, refusal, unproved
 from .patch import Patch
 from .strategies import propose
 from .subject import subject_of
 
 _CANDIDATES = 80
+_MORE = 320
+"""Candidates at most, for as long as the time allows more than the first ones."""
+_SECONDS = 20.0
 _DEPTH = 2
 _UNMASKED = 3
 """Candidates that remove the finding but show others, which are followed further."""
+_NOT_PROVED = "not every property of the kernel is proved"
+_NOT_ASKED = "ptxas was not asked: it is not here"
+_ALL = "with the other repairs every property of the kernel holds"
 
 
 class Safety(Enum):
@@ -26,7 +34,7 @@ class Safety(Enum):
     VALIDATED = "validated"
     """Safe, and the hardware gave right results at every size, also under delays."""
     SAFE = "safe"
-    """The checker proves the patched kernel, and ptxas takes it."""
+    """The checker proves the patched kernel, or what the patch changes, and ptxas takes it."""
     SUGGESTED = "suggested"
     """The finding is gone and nothing new is there; something is not proved, or ptxas was not asked."""
 
@@ -70,20 +78,54 @@ def repair(
     *,
     unsafe: bool = True,
     only: Callable[[Finding], bool] | None = None,
+    quick: Judge | None = None,
 ) -> Outcome:
     """Repair what can be repaired, composing the repairs of several findings.
 
-    Without `unsafe` only safe repairs are kept. With `only`, findings that it refuses are left as they are.
+    Without `unsafe` only safe repairs are kept. With `only`, findings that it refuses are left as they are. What one
+    repair alone does not prove, all of them together may. `quick` is asked first what only rules decide.
     """
+    found = _together(_composed(text, judge, assembler, unsafe=True, only=only, quick=quick), judge)
+    if unsafe or all(repair.safety is Safety.SAFE for repair in found.repairs):
+        return found
+    return _composed(text, judge, assembler, unsafe=False, only=only, quick=quick)
+
+
+def _together(outcome: Outcome, judge: Judge) -> Outcome:
+    """Call repairs safe that ptxas takes and that, all together, leave a kernel of which every property is proved."""
+    after = judge(outcome.text)
+
+    def settled(repair: Repair) -> Repair:
+        doubtful = any(patch.guess for patch in repair.patches) or _NOT_ASKED in repair.evidence
+        broken = any(finding.kernel == repair.finding.kernel for finding in after.findings)
+        if repair.safety is not Safety.SUGGESTED or doubtful or broken:
+            return repair
+        if not is_proved(after, repair.finding.kernel):
+            return repair
+        evidence = tuple(_ALL if each == _NOT_PROVED else each for each in repair.evidence)
+        return replace(repair, safety=Safety.SAFE, evidence=evidence)
+
+    return replace(outcome, repairs=tuple(map(settled, outcome.repairs)))
+
+
+def _composed(
+    text: str,
+    judge: Judge,
+    assembler: Assembler,
+    *,
+    unsafe: bool,
+    only: Callable[[Finding], bool] | None,
+    quick: Judge | None,
+) -> Outcome:
     state = judge(text)
     repairs: list[Repair] = []
     given_up: set[tuple[str, str | None, str]] = set()
     while True:
-        wanted = (f for f in state.findings if only is None or only(f))
-        target = next((f for f in wanted if _key(f) not in given_up), None)
+        wanted = [f for f in state.findings if (only is None or only(f)) and _key(f) not in given_up]
+        target = min(wanted, key=_needs_runs, default=None)
         if target is None:
             return Outcome(text, tuple(repairs), state.findings)
-        found = repair_finding(text, state, target, judge, assembler, unsafe=unsafe)
+        found = repair_finding(text, state, target, judge, assembler, unsafe=unsafe, quick=quick)
         if found is None:
             given_up.add(_key(target))
             continue
@@ -92,33 +134,46 @@ def repair(
         state = judge(text)
 
 
+def _needs_runs(finding: Finding) -> bool:
+    """Tell whether only runs of the whole kernel show a finding: what single rules find is repaired first."""
+    return finding.counterexample is not None
+
+
 def _key(finding: Finding) -> tuple[str, str | None, str]:
     return finding.rule, finding.kernel, finding.message
 
 
 @dataclass(slots=True)
 class _Budget:
-    left: int = _CANDIDATES
     used: int = 0
+    end: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
 
     def take(self) -> bool:
-        self.left -= 1
-        self.used += self.left >= 0
-        return self.left >= 0
+        if self.used >= _MORE or (self.used >= _CANDIDATES and time.monotonic() > self.end):
+            return False
+        self.used += 1
+        return True
 
 
 def repair_finding(
-    text: str, state: Judgement, target: Finding, judge: Judge, assembler: Assembler, *, unsafe: bool
+    text: str,
+    state: Judgement,
+    target: Finding,
+    judge: Judge,
+    assembler: Assembler,
+    *,
+    unsafe: bool,
+    quick: Judge | None = None,
 ) -> Repair | None:
     """Return the smallest safe repair of one finding, else the smallest one if `unsafe` allows it.
 
-    `state` is what the checker says of the text.
+    `state` is what the checker says of the text; `quick`, without whole-kernel verification, is asked first.
     """
     budget = _Budget()
     suggested: Repair | None = None
     fewest = 0
-    for patches, patched, after in _passing(text, state, state, target, judge, budget, _DEPTH):
-        repaired = weigh(text, target, patches, patched, after, assembler)
+    for patches, patched, after in _passing(text, state, state, target, judge, budget, _DEPTH, quick):
+        repaired = weigh(text, target, patches, patched, state, after, assembler)
         if repaired is not None and repaired.safety is Safety.SAFE:
             return replace(repaired, tried=budget.used)
         doubts = unproved(after, target.kernel)
@@ -135,6 +190,7 @@ def _passing(
     judge: Judge,
     budget: _Budget,
     depth: int,
+    quick: Judge | None,
 ) -> Iterator[tuple[tuple[Patch, ...], str, Judgement]]:
     """Yield patches after which the target is gone and nothing is worse than in `original`, smallest first.
 
@@ -144,13 +200,15 @@ def _passing(
     if view is None:
         return
     unmasked: list[tuple[Patch, str, Judgement]] = []
-    for patch in propose(subject_of(view, target)):
-        if not budget.take():
-            break
+    for patch in _candidates(view, target, state.findings):
         try:
             patched = apply_edits(text, patch.edits)
         except OverlapError:
             continue
+        if quick is not None and _is_plainly_there(target, quick(text), quick(patched)):
+            continue
+        if not budget.take():
+            break
         after = judge(patched)
         answer = refusal(original, after, target, state)
         if answer is None:
@@ -162,9 +220,30 @@ def _passing(
     for patch, patched, after in unmasked:
         known = original.counts()
         new = [f for f in after.findings if after.counts()[f.rule, f.kernel] > known[f.rule, f.kernel]]
-        for more, final, judged in _passing(patched, original, after, new[0], judge, budget, depth - 1):
+        for more, final, judged in _passing(
+            patched, original, after, new[0], judge, budget, depth - 1, quick
+        ):
             if refusal(original, judged, target) is None:
                 yield (patch, *more), final, judged
+
+
+def _is_plainly_there(target: Finding, before: Judgement, after: Judgement) -> bool:
+    """Tell whether rules alone show that a patch does not remove a finding, or cannot be read."""
+    key = (target.rule, target.kernel)
+    there = before.counts()[key]
+    return bool(after.problems) or (there > 0 and after.counts()[key] >= there)
+
+
+def _candidates(view: KernelView, target: Finding, findings: tuple[Finding, ...]) -> tuple[Patch, ...]:
+    """Return the patches for a finding; where a run shows it, with those for what else runs of the kernel show.
+
+    One fault shows in several ways, and the strategy that knows it may be one for another of them.
+    """
+    chosen = [target]
+    if target.counterexample is not None:
+        others = (f for f in findings if f.kernel == target.kernel and f.counterexample is not None)
+        chosen += [f for f in others if f != target]
+    return propose(*(subject_of(view, each) for each in chosen))
 
 
 def weigh(
@@ -172,18 +251,22 @@ def weigh(
     target: Finding,
     patches: tuple[Patch, ...],
     patched: str,
+    before: Judgement,
     after: Judgement,
     assembler: Assembler,
 ) -> Repair | None:
-    """Return a repair that passed the static gate, with its evidence; None when ptxas refuses the patched text."""
+    """Return a repair that passed the static gate, with its evidence; None when ptxas refuses the patched text.
+
+    `before` is what the checker says of `text`, `after` of `patched`.
+    """
     evidence = ["the finding is gone, nothing new is found"]
-    proved = is_proved(after, target.kernel)
-    evidence.append(_proof(after, target.kernel))
+    proved = proof(before, after, target.kernel, local=all(patch.local for patch in patches))
+    evidence.append(_NOT_PROVED if proved is None else proved.value)
     guess = any(patch.guess for patch in patches)
     if guess:
         evidence.append("nothing tells that this is what was meant")
     if assembler.ptxas is None:
-        evidence.append("ptxas was not asked: it is not here")
+        evidence.append(_NOT_ASKED)
         return Repair(target, patches, Safety.SUGGESTED, tuple(evidence), patched)
     target_now = _architecture(after, assembler)
     new = assemble(patched, target_now, assembler.ptxas)
@@ -191,7 +274,7 @@ def weigh(
         return None
     old = assemble(text, assembler.target, assembler.ptxas)
     evidence.append(f"ptxas takes it for {target_now}{_change(old.resources, new.resources, target.kernel)}")
-    safety = Safety.SAFE if proved and not guess else Safety.SUGGESTED
+    safety = Safety.SUGGESTED if proved is None or guess else Safety.SAFE
     return Repair(target, patches, safety, tuple(evidence), patched)
 
 
@@ -199,16 +282,6 @@ def _architecture(after: Judgement, assembler: Assembler) -> str:
     """Return the target of the patched text: a patch may change it."""
     view = next(iter(after.views.values()), None)
     return assembler.target if view is None or not view.module.targets else view.module.targets[0]
-
-
-def _proof(after: Judgement, kernel: str | None) -> str:
-    if not is_verified(after, kernel):
-        return "the kernel as a whole was not verified: only rules speak of it"
-    return (
-        "every property of the kernel holds"
-        if is_proved(after, kernel)
-        else "not every property of the kernel is proved"
-    )
 
 
 def _change(old: dict[str, Resources], new: dict[str, Resources], kernel: str | None) -> str:

@@ -93,9 +93,13 @@ def test_a_guard_keeps_the_one_that_is_there() -> None:
     assert "@%ptxcheck_one2 mbarrier.init" in written
 
 
-def test_lanes_of_a_warp_are_a_guess() -> None:
-    """The rules are silent about an address that depends on the warp, so their silence says nothing."""
-    assert all(patch.guess for patch in _proposed(_BAD["TM013"], "TM013", "tensor memory"))
+@pytest.mark.parametrize(("right", "wrong"), [(", 21;", ", 20;"), (", 5;", ", 6;")])
+def test_the_rules_follow_the_lanes_that_a_repair_computes(right: str, wrong: str) -> None:
+    text = _repaired(_BAD["TM013"]).text
+    written = text.index("%ptxcheck_lane")
+    assert not _judge().rules_only(text).findings
+    broken = text[:written] + text[written:].replace(right, wrong, 1)
+    assert "TM013" in {finding.rule for finding in _judge().rules_only(broken).findings}
 
 
 def test_a_poll_with_a_guard_is_left_alone() -> None:

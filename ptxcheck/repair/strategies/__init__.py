@@ -11,6 +11,7 @@ from .alignment import raise_alignment
 from .arrival import insert_arrival
 from .arrival_count import solve_arrival_count
 from .byte_count import agree_on_bytes, solve_byte_count
+from .capacity import enlarge_variable
 from .clone import clone_statement
 from .descriptor import set_descriptor_field
 from .directive import change_directive
@@ -24,12 +25,21 @@ from .map_field import change_map_field
 from .matrix_group import close_matrix_group
 from .modifier import change_modifier
 from .movement import move_statement
-from .named_barrier import agree_on_barrier, insert_named_barrier
+from .named_barrier import agree_on_barrier, insert_named_barrier, wait_at_barrier
+from .needless_wait import leave_out_wait
+from .number import change_number
+from .offset import round_offset
 from .parity import flip_parity
+from .peer import reach_peer
 from .poll import poll_again
+from .predicate import change_predicate
+from .register import take_other_register
+from .register_pool import balance_registers
 from .removal import remove_statement
+from .start_address import encode_start_address
 from .tensor_memory import repair_tensor_memory
 from .uniform import make_uniform
+from .update import leave_out_update
 from .wait import insert_wait
 
 Strategy = Callable[[Subject], Iterator[Patch]]
@@ -50,6 +60,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     remove_duplicate,
     agree_on_barrier,
     insert_named_barrier,
+    wait_at_barrier,
     move_address,
     insert_init,
     insert_wait,
@@ -62,12 +73,22 @@ STRATEGIES: tuple[Strategy, ...] = (
     set_descriptor_field,
     change_map_field,
     use_legal_value,
+    leave_out_wait,
+    change_number,
+    change_predicate,
+    take_other_register,
+    leave_out_update,
+    enlarge_variable,
+    round_offset,
+    balance_registers,
+    encode_start_address,
+    reach_peer,
 )
 
 
-def propose(subject: Subject) -> tuple[Patch, ...]:
-    """Return every patch for a finding, the smallest first; each text change once."""
-    found = [patch for strategy in STRATEGIES for patch in strategy(subject)]
+def propose(*subjects: Subject) -> tuple[Patch, ...]:
+    """Return every patch for a finding, or for several of one kernel, the smallest first; each text change once."""
+    found = [patch for subject in subjects for strategy in STRATEGIES for patch in strategy(subject)]
     unique: dict[object, Patch] = {}
     for patch in sorted(found, key=lambda p: (p.cost, p.strategy, p.edits)):
         unique.setdefault(patch.edits, patch)

@@ -33,7 +33,9 @@ def raise_alignment(subject: Subject) -> Iterator[Patch]:
                 continue
             edit = _aligned(text, variable, align)
             if edit is not None:
-                yield combined("alignment", f"align {variable.name} to {align} bytes", 1 + number, [edit])
+                yield combined(
+                    "alignment", f"align {variable.name} to {align} bytes", 1 + number, [edit], local=True
+                )
 
 
 def _aligned(text: str, variable: Variable, align: int) -> Edit | None:

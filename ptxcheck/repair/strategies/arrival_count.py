@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...ir import Immediate
-from ...protocols.actions import Arrive, AsyncArrive, Barrier, Init, Strand
+from ...protocols.actions import Barrier, Init, Strand
 from ...protocols.replay import Held
+from ..arrivals import arrivals_of_a_phase
 from ..patch import Patch, Writer, combined
 from ..subject import Subject
 
@@ -48,17 +49,5 @@ def _initialised(
 
 def _counts(strands: Sequence[Strand], barrier: Barrier, held: Held, count: int) -> list[int]:
     """Return the counts that make a phase complete: by the state, then by what one instruction brings."""
-    found = [count - held.pending]
-    by_point: dict[int, int] = {}
-    for strand in strands:
-        seen: set[int] = set()
-        for action in strand.actions:
-            if (
-                isinstance(action, Arrive | AsyncArrive)
-                and action.barrier == barrier
-                and action.point not in seen
-            ):
-                seen.add(action.point)
-                by_point[action.point] = by_point.get(action.point, 0) + action.count
-    found += [sum(by_point.values()), *sorted(by_point.values())]
+    found = [count - held.pending, *arrivals_of_a_phase(strands, barrier)]
     return [n for n in dict.fromkeys(found) if n > 0 and n != count]

@@ -16,6 +16,8 @@ from ..subject import Subject
 _FIELDS = frozenset({"WG014", "TM019"})
 _BASES = frozenset({"WG017", "TM022"})
 _STRIDES = frozenset({"WG018", "TM023", "WG019", "TM024"})
+_MODES = frozenset({"TD065", "TM026"})
+"""Rules that compare the swizzle mode with what fixes it: one mode passes, or none."""
 _PATTERN = 1024
 """Bytes after which the 128-byte swizzle repeats."""
 
@@ -23,13 +25,14 @@ _PATTERN = 1024
 def set_descriptor_field(subject: Subject) -> Iterator[Patch]:
     """Yield descriptors with the fields that a rule is about set right, and guesses where several values are legal."""
     rule = subject.finding.rule
-    if rule not in _FIELDS | _BASES | _STRIDES:
+    if rule not in _FIELDS | _BASES | _STRIDES | _MODES:
         return
     for operand in subject.view.matrix_tiles.operands.all:
         if operand.point != subject.point:
             continue
         for cost, (numbers, guess) in enumerate(_numbers(subject, operand, rule)):
-            yield from _set(subject, operand, numbers, 1 + cost, guess)
+            doubtful = guess and not _agrees(subject, operand, numbers)
+            yield from _set(subject, operand, numbers, 1 + cost + doubtful, doubtful)
 
 
 def _numbers(subject: Subject, operand: MatrixOperand, rule: str) -> Iterator[tuple[Mapping[str, int], bool]]:
@@ -49,6 +52,14 @@ def _numbers(subject: Subject, operand: MatrixOperand, rule: str) -> Iterator[tu
             yield from (({"mode": mode}, True) for mode in range(8) if operands.swizzle(operand.layout, mode))
         elif broken:
             yield {"leading_is_address": 0}, True
+    elif rule in _MODES:
+        for mode in range(8):
+            known = operands.swizzle(operand.layout, mode)
+            if known is None or mode == operand.fields.get("mode"):
+                continue
+            yield {"mode": mode}, rule != "TD065"
+            if rule == "TD065":
+                yield {"mode": mode, "leading": CORE_BYTES, "stride": CORE_ROWS * known.span}, False
     elif rule in _BASES:
         start = operand.start
         if start is not None:
@@ -58,6 +69,21 @@ def _numbers(subject: Subject, operand: MatrixOperand, rule: str) -> Iterator[tu
         tile = subject.view.matrix_tiles.tile(operand)
         if tile is not None and tile.is_modelled:
             yield from ((numbers, True) for numbers in canonical_strides(tile))
+
+
+def _agrees(subject: Subject, operand: MatrixOperand, numbers: Mapping[str, int]) -> bool:
+    """Tell whether other descriptors of the kernel have these numbers, and none has others."""
+    others = [
+        other
+        for other in subject.view.matrix_tiles.operands.all
+        if other.layout is operand.layout
+        and other.name != operand.name
+        and numbers.keys() <= other.fields.keys()
+    ]
+    return bool(others) and all(
+        other.layout.encode({name: other.fields[name] for name in numbers}) == operand.layout.encode(numbers)
+        for other in others
+    )
 
 
 def canonical_strides(tile: Tile) -> Iterator[dict[str, int]]:

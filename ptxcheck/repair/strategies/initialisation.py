@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from ...ir import Address, Immediate, Register, Symbol
 from ...parser.show import show_operand
-from ...protocols.actions import Arrive, AsyncArrive, Barrier, Init, Strand
+from ...protocols.actions import Barrier, Init
 from ...protocols.outcome import Flaw
+from ..arrivals import arrivals_of_a_phase
 from ..patch import Patch, Writer, combined
 from ..subject import Subject
 
@@ -28,7 +29,7 @@ def insert_init(subject: Subject) -> Iterator[Patch]:
             a for s in strands for a in s.actions if isinstance(a, Init) and a.barrier.cta == missing.cta
         ]
         if not any(each.barrier == missing for each in inits):
-            yield from _like(subject, missing, inits, _arrivals(violation.run.protocol.strands, missing))
+            yield from _like(subject, missing, inits, arrivals_of_a_phase(strands, missing))
         return
 
 
@@ -53,19 +54,3 @@ def _like(subject: Subject, missing: Barrier, inits: list[Init], arrivals: list[
             text = f"{guard}{head} {place}, {show_operand(Immediate(count))};"
             summary = f"initialise the mbarrier {offset:+} bytes from another one with {count} arrivals"
             yield combined("initialisation", summary, 2 + near + more, [writer.after(init.point, text)])
-
-
-def _arrivals(strands: tuple[Strand, ...], barrier: Barrier) -> list[int]:
-    """Return how many arrivals the instructions bring that arrive there once each: together, then one by one."""
-    by_point: dict[int, int] = {}
-    for strand in strands:
-        seen: set[int] = set()
-        for action in strand.actions:
-            if (
-                isinstance(action, Arrive | AsyncArrive)
-                and action.barrier == barrier
-                and action.point not in seen
-            ):
-                seen.add(action.point)
-                by_point[action.point] = by_point.get(action.point, 0) + action.count
-    return [n for n in dict.fromkeys([sum(by_point.values()), *sorted(by_point.values())]) if n > 0]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from ...descriptors.device.field import BYTE_STRIDES_SINCE, ELEMENT_TYPES, Field
 from ...descriptors.fields import DataType
-from ...ir import Immediate, Register
+from ...ir import Address, Immediate, Register
 from ...op import Op
 from ...parser.show import show_operand
+from ...spec import Trait
 from ..patch import Patch, Writer, combined
-from ..sites import guard_text, points_of
+from ..sites import guard_text, points_of, unread
 from ..subject import Subject
 
 _DIMENSIONS = 5
@@ -29,6 +31,9 @@ def change_map_field(subject: Subject) -> Iterator[Patch]:
             yield from _replaced(subject, _element_type, "the element type has another number in PTX")
         case "TD055":
             yield from _steps(subject)
+            yield from _sizes(subject)
+        case "TD056":
+            yield from _copied_to(subject)
         case _:
             return
 
@@ -41,7 +46,7 @@ def _replaced(subject: Subject, change: Callable[[int], int], why: str) -> Itera
     if value is None or change(value) < 0:
         return
     edit = Writer(subject.view).with_operand(subject.point, "value", Immediate(change(value)))
-    yield combined("map field", f"{change(value)} instead of {value}: {why}", 1, [edit])
+    yield combined("map field", f"{change(value)} instead of {value}: {why}", 1, [edit], local=True)
 
 
 def _element_type(number: int) -> int:
@@ -70,6 +75,7 @@ def _stride(subject: Subject) -> Iterator[Patch]:
         f"give the stride in {unit}",
         1,
         [writer.within(subject.point, lines, changed.replacement)],
+        local=True,
     )
 
 
@@ -97,3 +103,43 @@ def _steps(subject: Subject) -> Iterator[Patch]:
         head = instruction.operation.text.replace(Field.BOX.value, Field.STEP.value)
         text = f"{guard_text(instruction)}{head} {show_operand(address)}, {ordinal}, 1;"
         yield combined("map field", f"insert '{text}'", 2 + ordinal, [writer.after(indexed[-1], text)])
+
+
+def _sizes(subject: Subject) -> Iterator[Patch]:
+    """Yield each 32-bit value that the kernel loads and never uses as the size of a dimension that has none."""
+    view, writer = subject.view, Writer(subject.view)
+    sized = [
+        point
+        for point in points_of(view, Op.TENSORMAP_REPLACE)
+        if view.body.instructions[point].operation.slots.get("field") == Field.DIM.value
+    ]
+    known = {view.facts.constant(point, view.body.instructions[point].get("ordinal")) for point in sized}
+    missing = next((ordinal for ordinal in range(_DIMENSIONS) if ordinal not in known), None)
+    if not sized or missing is None:
+        return
+    instruction = view.body.instructions[sized[-1]]
+    address = instruction.get("addr")
+    lost = [
+        register
+        for point, register in unread(view)
+        if Trait.LOAD in view.body.instructions[point].operation.traits
+        and view.cfg.dominates(point, sized[-1])
+    ]
+    if address is None:
+        return
+    head = f"{guard_text(instruction)}{instruction.operation.text} {show_operand(address)}"
+    for cost, register in enumerate(lost):
+        text = f"{head}, {missing}, {register.name};"
+        yield combined("map field", f"insert '{text}'", 2 + cost, [writer.after(sized[-1], text)])
+
+
+def _copied_to(subject: Subject) -> Iterator[Patch]:
+    """Yield the places that the kernel copies maps to as the map of the copy."""
+    instruction = subject.instruction
+    address = None if instruction is None else instruction.get("tensor_map")
+    for cost, point in enumerate(points_of(subject.view, Op.TENSORMAP_CP_FENCEPROXY)):
+        target = subject.view.body.instructions[point].get("dst")
+        if isinstance(address, Address) and isinstance(target, Address):
+            operand = replace(target, extra=address.extra)
+            edit = Writer(subject.view).with_operand(subject.point, "tensor_map", operand)
+            yield combined("map field", f"the map at {show_operand(target)}", 1 + cost, [edit])

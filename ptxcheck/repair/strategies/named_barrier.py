@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from ...ir import Immediate
 from ...op import Op
 from ..patch import Patch, Writer, combined
-from ..sites import nearest, unread
+from ..sites import nearest, points_of, unread
 from ..subject import Subject
 
 _NAMED = frozenset({Op.BAR_SYNC, Op.BAR_ARRIVE, Op.BAR_RED})
 _RULES = ("NB0", "SM02")
 _LOST = 6
+_OVERTAKES = frozenset({"NB011", "NB022"})
 _WARP = 32
 _NEAR = 4
 """Instructions between the computation of a number and of its count."""
@@ -40,6 +41,18 @@ def agree_on_barrier(subject: Subject) -> Iterator[Patch]:
                 edit = writer.with_operand(point, name, Immediate(wanted))
                 summary = f"{_WORDS[name]} {wanted} instead of {own}"
                 yield combined("named barrier", summary, 1 + min(far, 6) // 2 + min(support, 6), [edit])
+
+
+def wait_at_barrier(subject: Subject) -> Iterator[Patch]:
+    """Yield waits at a named barrier instead of arrivals that may overtake the round before."""
+    if subject.finding.rule not in _OVERTAKES:
+        return
+    instructions, writer = subject.view.body.instructions, Writer(subject.view)
+    points = tuple(p for p in points_of(subject.view, Op.BAR_ARRIVE))
+    for far, point in enumerate(nearest(points, subject.around)):
+        instruction = instructions[point]
+        edit = writer.rewritten(point, writer.statement(point).replace(".arrive", ".sync", 1))
+        yield combined("named barrier", f"wait instead of '{instruction.operation.text}'", 2 + far, [edit])
 
 
 def insert_named_barrier(subject: Subject) -> Iterator[Patch]:

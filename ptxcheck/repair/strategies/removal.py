@@ -18,6 +18,7 @@ _RULES = frozenset(
         "NB012",
         "MB005",
         "TM005",
+        "TM027",
         "WG007",
         "WG009",
         "CL003",

@@ -13,6 +13,10 @@ from ..sites import guard_text, points_of, ways_out
 from ..subject import Subject
 
 _LANES = (Op.TCGEN05_LD, Op.TCGEN05_ST, Op.TCGEN05_LD_RED)
+_SINGLE = ".cta_group::1"
+_WARPGROUP = 128
+_COLUMNS, _TRIED = 4, 12
+"""Scale factors are moved by so many columns at a time, so often at most."""
 _LEAST, _MOST = 32, 512
 """Columns of an allocation (PTX ISA 9.7.17.7.1)."""
 
@@ -30,14 +34,22 @@ def repair_tensor_memory(subject: Subject) -> Iterator[Patch]:
             yield from _own_lanes(subject)
         case "TM015":
             yield from _more_columns(subject)
-        case "TM033":
+        case "TM014" | "TM033":
             yield from _one_group(subject)
+        case "TM018":
+            yield from _allocated(subject)
+        case "TM028":
+            yield from _as_allocated(subject)
+        case "TM029":
+            yield from _from_memory(subject)
+        case "TM031":
+            yield from _elsewhere(subject)
         case _:
             return
 
 
 def _group(instruction: Instruction) -> str:
-    return instruction.operation.slots.get("cta_group", ".cta_group::1")
+    return instruction.operation.slots.get("cta_group", _SINGLE)
 
 
 def _freed(subject: Subject) -> Iterator[Patch]:
@@ -96,17 +108,14 @@ def _committed(subject: Subject) -> Iterator[Patch]:
 
 
 def _own_lanes(subject: Subject) -> Iterator[Patch]:
-    """Yield the lanes that the warp reaches: 32 for each warp of its warpgroup (PTX ISA 9.7.17.8.1).
-
-    A guess: the rules do not follow such an address, so that they are silent does not say that it is right.
-    """
+    """Yield the lanes that the warp reaches: 32 for each warp of its warpgroup (PTX ISA 9.7.17.8.1)."""
     instruction = subject.instruction
     if instruction is None or instruction.operation.op not in _LANES:
         return
     for points in dict.fromkeys((points_of(subject.view, *_LANES), (subject.point,))):
         edits = [edit for point in points if (edit := _with_lane(subject, point)) is not None]
         if edits:
-            yield Patch(tuple(edits), "tensor memory", "start at the lanes of the warp", 3, guess=True)
+            yield combined("tensor memory", "start at the lanes of the warp", 3, edits)
 
 
 def _with_lane(subject: Subject, point: int) -> Edit | None:
@@ -114,10 +123,12 @@ def _with_lane(subject: Subject, point: int) -> Edit | None:
     if not isinstance(taddr, Address) or not isinstance(taddr.base, Register):
         return None
     name = f"%ptxcheck_lane{point}"
+    threads = subject.view.launch.threads
     lines = (
         f".reg .b32 {name};",
         f"mov.u32 {name}, %tid.x;",
-        f"bfe.u32 {name}, {name}, 5, 2;",
+        f"shr.u32 {name}, {name}, 5;",
+        *(() if threads is not None and threads <= _WARPGROUP else (f"and.b32 {name}, {name}, 3;",)),
         f"shl.b32 {name}, {name}, 21;",
         f"add.u32 {name}, {name}, {taddr.base.name};",
     )
@@ -145,7 +156,7 @@ def _one_group(subject: Subject) -> Iterator[Patch]:
         for point, instruction in enumerate(view.body.instructions)
         if "cta_group" in instruction.operation.slots
     }
-    values = list(groups.values())
+    values = [*groups.values(), _SINGLE]
     for cost, wanted in enumerate(sorted(set(values), key=lambda value: (-values.count(value), value))):
         edits = [
             writer.rewritten(point, writer.statement(point).replace(group, wanted, 1))
@@ -153,3 +164,77 @@ def _one_group(subject: Subject) -> Iterator[Patch]:
             if group != wanted
         ]
         yield combined("tensor memory", f"'{wanted}' everywhere", 2 + cost, edits)
+
+
+def _allocated(subject: Subject) -> Iterator[Patch]:
+    """Yield an allocation by warp 0 where a constant is taken for the address, freed before every way out."""
+    view, writer = subject.view, Writer(subject.view)
+    instruction, exits = subject.instruction, ways_out(view)
+    taddr = None if instruction is None else instruction.get("taddr")
+    register = taddr.base if isinstance(taddr, Address) else None
+    if not isinstance(register, Register) or not exits:
+        return
+    made = view.facts.definitions(subject.point, register)
+    if len(made) != 1 or view.facts.constant(subject.point, register) is None:
+        return
+    slot, who, thread = "ptxcheck_slot", "%ptxcheck_first", "%ptxcheck_thread"
+    first = (
+        f".reg .pred {who};",
+        f".reg .b32 {thread};",
+        f"mov.u32 {thread}, %tid.x;",
+        f"setp.lt.u32 {who}, {thread}, 32;",
+    )
+    count, cost = _LEAST, 4
+    while count <= _MOST:
+        alloc = f"@{who} tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [{slot}], {count};"
+        free = f"@{who} tcgen05.dealloc.cta_group::1.sync.aligned.b32 {register.name}, {count};"
+        lines = ("{", *first, alloc, "}", "bar.sync 0;", f"ld.shared.b32 {register.name}, [{slot}];")
+        declared = writer.before(0, f".shared .align 4 .b32 {slot};")
+        text = "\n    ".join(lines)
+        edits = [declared, writer.rewritten(made[0], text)]
+        edits += [writer.before(place, "bar.sync 0;", "{", *first, free, "}") for place in exits]
+        yield combined("tensor memory", f"allocate {count} columns, and free them", cost, edits)
+        count, cost = count * 2, cost + 1
+
+
+def _as_allocated(subject: Subject) -> Iterator[Patch]:
+    """Yield the deallocation at the address that each allocation wrote."""
+    writer = Writer(subject.view)
+    for cost, point in enumerate(points_of(subject.view, Op.TCGEN05_ALLOC)):
+        slot = subject.view.body.instructions[point].get("dst")
+        if slot is not None:
+            name = f"%ptxcheck_columns{subject.point}"
+            lines = (f".reg .b32 {name};", f"ld.shared.b32 {name}, {show_operand(slot)};")
+            changed = writer.with_operand(subject.point, "taddr", Register(name))
+            edits = [writer.within(subject.point, lines, changed.replacement)]
+            yield combined("tensor memory", "free what was allocated", 2 + cost, edits)
+
+
+def _from_memory(subject: Subject) -> Iterator[Patch]:
+    """Yield the multiplication without the collector buffer: the operand is read from memory."""
+    instruction, writer = subject.instruction, Writer(subject.view)
+    collector = None if instruction is None else instruction.operation.slots.get("collector")
+    if collector:
+        text = writer.statement(subject.point).replace(collector, "", 1)
+        edits = [writer.rewritten(subject.point, text)]
+        yield combined("tensor memory", f"without '{collector}'", 1, edits, local=True)
+
+
+def _elsewhere(subject: Subject) -> Iterator[Patch]:
+    """Yield other columns for scale factors: the next ones above, by fours, for all who use the address."""
+    view, writer, instruction = subject.view, Writer(subject.view), subject.instruction
+    registers = {
+        operand.base
+        for operand in (() if instruction is None else instruction.operands)
+        if isinstance(operand, Address) and isinstance(operand.base, Register)
+    }
+    for register in sorted(registers):
+        for point in view.facts.definitions(subject.point, register):
+            made = view.body.instructions[point]
+            for place, operand in enumerate(made.operands):
+                if made.operation.op is Op.ADD and isinstance(operand, Immediate):
+                    for cost in range(_TRIED):
+                        column = operand.value + _COLUMNS * (cost + 1)
+                        edit = writer.with_operand_at(point, place, Immediate(column))
+                        summary = f"column {column} instead of {operand.value}"
+                        yield combined("tensor memory", summary, 2 + cost, [edit])

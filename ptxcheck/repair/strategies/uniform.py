@@ -15,6 +15,8 @@ from ..subject import Subject
 _RULES = frozenset({"NB004", "NB006", "NB010", "TM007", "WG004", "WG010", "WG012", "TM012", "NB021"})
 _UNALIGNED = frozenset({"NB004", "NB006"})
 _MISSING = frozenset({"MB020"})
+_ONE_FOR_ALL = frozenset({"WG012"})
+"""The instruction takes the place of those at the related places."""
 _ARRIVALS = 4
 _NAMED = frozenset({Op.BAR_SYNC, Op.BAR_ARRIVE, Op.BAR_RED})
 _SHORT = "bar."
@@ -64,7 +66,8 @@ def _in_front(subject: Subject, writer: Writer) -> Iterator[Patch]:
         if all(facts.same_definition(point, r, branch, r) for r in instruction.reads()):
             text = writer.statement(point)
             place = writer.before(branch)
-            edits = [writer.delete(point), Edit(place.start, place.start, f"{text} ")]
+            gone = (point, *subject.related) if subject.finding.rule in _ONE_FOR_ALL else (point,)
+            edits = [*(writer.delete(each) for each in gone), Edit(place.start, place.start, f"{text} ")]
             yield combined("uniform", f"'{text}' in front of the branch around it", 4, edits)
 
 

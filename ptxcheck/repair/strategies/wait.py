@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...ir import Address, Register
+from ...ir import Address, Register, Symbol
 from ...op import Op
 from ...protocols.actions import Barrier, Init, Wait
 from ..patch import Patch, Writer, combined
@@ -87,13 +87,13 @@ def _is_address(subject: Subject, point: int) -> bool:
 
 
 def _known(subject: Subject) -> list[tuple[str, int]]:
-    """Return addresses of mbarriers in registers, with the distances to the mbarriers that the kernel initialises."""
+    """Return addresses of mbarriers, with the distances to the mbarriers that the kernel initialises."""
     instructions = subject.view.body.instructions
     bases = []
     for point in nearest(sites_of(subject.view), subject.around):
         for name in ("addr", "mbar"):
             address = instructions[point].get(name)
-            if isinstance(address, Address) and isinstance(address.base, Register):
+            if isinstance(address, Address) and isinstance(address.base, Register | Symbol):
                 bases.append((address.base.name, address.offset))
     bases = list(dict.fromkeys(bases))[:_ADDRESSES]
     return [

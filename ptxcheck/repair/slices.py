@@ -1,0 +1,44 @@
+"""The arithmetic behind synchronisation: what addresses, counts, parities and branches are computed from."""
+
+from __future__ import annotations
+
+from ..ir import Instruction, Register
+from ..spec import Trait
+from ..view import KernelView
+from .sites import is_site
+
+_NOT_ARITHMETIC = frozenset(
+    {Trait.LOAD, Trait.STORE, Trait.ATOMIC, Trait.ASYNC, Trait.CALL, Trait.TERMINATOR, Trait.MATRIX}
+)
+
+
+def is_arithmetic(instruction: Instruction) -> bool:
+    """Tell whether an instruction only computes registers from registers and constants."""
+    if is_site(instruction) or instruction.operation.traits & (_NOT_ARITHMETIC | {Trait.BRANCH}):
+        return False
+    return any(True for _ in instruction.writes())
+
+
+def is_branch(instruction: Instruction) -> bool:
+    """Tell whether an instruction is a conditional branch."""
+    return Trait.BRANCH in instruction.operation.traits and instruction.guard is not None
+
+
+def feeding(view: KernelView) -> tuple[int, ...]:
+    """Return the points of the arithmetic that synchronising statements and branches depend on, in order."""
+    instructions = view.body.instructions
+    work = [p for p, each in enumerate(instructions) if is_site(each) or is_branch(each)]
+    seen: set[int] = set()
+    while work:
+        point = work.pop()
+        for register in instructions[point].reads():
+            for definition in view.facts.definitions(point, register):
+                if definition not in seen and is_arithmetic(instructions[definition]):
+                    seen.add(definition)
+                    work.append(definition)
+    return tuple(sorted(seen))
+
+
+def written(view: KernelView, register: Register) -> int:
+    """Return how many instructions write a register."""
+    return sum(register in tuple(each.writes()) for each in view.body.instructions)

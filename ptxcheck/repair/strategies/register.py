@@ -1,0 +1,90 @@
+"""Compute from, or synchronise by, another register that the kernel uses in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...ir import Address, Immediate, Operand, Register
+from ...op import Op
+from ...parser.show import show_operand
+from ..patch import Patch, Writer, combined
+from ..sites import is_site, nearest
+from ..slices import feeding
+from ..subject import Subject
+
+_MOST = 3
+"""Registers that are tried for one operand."""
+_PLACES = frozenset({"addr", "mbar", "parity"})
+
+
+def take_other_register(subject: Subject) -> Iterator[Patch]:
+    """Yield other registers for the addresses and parities of mbarriers, and for what they are computed from."""
+    if subject.finding.counterexample is None:
+        return
+    view, writer = subject.view, Writer(subject.view)
+    instructions = view.body.instructions
+    sites = [p for p, each in enumerate(instructions) if is_site(each)]
+    for far, point in enumerate(nearest((*sites, *feeding(view)), subject.around)):
+        instruction = instructions[point]
+        for place, operand in enumerate(instruction.operands):
+            for rank, other in enumerate(_others(subject, point, place)):
+                edit = writer.with_operand_at(point, place, other)
+                summary = f"'{edit.replacement}': {show_operand(other)} instead of {show_operand(operand)}"
+                yield combined("register", summary, 5 + rank + min(far // 3, 5), [edit])
+
+
+def _others(subject: Subject, point: int, place: int) -> list[Operand]:
+    instructions = subject.view.body.instructions
+    instruction = instructions[point]
+    operand = instruction.operands[place]
+    names = [name for name, index in instruction.operation.operand_index.items() if index == place]
+    if is_site(instruction):
+        if not _PLACES.intersection(names):
+            return []
+        alike = [
+            each.operands[each.operation.operand_index[name]]
+            for each in instructions
+            for name in names
+            if is_site(each) and name in each.operation.operand_index
+        ]
+    elif isinstance(operand, Register) and operand not in tuple(instruction.writes()):
+        alike = [
+            other
+            for each in instructions
+            if each.operation.text == instruction.operation.text
+            for other in each.operands
+            if isinstance(other, Register)
+        ]
+        alike += _synonyms(subject, operand)
+    else:
+        return []
+    return [o for o in dict.fromkeys(alike) if _fits(subject, o, operand, point)][:_MOST]
+
+
+def _synonyms(subject: Subject, operand: Register) -> Iterator[Register]:
+    """Yield registers that are compared or counted in the same way as one is."""
+    instructions = subject.view.body.instructions
+    for each in instructions:
+        if any(isinstance(o, Immediate) for o in each.operands) and operand not in tuple(each.writes()):
+            yield from (register for register in each.writes() if register in tuple(each.reads()))
+
+
+def _fits(subject: Subject, other: Operand, operand: Operand, point: int) -> bool:
+    """Tell whether another operand has a value there, and reaches as far: the own CTA, or another one."""
+    if other == operand or type(other) is not type(operand):
+        return False
+    register, own = _register(other), _register(operand)
+    if register is not None and not subject.view.facts.definitions(point, register):
+        return False
+    return _is_mapped(subject, point, register) == _is_mapped(subject, point, own)
+
+
+def _register(operand: Operand) -> Register | None:
+    base = operand.base if isinstance(operand, Address) else operand
+    return base if isinstance(base, Register) else None
+
+
+def _is_mapped(subject: Subject, point: int, register: Register | None) -> bool:
+    """Tell whether a register holds an address that was mapped to a CTA of the cluster."""
+    definitions = () if register is None else subject.view.facts.definitions(point, register)
+    return any(subject.view.body.instructions[each].operation.op is Op.MAPA for each in definitions)

@@ -80,6 +80,8 @@ class Mod(StrEnum):
     CTA_GROUP_1 = ".cta_group::1"
     CTA_GROUP_2 = ".cta_group::2"
     WAIT_LD = ".wait::ld"
+    PACK_16B = ".pack::16b"
+    UNPACK_16B = ".unpack::16b"
     WAIT_ST = ".wait::st"
     BEFORE_THREAD_SYNC = ".fence::before_thread_sync"
     AFTER_THREAD_SYNC = ".fence::after_thread_sync"

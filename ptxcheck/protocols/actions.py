@@ -19,6 +19,8 @@ from .machine.symbol import Form
 Amount: TypeAlias = int | Form
 """Bytes: a number, or a linear form over boxes of tensor maps and parameters."""
 
+TENSOR_CORE, TENSOR_LOADS, TENSOR_STORES = "tcgen05", "tcgen05.ld", "tcgen05.st"
+"""Pipelines of work on tensor memory: of the matrix unit, and what warps load and store."""
 TEAM_PIPELINES = frozenset({"wgmma"})
 """Pipelines whose operations belong to all warps of a warpgroup together."""
 WARPS_OF_A_TEAM = 4
@@ -55,6 +57,23 @@ class Span:
     @property
     def end(self) -> int:
         return self.start + self.size
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Columns:
+    """Columns of the tensor memory of a CTA: `size` from `start` on, in some groups of 16 lanes.
+
+    `origin` is the allocation that `start` counts from (see `tensor_address`); a negative start stands for a place
+    that is not known. `exact` is False when more may be touched than these.
+    """
+
+    cta: int
+    origin: int
+    groups: int
+    """Groups of lanes as bits: the lowest is lanes 0 to 15."""
+    start: int
+    size: int
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +235,29 @@ class Registers:
     cta: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class TensorAccess:
+    """What reads and writes tensor memory: work of a pipeline, or at once with none (deallocation)."""
+
+    point: int
+    pipeline: str
+    """`TENSOR_CORE`, `TENSOR_LOADS` or `TENSOR_STORES`; "" for none."""
+    reads: tuple[Columns, ...] = ()
+    writes: tuple[Columns, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TensorWait:
+    """Wait for loads or stores of tensor memory of this strand, the newest `pending` of them left out."""
+
+    point: int
+    pipeline: str
+    pending: int = 0
+
+
 Action: TypeAlias = (
     Init | Inval | Arrive | Expect | Transfer | AsyncArrive | Wait | Commit | WaitGroup | Rendezvous | Access
-    | Fence | Registers
+    | Fence | Registers | TensorAccess | TensorWait
 )  # fmt: skip
 
 

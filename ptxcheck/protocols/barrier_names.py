@@ -26,10 +26,12 @@ from .actions import (
     Registers,
     Rendezvous,
     Span,
+    TensorAccess,
     Transfer,
     Wait,
 )
 from .machine.layout import layout_of
+from .tensor_address import ABSOLUTE
 
 _LOCAL_NAME = re.compile(r"E(\d+)")
 """What separates a local name from its function (Itanium C++ ABI, 5.1.6)."""
@@ -75,6 +77,10 @@ class BarrierNames:
         kind, *rest = barrier
         if kind == "shared" and len(rest) == 2:
             return self._span(Span(int(str(rest[0])), int(str(rest[1])), 0))
+        if kind == "tmem":
+            owner, origin, column = rest
+            start = "tensor memory" if origin == ABSOLUTE else f"allocation {origin} of tensor memory"
+            return f"column {column} of {start}" + (f" of CTA {owner}" if self.ctas > 1 else "")
         if kind == "cta":
             return f"shared memory of CTA {rest[0]}"
         if kind == "registers":
@@ -205,6 +211,11 @@ def is_about(action: Action, place: Place) -> bool:
             return _touches(action, place.cta, place.start, place.end)
         case ("shared", int(cta), int(start)):
             return _touches(action, cta, start, start + 1)
+        case ("tmem", int(cta), int(origin), int(column)):
+            return isinstance(action, TensorAccess) and any(
+                (each.cta, each.origin) == (cta, origin) and each.start <= column < each.start + each.size
+                for each in (*action.reads, *action.writes)
+            )
         case ("cta", int(cta)):
             return any(isinstance(b, Barrier) and b.cta == cta for b in barriers_of(action))
         case ("registers", *_):

@@ -24,6 +24,8 @@ from .actions import (
     Registers,
     Rendezvous,
     Strand,
+    TensorAccess,
+    TensorWait,
     Transfer,
     Wait,
     WaitGroup,
@@ -45,7 +47,7 @@ _KINDS: Mapping[type[Action], EventKind] = {
     Init: EventKind.SETUP, Inval: EventKind.SETUP, Registers: EventKind.SETUP, Arrive: EventKind.ARRIVE,
     Expect: EventKind.ARRIVE, AsyncArrive: EventKind.ARRIVE, Wait: EventKind.WAIT, Transfer: EventKind.ISSUE,
     Commit: EventKind.GROUP, WaitGroup: EventKind.GROUP, Rendezvous: EventKind.MEET, Fence: EventKind.FENCE,
-    Access: EventKind.ACCESS,
+    Access: EventKind.ACCESS, TensorAccess: EventKind.ACCESS, TensorWait: EventKind.GROUP,
 }  # fmt: skip
 
 
@@ -156,7 +158,7 @@ class _Charting:
     def _is_shown(self, action: Action) -> bool:
         if isinstance(action, Fence):
             return action.proxy or action.inits
-        if isinstance(action, Access):
+        if isinstance(action, Access | TensorAccess | TensorWait):
             return self.problem is not None and self._concerns(action, self.problem.barrier)
         return not is_of_warp(action)
 

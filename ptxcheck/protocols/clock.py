@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .actions import AsyncArrive, Barrier, Protocol, Transfer
+from .actions import AsyncArrive, Barrier, Protocol, TensorAccess, Transfer
 
 Clock: TypeAlias = npt.NDArray[np.int32]
 Component: TypeAlias = int
@@ -57,10 +57,15 @@ class Components:
                     if action.pipeline:
                         names.add(("work", action.pipeline, index))
                         names.add(("work", action.pipeline + READS, index))
+                elif isinstance(action, TensorAccess):
+                    if action.pipeline:
+                        names.add(("work", action.pipeline, index))
                 elif isinstance(action, AsyncArrive):
                     names.add(("work", action.pipeline, index))
                     names.add(("bytes", action.barrier.cta, action.barrier.offset))
         ordered = sorted(names, key=repr)
+        self.names = tuple(ordered)
+        """Sources of asynchronous work, in the order of their components, which follow those of the strands."""
         own = np.array([strand.cta for strand in protocol.strands], dtype=np.int64)
         ctas = np.concatenate([own, np.full(len(ordered), -1, dtype=np.int64)])
         self._ctas = [strand.cta for strand in protocol.strands]

@@ -25,6 +25,8 @@ from .actions import (
     Protocol,
     Registers,
     Rendezvous,
+    TensorAccess,
+    TensorWait,
     Transfer,
     Wait,
     WaitGroup,
@@ -167,7 +169,7 @@ class Explicit:
         action = self.next_action(state, strand)
         assert action is not None
         match action:
-            case Access() | Fence() | Commit():
+            case Access() | Fence() | Commit() | TensorAccess() | TensorWait():
                 return self._moved(state, strand, None)
             case Init():
                 held = Held(action.count, action.count, 0, 0)

@@ -7,7 +7,7 @@ event to the right one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,9 @@ from ..cfg.cfg import Cfg
 from ..op import Op
 from ..spec import Operation, Trait
 from .actions import Access, Action, Barrier, Protocol, Span, Strand
+from .lowered import Lowered
 from .machine.registers import lanes_of
+from .machine.resolve import at_thread
 from .machine.symbol import Form, Value
 from .machine.trace import (
     OFFSET_MASK,
@@ -28,6 +30,8 @@ from .machine.trace import (
     ThreadSet,
     Trace,
 )
+from .tensor_address import allocations_of
+from .tensor_loads import LoadUses
 
 _WARP = 32
 _WARP_MASK = (1 << _WARP) - 1
@@ -42,6 +46,8 @@ class Occurrence:
     rank: int
     shape: Shape
     threads: ThreadSet
+    origins: Mapping[int, int] = field(default_factory=dict)
+    """See `tensor_address.allocations_of`."""
 
     @property
     def point(self) -> int:
@@ -67,6 +73,14 @@ class Occurrence:
             return {value: self.count}
         held, counts = np.unique(value[lanes_of(self.threads, self.shape.threads)], return_counts=True)
         return dict(zip(held.tolist(), counts.tolist(), strict=True))
+
+    def first(self, name: str) -> int | Form:
+        """Return what an operand is in the lowest thread of the strand."""
+        value = self.event.operands[name]
+        thread = (self.threads & -self.threads).bit_length() - 1
+        if isinstance(value, Form):
+            value = at_thread(value, thread, self.shape.threads)
+        return value if isinstance(value, int | Form) else int(value[thread])
 
     def number(self, name: str) -> int:
         """Return the one number that an operand has in the strand. Raises NotFollowedError."""
@@ -125,6 +139,11 @@ class Occurrence:
                         f"mask names CTA {rank} of a cluster of {self.shape.ctas}", self.point, ctas=rank + 1
                     )
                 yield rank
+
+    @property
+    def warp(self) -> int:
+        """Return the warp of the strand."""
+        return ((self.threads & -self.threads).bit_length() - 1) // _WARP
 
     @property
     def leads(self) -> bool:
@@ -193,20 +212,29 @@ def _runs(places: Sequence[int], size: int) -> Iterator[tuple[int, int]]:
 
 
 def build_protocol(
-    cfg: Cfg, traces: Sequence[Trace], meanings: Mapping[Op, Lower], registers: int | None = None
+    cfg: Cfg,
+    traces: Sequence[Trace],
+    meanings: Mapping[Op, Lower],
+    loads: LoadUses,
+    registers: int | None = None,
+    lowered: Lowered | None = None,
 ) -> Protocol:
     """Return the protocol of the CTAs of a cluster; `registers` of a thread at the start, when known.
 
-    Raises NotFollowedError.
+    `lowered` serves all runs of a kernel. Raises NotFollowedError.
     """
-    strands = [strand for trace in traces for strand in _strands(cfg, trace, meanings)]
+    known = Lowered() if lowered is None else lowered
+    strands = [strand for trace in traces for strand in _strands(cfg, trace, meanings, loads, known)]
     threads = sum(trace.shape.threads for trace in traces)
     return Protocol(tuple(strands), threads, registers)
 
 
-def _strands(cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower]) -> Iterator[Strand]:
+def _strands(
+    cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower], loads: LoadUses, lowered: Lowered
+) -> Iterator[Strand]:
+    recorded = _Events(cfg, trace, meanings, allocations_of(cfg, trace), lowered)
     for threads in _classes(cfg, trace, meanings):
-        numbered = tuple(_actions(cfg, trace, threads, meanings))
+        numbered = tuple(loads.settled(recorded.actions(threads)))
         actions = tuple(action for _, action in numbered)
         first = (threads & -threads).bit_length() - 1
         warp = first // _WARP
@@ -248,19 +276,43 @@ def _classes(cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower]) -> list[Threa
     return found
 
 
-def _actions(
-    cfg: Cfg, trace: Trace, threads: ThreadSet, meanings: Mapping[Op, Lower]
-) -> Iterator[tuple[int, Action]]:
-    """Yield the actions of a strand, each with the number of its event."""
-    for event in trace.events:
-        if not event.threads & threads:
-            continue
-        operation = cfg.instructions[event.point].operation
-        occurrence = Occurrence(event, operation, trace.rank, trace.shape, threads & event.threads)
-        lower = _access if event.access is not None else meanings.get(operation.op)
-        if lower is not None:
-            for action in lower(occurrence):
+class _Events:
+    """The events of a trace, to be lowered for one set of threads after the other."""
+
+    def __init__(
+        self,
+        cfg: Cfg,
+        trace: Trace,
+        meanings: Mapping[Op, Lower],
+        origins: Mapping[int, int],
+        lowered: Lowered,
+    ) -> None:
+        self._cfg = cfg
+        self._trace = trace
+        self._meanings = meanings
+        self._origins = origins
+        self._lowered = lowered
+        self._numbered = [(event, lowered.number(event, trace.rank, origins)) for event in trace.events]
+
+    def actions(self, threads: ThreadSet) -> Iterator[tuple[int, Action]]:
+        """Yield the actions of a strand, each with the number of its event."""
+        for event, number in self._numbered:
+            own = event.threads & threads
+            if not own:
+                continue
+            actions = self._lowered.find(number, own)
+            if actions is None:
+                actions = tuple(self._lower(event, own))
+                self._lowered.keep(number, own, actions)
+            for action in actions:
                 yield event.index, action
+
+    def _lower(self, event: Event, threads: ThreadSet) -> Iterator[Action]:
+        operation = self._cfg.instructions[event.point].operation
+        trace = self._trace
+        lower = _access if event.access is not None else self._meanings.get(operation.op)
+        if lower is not None:
+            yield from lower(Occurrence(event, operation, trace.rank, trace.shape, threads, self._origins))
         elif Trait.MBARRIER in operation.traits or "mbar" in operation.operand_index:
             raise NotFollowedError(
                 f"'{operation.text}' touches an mbarrier and has no meaning yet", event.point

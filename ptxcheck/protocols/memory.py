@@ -32,8 +32,7 @@ from .record import Record
 
 _NO_LIMIT = 1 << 24
 _BUDGET = 300_000
-TENSOR_MEMORY = "tcgen05"
-MATRIX_PIPELINES = frozenset({"wgmma", TENSOR_MEMORY})
+MATRIX_PIPELINES = frozenset({"wgmma", "tcgen05"})
 Spans = tuple[Span, ...]
 
 
@@ -79,7 +78,9 @@ class _Cell:
     reads: dict[tuple[Component, Proxy], Touch] = field(default_factory=dict)
 
 
-_Report = Callable[[Touch, Touch, _Cell], None]
+Place = tuple[int, int]
+"""CTA and offset of the first byte of a cell."""
+_Report = Callable[[Touch, Touch, Place], None]
 
 
 class Memory:
@@ -125,48 +126,21 @@ class Memory:
         found = []
         if any(not span.exact for touch in touches for span in touch.spans):
             found.append("each copy and each matrix operand stays inside the slot that it starts in")
-        if any(
-            isinstance(a, Transfer) and a.pipeline == TENSOR_MEMORY
-            for s in self._protocol.strands
-            for a in s.actions
-        ):
-            found.append("accesses of tensor memory are in order: they are not followed")
         return tuple(found)
 
     # -- comparison
 
     def _compare(self, touches: Sequence[Touch], report: _Report, concerns: Callable[[Spans], bool]) -> None:
         """Compare touches on all bytes that some group of spans covers that is of concern."""
-        cells = _cells(dict.fromkeys(touch.spans for touch in touches), concerns)
-        for touch in touches:
-            for cell in cells[touch.spans]:
-                self._budget -= 1
-                if self._budget < 0:
-                    self._doubt("more accesses of shared memory than the budget allows", touch.point)
-                    return
-                self._enter(cell, touch, report)
+        self._budget, left = compare(touches, report, self._budget, concerns)
+        if left is not None:
+            self._doubt("more accesses of shared memory than the budget allows", left.point)
 
-    def _enter(self, cell: _Cell, touch: Touch, report: _Report) -> None:
-        own = (touch.strand, touch.index)
-        for earlier in cell.writes:
-            if not (earlier.combines and touch.combines) and (earlier.strand, earlier.index) != own:
-                report(earlier, touch, cell)
-        if not touch.writes:
-            cell.reads[touch.component, touch.proxy] = touch
-            return
-        for earlier in cell.reads.values():
-            if not (earlier.combines and touch.combines) and (earlier.strand, earlier.index) != own:
-                report(earlier, touch, cell)
-        if touch.combines and cell.writes and cell.writes[0].combines:
-            cell.writes.append(touch)
-        else:
-            cell.writes, cell.reads = [touch], {}
-
-    def _report(self, earlier: Touch, later: Touch, cell: _Cell) -> None:
+    def _report(self, earlier: Touch, later: Touch, place: Place) -> None:
         race = _judge(earlier, later) or self._judge_scope(earlier, later)
         if race is None:
             return
-        cta, offset = cell.place
+        cta, offset = place
         self._record.add(
             race.flaw,
             later.strand,
@@ -179,7 +153,7 @@ class Memory:
             strict=self._is_strict(race, earlier, later),
         )
 
-    def _report_possible(self, earlier: Touch, later: Touch, cell: _Cell) -> None:
+    def _report_possible(self, earlier: Touch, later: Touch, _: Place) -> None:
         if earlier.is_exact and later.is_exact:
             return
         race = _judge(earlier, later) or self._judge_scope(earlier, later)
@@ -273,6 +247,42 @@ def touches_of(
                     strand, index, action.point, group, writes, proxy, action.combines, place, over, clock,
                     certain, fenced,
                 )  # fmt: skip
+
+
+def compare(
+    touches: Iterable[Touch], report: _Report, budget: int, concerns: Callable[[Spans], bool] = lambda _: True
+) -> tuple[int, Touch | None]:
+    """Report pairs of touches of the same bytes of which one writes, the earlier one first.
+
+    Returns what is left of the budget, and the touch at which it ran out. Only cells of groups of spans are looked at
+    that are of concern.
+    """
+    known = list(touches)
+    cells = _cells(dict.fromkeys(touch.spans for touch in known), concerns)
+    for touch in known:
+        for cell in cells[touch.spans]:
+            budget -= 1
+            if budget < 0:
+                return budget, touch
+            _enter(cell, touch, report)
+    return budget, None
+
+
+def _enter(cell: _Cell, touch: Touch, report: _Report) -> None:
+    own = (touch.strand, touch.index)
+    for earlier in cell.writes:
+        if not (earlier.combines and touch.combines) and (earlier.strand, earlier.index) != own:
+            report(earlier, touch, cell.place)
+    if not touch.writes:
+        cell.reads[touch.component, touch.proxy] = touch
+        return
+    for earlier in cell.reads.values():
+        if not (earlier.combines and touch.combines) and (earlier.strand, earlier.index) != own:
+            report(earlier, touch, cell.place)
+    if touch.combines and cell.writes and cell.writes[0].combines:
+        cell.writes.append(touch)
+    else:
+        cell.writes, cell.reads = [touch], {}
 
 
 def _cells(groups: Iterable[Spans], concerns: Callable[[Spans], bool]) -> Mapping[Spans, Sequence[_Cell]]:

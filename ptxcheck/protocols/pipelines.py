@@ -50,10 +50,10 @@ class Pipelines:
         own = self._of(actor.strand, pipeline)
         own.closed.append((own.issued, actor.stamp))
 
-    def done_so_far(self, strand: int, pipeline: str) -> Clock:
-        """Return what is known when all operations issued so far are complete."""
+    def done_so_far(self, strand: int, pipeline: str, pending: int = 0) -> Clock:
+        """Return what is known when all operations issued so far are complete, but for the newest `pending`."""
         clock = self._components.zero()
-        self._know(clock, strand, pipeline, self._of(strand, pipeline).issued, read=False)
+        self._know(clock, strand, pipeline, self._of(strand, pipeline).issued - pending, read=False)
         return clock
 
     def wait(self, actor: Actor, action: WaitGroup) -> Clock | None:

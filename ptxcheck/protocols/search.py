@@ -21,6 +21,8 @@ from .actions import (
     Fence,
     Init,
     Protocol,
+    TensorAccess,
+    TensorWait,
     Transfer,
     Wait,
 )
@@ -161,7 +163,7 @@ def _moves(explicit: Explicit, state: State, in_doubt: frozenset[Name]) -> Itera
 def _touched_now(action: Action) -> tuple[Name, ...]:
     """Return the barriers that an action touches at once: an issue touches none."""
     match action:
-        case Transfer() | Access() | Fence() | Commit() | Init():
+        case Transfer() | Access() | Fence() | Commit() | Init() | TensorAccess() | TensorWait():
             return ()
         case AsyncArrive():
             return (action.barrier,) if action.increments else ()

@@ -29,6 +29,8 @@ from .actions import (
     Protocol,
     Registers,
     Rendezvous,
+    TensorAccess,
+    TensorWait,
     Transfer,
     Wait,
     WaitGroup,
@@ -44,6 +46,7 @@ from .phases import Actor, Phases
 from .pipelines import Pipelines
 from .record import Record
 from .registers import RegisterPool
+from .tensor_order import TensorOrder
 
 COPIES = "bulk"
 """The pipeline of copies out of shared memory."""
@@ -65,20 +68,22 @@ class _Runner:
     ended: bool = False
 
 
-def simulate(protocol: Protocol) -> Outcome:
-    """Run one schedule and check that it speaks for all."""
-    return _Simulation(protocol).run()
+def simulate(protocol: Protocol, clocks: list[Clock] | None = None) -> Outcome:
+    """Run one schedule and check that it speaks for all. `clocks` gets what is known after each step."""
+    return _Simulation(protocol, clocks).run()
 
 
 class _Simulation:
-    def __init__(self, protocol: Protocol) -> None:
+    def __init__(self, protocol: Protocol, clocks: list[Clock] | None) -> None:
         self._protocol = protocol
+        self._clocks = clocks
         self._components = Components(protocol)
         self._record = Record()
         self._phases = Phases(self._components, self._record)
         self._meetings = Meetings(protocol, self._record)
         self._pipelines = Pipelines(protocol, self._components)
         self._memory = Memory(protocol, self._record)
+        self._tensor = TensorOrder(protocol, self._record)
         self._exits = Exits(protocol)
         self._registers = RegisterPool(protocol)
         zero = self._components.zero
@@ -95,6 +100,7 @@ class _Simulation:
         equations = tuple(self._phases.equations.values())
         check_equations(equations, self._record)
         doubts, provisos = self._memory.check(sizes_by_equations(self._protocol, equations))
+        provisos += self._tensor.check()
         if all(at == len(s.actions) for at, s in zip(positions, self._protocol.strands, strict=True)):
             self._exits.check([runner.clock for runner in self._runners], self._record)
         record = self._record
@@ -124,6 +130,8 @@ class _Simulation:
         runner.at += 1
         runner.clock = _stamped(runner.clock, runner.index, runner.at)
         self._record.steps.append(Step(runner.index, runner.at - 1, phase if phase > _DONE else None))
+        if self._clocks is not None:
+            self._clocks.append(runner.clock)
         return True
 
     def _do(self, runner: _Runner, action: Action) -> int | None:
@@ -131,6 +139,9 @@ class _Simulation:
         if isinstance(action, Access):
             actor = Actor(runner.index, runner.clock, runner.clock, runner.released)
             self._touch(runner, actor, action, runner.index, runner.index, runner.at + 1)
+            return _DONE
+        if isinstance(action, TensorAccess):
+            self._access_tensor_memory(runner, action)
             return _DONE
         stamp = _stamped(runner.clock, runner.index, runner.at + 1)
         self._components.publish(stamp, runner.index)
@@ -147,6 +158,9 @@ class _Simulation:
                 runner.clock = np.maximum(runner.clock, known)
             case Registers():
                 return _DONE if self._registers.move(actor, action) else None
+            case TensorWait():
+                done = self._pipelines.done_so_far(runner.index, action.pipeline, action.pending)
+                runner.clock = np.maximum(runner.clock, done)
             case Commit():
                 self._pipelines.commit(actor, action.pipeline)
             case Fence():
@@ -217,6 +231,13 @@ class _Simulation:
         for touch in touches_of(action, runner.index, runner.at, runner.clock, component, reads, over):
             self._memory.add(touch)
             self._exits.touch(touch, is_copy=is_copy)
+
+    def _access_tensor_memory(self, runner: _Runner, action: TensorAccess) -> None:
+        component, over = runner.index, runner.at + 1
+        if action.pipeline:
+            component = self._components.work_of(action.pipeline, runner.index) or component
+            over = self._pipelines.issue(runner.index, action.pipeline)
+        self._tensor.add(runner.index, runner.at, action, runner.clock, component, over)
 
     def _wait(self, runner: _Runner, actor: Actor, action: Wait) -> int | None:
         observed = self._phases.wait(actor, action)

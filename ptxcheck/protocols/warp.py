@@ -16,15 +16,16 @@ _WARP = 32
 
 
 def _sync(occurrence: Occurrence) -> Iterator[Action]:
-    yield _meeting(occurrence, orders=True)
+    yield meeting(occurrence, orders=True)
 
 
 def _elect(occurrence: Occurrence) -> Iterator[Action]:
-    yield _meeting(occurrence, orders=False)
+    yield meeting(occurrence, orders=False)
 
 
-def _meeting(occurrence: Occurrence, *, orders: bool) -> Rendezvous:
-    warp = ((occurrence.threads & -occurrence.threads).bit_length() - 1) // _WARP
+def meeting(occurrence: Occurrence, *, orders: bool) -> Rendezvous:
+    """Return the meeting of the lanes of a warp that come to an instruction together."""
+    warp = occurrence.warp
     together = occurrence.event.threads >> warp * _WARP & ((1 << _WARP) - 1)
     name = ("warp", occurrence.rank, warp, occurrence.event.index)
     needed = together.bit_count()

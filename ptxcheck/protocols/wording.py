@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from .actions import (
+    TENSOR_CORE,
+    TENSOR_LOADS,
+    TENSOR_STORES,
     Access,
     Action,
     Amount,
@@ -16,6 +19,8 @@ from .actions import (
     Registers,
     Rendezvous,
     Span,
+    TensorAccess,
+    TensorWait,
     Transfer,
     Wait,
     WaitGroup,
@@ -73,10 +78,31 @@ def _of_memory(action: Action, names: BarrierNames) -> str:
         case Fence():
             kinds = {"proxies": action.proxy, "initialisations": action.inits, "memory": True}
             return f"fence of {next(kind for kind, has in kinds.items() if has)}"
+        case TensorAccess():
+            return _tensor_access(action)
+        case TensorWait():
+            what = "loads" if action.pipeline == TENSOR_LOADS else "stores"
+            return f"has its {what} of tensor memory behind it"
         case Registers():
             return f"{'raises' if action.increases else 'lowers'} its registers to {action.count}"
         case _:
             return ""
+
+
+_TENSOR_WORK = {
+    TENSOR_CORE: "starts work on", TENSOR_LOADS: "starts a load of", TENSOR_STORES: "starts a store to", "": "frees",
+}  # fmt: skip
+
+
+def _tensor_access(action: TensorAccess) -> str:
+    """Return what is done to which columns: of a multiplication those of D."""
+    known = [each for each in (*action.writes, *action.reads) if each.start >= 0]
+    if not known:
+        return f"{_TENSOR_WORK[action.pipeline]} tensor memory"
+    first = known[0]
+    end = f" to {first.start + first.size - 1}" if first.size > 1 else ""
+    word = "columns" if end else "column"
+    return f"{_TENSOR_WORK[action.pipeline]} {word} {first.start}{end} of tensor memory"
 
 
 def _rendezvous(action: Rendezvous, names: BarrierNames) -> str:

@@ -36,5 +36,5 @@ RULE = Rule(
     ),
     bad=_BAD,
     good=RING,
-    check=of_flaws("overwrite"),
+    check=of_flaws("overwrite", mechanisms=("shared",)),
 )

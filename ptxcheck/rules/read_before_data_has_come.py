@@ -32,5 +32,5 @@ RULE = Rule(
     ),
     bad=_BAD,
     good=RING,
-    check=of_flaws("read-too-early"),
+    check=of_flaws("read-too-early", mechanisms=("shared",)),
 )

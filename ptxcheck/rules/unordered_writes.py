@@ -30,5 +30,5 @@ RULE = Rule(
     advice="Give each copy its own bytes, or order the writes by a barrier or a wait.",
     bad=_BAD,
     good=RING,
-    check=of_flaws("writes-collide"),
+    check=of_flaws("writes-collide", mechanisms=("shared",)),
 )

@@ -217,11 +217,6 @@ def test_a_proof_with_tiles_of_unknown_extent_rests_on_their_slots() -> None:
     assert outcome.provisos
 
 
-def test_a_proof_about_tensor_memory_says_that_it_is_not_followed() -> None:
-    (proviso,) = examine(protocol({}, [Transfer(0, (), "tcgen05", reads=(SLOT,))])).provisos
-    assert "tensor memory" in proviso
-
-
 def test_a_place_that_is_not_known_leaves_doubt() -> None:
     nowhere = Access(0, reads=(Span(0, -1, 4, exact=False),))
     outcome = examine(protocol({}, [nowhere]))

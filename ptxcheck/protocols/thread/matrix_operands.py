@@ -17,9 +17,10 @@ from ...descriptors.matrix import operand as operands
 from ...descriptors.matrix.bit_fields import BitField, Layout
 from ...descriptors.matrix.instruction import Kind, Shape
 from ...descriptors.matrix.swizzle_mode import SwizzleMode
-from ...ir import Instruction
 from ...isa.modifier import Mod
 from ...op import Op
+from ...spec import Operation
+from ...target import Target
 from .packed import Follower, Piece, Segment, Sum, Word
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class MatrixOperands:
         found = []
         for point in self._points:
             instruction = self._view.body.instructions[point]
-            shape = shape_of(instruction, self._view)
+            shape = shape_of(instruction.operation, self._view.module.target)
             if shape is not None:
                 word = self._follower.word(point, instruction.get("idesc"), 32)
                 value = self._view.facts.value(point, instruction.get("idesc"))
@@ -190,18 +191,17 @@ def _fields(word: Word, layout: Layout, ones: int, maybe: int) -> dict[str, int]
     return found
 
 
-def shape_of(instruction: Instruction, view: KernelView) -> Shape | None:
+def shape_of(operation: Operation, target: Target | None = None) -> Shape | None:
     """Return what a `tcgen05.mma` says besides its descriptor; None for other instructions and kinds."""
-    op = instruction.operation.op
+    op = operation.op
     if op not in TCGEN05:
         return None
-    slots = instruction.operation.slots
+    slots = operation.slots
     kind = next((one for one in Kind if one.value == slots.get("kind")), None)
     if kind is None:
         return None
     pair = slots.get("cta_group", "").endswith("2")
-    shifted = instruction.operation.has(Mod.ASHIFT)
-    return Shape(kind, op in _SPARSE, pair, op in _STATIONARY, shifted, view.module.target)
+    return Shape(kind, op in _SPARSE, pair, op in _STATIONARY, operation.has(Mod.ASHIFT), target)
 
 
 __all__ = [

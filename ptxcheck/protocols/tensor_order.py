@@ -1,0 +1,122 @@
+"""Order of accesses of tensor memory: conflicting ones of the same columns and lanes are ordered (PTX ISA 9.7.17.6).
+
+Multiplications, copies and shifts are over when a commit behind them has arrived and was waited for; loads and stores
+when their warp has waited for them; deallocation at once. The later of two accesses must come after the earlier one is
+over. An order that mbarriers and barriers give is enough: the fences that the ISA asks for around them are left out in
+released kernels. So are waits between what one thread issues: the matrix unit does multiplications, copies and shifts
+of a thread in order, and a warp's store comes behind its loads.
+
+Only columns that are certainly touched are compared, and each conflict is a race in the schedule at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .actions import TENSOR_CORE, TENSOR_LOADS, TENSOR_STORES, Columns, Protocol, Proxy, Span, TensorAccess
+from .clock import Clock, Component, Row
+from .memory import Place, Spans, Touch, compare
+from .outcome import Flaw
+from .record import Record
+from .tensor_address import ABSOLUTE
+
+_GROUPS = 8
+_WORK = {
+    TENSOR_CORE: "multiplication or copy",
+    TENSOR_LOADS: "load",
+    TENSOR_STORES: "store",
+    "": "deallocation",
+}
+_END = {
+    TENSOR_CORE: "a commit behind it, and a wait for that",
+    TENSOR_LOADS: "tcgen05.wait::ld",
+    TENSOR_STORES: "tcgen05.wait::st",
+    "": "a barrier behind it",
+}
+_BUDGET = 300_000
+
+
+class TensorOrder:
+    """Accesses of all tensor memory in one schedule, in its order."""
+
+    def __init__(self, protocol: Protocol, record: Record) -> None:
+        self._protocol = protocol
+        self._record = record
+        self._touches: list[Touch] = []
+        self._banks: dict[tuple[int, int, int], int] = {}
+        self._spans: dict[tuple[Columns, ...], Spans] = {}
+        self._provisos: dict[str, None] = {}
+
+    def add(
+        self, strand: int, index: int, action: TensorAccess, clock: Clock, component: Component, over: int
+    ) -> None:
+        """Note an access; it is over when `component` reaches `over`."""
+        for columns, writes in ((action.reads, False), (action.writes, True)):
+            spans = self._spans.get(columns)
+            if spans is None:
+                spans = self._spans[columns] = self._placed(columns)
+            if spans:
+                self._touches.append(
+                    Touch(
+                        strand, index, action.point, spans, writes, Proxy.GENERIC, False, component, over, clock
+                    )
+                )  # fmt: skip
+
+    def _placed(self, columns: Iterable[Columns]) -> Spans:
+        """Return columns as spans of banks: a bank is a group of lanes of an allocation of a CTA."""
+        found: list[Span] = []
+        for each in columns:
+            if each.start < 0:
+                self._provisos.setdefault(
+                    "accesses of tensor memory are in order where their address is not known"
+                )
+                continue
+            if not each.exact:
+                self._provisos.setdefault(
+                    "operands in tensor memory whose columns are not all known do not reach into others"
+                )
+            for group in range(_GROUPS):
+                if each.size and each.groups >> group & 1:
+                    bank = self._banks.setdefault((each.cta, each.origin, group), len(self._banks))
+                    found.append(Span(bank, each.start, each.size))
+        return tuple(found)
+
+    def check(self) -> tuple[str, ...]:
+        """Check all accesses; return what the rest of the argument takes for granted."""
+        _, left = compare(self._touches, self._report, _BUDGET)
+        if left is not None:
+            self._provisos.setdefault("accesses of tensor memory beyond the budget are in order")
+        origins: dict[int, set[bool]] = {}
+        for cta, origin, _ in self._banks:
+            origins.setdefault(cta, set()).add(origin == ABSOLUTE)
+        if any(len(kinds) > 1 for kinds in origins.values()):
+            self._provisos.setdefault("tensor memory at fixed addresses is apart from what is allocated")
+        return tuple(self._provisos)
+
+    def _report(self, earlier: Touch, later: Touch, place: Place) -> None:
+        if later.clock[Row.EXECUTED, earlier.component] >= earlier.over or self._is_in_order(earlier, later):
+            return
+        first, then = _WORK[self._pipeline(earlier)], _WORK[self._pipeline(later)]
+        cta, origin, _ = next(name for name, bank in self._banks.items() if bank == place[0])
+        if not earlier.writes:
+            flaw, verb = Flaw.OVERWRITE, "reads"
+        else:
+            flaw, verb = (Flaw.WRITES_COLLIDE if later.writes else Flaw.READ_TOO_EARLY), "writes"
+        end = _END[self._pipeline(earlier)]
+        detail = f"nothing orders this {then} after a {first} that {verb} the same columns: {end}"
+        self._record.add(
+            flaw, later.strand, later.point, ("tmem", cta, origin, place[1]), -1, detail, happened=True,
+            related=((earlier.strand, earlier.point),),
+        )  # fmt: skip
+
+    def _is_in_order(self, earlier: Touch, later: Touch) -> bool:
+        """Tell whether the hardware keeps the order of two accesses of one thread or warp."""
+        if earlier.strand != later.strand:
+            return False
+        first, then = self._pipeline(earlier), self._pipeline(later)
+        return first == then or (first == TENSOR_LOADS and then == TENSOR_STORES)
+
+    def _pipeline(self, touch: Touch) -> str:
+        action = self._protocol.strands[touch.strand].actions[touch.index]
+        assert isinstance(action, TensorAccess)
+        return action.pipeline

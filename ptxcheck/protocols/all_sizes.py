@@ -26,6 +26,7 @@ from .pumping import Schedule, repeats, schedule_of
 
 _LEAST, _GREATEST = -(1 << 31), (1 << 31) - 1
 _MOST_RUNS = 160
+_MOST_DECISIONS = 500
 Path = Sequence[tuple[Condition, bool]]
 
 
@@ -39,7 +40,7 @@ class SizePlan(Plan):
     def choose(self, question: Question) -> bool:
         """Decide an open predicate by the number. Raises OtherDecisionError."""
         terms = question.condition.form.terms
-        if len(terms) != 1 or terms[0][0] != self.size:
+        if len(terms) != 1 or terms[0][0] != self.size or len(self.made) >= _MOST_DECISIONS:
             raise OtherDecisionError
         value = terms[0][1] * self.number + question.condition.form.constant
         truth = question.condition.holds(value)
@@ -49,7 +50,7 @@ class SizePlan(Plan):
 
 
 class OtherDecisionError(Exception):
-    """A decision was not on the size."""
+    """A decision was not on the size, or there were too many."""
 
 
 Execute = Callable[[SizePlan, tuple[Observation, ...]], tuple[Path, Protocol]]
@@ -83,6 +84,7 @@ class AllSizes:
         """Actions of runs that may still be made."""
         self._family = Family(program, size, shape.threads)
         self._runs: list[SizedRun] = []
+        self._relations: set[str] = set()
         self._schedules: dict[Sizes, Schedule] = {}
 
     def prove(self) -> str | None:
@@ -94,7 +96,7 @@ class AllSizes:
 
     def _prove(self) -> str | None:
         below = self._run(0)
-        while below.sizes.low is not None and below.sizes.low > _LEAST:
+        while not self._is_unsigned and below.sizes.low is not None and below.sizes.low > _LEAST:
             if self._is_over():
                 return None
             below = self._run(below.sizes.low - 1)
@@ -104,7 +106,7 @@ class AllSizes:
         while not self._is_over():
             last = self._runs[-1]
             if last.sizes.high is None or last.sizes.high >= _GREATEST:
-                return f"every number of {show_atom(self._size)} was run"
+                return f"every number of {show_atom(self._size)} was run" if self._starts_low_enough() else None
             self._run(last.sizes.high + 1)
             if period is None:
                 period, first = self._find_period()
@@ -115,8 +117,17 @@ class AllSizes:
                 period = None
                 continue
             if self._covers_a_period(first, period):
-                return self._reason(period, first)
+                return self._reason(period, first) if self._starts_low_enough() else None
         return None
+
+    @property
+    def _is_unsigned(self) -> bool:
+        """Tell whether negative numbers are, for all that the runs ask, large ones."""
+        return "lt" not in self._relations
+
+    def _starts_low_enough(self) -> bool:
+        low = self._runs[0].sizes.low
+        return self._is_unsigned or low is None or low <= _LEAST
 
     def _is_over(self) -> bool:
         return self._left <= 0 or len(self._runs) >= _MOST_RUNS or self._is_spent()
@@ -124,6 +135,7 @@ class AllSizes:
     def _run(self, number: int) -> SizedRun:
         observations = tuple(Observation(self._carried) for _ in range(self._shape.ctas))
         path, protocol = self._execute(SizePlan((1,), size=self._size, number=number), observations)
+        self._relations.update(condition.relation for condition, _ in path)
         sizes = Sizes()
         for condition, truth in path:
             if len(condition.form.terms) != 1 or condition.form.terms[0][0] != self._size:

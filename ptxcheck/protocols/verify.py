@@ -17,7 +17,9 @@ from ..verdict import Property, Reason, Verdict, VerdictKind
 from .actions import Arrive, Barrier, Expect, Init, Protocol
 from .all_sizes import AllSizes, OtherDecisionError, Path, SizePlan, size_of
 from .cluster_use import uses_cluster
+from .coarse import examined, without_accesses
 from .given import with_given
+from .lowered import Lowered
 from .lowering import build_protocol
 from .machine.doubt import doubt_of, empty_sizes, realised
 from .machine.execute import Machine
@@ -242,6 +244,7 @@ class _Verifier:
         self._registers = registers
         self._program = program
         self._cfg = program.cfg
+        self._lowered = Lowered()
         self._loads = LoadUses(program.cfg)
         self._shape = shape
         self._deadline = deadline
@@ -250,7 +253,9 @@ class _Verifier:
         self._started = time.process_time()
         self._effort = int(_EFFORT * (deadline - self._started))
         self._oracle = SolverOracle()
-        self._examine: Callable[[Protocol], Outcome] = partial(examine, is_late=self._is_late)
+        self._examine: Callable[[Protocol], Outcome] = partial(
+            examined, examine=partial(examine, is_late=self._is_late)
+        )
         self._result = Verification(shape)
         self._seen: dict[Protocol, Outcome] = {}
         self._recorded: set[int] = set()
@@ -419,7 +424,8 @@ class _Verifier:
         return decisions, traces
 
     def _judge(self, traces: tuple[Trace, ...]) -> tuple[Protocol, Outcome]:
-        protocol = with_given(build_protocol(self._cfg, traces, MEANINGS, self._loads, self._registers), self._given)
+        built = build_protocol(self._cfg, traces, MEANINGS, self._loads, self._registers, self._lowered)
+        protocol = with_given(built, self._given)
         outcome = self._seen.get(protocol)
         if outcome is None:
             outcome = self._seen[protocol] = self._examine(protocol)
@@ -516,7 +522,7 @@ class _Verifier:
 
 def _misfits(protocol: Protocol) -> Outcome:
     """Return what goes wrong in one schedule that another cluster shape could mend: no race, and nothing possible."""
-    outcome = simulate(protocol)
+    outcome = simulate(without_accesses(protocol))
     problems = (p for p in outcome.problems if p.demonstrated and PROPERTY_OF[p.flaw] not in _SEPARATE)
     return replace(outcome, problems=tuple(problems))
 

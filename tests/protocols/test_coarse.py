@@ -1,0 +1,83 @@
+"""Accesses put together: a quick look says nothing that looking at each of them does not say."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from ptxcheck.protocols.actions import Access, Action, Fence, Protocol, Rendezvous, Span, Strand, Transfer
+from ptxcheck.protocols.coarse import examined
+from ptxcheck.protocols.outcome import Flaw, Outcome
+from ptxcheck.protocols.search import examine
+
+MEET = Rendezvous(50, ("bar", 0, 0), 1, 2, True)
+PLACES = [Span(0, 1024 + 16 * n, 16) for n in range(4)]
+
+
+def pair(first: tuple[Action, ...], second: tuple[Action, ...]) -> Protocol:
+    return Protocol((Strand(0, 0, 1, "warp 0", first), Strand(0, 1, 1, "warp 1", second)), 2)
+
+
+def writes(*points: int) -> tuple[Action, ...]:
+    """Return one store by each point, to the places in order."""
+    return tuple(Access(point, (), (place,)) for point, place in zip(points, PLACES, strict=False))
+
+
+def reads(*points: int) -> tuple[Action, ...]:
+    return tuple(Access(point, (place,)) for point, place in zip(points, PLACES, strict=False))
+
+
+def looked_closely(protocol: Protocol) -> tuple[Outcome, int]:
+    """Return the outcome, and how often each access was looked at."""
+    looks: list[Protocol] = []
+
+    def close(each: Protocol) -> Outcome:
+        looks.append(each)
+        return examine(each)
+
+    return examined(protocol, close), len(looks)
+
+
+def test_ordered_accesses_need_no_closer_look() -> None:
+    outcome, looks = looked_closely(pair((*writes(1, 2, 3, 4), MEET), (MEET, *reads(5, 6, 7, 8))))
+    assert (outcome.problems, looks) == ((), 0)
+
+
+def test_a_race_of_one_of_many_is_told_of_it() -> None:
+    early = Access(9, (PLACES[2],))
+    outcome, looks = looked_closely(pair((*writes(1, 2, 3, 4), MEET), (early, MEET, *reads(5, 6))))
+    assert looks == 1
+    assert {(p.flaw, p.point) for p in outcome.problems} & {(Flaw.READ_TOO_EARLY, 9), (Flaw.OVERWRITE, 3)}
+
+
+def test_stores_by_the_same_instruction_are_told_from_others_behind_it() -> None:
+    """Both warps start with the same two stores, which is no race; the third one of each is another instruction's."""
+    alike = writes(1, 2)
+    outcome, looks = looked_closely(pair(alike, alike))
+    assert (outcome.problems, looks) == ((), 1)
+    crossed = pair((*alike, Access(3, (), (PLACES[2],))), (*alike, Access(4, (), (PLACES[2],))))
+    assert [p.flaw for p in examined(crossed, examine).problems] == [Flaw.WRITES_COLLIDE]
+
+
+def test_stores_and_loads_of_a_strand_are_no_atomic_access() -> None:
+    both = (*writes(1), *reads(2), *writes(3), *reads(4))
+    outcome = examined(pair(both, both[2:]), examine)
+    assert {p.flaw for p in outcome.problems} & {Flaw.WRITES_COLLIDE, Flaw.OVERWRITE}
+
+
+@pytest.mark.parametrize("fenced", [True, False])
+def test_proxy_fences(fenced: bool) -> None:
+    fence: tuple[Action, ...] = (Fence(40, proxy=True),) if fenced else ()
+    copy = Transfer(60, (), "bulk", reads=tuple(PLACES[:2]))
+    protocol = pair((*writes(1, 2), *fence, MEET), (MEET, copy))
+    quick, close = examined(protocol, partial(examine)), examine(protocol)
+    assert [(p.flaw, p.point) for p in quick.problems] == [(p.flaw, p.point) for p in close.problems]
+    assert (Flaw.MISSING_PROXY_FENCE in {p.flaw for p in quick.problems}) == (not fenced)
+
+
+def test_doubts_are_told_at_an_instruction() -> None:
+    somewhere = Access(7, (Span(0, -1, 4, exact=False),))
+    outcome, looks = looked_closely(pair((*writes(1, 2), somewhere, somewhere, MEET), (MEET, *reads(3, 4))))
+    assert looks == 0
+    assert [doubt.point for doubt in outcome.memory_doubts] == [7]

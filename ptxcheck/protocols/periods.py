@@ -73,6 +73,8 @@ class Family:
         growing = {header: self._program.headers[header] for _, header in rounds}
         if any(one != other and growing[one] & growing[other] for one in growing for other in growing):
             return None
+        if any(seen.entered_again & growing.keys() for seen in (*smaller.observations, *larger.observations)):
+            return None
         comparisons = _Comparisons(self, growing, by)
         starts = {loop: comparisons.first_end(smaller, loop) for loop in rounds}
         known = {loop: start for loop, start in starts.items() if start is not None and start >= 1}

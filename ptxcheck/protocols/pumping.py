@@ -155,10 +155,11 @@ def _places(
     start, more = period.starts[one.cta, header], period.rounds[one.cta, header]
     numbers = [-1 if each is None else each[1] for each in ours]
     first = next(index for index, number in enumerate(numbers) if number >= 0)
-    end = next((index for index, number in enumerate(numbers) if number >= start), None)
+    behind = max(index for index, number in enumerate(numbers) if number >= 0) + 1
+    end = next((index for index, number in enumerate(numbers) if number >= start), behind)
     round_of_window = max(start - back, 1)
     window = next((index for index, number in enumerate(numbers) if number >= round_of_window), None)
-    if end is None or window is None or window >= end:
+    if window is None or window >= end:
         return None
     added = sum(each is not None and start <= each[1] < start + more for each in theirs)
     if len(other.actions) != len(one.actions) + added or not added:

@@ -33,6 +33,9 @@ class Observation:
     """Registers to note at the header of each loop."""
     heads: dict[tuple[int, ThreadSet], dict[int, tuple[Value | None, ...]]] = field(default_factory=dict)
     """By header and threads, for each round: the registers, None where threads hold different symbols."""
+    _entered: dict[int, ThreadSet] = field(default_factory=dict)
+    entered_again: set[int] = field(default_factory=set)
+    """Headers of loops that some threads have entered more than once."""
     comparisons: list[Comparison] = field(default_factory=list)
     rounds: list[Turns] = field(default_factory=list)
     """For each event, the rounds that its threads are in."""
@@ -41,7 +44,13 @@ class Observation:
 
     def at_head(self, header: int, turns: Turns, threads: ThreadSet, values: Iterable[Value | None]) -> None:
         """Note the carried registers of threads that start a round."""
-        self.heads.setdefault((header, threads), {})[turns.get(header, 0)] = tuple(values)
+        rounds = self.heads.setdefault((header, threads), {})
+        turn = turns.get(header, 0)
+        if not turn:
+            if self._entered.get(header, 0) & threads:
+                self.entered_again.add(header)
+            self._entered[header] = self._entered.get(header, 0) | threads
+        rounds[turn] = tuple(values)
 
     def compared(self, point: int, threads: ThreadSet, turns: Turns, left: Value, right: Value) -> None:
         """Note a comparison."""

@@ -25,6 +25,8 @@ class Patch:
     """It makes the text legal, and nothing tells that it is what the author meant: never more than suggested."""
     local: bool = False
     """It changes numbers, types, sizes or alignments: nothing that synchronises, no access, no branch."""
+    needs_proof: bool = False
+    """Nothing but a proof of the whole kernel speaks for it: it is never suggested."""
 
 
 class Writer:
@@ -108,6 +110,14 @@ class Writer:
         return self._text[line : line + len(self._text[line:place]) - len(self._text[line:place].lstrip())]
 
 
-def combined(strategy: str, summary: str, cost: int, edits: Sequence[Edit], *, local: bool = False) -> Patch:
+def combined(
+    strategy: str,
+    summary: str,
+    cost: int,
+    edits: Sequence[Edit],
+    *,
+    local: bool = False,
+    needs_proof: bool = False,
+) -> Patch:
     """Return one patch of several edits."""
-    return Patch(tuple(sorted(edits)), strategy, summary, cost, local=local)
+    return Patch(tuple(sorted(edits)), strategy, summary, cost, local=local, needs_proof=needs_proof)

@@ -146,13 +146,20 @@ def _key(finding: Finding) -> tuple[str, str | None, str]:
 @dataclass(slots=True)
 class _Budget:
     used: int = 0
+    before: int = 0
+    """Of which were used before this phase of the search."""
     end: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
 
     def take(self) -> bool:
-        if self.used >= _MORE or (self.used >= _CANDIDATES and time.monotonic() > self.end):
+        count = self.used - self.before
+        if count >= _MORE or (count >= _CANDIDATES and time.monotonic() > self.end):
             return False
         self.used += 1
         return True
+
+    def renew(self) -> None:
+        """Begin another phase of the search."""
+        self.before, self.end = self.used, time.monotonic() + _SECONDS
 
 
 def repair_finding(
@@ -174,12 +181,23 @@ def repair_finding(
     fewest = 0
     for patches, patched, after in _passing(text, state, state, target, judge, budget, _DEPTH, quick):
         repaired = weigh(text, target, patches, patched, state, after, assembler)
-        if repaired is not None and repaired.safety is Safety.SAFE:
-            return replace(repaired, tried=budget.used)
+        if repaired is None:
+            continue
+        if repaired.safety is Safety.SAFE or _lacks_only_ptxas(repaired):
+            suggested = repaired
+            break
         doubts = unproved(after, target.kernel)
-        if repaired is not None and (suggested is None or doubts < fewest):
+        if (suggested is None or doubts < fewest) and not any(patch.needs_proof for patch in patches):
             suggested, fewest = repaired, doubts
-    return replace(suggested, tried=budget.used) if suggested is not None and unsafe else None
+    if suggested is None or (suggested.safety is Safety.SUGGESTED and not unsafe):
+        return None
+    return replace(suggested, tried=budget.used)
+
+
+def _lacks_only_ptxas(repair: Repair) -> bool:
+    """Tell whether a repair would be safe if ptxas had been asked and had taken it."""
+    doubtful = any(patch.guess for patch in repair.patches) or _NOT_PROVED in repair.evidence
+    return _NOT_ASKED in repair.evidence and not doubtful
 
 
 def _passing(
@@ -217,6 +235,7 @@ def _passing(
             unmasked.append((patch, patched, after))
     if depth <= 1:
         return
+    budget.renew()
     for patch, patched, after in unmasked:
         known = original.counts()
         new = [f for f in after.findings if after.counts()[f.rule, f.kernel] > known[f.rule, f.kernel]]

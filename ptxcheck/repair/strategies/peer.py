@@ -25,4 +25,4 @@ def reach_peer(subject: Subject) -> Iterator[Patch]:
         lines = (f".reg .b32 {name};", f"mov.u32 {name}, %cluster_ctarank;", f"xor.b32 {name}, {name}, 1;")
         changed = writer.with_operand(point, "b", Register(name))
         edits = [writer.within(point, lines, changed.replacement)]
-        yield combined("peer", "the address in the other CTA of the pair", 3 + far, edits)
+        yield combined("peer", "the address in the other CTA of the pair", 3 + far, edits, needs_proof=True)

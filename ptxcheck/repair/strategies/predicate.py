@@ -35,7 +35,7 @@ def change_predicate(subject: Subject) -> Iterator[Patch]:
             who = "always" if guard is None else f"if {'not ' if guard.negated else ''}{guard.register.name}"
             summary = f"'{instruction.operation.text}' {who}"
             cost = 4 + rank + min(far // 3, 5)
-            yield combined("predicate", summary, cost, [writer.rewritten(point, statement)])
+            yield combined("predicate", summary, cost, [writer.rewritten(point, statement)], needs_proof=True)
 
 
 def _guards(subject: Subject, point: int) -> list[Guard | None]:

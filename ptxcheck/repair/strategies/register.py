@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ...ir import Address, Immediate, Operand, Register
 from ...op import Op
 from ...parser.show import show_operand
 from ..patch import Patch, Writer, combined
-from ..sites import is_site, nearest
+from ..sites import is_site, nearest, unread
 from ..slices import feeding
 from ..subject import Subject
 
@@ -30,7 +31,7 @@ def take_other_register(subject: Subject) -> Iterator[Patch]:
             for rank, other in enumerate(_others(subject, point, place)):
                 edit = writer.with_operand_at(point, place, other)
                 summary = f"'{edit.replacement}': {show_operand(other)} instead of {show_operand(operand)}"
-                yield combined("register", summary, 5 + rank + min(far // 3, 5), [edit])
+                yield combined("register", summary, 5 + rank + min(far // 3, 5), [edit], needs_proof=True)
 
 
 def _others(subject: Subject, point: int, place: int) -> list[Operand]:
@@ -38,6 +39,7 @@ def _others(subject: Subject, point: int, place: int) -> list[Operand]:
     instruction = instructions[point]
     operand = instruction.operands[place]
     names = [name for name, index in instruction.operation.operand_index.items() if index == place]
+    alike: list[Operand]
     if is_site(instruction):
         if not _PLACES.intersection(names):
             return []
@@ -47,6 +49,8 @@ def _others(subject: Subject, point: int, place: int) -> list[Operand]:
             for name in names
             if is_site(each) and name in each.operation.operand_index
         ]
+        if isinstance(operand, Address):
+            alike += [replace(operand, base=register) for _, register in unread(subject.view)]
     elif isinstance(operand, Register) and operand not in tuple(instruction.writes()):
         alike = [
             other

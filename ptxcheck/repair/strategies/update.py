@@ -24,7 +24,9 @@ def leave_out_update(subject: Subject) -> Iterator[Patch]:
     branches = [p for p, each in enumerate(instructions) if is_branch(each) and not _closes_poll(subject, p)]
     for far, point in enumerate(nearest((*updates, *branches), subject.around)):
         text = writer.statement(point)
-        yield combined("update", f"leave out '{text}'", 4 + min(far // 3, 5), [writer.delete(point)])
+        yield combined(
+            "update", f"leave out '{text}'", 4 + min(far // 3, 5), [writer.delete(point)], needs_proof=True
+        )
 
 
 def _closes_poll(subject: Subject, point: int) -> bool:

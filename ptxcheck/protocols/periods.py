@@ -144,25 +144,32 @@ class _Comparisons:
         return min(ends, default=None)
 
     def agreement(self, smaller: SizedRun, larger: SizedRun, period: Period) -> Agrees:
-        """Return what tells whether a comparison comes out alike (see `machine.lockstep.Agrees`)."""
+        """Return what tells whether a comparison comes out alike (see `machine.lockstep.Agrees`).
+
+        Comparisons before the end keep their truth for larger sizes. Those from there on, and in the larger run those
+        of the period too, keep it when the size grows and the rounds before them with it.
+        """
         steady: dict[int, list[tuple[Comparison, Sizes]]] = {}
         ending: dict[int, list[tuple[Comparison, Sizes]]] = {}
-        for seen, rank in _each(smaller.observations):
-            header = self._loop_of.get(self._family.block_of(seen.point))
-            if header is not None and (rank, header) in period.starts:
-                late = seen.turns.get(header, 0) >= period.starts[rank, header]
-            else:
-                late = any(each in seen.turns for each in self._loop_of.values())
-            (ending if late else steady).setdefault(seen.point, []).append((seen, smaller.sizes))
-        for seen, rank in _each(larger.observations):
-            header = self._loop_of.get(self._family.block_of(seen.point))
-            if header is not None and (rank, header) in period.starts:
-                loop = rank, header
-                if seen.turns.get(header, 0) < period.starts[loop] + period.rounds[loop]:
-                    steady.setdefault(seen.point, []).append((seen, larger.sizes))
+        for run, more in ((smaller, 0), (larger, 1)):
+            for seen, rank in _each(run.observations):
+                header = self._loop_of.get(self._family.block_of(seen.point))
+                loop = (rank, -1 if header is None else header)
+                if loop in period.starts:
+                    turn = seen.turns.get(loop[1], 0)
+                    is_steady = turn < period.starts[loop] + more * period.rounds[loop]
+                    is_ending = turn >= period.starts[loop]
+                else:
+                    is_ending = any(each in seen.turns for each in self._loop_of.values())
+                    is_steady = not is_ending
+                for wanted, found in ((is_steady, steady), (is_ending, ending)):
+                    if wanted:
+                        found.setdefault(seen.point, []).append((seen, run.sizes))
 
         def agrees(point: int, left: int | None, right: int | None) -> bool:
             keeps = self._family.keeps
+            if (left, right) != (0, 0) and point in steady and point not in ending:
+                return False
             return all(keeps(seen, sizes, self._by, (0, 0)) for seen, sizes in steady.get(point, ())) and all(
                 keeps(seen, sizes, self._by, (left, right)) for seen, sizes in ending.get(point, ())
             )

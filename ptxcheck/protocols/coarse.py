@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from .actions import Access, Action, Protocol, Span, Strand
+from .actions import Access, Action, Protocol, Strand
 from .in_step import without_late_lanes
 from .lowering import merged
 from .outcome import Outcome
@@ -82,27 +82,22 @@ def _as_one(accesses: list[tuple[Access, int]], index: int, strands: int) -> Ite
         return
     last = accesses[-1][1]
     point = _FIRST - (accesses[0][0].point * strands + index)
-    reads, writes = (
-        [span for access, _ in accesses if access.certain for span in _spans(access, writes) if span.exact]
-        for writes in (False, True)
-    )
+    sure = [access for access, _ in accesses if _is_sure(access)]
+    reads = {span for access in sure for span in access.reads}
+    writes = {span for access in sure for span in access.writes}
     if reads:
-        yield Access(point, reads=tuple(merged(set(reads)))), last
+        yield Access(point, reads=tuple(merged(reads))), last
     if writes:
-        yield Access(point, writes=tuple(merged(set(writes)))), last
-    loose: dict[tuple[bool, bool, Span], tuple[Access, int]] = {}
+        yield Access(point, writes=tuple(merged(writes))), last
+    rest: dict[tuple[object, ...], tuple[Access, int]] = {}
     for access, event in accesses:
-        for is_write in (False, True):
-            for span in _spans(access, is_write):
-                if not access.certain or not span.exact:
-                    parts = ((), (span,)) if is_write else ((span,), ())
-                    only = Access(access.point, parts[0], parts[1], access.certain)
-                    loose.setdefault((is_write, access.certain, span), (only, event))
-    yield from loose.values()
+        if not _is_sure(access):
+            rest.setdefault((access.reads, access.writes, access.certain), (access, event))
+    yield from rest.values()
 
 
-def _spans(access: Access, writes: bool) -> tuple[Span, ...]:
-    return access.writes if writes else access.reads
+def _is_sure(access: Access) -> bool:
+    return access.certain and all(span.exact for span in (*access.reads, *access.writes))
 
 
 def _origin(point: int, strands: int) -> int:

@@ -19,7 +19,7 @@ from .subject import subject_of
 _CANDIDATES = 80
 _MORE = 320
 """Candidates at most, for as long as the time allows more than the first ones."""
-_SECONDS = 20.0
+_SECONDS = 30.0
 _DEPTH = 2
 _UNMASKED = 3
 """Candidates that remove the finding but show others, which are followed further."""
@@ -148,11 +148,12 @@ class _Budget:
     used: int = 0
     before: int = 0
     """Of which were used before this phase of the search."""
+    most: int = _MORE
     end: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
 
     def take(self) -> bool:
         count = self.used - self.before
-        if count >= _MORE or (count >= _CANDIDATES and time.monotonic() > self.end):
+        if count >= self.most or (count >= _CANDIDATES and time.monotonic() > self.end):
             return False
         self.used += 1
         return True
@@ -189,6 +190,9 @@ def repair_finding(
         doubts = unproved(after, target.kernel)
         if (suggested is None or doubts < fewest) and not any(patch.needs_proof for patch in patches):
             suggested, fewest = repaired, doubts
+            others = any(finding.kernel == target.kernel for finding in after.findings)
+            if target.counterexample is None and (others or any(patch.guess for patch in patches)):
+                budget.most = _CANDIDATES  # nothing proves the kernel while other faults are left
     if suggested is None or (suggested.safety is Safety.SUGGESTED and not unsafe):
         return None
     return replace(suggested, tried=budget.used)

@@ -23,7 +23,7 @@ from .insertion import insert_statement
 from .legal_value import use_legal_value
 from .map_field import change_map_field
 from .matrix_group import close_matrix_group
-from .modifier import change_modifier
+from .modifier import change_modifier, count_arrival_once
 from .movement import move_statement
 from .named_barrier import agree_on_barrier, insert_named_barrier, wait_at_barrier
 from .needless_wait import leave_out_wait
@@ -51,6 +51,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     flip_parity,
     lower_group_number,
     change_modifier,
+    count_arrival_once,
     close_matrix_group,
     insert_statement,
     remove_statement,

@@ -31,7 +31,7 @@ def set_descriptor_field(subject: Subject) -> Iterator[Patch]:
         if operand.point != subject.point:
             continue
         for cost, (numbers, guess) in enumerate(_numbers(subject, operand, rule)):
-            doubtful = guess and not _agrees(subject, operand, numbers)
+            doubtful = guess and not _agrees(subject, operand, numbers) and not _exchanges(operand, numbers)
             yield from _set(subject, operand, numbers, 1 + cost + doubtful, doubtful)
 
 
@@ -84,6 +84,13 @@ def _agrees(subject: Subject, operand: MatrixOperand, numbers: Mapping[str, int]
         other.layout.encode({name: other.fields[name] for name in numbers}) == operand.layout.encode(numbers)
         for other in others
     )
+
+
+def _exchanges(operand: MatrixOperand, numbers: Mapping[str, int]) -> bool:
+    """Tell whether two fields get each the number of the other one."""
+    if numbers.keys() != {"leading", "stride"} or not numbers.keys() <= operand.fields.keys():
+        return False
+    return numbers == {"leading": operand.fields["stride"], "stride": operand.fields["leading"]}
 
 
 def canonical_strides(tile: Tile) -> Iterator[dict[str, int]]:

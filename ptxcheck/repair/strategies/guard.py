@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ...ir import Guard, Register
+from ...ir import Guard, Instruction, Register
 from ...op import Op
 from ...parser.show import show_instruction, show_operand
 from ..edits import Edit
@@ -67,11 +67,24 @@ def guard_statement(subject: Subject) -> Iterator[Patch]:
                 for p, i in enumerate(instructions)
                 if i.operation.op is own.operation.op and i.guard == own.guard
             ]
-            for more, points in enumerate(dict.fromkeys((tuple(alike), (subject.point,)))):
+            groups = (tuple(alike), (subject.point,), _together(subject, own))
+            for more, points in enumerate(dict.fromkeys(groups)):
                 edits = [_guarded(subject, point, choice) for point in points]
                 count = f" ({len(points)} times)" if len(points) > 1 else ""
                 summary = f"'{own.operation.text}' by {choice.who} only{count}"
                 yield combined("guard", summary, 3 + rank + more, edits)
+
+
+def _together(subject: Subject, own: Instruction) -> tuple[int, ...]:
+    """Return what one lane may execute for others, in the block of the finding, under the guard of its instruction."""
+    cfg, instructions = subject.view.cfg, subject.view.body.instructions
+    block = cfg.blocks[cfg.graph.block_of[subject.point]]
+    found = (p for p in block.points if instructions[p].guard == own.guard)
+    return tuple(
+        p
+        for p in found
+        if p == subject.point or instructions[p].operation.op in _ONE_LANE - {Op.MBARRIER_INIT}
+    )
 
 
 def _guarded(subject: Subject, point: int, choice: _Choice) -> Edit:

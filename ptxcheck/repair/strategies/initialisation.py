@@ -28,6 +28,8 @@ def insert_init(subject: Subject) -> Iterator[Patch]:
         inits = [
             a for s in strands for a in s.actions if isinstance(a, Init) and a.barrier.cta == missing.cta
         ]
+        if not inits:
+            yield from _first(subject, arrivals_of_a_phase(strands, missing))
         if not any(each.barrier == missing for each in inits):
             yield from _like(subject, missing, inits, arrivals_of_a_phase(strands, missing))
         return
@@ -54,3 +56,27 @@ def _like(subject: Subject, missing: Barrier, inits: list[Init], arrivals: list[
             text = f"{guard}{head} {place}, {show_operand(Immediate(count))};"
             summary = f"initialise the mbarrier {offset:+} bytes from another one with {count} arrivals"
             yield combined("initialisation", summary, 2 + near + more, [writer.after(init.point, text)])
+
+
+def _first(subject: Subject, arrivals: list[int]) -> Iterator[Patch]:
+    """Yield an initialisation by thread 0 at the start of a kernel that has none, with and without a barrier."""
+    instruction = subject.instruction
+    address = None if instruction is None else instruction.get("addr") or instruction.get("mbar")
+    if not isinstance(address, Address) or not isinstance(address.base, Symbol):
+        return
+    who, thread, place = "%ptxcheck_first", "%ptxcheck_thread", show_operand(replace(address, extra=()))
+    for cost, count in enumerate(arrivals):
+        lines = (
+            "{",
+            f".reg .pred {who};",
+            f".reg .b32 {thread};",
+            f"mov.u32 {thread}, %tid.x;",
+            f"setp.eq.u32 {who}, {thread}, 0;",
+            f"@{who} mbarrier.init.shared::cta.b64 {place}, {count};",
+            "}",
+        )
+        for more, text in enumerate((lines, (*lines, "bar.sync 0;"))):
+            summary = f"initialise {place} with {count} arrivals"
+            yield combined(
+                "initialisation", summary, 3 + cost + more, [Writer(subject.view).before(0, *text)]
+            )

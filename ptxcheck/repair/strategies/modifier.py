@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...op import Op
 from ..patch import Patch, Writer, combined
+from ..sites import points_of
 from ..subject import Subject
 
 _CHANGES: tuple[tuple[frozenset[str], str, str], ...] = (
@@ -28,6 +30,21 @@ _CHANGES: tuple[tuple[frozenset[str], str, str], ...] = (
     (frozenset({"NB004", "NB006"}), ".aligned", ""),
 )
 """Rules, the modifier, and what takes its place."""
+_ARRIVE, _NOINC = ".arrive", ".noinc"
+
+
+def count_arrival_once(subject: Subject) -> Iterator[Patch]:
+    """Yield `.noinc` for arrivals of `cp.async` that count themselves, and the reverse (PTX ISA 9.7.13.15.17)."""
+    if subject.finding.counterexample is None:
+        return
+    writer = Writer(subject.view)
+    for point in points_of(subject.view, Op.CP_ASYNC_MBARRIER_ARRIVE):
+        head, space, rest = writer.statement(point).partition(" ")
+        changed = (
+            head.replace(_NOINC, "", 1) if _NOINC in head else head.replace(_ARRIVE, _ARRIVE + _NOINC, 1)
+        )
+        edit = writer.rewritten(point, changed + space + rest)
+        yield combined("modifier", f"'{changed}' instead of '{head}'", 2, [edit])
 
 
 def change_modifier(subject: Subject) -> Iterator[Patch]:

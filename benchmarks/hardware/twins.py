@@ -1,4 +1,4 @@
-"""Repaired twins of corpus/protocols as trials: each beside its correct kernel, in a harness made from its parameters.
+"""Repaired kernels of the corpus as trials: in a harness made from their parameters, twins beside the correct kernel.
 
 Most of these kernels keep what they compute in registers: right means that every case ends, without a fault.
 """
@@ -24,16 +24,30 @@ _WORDS = 1 << 20
 _FIRST_SEED = 300
 """Other delays than those of the mutants and their repairs."""
 _CLUSTERS = 4
-_FIXED = {"steps": 3, "first_step": 0}
+_FIXED = {"steps": 3, "first_step": 0, "rows": 256, "columns": 256}
 """Parameters that are the same in every case; the others are the number of the case."""
 
 
-def twin_names(repairs: Iterable[Path]) -> Iterator[Record]:
-    """Yield what was repaired safely of the twins."""
+_MADE_ELSEWHERE = frozenset({"map", "host_map", "sources", "results", "steps"})
+"""Pointers of bad kernels to what no buffer of numbers can be; a trip count that their loops need above zero."""
+
+
+def repaired_twins(repairs: Iterable[Path]) -> Iterator[Record]:
+    """Yield what was repaired safely of the corpus."""
     for path in repairs:
-        for record in read_records(path):
-            if record.outcome == "safe" and record.name.startswith("protocols/"):
-                yield record
+        yield from (record for record in read_records(path) if record.outcome == "safe")
+
+
+def _is_twin(name: str) -> bool:
+    return name.startswith("protocols/")
+
+
+def _is_runnable(module: Module) -> bool:
+    """Tell whether buffers of numbers and numbers are all that a kernel takes."""
+    return len(module.entries) == 1 and all(
+        parameter.type in (".u64", ".u32") and parameter.name not in _MADE_ELSEWHERE
+        for parameter in module.entries[0].parameters
+    )
 
 
 def good_twin(name: str) -> str:
@@ -48,18 +62,19 @@ def parsed(path: Path) -> Module | None:
     return module if _ARCH in module.targets else None
 
 
-def harness_text(module: Module, image: str) -> str:
+def harness_text(module: Module, image: str, cases: Iterable[int]) -> str:
     """Return a harness of a kernel: buffers for pointers, the number of the case for numbers."""
     (kernel,) = module.entries
-    hint = _launch(module)
-    block, cluster = hint.block or (32, 1, 1), hint.cluster or (1, 1, 1)
+    hint, sizes = _launch(module), kernel.attributes
+    block = hint.block or sizes.get(".reqntid") or (32, 1, 1)
+    cluster = hint.cluster or sizes.get(".reqnctapercluster") or (1, 1, 1)
     lines = [
         f'kernel = "{kernel.name}"',
         f'source = "{image}"',
         f"grid = [{cluster[0] * _CLUSTERS}]",
         f"block = {list(block)}",
         f"cluster = {list(cluster)}",
-        f"cases = [{', '.join(f'{{ n = {n} }}' for n in _CASES)}]",
+        f"cases = [{', '.join(f'{{ n = {n} }}' for n in cases)}]",
         *_arguments(kernel),
     ]
     return "\n".join(lines) + "\n"
@@ -86,28 +101,35 @@ def prepare_twins(repairs: Iterable[Path], texts: Path, out: Path, root: Path, *
     known = read_trials(out) if (out / MANIFEST).exists() else []
     names = {trial.name for trial in known}
     added: dict[str, Trial] = {}
-    for record in twin_names(repairs):
-        good = good_twin(record.name)
-        module = parsed(root / "corpus" / good)
-        if module is None:
+    for record in repaired_twins(repairs):
+        twin = _is_twin(record.name)
+        base = good_twin(record.name) if twin else record.name
+        module = parsed(root / "corpus" / base)
+        if module is None or not (twin or _is_runnable(module)):
             continue
-        harness = out / f"{_stem(good)}.toml"
-        image = f"{_stem(good)}.ptx"
-        harness.write_text(harness_text(module, image), encoding="utf-8")
+        image = f"{_stem(base)}.ptx"
+        cases = _CASES if twin else _CASES[1:]
+        harness = out / f"{_stem(base)}.toml"
+        harness.write_text(harness_text(module, image, cases), encoding="utf-8")
         place = str(harness.resolve().relative_to(root))
         repaired = (texts / f"{record.name.replace('/', '-')}.ptx").read_text(encoding="utf-8")
-        for name, kind, text in (
-            (good, "correct", module.source.text),
-            (record.name, "repair", repaired),
-        ):
+        both = [(base, "correct", module.source.text)] if twin else []
+        for name, kind, text in (*both, (record.name, "repair", repaired)):
             if name in names or name in added:
                 continue
             delayed = tuple(_delayed(out, name, text, seed) for seed in range(seeds))
             (out / f"{_stem(name)}.ptx").write_text(text, encoding="utf-8")
             restored = record.restored and kind == "repair"
-            case = len(_CASES) - 1
             added[name] = Trial(
-                name, kind, record.group, place, f"{_stem(name)}.ptx", delayed, image, case, restored
+                name,
+                kind,
+                record.group,
+                place,
+                f"{_stem(name)}.ptx",
+                delayed,
+                image,
+                len(cases) - 1,
+                restored,
             )
     write_trials(out, [*known, *added.values()])
     return len(added)

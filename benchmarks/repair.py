@@ -196,16 +196,16 @@ class _Alarm:
 
 @contextlib.contextmanager
 def _alarm(seconds: float) -> Iterator[_Alarm]:
-    """Leave the block after so many seconds; `rang` tells that it was left so."""
+    """Leave the block after so many seconds of processor time; `rang` tells that it was left so."""
     alarm = _Alarm()
-    signal.signal(signal.SIGALRM, _out_of_time)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.signal(signal.SIGPROF, _out_of_time)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield alarm
     except _OutOfTimeError:
         alarm.rang = True
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _out_of_time(number: int, frame: FrameType | None) -> None:
@@ -273,7 +273,7 @@ def main() -> int:
         part.add_argument("--keep", type=Path, help="folder for the patched texts")
         part.add_argument("--out", type=Path, required=True)
         part.add_argument("--seconds", type=float, default=3600.0, help="begin no case after so long")
-        part.add_argument("--limit", type=float, default=120.0, help="seconds for one case")
+        part.add_argument("--limit", type=float, default=120.0, help="seconds of processor time for one case")
         part.add_argument("--again", action="store_true", help="repair again what was not repaired safely")
         part.add_argument("--verify-seconds", type=float, default=5.0, help="for one verification")
         if name == "rules":

@@ -18,7 +18,7 @@ from .subject import subject_of
 
 _CANDIDATES = 80
 _MORE = 320
-"""Candidates at most, for as long as the time allows more than the first ones."""
+"""Candidates at most, for as long as the processor time allows more than the first ones."""
 _SECONDS = 30.0
 _DEPTH = 2
 _UNMASKED = 3
@@ -149,18 +149,18 @@ class _Budget:
     before: int = 0
     """Of which were used before this phase of the search."""
     most: int = _MORE
-    end: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
+    end: float = field(default_factory=lambda: time.process_time() + _SECONDS)
 
     def take(self) -> bool:
         count = self.used - self.before
-        if count >= self.most or (count >= _CANDIDATES and time.monotonic() > self.end):
+        if count >= self.most or (count >= _CANDIDATES and time.process_time() > self.end):
             return False
         self.used += 1
         return True
 
     def renew(self) -> None:
         """Begin another phase of the search."""
-        self.before, self.end = self.used, time.monotonic() + _SECONDS
+        self.before, self.end = self.used, time.process_time() + _SECONDS
 
 
 def repair_finding(

@@ -342,7 +342,7 @@ class _Reach:
 
     @cached_property
     def oldest(self) -> Mapping[int, int]:
-        """Return the first action of each strand that anything from the end on depends on directly."""
+        """Return the first action in a loop of each strand that anything from the end on depends on directly."""
         found: dict[int, int] = {}
         for step, phase in zip(self._schedule.outcome.steps, self._schedule.phases, strict=True):
             if step.index < self._places[step.strand].end:
@@ -355,7 +355,8 @@ class _Reach:
                     (each.strand, each.index) for seen in (phase - 1, phase) for each in phases.get(seen, ())
                 ]
             for strand, index in needed:
-                found[strand] = min(found.get(strand, _NEVER), index)
+                if index >= self._places[strand].loop:
+                    found[strand] = min(found.get(strand, _NEVER), index)
         return found
 
     def _group(self, step: Step, wait: WaitGroup) -> int:
@@ -368,7 +369,7 @@ class _Reach:
         ]
         if not any(index >= place.loop for index in commits):
             return _NEVER
-        return commits[-wait.pending - 1] if len(commits) > wait.pending else -1
+        return commits[-wait.pending - 1] if len(commits) > wait.pending else place.loop
 
     def first_phases(self, barrier: Barrier, places: Sequence[_Places]) -> tuple[int, int]:
         """Return the first phase that actions of loops take part in, and the first that those of the window do."""

@@ -19,17 +19,18 @@ from .all_sizes import AllSizes, OtherDecisionError, Path, SizePlan, size_of
 from .cluster_use import uses_cluster
 from .coarse import examined, without_accesses
 from .given import with_given
+from .handed_numbers import is_handed_on
 from .lowered import Lowered
 from .lowering import build_protocol
 from .machine.doubt import doubt_of, empty_sizes, realised
 from .machine.execute import Machine
 from .machine.layout import Layout, layout_of
-from .machine.observation import Observation
+from .machine.observation import Observation, most_rounds
 from .machine.paths import Coverage, Plan, explore
 from .machine.program import Program
 from .machine.solver import SolverOracle
 from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom
-from .machine.trace import Assumption, NotFollowedError, Shape, Trace
+from .machine.trace import SHARED_TABLE, Assumption, NotFollowedError, Shape, Trace
 from .meanings import MEANINGS, PROPERTY_OF
 from .outcome import Equation, Flaw, Outcome, Problem
 from .search import examine
@@ -309,6 +310,7 @@ class _Verifier:
             if plan.settled:
                 raise OtherDecisionError
             result.runs += 1
+            plan.trips = (most_rounds(observations),)
             protocol, outcome = self._judge(traces)
             self._note(plan, decisions, traces, protocol, outcome)
             return tuple(decisions.taken), protocol
@@ -379,11 +381,13 @@ class _Verifier:
         """Note what a run showed."""
         self._barriers = max(self._barriers, len(initialised(protocol)))
         self._copies = max(self._copies, copies(protocol))
-        self._keep_sample(plan, protocol)
+        if not isinstance(plan, SizePlan):
+            self._keep_sample(plan, protocol)
         self._note_conditions(outcome)
         for trace in traces:
             for assumption in trace.assumptions:
-                self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
+                if not self._is_seen(assumption, protocol):
+                    self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         if outcome.problems and not self._note_required(decisions.taken, outcome.problems):
             why = self._doubt(decisions.taken)
             self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, why))
@@ -430,6 +434,14 @@ class _Verifier:
         if outcome is None:
             outcome = self._seen[protocol] = self._examine(protocol)
         return protocol, outcome
+
+    def _is_seen(self, assumption: Assumption, protocol: Protocol) -> bool:
+        """Tell whether the run itself shows what its machine took for granted: with ordinary accesses it may."""
+        return (
+            assumption.kind == SHARED_TABLE
+            and bool(self._program.accesses)
+            and is_handed_on(protocol, assumption.point, self._program.table_stores)
+        )
 
     def _note_conditions(self, outcome: Outcome) -> None:
         """Note what a run that went well rests on."""

@@ -64,3 +64,9 @@ class Observation:
         """Note what an operand depended on."""
         if isinstance(value, Form):
             self.used.add(value)
+
+
+def most_rounds(observations: Iterable[Observation]) -> int:
+    """Return the most rounds of a loop in which something is synchronised."""
+    turns = (turn for seen in observations for rounds in seen.rounds for turn in rounds.values())
+    return 1 + max(turns, default=-1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..finding import Finding
+from ..ir import Immediate
 from ..op import Op
 from ..verdict import SEVERITY, Property, VerdictKind
 from ..view import KernelView
@@ -109,7 +110,9 @@ def proof(before: Judgement, after: Judgement, kernel: str | None, *, local: boo
 
     `local` tells that the patch changes nothing that synchronises and no access. `before` is judged without it.
     """
-    view = after.views.get(kernel or "")
+    view, old = after.views.get(kernel or ""), before.views.get(kernel or "")
+    if view is not None and old is not None and _awaits_less(old, view):
+        return None
     if is_proved(after, kernel):
         return Proof.WHOLE
     if view is None or view.verify_seconds is None:
@@ -119,10 +122,30 @@ def proof(before: Judgement, after: Judgement, kernel: str | None, *, local: boo
     open_ = {name for name, kind in after.verdicts.items() if name[0] == kernel and kind not in _GOOD}
     known = all(before.verdicts.get(name) is VerdictKind.UNKNOWN for name in open_)
     if not local:
-        old = before.views.get(kernel or "")
         known = known and old is not None and _maps(old) == _maps(view)
         known = known and all(which in _OF_MAP_FIELDS for _, which in open_)
     return Proof.AS_BEFORE if known and is_verified(after, kernel) else None
+
+
+def _awaits_less(before: KernelView, after: KernelView) -> bool:
+    """Tell whether fewer waits or fences of `wgmma` are left, or weaker ones: no property is about its registers."""
+    old, new = _matrix_waits(before), _matrix_waits(after)
+    weaker = any(sum(n <= most for n in new) < sum(n <= most for n in old) for most in set(old))
+    return weaker or _matrix_fences(after) < _matrix_fences(before)
+
+
+def _matrix_waits(view: KernelView) -> list[int]:
+    """Return how many groups each unguarded wait of `wgmma` leaves open."""
+    numbers = (
+        each.get("n")
+        for each in view.body.instructions
+        if each.operation.op is Op.WGMMA_WAIT_GROUP and each.guard is None
+    )
+    return [number.value for number in numbers if isinstance(number, Immediate)]
+
+
+def _matrix_fences(view: KernelView) -> int:
+    return sum(each.operation.op is Op.WGMMA_FENCE and each.guard is None for each in view.body.instructions)
 
 
 def _maps(view: KernelView) -> Counter[str]:

@@ -21,10 +21,11 @@ from .sites import sites_of
 _REMOVED = frozenset(
     {
         Op.BAR_SYNC, Op.BAR_WARP_SYNC, Op.CP_ASYNC_WAIT_ALL, Op.FENCE_PROXY,
-        Op.WGMMA_FENCE, Op.CP_ASYNC_WAIT_GROUP, Op.CP_ASYNC_BULK_WAIT_GROUP, Op.WGMMA_WAIT_GROUP,
+        Op.CP_ASYNC_WAIT_GROUP, Op.CP_ASYNC_BULK_WAIT_GROUP,
     }
 )  # fmt: skip
-_WEAKENED = frozenset({Op.CP_ASYNC_WAIT_GROUP, Op.CP_ASYNC_BULK_WAIT_GROUP, Op.WGMMA_WAIT_GROUP})
+"""Fences and waits of `wgmma` stay: they guard its registers as well, and no property is about those."""
+_WEAKENED = frozenset({Op.CP_ASYNC_WAIT_GROUP, Op.CP_ASYNC_BULK_WAIT_GROUP})
 _MOST_OPEN = 4
 
 GLOBAL_MEMORY = (

@@ -13,7 +13,7 @@ from ptxcheck.cli import main
 from ptxcheck.config import Config
 from ptxcheck.judge import TextJudge
 from ptxcheck.repair.assemble import assemble, find_ptxas
-from ptxcheck.repair.gate import Refusal, is_proved, refusal
+from ptxcheck.repair.gate import Proof, Refusal, is_proved, proof, refusal
 from ptxcheck.repair.original import fixes_of
 from ptxcheck.repair.search import Assembler, Outcome, Safety, repair
 from ptxcheck.rules import RULES, select_rules
@@ -192,3 +192,37 @@ def test_what_was_not_verified_is_not_proved(judge: TextJudge) -> None:
     assert is_proved(good, "k")
     assert not is_proved(replace(good, verdicts={}), "k")
     assert not is_proved(good, "another")
+
+
+def test_fewer_waits_of_matrix_groups_prove_nothing() -> None:
+    """The registers of `wgmma` are no property: a rule may miss what a wait guarded."""
+    rules = select_rules(RULES, (), (), pedantic=False, possible=False)
+    judge = TextJudge("k.ptx", rules, Config(verify_seconds=2))
+    text = next(rule.good for rule in RULES if rule.id == "WG003")
+    name, wait = next(iter(judge(text).views)), "wgmma.wait_group.sync.aligned 0;"
+    whole = judge(text)
+    for weaker in (text.replace(wait, "", 1), text.replace(wait, wait.replace("0;", "1;"), 1)):
+        after = replace(judge(weaker), verdicts=dict.fromkeys(whole.verdicts, VerdictKind.PROVED))
+        assert proof(whole, after, name, local=False) is None
+    stronger = replace(
+        judge(text.replace(wait, wait + " " + wait, 1)),
+        verdicts={(name, Property.LIFECYCLE): VerdictKind.PROVED},
+    )
+    assert proof(whole, stronger, name, local=False) is Proof.WHOLE
+
+
+def test_what_proves_a_repair(judge: TextJudge) -> None:
+    good = judge(_kernel())
+    unknown = replace(good, verdicts=dict.fromkeys(good.verdicts, VerdictKind.UNKNOWN))
+    nothing = replace(good, verdicts={})
+    assert proof(unknown, good, "k", local=False) is Proof.WHOLE
+    assert proof(nothing, nothing, "k", local=False) is Proof.RULES
+    assert proof(unknown, unknown, "k", local=True) is Proof.AS_BEFORE
+    assert proof(unknown, unknown, "k", local=False) is None
+    assert proof(good, unknown, "k", local=True) is None
+    legality = {("k", Property.DESCRIPTOR_RANK): VerdictKind.UNKNOWN}
+    maps = replace(good, verdicts={**good.verdicts, **legality})
+    assert proof(maps, maps, "k", local=False) is Proof.AS_BEFORE
+    assert proof(good, maps, "k", local=False) is None
+    view = replace(good.views["k"], verify_seconds=None)
+    assert proof(nothing, replace(nothing, views={"k": view}), "k", local=True) is None

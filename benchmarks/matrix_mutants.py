@@ -4,8 +4,9 @@
 
 `corpus` are the good kernels of `corpus/good` and `corpus/protocols`. A mutant is found when a rule says something of
 it that it does not say of the kernel: a WG or TM rule, another one, or one that is only asked for (`--pedantic`,
-`--possible`). With `--verify`, what no rule finds is verified as a whole: violated, unknown, or it still holds. The
-others are printed. Prints a table in Markdown.
+`--possible`). With `--verify`, what no rule finds by itself is verified as a whole: violated, unknown, or it still
+holds, or is even proved. Of those that nobody finds, the mutants of `mutation/harmless_matrix.toml` are harmless, for
+the reasons given there. What is not found is printed. Prints a table in Markdown.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 
 import ptxcheck
 from benchmarks.corpora.store import default_root
+from benchmarks.mutation.harmless import load_harmless, why_harmless
 from benchmarks.mutation.matrix_operators import MATRIX_OPERATORS, Standing, matrix_mutants
 from benchmarks.mutation.subject import subjects
 from ptxcheck.config import Config
@@ -29,6 +31,7 @@ from ptxcheck.results import Report
 from ptxcheck.source import Source
 from ptxcheck.verdict import VerdictKind
 
+_HARMLESS = Path(__file__).parent / "mutation" / "harmless_matrix.toml"
 _CORPUS = Path(__file__).parents[1] / "corpus"
 _LARGEST = 300_000
 _UNITS = ("wgmma.", "tcgen05.")
@@ -43,8 +46,14 @@ class Answer(Enum):
     OTHER = "other rules"
     STRICT = "pedantic, possible"
     VIOLATED = "violated"
+    HARMLESS = "harmless"
     UNKNOWN = "unknown"
     HOLDS = "nobody"
+    PROVED = "proved"
+
+
+_SAID_RIGHT = frozenset({Answer.STRICT, Answer.HOLDS, Answer.PROVED})
+_FOUND = frozenset({Answer.UNIT, Answer.OTHER, Answer.VIOLATED})
 
 
 def main() -> int:
@@ -57,19 +66,23 @@ def main() -> int:
     parser.add_argument("--limit", type=int, help="mutants of each operator in one kernel")
     parser.add_argument("--operator", action="append", default=[])
     parser.add_argument("--verify", action="store_true")
+    parser.add_argument("--seconds", type=float, default=4.0, help="for the verification of one mutant")
     options = parser.parse_args()
     counts: Counter[tuple[str, Answer]] = Counter()
+    listed = load_harmless(_HARMLESS)
     for path in _files(options.groups):
         if options.match and not any(part in path.name for part in options.match):
             continue
         for subject in subjects(Source(path.name, path.read_text(encoding="utf-8"))):
-            before = _Before(subject.text)
+            before = _Before(subject.text, Config(verify_seconds=options.seconds))
             for operator, mutant in matrix_mutants(subject, options.limit):
                 if options.operator and operator.name not in options.operator:
                     continue
                 answer = before.judge(mutant.text, verify=options.verify)
+                if answer in _SAID_RIGHT and why_harmless(listed, path.name, mutant):
+                    answer = Answer.HARMLESS
                 counts[operator.name, answer] += 1
-                if answer not in (Answer.UNIT, Answer.OTHER):
+                if answer not in (*_FOUND, Answer.HARMLESS):
                     print(
                         f"{path.name}:{mutant.line}: {operator.name}: {answer.value}: {mutant.statement[:90]}",
                         file=sys.stderr,
@@ -77,7 +90,8 @@ def main() -> int:
                     )
     print(_table(counts))
     wrong = {operator.name for operator in MATRIX_OPERATORS if operator.standing is Standing.WRONG}
-    return int(any(name in wrong and answer is Answer.HOLDS for name, answer in counts))
+    missed = {Answer.STRICT, Answer.UNKNOWN, Answer.HOLDS, Answer.PROVED}
+    return int(any(name in wrong and answer in missed for name, answer in counts))
 
 
 def _files(groups: list[str]) -> Iterator[Path]:
@@ -96,10 +110,16 @@ def _files(groups: list[str]) -> Iterator[Path]:
 class _Before:
     """What is said of a kernel before it is broken."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, whole: Config) -> None:
+        self._whole = whole
         self._lint = _said(text, _LINT)
         self._strict = _said(text, _STRICT)
         self._text = text
+
+    @cached_property
+    def _rules(self) -> frozenset[str]:
+        """What rules and verification say of the kernel."""
+        return frozenset(finding.rule for finding in _check(self._text, self._whole).active)
 
     def judge(self, text: str, *, verify: bool) -> Answer:
         """Return who says that a mutant is wrong."""
@@ -108,22 +128,18 @@ class _Before:
             return Answer.UNIT
         if new:
             return Answer.OTHER
-        if _said(text, _STRICT) - self._strict:
+        answer = self._verified(text) if verify else Answer.HOLDS
+        if answer is not Answer.VIOLATED and _said(text, _STRICT) - self._strict:
             return Answer.STRICT
-        return self._verified(text) if verify else Answer.HOLDS
+        return answer
 
     def _verified(self, text: str) -> Answer:
-        mutant, kernel = _check(text, Config()), _verify_once(self._text)
-        before = {finding.rule for finding in kernel.active}
-        if any(f.rule not in before and f.confidence is Confidence.PROVED for f in mutant.active):
+        mutant = _check(text, self._whole)
+        if any(f.rule not in self._rules and f.confidence is Confidence.PROVED for f in mutant.active):
             return Answer.VIOLATED
-        worse = VerdictKind.UNKNOWN in _kinds(mutant) - _kinds(kernel)
-        return Answer.UNKNOWN if worse else Answer.HOLDS
-
-
-@cache
-def _verify_once(text: str) -> Report:
-    return _check(text, Config())
+        if VerdictKind.UNKNOWN in _kinds(mutant):
+            return Answer.UNKNOWN
+        return Answer.PROVED if _kinds(mutant) == {VerdictKind.PROVED} else Answer.HOLDS
 
 
 def _kinds(report: Report) -> set[VerdictKind]:

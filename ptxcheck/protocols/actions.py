@@ -244,6 +244,8 @@ class TensorAccess:
     """`TENSOR_CORE`, `TENSOR_LOADS` or `TENSOR_STORES`; "" for none."""
     reads: tuple[Columns, ...] = ()
     writes: tuple[Columns, ...] = ()
+    fault: str = ""
+    """What is wrong with its address or its threads by themselves, or ""."""
 
 
 @dataclass(frozen=True, slots=True)

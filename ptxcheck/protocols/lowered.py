@@ -8,6 +8,7 @@ from typing import TypeAlias
 from .actions import Action, Arrive, Rendezvous, Wait
 from .machine.symbol import Value
 from .machine.trace import Event, ThreadSet
+from .tensor_address import Allocation
 
 _Key: TypeAlias = tuple[object, ...]
 
@@ -19,7 +20,7 @@ class Lowered:
         self._numbers: dict[_Key, int] = {}
         self._actions: dict[tuple[int, ThreadSet], tuple[Action, ...]] = {}
 
-    def number(self, event: Event, rank: int, origins: Mapping[int, int]) -> int:
+    def number(self, event: Event, rank: int, origins: Mapping[int, Allocation]) -> int:
         """Return a number that events have in common which mean the same to the same threads."""
         access = event.access
         if access is not None:

@@ -30,7 +30,7 @@ from .machine.trace import (
     ThreadSet,
     Trace,
 )
-from .tensor_address import allocations_of
+from .tensor_address import Allocation, allocations_of
 from .tensor_loads import LoadUses
 
 _WARP = 32
@@ -46,7 +46,7 @@ class Occurrence:
     rank: int
     shape: Shape
     threads: ThreadSet
-    origins: Mapping[int, int] = field(default_factory=dict)
+    origins: Mapping[int, Allocation] = field(default_factory=dict)
     """See `tensor_address.allocations_of`."""
 
     @property
@@ -284,7 +284,7 @@ class _Events:
         cfg: Cfg,
         trace: Trace,
         meanings: Mapping[Op, Lower],
-        origins: Mapping[int, int],
+        origins: Mapping[int, Allocation],
         lowered: Lowered,
     ) -> None:
         self._cfg = cfg

@@ -56,5 +56,7 @@ PROPERTY_OF: Mapping[Flaw, Property] = {
     Flaw.OVERWRITE: Property.SLOT_SAFETY,
     Flaw.WRITES_COLLIDE: Property.SLOT_SAFETY,
     Flaw.MISSING_PROXY_FENCE: Property.SLOT_SAFETY,
+    Flaw.OUTSIDE_ALLOCATION: Property.SLOT_SAFETY,
+    Flaw.FREED_AMISS: Property.SLOT_SAFETY,
     Flaw.EXIT_WITH_REMOTE_ACCESS: Property.EXIT_SAFETY,
 }

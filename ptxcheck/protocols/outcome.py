@@ -39,6 +39,10 @@ class Flaw(Enum):
     """Two writes of the same bytes that nothing orders."""
     MISSING_PROXY_FENCE = "missing-proxy-fence"
     """Generic writes reach an access through the async proxy without a proxy fence on the way."""
+    OUTSIDE_ALLOCATION = "outside-allocation"
+    """Columns or lanes of tensor memory that the kernel does not have there."""
+    FREED_AMISS = "freed-amiss"
+    """Tensor memory is freed twice, from another column than its first, or by a part of a warp."""
     EXIT_WITH_REMOTE_ACCESS = "exit-with-remote-access"
     """A CTA may have ended when another one reaches into its shared memory."""
 

@@ -38,7 +38,7 @@ _FREE_BYTES = 16
 MEMORY_FLAWS = frozenset(
     {
         Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSING_PROXY_FENCE,
-        Flaw.EXIT_WITH_REMOTE_ACCESS, Flaw.BARRIER_OVERWRITTEN,
+        Flaw.EXIT_WITH_REMOTE_ACCESS, Flaw.BARRIER_OVERWRITTEN, Flaw.OUTSIDE_ALLOCATION, Flaw.FREED_AMISS,
     }
 )  # fmt: skip
 """Flaws that do not keep a schedule from running to its end."""

@@ -44,7 +44,7 @@ def _read(occurrence: Occurrence) -> Transfer:
 def _multiply(occurrence: Occurrence) -> Iterator[Action]:
     yield _read(occurrence)
     product = Multiplication(occurrence)
-    yield TensorAccess(occurrence.point, TENSOR_CORE, product.reads(), product.writes())
+    yield TensorAccess(occurrence.point, TENSOR_CORE, product.reads(), product.writes(), product.fault())
 
 
 def _copy(occurrence: Occurrence) -> Iterator[Action]:
@@ -72,24 +72,31 @@ def _allocate(occurrence: Occurrence) -> Iterator[Action]:
 
 
 def _load(occurrence: Occurrence) -> Iterator[Action]:
-    yield from _by_warp(occurrence, TENSOR_LOADS, reads=tensor_columns.moved(occurrence))
+    fault = tensor_columns.fault_of_move(occurrence)
+    yield from _by_warp(occurrence, TENSOR_LOADS, reads=tensor_columns.moved(occurrence), fault=fault)
 
 
 def _store(occurrence: Occurrence) -> Iterator[Action]:
-    yield from _by_warp(occurrence, TENSOR_STORES, writes=tensor_columns.moved(occurrence))
+    fault = tensor_columns.fault_of_move(occurrence)
+    yield from _by_warp(occurrence, TENSOR_STORES, writes=tensor_columns.moved(occurrence), fault=fault)
 
 
 def _deallocate(occurrence: Occurrence) -> Iterator[Action]:
-    yield from _by_warp(occurrence, "", writes=tensor_columns.allocated(occurrence))
+    fault = tensor_columns.fault_of_free(occurrence)
+    yield from _by_warp(occurrence, "", writes=tensor_columns.allocated(occurrence), fault=fault)
 
 
 def _by_warp(
-    occurrence: Occurrence, pipeline: str, reads: tuple[Columns, ...] = (), writes: tuple[Columns, ...] = ()
+    occurrence: Occurrence,
+    pipeline: str,
+    reads: tuple[Columns, ...] = (),
+    writes: tuple[Columns, ...] = (),
+    fault: str = "",
 ) -> Iterator[Action]:
     """One access of a warp, by the strand of its first lane; the others come together with it."""
     yield from _together(occurrence)
     if occurrence.leads:
-        yield TensorAccess(occurrence.point, pipeline, reads, writes)
+        yield TensorAccess(occurrence.point, pipeline, reads, writes, fault)
 
 
 def _wait(occurrence: Occurrence) -> Iterator[Action]:

@@ -29,24 +29,41 @@ _ADDRESS_BITS = 32
 class TensorPlace:
     """A lane and a column, counted from where an allocation starts."""
 
-    origin: int
-    """Number of the allocation in its CTA, or `ABSOLUTE`."""
+    allocation: Allocation
     lane: int
     column: int
 
+    @property
+    def origin(self) -> int:
+        """Return what the column counts from."""
+        return self.allocation.origin
 
-def allocations_of(cfg: Cfg, trace: Trace) -> Mapping[int, int]:
-    """Return the origin of what is read from each place in shared memory that one allocation of a run writes to."""
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """One allocation of a run: what addresses in it count from, and its columns."""
+
+    origin: int
+    columns: int
+
+
+ALL_COLUMNS = Allocation(ABSOLUTE, COLUMNS)
+
+
+def allocations_of(cfg: Cfg, trace: Trace) -> Mapping[int, Allocation]:
+    """Return what is read from each place in shared memory that one allocation of a run writes to."""
     events = [e for e in trace.events if cfg.instructions[e.point].operation.op is Op.TCGEN05_ALLOC]
     places = [place for event in events if (place := _slot(event)) is not None]
     if len(places) < len(events):
         return {}
     written = Counter(places)
-    origins: dict[int, int] = {}
+    found: dict[int, Allocation] = {}
     for number, (place, event) in enumerate(zip(places, events, strict=True)):
+        columns = event.operands.get("columns")
         if written[place] == 1:
-            origins[place] = ABSOLUTE if event.operands.get("columns") == COLUMNS else number
-    return origins
+            known = columns if isinstance(columns, int) else COLUMNS
+            found[place] = ALL_COLUMNS if columns == COLUMNS else Allocation(number, known)
+    return found
 
 
 def _slot(event: Event) -> int | None:
@@ -54,23 +71,23 @@ def _slot(event: Event) -> int | None:
     return address & OFFSET_MASK if isinstance(address, int) else None
 
 
-def place_of(address: int | Form, origins: Mapping[int, int]) -> TensorPlace | None:
+def place_of(address: int | Form, allocations: Mapping[int, Allocation]) -> TensorPlace | None:
     """Return the place that an address names, None when it is not known."""
     if isinstance(address, int):
-        return _place(ABSOLUTE, address)
+        return _place(ALL_COLUMNS, address)
     if len(address.terms) != 1 or address.terms[0][1] != 1:
         return None
-    origin = _origin(address.terms[0][0], origins)
-    return None if origin is None else _place(origin, address.constant)
+    allocation = _allocation(address.terms[0][0], allocations)
+    return None if allocation is None else _place(allocation, address.constant)
 
 
-def _origin(atom: Atom, origins: Mapping[int, int]) -> int | None:
-    """Return the origin of what was read from shared memory."""
+def _allocation(atom: Atom, allocations: Mapping[int, Allocation]) -> Allocation | None:
+    """Return the allocation whose address was read from shared memory."""
     if atom[0] != "shared" or not isinstance(atom[1], int) or atom[2] != _ADDRESS_BITS:
         return None
-    return origins.get(atom[1] & OFFSET_MASK)
+    return allocations.get(atom[1] & OFFSET_MASK)
 
 
-def _place(origin: int, address: int) -> TensorPlace:
+def _place(allocation: Allocation, address: int) -> TensorPlace:
     """Split an address; bits above the lane are ids of scale factors."""
-    return TensorPlace(origin, address >> _LANE_SHIFT & LANES - 1, address & _COLUMN_MASK)
+    return TensorPlace(allocation, address >> _LANE_SHIFT & LANES - 1, address & _COLUMN_MASK)

@@ -92,6 +92,37 @@ def ctas_of(occurrence: Occurrence) -> tuple[int, ...]:
     return (rank & ~1, rank | 1) if occurrence.operation.has(Mod.CTA_GROUP_2) else (rank,)
 
 
+def fault_of_move(occurrence: Occurrence) -> str:
+    """Return what is wrong with the address of a load or store, or "".
+
+    A load may end behind its allocation, with registers that nobody reads. The first quarter may be named by all warps:
+    see `moved`.
+    """
+    place = _place(occurrence, "taddr")
+    if place is None:
+        return ""
+    if place.column >= place.allocation.columns:
+        return f"column {place.column} is behind the {place.allocation.columns} that are allocated"
+    whole = _MOVED.get(occurrence.operation.slots.get("shape", ""), (0, 0))[0] == 0b11
+    if place.lane % (_QUARTER if whole else _GROUP):
+        return f"lane {place.lane} is in the middle of those that the shape reaches"
+    quarter = place.lane // _QUARTER
+    if quarter not in (0, occurrence.warp % _WARPS):
+        return f"lane {place.lane} is not one that warp {occurrence.warp} reaches"
+    return ""
+
+
+def fault_of_free(occurrence: Occurrence) -> str:
+    """Return what is wrong with a deallocation by itself, or ""."""
+    warp = occurrence.event.threads >> occurrence.warp * _QUARTER & (1 << _QUARTER) - 1
+    if warp != (1 << _QUARTER) - 1:
+        return f"{warp.bit_count()} lanes of a warp free tensor memory, which takes all of them"
+    place = _place(occurrence, "taddr")
+    if place is not None and (place.column or place.lane):
+        return f"column {place.column} of lane {place.lane} is freed, not the start of the allocation"
+    return ""
+
+
 class Multiplication:
     """One `tcgen05.mma`: where its operands in tensor memory are."""
 
@@ -106,6 +137,18 @@ class Multiplication:
         if self._shape is None or m is None or n is None:
             return None
         return accumulator(self._shape, m, n)
+
+    def fault(self) -> str:
+        """Return what is wrong with the place of D, or ""."""
+        place = _place(self._occurrence, "taddr")
+        if place is None or self._d is None:
+            return ""
+        if place.lane % (_GROUP if not self._d.all_lanes else _GROUP * _GROUPS):
+            return f"no layout of D starts at lane {place.lane}"
+        end = place.column + self._d.columns
+        if end > place.allocation.columns:
+            return f"D ends at column {end - 1}, behind the {place.allocation.columns} that are allocated"
+        return ""
 
     def writes(self) -> tuple[Columns, ...]:
         """Return D: it is written, and read where it accumulates."""

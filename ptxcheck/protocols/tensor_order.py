@@ -46,11 +46,13 @@ class TensorOrder:
         self._banks: dict[tuple[int, int, int], int] = {}
         self._spans: dict[tuple[Columns, ...], Spans] = {}
         self._provisos: dict[str, None] = {}
+        self._freed: set[tuple[int, int]] = set()
 
     def add(
         self, strand: int, index: int, action: TensorAccess, clock: Clock, component: Component, over: int
     ) -> None:
         """Note an access; it is over when `component` reaches `over`."""
+        self._check_alone(strand, action)
         for columns, writes in ((action.reads, False), (action.writes, True)):
             spans = self._spans.get(columns)
             if spans is None:
@@ -61,6 +63,23 @@ class TensorOrder:
                         strand, index, action.point, spans, writes, Proxy.GENERIC, False, component, over, clock
                     )
                 )  # fmt: skip
+
+    def _check_alone(self, strand: int, action: TensorAccess) -> None:
+        """Report what is wrong with an access by itself, and a second deallocation.
+
+        Fixed addresses may be those of one allocation after the other.
+        """
+        touched = next(iter((*action.writes, *action.reads)), None)
+        if touched is None or touched.start < 0:
+            return
+        fault, flaw = action.fault, Flaw.OUTSIDE_ALLOCATION if action.pipeline else Flaw.FREED_AMISS
+        if not action.pipeline and not fault and touched.origin != ABSOLUTE:
+            freed = touched.cta, touched.origin
+            fault = "the allocation is freed a second time" if freed in self._freed else ""
+            self._freed.add(freed)
+        if fault:
+            place = ("tmem", touched.cta, touched.origin, touched.start)
+            self._record.add(flaw, strand, action.point, place, -1, fault, happened=True)
 
     def _placed(self, columns: Iterable[Columns]) -> Spans:
         """Return columns as spans of banks: a bank is a group of lanes of an allocation of a CTA."""

@@ -21,7 +21,7 @@ from ptxcheck.protocols.machine.lanes import bitwise, opaque, pack, shift_left
 from ptxcheck.protocols.machine.symbol import Atom, Form, atom
 from ptxcheck.protocols.outcome import Flaw
 from ptxcheck.protocols.search import examine
-from ptxcheck.protocols.tensor_address import ABSOLUTE, TensorPlace, place_of
+from ptxcheck.protocols.tensor_address import ABSOLUTE, ALL_COLUMNS, Allocation, TensorPlace, place_of
 
 from .building import EMPTY, FULL, flaws_of, meeting, protocol
 
@@ -35,6 +35,7 @@ COMMIT = AsyncArrive(0, FULL, 1)
 LOAD = TensorAccess(0, "tcgen05.ld", reads=(QUARTER,))
 STORE = TensorAccess(0, "tcgen05.st", writes=(QUARTER,))
 LOADED, STORED = TensorWait(0, "tcgen05.ld"), TensorWait(0, "tcgen05.st")
+OWN = Allocation(0, 32)
 COUNTS = {FULL: 1, EMPTY: 1}
 
 
@@ -129,17 +130,17 @@ def read_from(place: int) -> Form:
 
 def test_an_address_counts_from_what_an_allocation_wrote() -> None:
     base = read_from(0x400)
-    assert place_of(Form(base.terms, (32 << 16) + 8), {0x400: 0}) == TensorPlace(0, 32, 8)
-    assert place_of(Form(base.terms, 0x80), {0x400: ABSOLUTE}) == TensorPlace(ABSOLUTE, 0, 0x80)
-    assert place_of(0x0060_0010, {}) == TensorPlace(ABSOLUTE, 0x60, 0x10)
-    assert place_of(base, {0x404: 0}) is None
-    assert place_of(atom("param", "n", 0, 4), {0x400: 0}) is None
-    assert place_of(Form((*base.terms, *read_from(0x408).terms), 0), {0x400: 0, 0x408: 1}) is None
+    assert place_of(Form(base.terms, (32 << 16) + 8), {0x400: OWN}) == TensorPlace(OWN, 32, 8)
+    assert place_of(Form(base.terms, 0x80), {0x400: ALL_COLUMNS}) == TensorPlace(ALL_COLUMNS, 0, 0x80)
+    assert place_of(0x0060_0010, {}) == TensorPlace(ALL_COLUMNS, 0x60, 0x10)
+    assert place_of(base, {0x404: OWN}) is None
+    assert place_of(atom("param", "n", 0, 4), {0x400: OWN}) is None
+    assert place_of(Form((*base.terms, *read_from(0x408).terms), 0), {0x400: OWN, 0x408: OWN}) is None
 
 
 def test_the_id_of_scale_factors_is_no_part_of_the_place() -> None:
     address = Form(read_from(0x400).terms, -(1 << 31) + 0x108)
-    assert place_of(address, {0x400: 0}) == TensorPlace(0, 0, 0x108)
+    assert place_of(address, {0x400: OWN}) == TensorPlace(OWN, 0, 0x108)
 
 
 def test_bits_that_are_certain_whatever_a_symbol_is() -> None:
@@ -173,3 +174,21 @@ def test_bits_that_are_certain_whatever_a_symbol_is() -> None:
 )
 def test_layouts_of_accumulators(shape: Shape, m: int, n: int, wanted: Accumulator | None) -> None:
     assert accumulator(shape, m, n) == wanted
+
+
+# -- places that a kernel does not have
+
+
+def test_a_fault_of_an_access_is_reported_with_its_kind() -> None:
+    assert flaws_of({}, [TensorAccess(0, "tcgen05.ld", reads=(D,), fault="behind")]) == {
+        Flaw.OUTSIDE_ALLOCATION
+    }
+    assert flaws_of({}, [TensorAccess(0, "", writes=(D,), fault="a part")]) == {Flaw.FREED_AMISS}
+
+
+def test_an_allocation_is_freed_once() -> None:
+    free = TensorAccess(0, "", writes=(D,))
+    assert flaws_of({}, [free]) == set()
+    assert Flaw.FREED_AMISS in flaws_of({}, [free, free])
+    fixed = TensorAccess(0, "", writes=(Columns(0, ABSOLUTE, ALL, 0, 32),))
+    assert Flaw.FREED_AMISS not in flaws_of({}, [fixed, fixed])

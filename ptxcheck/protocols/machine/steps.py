@@ -16,7 +16,15 @@ from .accesses import is_pointer
 from .compute import COMPUTE
 from .registers import lanes_of
 from .symbol import LANE, WARP, Form, Lanes, Value
-from .trace import OFFSET_MASK, PARAM_WINDOW, RANK_SHIFT, SHARED_WINDOW, NotFollowedError, ThreadSet
+from .trace import (
+    OFFSET_MASK,
+    PARAM_WINDOW,
+    RANK_SHIFT,
+    SHARED_TABLE,
+    SHARED_WINDOW,
+    NotFollowedError,
+    ThreadSet,
+)
 
 if TYPE_CHECKING:
     from .execute import Machine
@@ -254,7 +262,7 @@ def _loaded(
             if held is not None:
                 text = "nothing else writes the variables in shared memory that hand numbers to other warps"
                 if machine.program.reads_tables:
-                    machine.assume("shared-table", text, point)
+                    machine.assume(SHARED_TABLE, text, point)
                 return lanes.settle(held)
         visit = machine.count(("shared", lanes.key_of(at), guard))
         return lanes.opaque("shared", at, types.width, visit)

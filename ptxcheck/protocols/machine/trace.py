@@ -29,6 +29,8 @@ SHARED_WINDOW = 1 << 56
 """Generic address of shared memory; CTA ranks stand in bits 24 and up of a shared address."""
 PARAM_WINDOW = 1 << 57
 RANK_SHIFT = 24
+SHARED_TABLE = "shared-table"
+"""Kind of the assumption that nothing but stores to constant places writes the numbers that were read."""
 OFFSET_MASK = (1 << RANK_SHIFT) - 1
 
 
@@ -113,6 +115,7 @@ __all__ = [
     "OFFSET_MASK",
     "PARAM_WINDOW",
     "RANK_SHIFT",
+    "SHARED_TABLE",
     "SHARED_WINDOW",
     "Access",
     "Assumption",

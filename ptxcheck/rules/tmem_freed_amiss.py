@@ -1,0 +1,35 @@
+"""Tensor memory that a run frees twice, from another column than its first, or with a part of a warp.
+
+Checks: deallocations in runs of the whole kernel, with their addresses as numbers.
+Why: the columns of another allocation are freed, or the hardware waits for lanes that never come.
+Source: PTX ISA 9.7.17.7.
+Not checked: addresses that are not followed; numbers of columns (TM003).
+"""
+
+from __future__ import annotations
+
+from ..finding import Severity
+from .accumulator_kernels import ACCUMULATORS
+from .protocol_kernels import changed
+from .rule import Rule
+from .violations import of_flaws
+
+_FREE = "    tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r5, 32;\n"
+_BAD = changed(
+    ACCUMULATORS,
+    (_FREE, "    @!%p0 " + _FREE.strip() + "  // expect: TM042\n"),
+)
+
+RULE = Rule(
+    id="TM042",
+    name="tmem-freed-amiss",
+    severity=Severity.UNDEFINED,
+    since="0.2",
+    section="PTX ISA 9.7.17.7",
+    summary="Tensor memory is freed twice, from another column than its first, or by a part of a warp.",
+    consequence="Columns of others are freed, or the warp waits for ever.",
+    advice="Let one whole warp free each allocation once, with the address that the allocation wrote.",
+    bad=_BAD,
+    good=ACCUMULATORS,
+    check=of_flaws("freed-amiss"),
+)

@@ -24,7 +24,7 @@ def change_number(subject: Subject) -> Iterator[Patch]:
             for rank, value in enumerate(near(operand.value)):
                 edit = writer.with_operand_at(point, place, Immediate(value))
                 summary = f"'{edit.replacement}': {value} instead of {operand.value}"
-                yield combined("number", summary, 4 + rank + min(far // 4, 4), [edit], needs_proof=True)
+                yield combined("number", summary, 3 + rank + min(far // 4, 4), [edit], needs_proof=True)
 
 
 def near(value: int) -> list[int]:

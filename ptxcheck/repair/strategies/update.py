@@ -25,7 +25,7 @@ def leave_out_update(subject: Subject) -> Iterator[Patch]:
     for far, point in enumerate(nearest((*updates, *branches), subject.around)):
         text = writer.statement(point)
         yield combined(
-            "update", f"leave out '{text}'", 4 + min(far // 3, 5), [writer.delete(point)], needs_proof=True
+            "update", f"leave out '{text}'", 3 + min(far // 3, 5), [writer.delete(point)], needs_proof=True
         )
 
 

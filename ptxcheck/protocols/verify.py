@@ -79,6 +79,8 @@ class Verification:
     sample: Run | None = None
     """The run with the most actions, to show; without its traces."""
     failures: list[Run] = field(default_factory=list)
+    strict: list[Run] = field(default_factory=list)
+    """Runs with what the PTX ISA forbids and released libraries rely on: for pedantic rules."""
     equations: dict[tuple[str, str], Equation] = field(default_factory=dict)
     assumptions: dict[tuple[str, int], Assumption] = field(default_factory=dict)
     required: dict[tuple[str, int], Assumption] = field(default_factory=dict)
@@ -384,6 +386,7 @@ class _Verifier:
         if not isinstance(plan, SizePlan):
             self._keep_sample(plan, protocol)
         self._note_conditions(outcome)
+        self._note_strict(plan, protocol, outcome)
         for trace in traces:
             for assumption in trace.assumptions:
                 if not self._is_seen(assumption, protocol):
@@ -458,6 +461,13 @@ class _Verifier:
             if text is not None:
                 taken = Assumption(problem.flaw.value, text, problem.point)
                 result.tolerated.setdefault(PROPERTY_OF[problem.flaw], {}).setdefault(text, taken)
+
+    def _note_strict(self, plan: Plan, protocol: Protocol, outcome: Outcome) -> None:
+        """Keep a run that shows something strict which no earlier one has shown."""
+        known = {(p.flaw, p.point) for run in self._result.strict for p in run.problems}
+        fresh = tuple(p for p in outcome.strict if (p.flaw, p.point) not in known)
+        if fresh:
+            self._result.strict.append(Run(plan.trips[-1], protocol, (), fresh))
 
     def _note_required(self, path: Sequence[tuple[Condition, bool]], problems: Sequence[Problem]) -> bool:
         """Note what sizes have to be for a run that goes wrong not to be: False when it has none that is empty."""

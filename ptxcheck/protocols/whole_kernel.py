@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -90,15 +90,31 @@ class WholeKernel:
     def violations(self) -> tuple[Violation, ...]:
         """Return each flaw once: lifecycles by barrier, deadlocks by kernel, races by instruction, both ends apart."""
         kinds = {verdict.property: verdict.kind for verdict in self.verdicts}
-        found: dict[object, Violation] = {}
-        for run in self.result.failures:
-            assert self.result.shape is not None
-            for violation in _of_run(self.result.shape, run, kinds):
-                problem = violation.problem
-                keys = _keys(problem)
-                if not any(key in found for key in keys):
-                    found.update(dict.fromkeys(keys, violation))
-        return tuple(dict.fromkeys(found.values()))
+        shape = self.result.shape
+        runs = self.result.failures if shape is not None else ()
+        return _each_once(each for run in runs if shape is not None for each in _of_run(shape, run, kinds))
+
+    @cached_property
+    def strict(self) -> tuple[Violation, ...]:
+        """Return what the PTX ISA forbids and released libraries rely on, each once."""
+        shape = self.result.shape
+        if shape is None:
+            return ()
+        is_sure = not self.result.assumptions and not self.result.inferred
+        return _each_once(
+            Violation(shape, run, problem, is_sure and problem.demonstrated)
+            for run in self.result.strict
+            for problem in run.problems
+        )
+
+
+def _each_once(violations: Iterable[Violation]) -> tuple[Violation, ...]:
+    found: dict[object, Violation] = {}
+    for violation in violations:
+        keys = _keys(violation.problem)
+        if not any(key in found for key in keys):
+            found.update(dict.fromkeys(keys, violation))
+    return tuple(dict.fromkeys(found.values()))
 
 
 def _keys(problem: Problem) -> list[object]:

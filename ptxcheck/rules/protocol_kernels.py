@@ -155,6 +155,36 @@ DONE:
 """
 """A tile that all threads write and one of them stores with a bulk copy."""
 
+COPY = """
+.version 8.6
+.target sm_90a
+.address_size 64
+
+.visible .entry kernel(.param .u64 in) .reqntid 1
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    .shared .align 128 .b8 data[1024];
+    .shared .align 8 .b64 full;
+
+    ld.param.u64 %rd0, [in];
+    cvta.to.global.u64 %rd0, %rd0;
+    mov.u32 %r0, data;
+    mov.u32 %r1, full;
+    mbarrier.init.shared::cta.b64 [%r1], 1;
+    fence.mbarrier_init.release.cluster;
+    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 1024;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%rd0], 1024, [%r1];
+WAIT:
+    mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r1], 0;
+    @!%p0 bra WAIT;
+    mbarrier.inval.shared::cta.b64 [%r1];
+    ret;
+}
+"""
+"""A copy by a single thread, which waits for it and ends the life of the mbarrier."""
+
 PAIR = """
 .version 8.6
 .target sm_90a

@@ -12,16 +12,19 @@ _CAUSES = ("arrivals", "bytes")
 Check = Callable[[KernelView], Iterator[Hit]]
 
 
-def of_flaws(*flaws: str, mechanisms: tuple[str, ...] = (), causes: tuple[str, ...] = ()) -> Check:
+def of_flaws(
+    *flaws: str, mechanisms: tuple[str, ...] = (), causes: tuple[str, ...] = (), strict: bool = False
+) -> Check:
     """Return a check for violations with one of these flaws (values of `Flaw`), at barriers of these mechanisms.
 
-    `causes` tells deadlocks apart: missing `arrivals` or `bytes`.
+    `causes` tells deadlocks apart: missing `arrivals` or `bytes`. `strict`: what released libraries rely on all the
+    same, for pedantic rules.
     Each hit has its counterexample; one that rests on something taken for granted is `possible`.
     """
 
     def check(view: KernelView) -> Iterator[Hit]:
         whole = view.whole_kernel
-        for violation in () if whole is None else whole.violations:
+        for violation in () if whole is None else whole.strict if strict else whole.violations:
             if (
                 violation.problem.flaw.value in flaws
                 and violation.mechanism in (mechanisms or (violation.mechanism,))

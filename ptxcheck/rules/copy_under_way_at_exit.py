@@ -1,0 +1,38 @@
+"""A CTA that may end while a copy into or out of its shared memory is still under way.
+
+Checks: whether some thread of the CTA knows, before it ends, that each copy is complete. CL020 finds accesses by other
+CTAs; copies that the CTA has started itself are found here.
+Why: shared memory may belong to the next CTA. Released kernels end with loads under way that nobody needs, and with
+stores that only their commit follows: the rule is pedantic.
+Source: PTX ISA 9.7.9.25 (bulk copies), CUDA C++ Programming Guide, asynchronous data copies.
+Not checked: see CL020.
+"""
+
+from __future__ import annotations
+
+from ..finding import Severity
+from .protocol_kernels import COPY, changed
+from .rule import Rule
+from .violations import of_flaws
+
+_BAD = changed(
+    COPY,
+    ("WAIT:\n    mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r1], 0;\n    @!%p0 bra WAIT;\n", ""),
+    ("    mbarrier.inval.shared::cta.b64 [%r1];\n", ""),
+    ("[%rd0], 1024, [%r1];", "[%rd0], 1024, [%r1];  // expect: CL021"),
+)
+
+RULE = Rule(
+    id="CL021",
+    name="copy-under-way-at-exit",
+    severity=Severity.UNDEFINED,
+    pedantic=True,
+    since="0.2",
+    section="PTX ISA 9.7.9.25",
+    summary="The CTA may end while one of its own copies still moves bytes of its shared memory.",
+    consequence="The copy may write to shared memory of the next CTA, or read what that has written.",
+    advice="Wait for the mbarrier of each load and for the groups of stores before the last thread ends.",
+    bad=_BAD,
+    good=COPY,
+    check=of_flaws("exit-with-remote-access", strict=True),
+)

@@ -246,6 +246,8 @@ class TensorAccess:
     writes: tuple[Columns, ...] = ()
     fault: str = ""
     """What is wrong with its address or its threads by themselves, or ""."""
+    allocates: bool = False
+    """True for an allocation, which touches no columns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,7 @@ class _Simulation:
         provisos += self._tensor.check()
         if all(at == len(s.actions) for at, s in zip(positions, self._protocol.strands, strict=True)):
             self._exits.check([runner.clock for runner in self._runners], self._record)
+            self._tensor.check_end()
         record = self._record
         return Outcome(
             tuple(record.problems), equations, tuple(record.steps), tuple(record.strict), doubts, provisos

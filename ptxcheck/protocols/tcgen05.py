@@ -69,6 +69,7 @@ def _allocate(occurrence: Occurrence) -> Iterator[Action]:
     """The address is written to shared memory once for the warp."""
     if occurrence.leads:
         yield Access(occurrence.point, writes=occurrence.spans("dst", _ADDRESS_BYTES), blocks=True)
+        yield TensorAccess(occurrence.point, "", allocates=True)
 
 
 def _load(occurrence: Occurrence) -> Iterator[Action]:

@@ -47,11 +47,15 @@ class TensorOrder:
         self._spans: dict[tuple[Columns, ...], Spans] = {}
         self._provisos: dict[str, None] = {}
         self._freed: set[tuple[int, int]] = set()
+        self._held: dict[int, list[tuple[int, int]]] = {}
+        """For each CTA, strand and point of the allocations that as many deallocations have not followed."""
 
     def add(
         self, strand: int, index: int, action: TensorAccess, clock: Clock, component: Component, over: int
     ) -> None:
         """Note an access; it is over when `component` reaches `over`."""
+        if action.allocates or not action.pipeline:
+            self._count(strand, action)
         self._check_alone(strand, action)
         for columns, writes in ((action.reads, False), (action.writes, True)):
             spans = self._spans.get(columns)
@@ -63,6 +67,21 @@ class TensorOrder:
                         strand, index, action.point, spans, writes, Proxy.GENERIC, False, component, over, clock
                     )
                 )  # fmt: skip
+
+    def _count(self, strand: int, action: TensorAccess) -> None:
+        held = self._held.setdefault(self._protocol.strands[strand].cta, [])
+        if action.allocates:
+            held.append((strand, action.point))
+        elif held:
+            held.pop()
+
+    def check_end(self) -> None:
+        """Report what is still allocated when all threads have ended. Call it for a schedule that ends."""
+        for cta, held in self._held.items():
+            for strand, point in held:
+                text = "the kernel ends and has not freed what it allocates here"
+                place = ("tmem", cta, ABSOLUTE, 0)
+                self._record.add(Flaw.FREED_AMISS, strand, point, place, -1, text, happened=True)
 
     def _check_alone(self, strand: int, action: TensorAccess) -> None:
         """Report what is wrong with an access by itself, and a second deallocation.

@@ -96,6 +96,8 @@ _TENSOR_WORK = {
 
 def _tensor_access(action: TensorAccess) -> str:
     """Return what is done to which columns: of a multiplication those of D."""
+    if action.allocates:
+        return "allocates tensor memory"
     known = [each for each in (*action.writes, *action.reads) if each.start >= 0]
     if not known:
         return f"{_TENSOR_WORK[action.pipeline]} tensor memory"

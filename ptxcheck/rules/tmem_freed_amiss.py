@@ -1,4 +1,4 @@
-"""Tensor memory that a run frees twice, from another column than its first, or with a part of a warp.
+"""Tensor memory that a run frees twice or never, from another column than its first, or with a part of a warp.
 
 Checks: deallocations in runs of the whole kernel, with their addresses as numbers.
 Why: the columns of another allocation are freed, or the hardware waits for lanes that never come.
@@ -26,8 +26,8 @@ RULE = Rule(
     severity=Severity.UNDEFINED,
     since="0.2",
     section="PTX ISA 9.7.17.7",
-    summary="Tensor memory is freed twice, from another column than its first, or by a part of a warp.",
-    consequence="Columns of others are freed, or the warp waits for ever.",
+    summary="Tensor memory is freed twice or never, from another column than its first, or by a part of a warp.",
+    consequence="Columns of others are freed, or a warp or a later CTA waits for ever.",
     advice="Let one whole warp free each allocation once, with the address that the allocation wrote.",
     bad=_BAD,
     good=ACCUMULATORS,

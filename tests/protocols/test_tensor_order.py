@@ -188,7 +188,11 @@ def test_a_fault_of_an_access_is_reported_with_its_kind() -> None:
 
 def test_an_allocation_is_freed_once() -> None:
     free = TensorAccess(0, "", writes=(D,))
+    take = TensorAccess(0, "", allocates=True)
     assert flaws_of({}, [free]) == set()
+    assert flaws_of({}, [take, free]) == set()
+    assert flaws_of({}, [take]) == {Flaw.FREED_AMISS}
+    assert flaws_of({}, [take, take, free]) == {Flaw.FREED_AMISS}
     assert Flaw.FREED_AMISS in flaws_of({}, [free, free])
     fixed = TensorAccess(0, "", writes=(Columns(0, ABSOLUTE, ALL, 0, 32),))
     assert Flaw.FREED_AMISS not in flaws_of({}, [fixed, fixed])

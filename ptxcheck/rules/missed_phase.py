@@ -16,9 +16,8 @@ from .violations import of_flaws
 
 _BAD = changed(
     RING,
-    ("[empty], 32;", "[empty], 1;"),
-    ("[empty+8], 32;", "[empty+8], 1;"),
-    ("    ld.shared.u32 %r13, [%r14];", "    ld.shared.u32 %r13, [%r14];\n    setp.ne.u32 %p5, %r0, 32;"),
+    (".reqntid 64", ".reqntid 96"),
+    ("    ld.shared.u32 %r13, [%r14];", "    ld.shared.u32 %r13, [%r14];\n    setp.ge.u32 %p5, %r0, 64;"),
     ("    mbarrier.arrive.shared::cta.b64 _, [%r9];", "    @!%p5 mbarrier.arrive.shared::cta.b64 _, [%r9];"),
     ("[%r8], %r11;", "[%r8], %r11;  // expect: MB021"),
 )

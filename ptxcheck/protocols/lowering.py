@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..cfg.cfg import Cfg
+from ..isa.modifier import Mod
 from ..op import Op
 from ..spec import Operation, Trait
 from .actions import Access, Action, Barrier, Protocol, Span, Strand
@@ -159,9 +160,16 @@ class Occurrence:
         return value if isinstance(value, Form) else self.number(name)
 
     def barriers(self, name: str) -> Iterator[tuple[Barrier, int]]:
-        """Yield each mbarrier that an address operand names, with the number of threads that name it."""
+        """Yield each mbarrier that an address operand names, with the number of threads that name it.
+
+        In the window of the CTA itself the address of another CTA's mbarrier is that of none.
+        """
+        is_own = name == "addr" and (self.operation.has(Mod.SHARED_CTA) or self.operation.has(Mod.SHARED))
         for address, threads in self.values(name).items():
-            yield self.barrier_at(address), threads
+            barrier = self.barrier_at(address)
+            if is_own and barrier.cta != self.rank:
+                barrier = Barrier(self.rank, address & ~SHARED_WINDOW)
+            yield barrier, threads
 
     def barrier_at(self, address: int) -> Barrier:
         """Return the mbarrier at a shared or generic address."""

@@ -42,6 +42,8 @@ class Meetings:
         self._record = record
         self.by_name: dict[Name, Meeting] = {}
         self._joined: dict[tuple[int, Name], int] = {}
+        self._passed: dict[tuple[int, Name], int] = {}
+        """The generation of the last wait without an arrival that each strand has passed."""
         self._ended: dict[int, Clock] = {}
 
     def arrive(self, actor: Actor, action: Rendezvous) -> int:
@@ -85,12 +87,17 @@ class Meetings:
     def passed(self, actor: Actor, action: Rendezvous) -> Clock | None:
         """Return what the generation that a strand joined publishes, None while it is not complete."""
         meeting = self._meeting(action)
-        generation = self._joined.get((actor.strand, action.name))
-        if generation is None:
+        key = actor.strand, action.name
+        generation = self._joined.get(key)
+        if generation is None or (not action.arrives and self._passed.get(key) == generation):
             text = "a wait without an arrival of its own"
             self._problem(Flaw.COUNT_MISMATCH, actor, action, text, happened=True)
-            generation = 0
-        return meeting.done[generation] if meeting.generation > generation else None
+            generation = generation or 0
+        if meeting.generation <= generation:
+            return None
+        if not action.arrives:
+            self._passed[key] = generation
+        return meeting.done[generation]
 
     def _meeting(self, action: Rendezvous) -> Meeting:
         return self.by_name.setdefault(action.name, Meeting(action.needed, action.without_exited))

@@ -35,6 +35,8 @@ class Plan:
     flips: Flips = ()
     preset: Mapping[Atom, int] = field(default_factory=dict)
     """Numbers that the run starts with."""
+    wanted: Mapping[Condition, bool] = field(default_factory=dict)
+    """Answers to some conditions, wherever they come up."""
     made: list[tuple[Side, bool]] = field(default_factory=list)
     """Each decision, with whether the counts made it: then the other side belongs to other counts."""
     answers: list[tuple[Condition, bool]] = field(default_factory=list)
@@ -75,6 +77,8 @@ class Plan:
         counted = over or (question.stays is not None and bool(question.turns))
         if position < len(self.flips):
             truth = self.flips[position]
+        elif question.condition in self.wanted:
+            truth = self.wanted[question.condition] == question.positive
         elif question.stays is not None and question.turns:
             truth = self._stays(question) == question.stays
         else:
@@ -179,6 +183,8 @@ _IDLE = 2
 """Further counts in a row that may lead to nothing new."""
 _WAYS = 4
 """Ways to a side that are kept."""
+_QUICK = 1024
+"""Numbers up to this one are tried wherever they are found."""
 
 
 def explore(
@@ -229,6 +235,8 @@ class _Explorer:
         self._seen: set[tuple[tuple[int, ...], Flips]] = set()
         self._closed: set[tuple[Flips, bool]] = set()
         """First answers after which counts, none of them zero or all of them, decided nothing: others do the same."""
+        self._sought: set[tuple[tuple[tuple[Atom, int], ...], Claims]] = set()
+        """Numbers that runs started with, and what was wanted of them."""
         self._most_counted = 0
         self._way_in: Flips = ()
         """First answers of the run in which counts have decided most: the way to the loops."""
@@ -243,7 +251,7 @@ class _Explorer:
 
     def start(self, plan: Plan) -> None:
         """Make one run, and note the other sides of its decisions."""
-        if _closing(plan.trips, plan.flips) in self._closed:
+        if not _is_quick(plan.preset) and _closing(plan.trips, plan.flips) in self._closed:
             return
         coverage = self._coverage
         coverage.runs += 1
@@ -258,7 +266,7 @@ class _Explorer:
         coverage.covered.update(side for side, _ in plan.made)
         coverage.counted.update((point, not truth) for (point, truth), counted in plan.made if counted)
         counted = sum(counted for _, counted in plan.made)
-        if not any(counted for _, counted in plan.made[len(plan.flips) :]):
+        if not plan.preset and not any(counted for _, counted in plan.made[len(plan.flips) :]):
             self._closed.add(_closing(plan.trips, plan.flips))
         if counted > self._most_counted:
             self._most_counted, self._way_in = counted, plan.flips
@@ -272,8 +280,13 @@ class _Explorer:
         for side in sorted(coverage.excluded):
             for way in coverage.ways_to(side):
                 preset = numbers(way)
-                if preset:
-                    self.start(Plan(trips, preset=preset))
+                if not preset:
+                    continue
+                wanted = way[:-1] if _is_quick(preset) else ()
+                attempt = (tuple(preset.items()), wanted)
+                if attempt not in self._sought:
+                    self._sought.add(attempt)
+                    self.start(Plan(trips, preset=preset, wanted=dict(wanted)))
                 if not coverage.ways_to(side):
                     break
 
@@ -340,6 +353,11 @@ class _Explorer:
             else:
                 coverage.left_out.add(side)
         coverage.left_out |= coverage.counted - coverage.covered
+
+
+def _is_quick(preset: Mapping[Atom, int]) -> bool:
+    """Tell whether a run starts with numbers, all of which are so small that loops which they bound end soon."""
+    return bool(preset) and max(preset.values()) <= _QUICK
 
 
 def _closing(trips: tuple[int, ...], flips: Flips) -> tuple[Flips, bool]:

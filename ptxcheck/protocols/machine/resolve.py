@@ -16,6 +16,7 @@ import numpy as np
 from ...op import Op
 from . import lanes
 from .symbol import Atom, Form, Value
+from .trace import OFFSET_MASK, RANK_SHIFT, SHARED_WINDOW
 
 Decide = Callable[[Form], bool]
 """Decides an open predicate that is the same for all threads."""
@@ -26,7 +27,7 @@ _CHOICES = frozenset({"selp", *_LOGIC, *_PREDICATES, "not"})
 _COMPUTED = frozenset(
     {
         "lanes", "sum", "cmp", "below", "not", "selp", "add", "sub", "mul", "mulhi", "shl", "shr", "sar", "compare",
-        "pack", *_LOGIC,
+        "pack", "mapa", *_LOGIC,
     }
 )  # fmt: skip
 """Kinds of atoms that are numbers once their arguments are."""
@@ -100,6 +101,15 @@ def leaves(value: Form) -> Iterator[Atom]:
             waiting.extend(reversed(part.inner))
         elif isinstance(part, tuple):
             waiting.extend(reversed(part))
+
+
+def mapped(address: Value, rank: Value, *, generic: bool) -> Value:
+    """Return the place of a shared address in the CTA of a rank, as `mapa` gives it."""
+    if isinstance(address, Form) or isinstance(rank, Form):
+        return lanes.opaque("mapa", address, rank, int(generic))
+    offset = lanes.bitwise(Op.AND, address, OFFSET_MASK)
+    place = lanes.add(offset, lanes.shift_left(rank, RANK_SHIFT, 64), 64)
+    return lanes.add(place, SHARED_WINDOW, 64) if generic else place
 
 
 class _Rebuild:
@@ -196,6 +206,8 @@ class _Rebuild:
         if kind == "compare":
             a, b = self.part(parts[2]), self.part(parts[3])
             return lanes.compare(str(parts[1]), a, b, _number(parts[4]), signed_operands=bool(parts[5]))
+        if kind == "mapa":
+            return mapped(self.part(parts[1]), self.part(parts[2]), generic=bool(parts[3]))
         if kind == "pack":
             return lanes.pack(_number(parts[1]), [self.part(part) for part in parts[2:]])
         a, b, width = self.part(parts[1]), self.part(parts[2]), _number(parts[3])

@@ -15,9 +15,9 @@ from . import lanes
 from .accesses import is_pointer
 from .compute import COMPUTE
 from .registers import lanes_of
+from .resolve import mapped
 from .symbol import LANE, WARP, Form, Lanes, Value
 from .trace import (
-    OFFSET_MASK,
     PARAM_WINDOW,
     RANK_SHIFT,
     SHARED_TABLE,
@@ -292,15 +292,8 @@ def _map_address(machine: Machine, point: int, instruction: Instruction, guard: 
     source, rank = (_number(machine, machine.value(o, guard), guard, point) for o in operands)
     if not isinstance(target, Register):
         return
-    if isinstance(source, Form) or isinstance(rank, Form):
-        machine.registers.write(target, guard, lanes.opaque("mapa", source, rank))
-        return
-    offset = lanes.bitwise(Op.AND, source, OFFSET_MASK)
-    high = lanes.shift_left(rank, RANK_SHIFT, 64)
-    mapped = lanes.add(offset, high, 64)
-    if not instruction.operation.slots.get("space", ""):
-        mapped = lanes.add(mapped, SHARED_WINDOW, 64)
-    machine.registers.write(target, guard, lanes.settle(mapped))
+    place = mapped(source, rank, generic=not instruction.operation.slots.get("space", ""))
+    machine.registers.write(target, guard, lanes.settle(place))
 
 
 def _number(machine: Machine, value: Value, guard: ThreadSet, point: int) -> Value:

@@ -190,8 +190,8 @@ def repair_finding(
         doubts = unproved(after, target.kernel)
         if (suggested is None or doubts < fewest) and not any(patch.needs_proof for patch in patches):
             suggested, fewest = repaired, doubts
-            others = any(finding.kernel == target.kernel for finding in after.findings)
-            if target.counterexample is None and (others or any(patch.guess for patch in patches)):
+            others = target.counterexample is None and any(f.kernel == target.kernel for f in after.findings)
+            if others or any(patch.guess for patch in patches):
                 budget.most = _CANDIDATES  # nothing proves the kernel while other faults are left
     if suggested is None or (suggested.safety is Safety.SUGGESTED and not unsafe):
         return None

@@ -21,7 +21,8 @@ _STORE = "    tcgen05.wait::ld.sync.aligned;\n"
 _RELEASE = "    mbarrier.arrive.shared::cta.b64 _, [%r12];\n"
 _BAD = changed(
     ACCUMULATORS,
-    (_RELEASE, _RELEASE + _STORES.replace("{%r6};", "{%r6};  // expect: TM040")),
+    (_RELEASE, _RELEASE + _STORES),
+    ("0x8040490, %p3;", "0x8040490, %p3;  // expect: TM040"),
 )
 _GOOD = changed(ACCUMULATORS, (_STORE, _STORE + _STORES))
 

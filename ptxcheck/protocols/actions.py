@@ -192,6 +192,8 @@ class Rendezvous:
     """False for relaxed arrivals and for collectives that order execution and no memory."""
     without_exited: bool = False
     """True when threads that have ended count as if they had arrived."""
+    parted: int = 0
+    """Lanes of the warp, as bits, that come without the others to a barrier that wants all of them together."""
 
 
 @dataclass(frozen=True, slots=True)

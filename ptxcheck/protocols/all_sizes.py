@@ -106,7 +106,9 @@ class AllSizes:
         while not self._is_over():
             last = self._runs[-1]
             if last.sizes.high is None or last.sizes.high >= _GREATEST:
-                return f"every number of {show_atom(self._size)} was run" if self._starts_low_enough() else None
+                return (
+                    f"every number of {show_atom(self._size)} was run" if self._starts_low_enough() else None
+                )
             self._run(last.sizes.high + 1)
             if period is None:
                 period, first = self._find_period()

@@ -25,6 +25,8 @@ class Meeting:
     generation: int = 0
     strands: set[int] = field(default_factory=set)
     """Strands that have arrived in this generation."""
+    warps: set[tuple[int, int]] = field(default_factory=set)
+    """Warps of which only some lanes came, and which count as a whole all the same."""
     parts: list[Clock] = field(default_factory=list)
     done: list[Clock] = field(default_factory=list)
 
@@ -62,14 +64,35 @@ class Meetings:
         if meeting.without_exited and actor.strand in meeting.strands:
             text = "a second arrival in one generation: when others have ended, the first completes it"
             self._problem(Flaw.EARLY_ARRIVAL, actor, action, text)
+        if action.parted and self._protocol.strands[actor.strand].events:
+            self._check_parted(actor, action)
         meeting.parts.append(stamp)
         meeting.strands.add(actor.strand)
+        if action.parted:
+            own = self._protocol.strands[actor.strand]
+            meeting.warps.add((own.cta, own.warp))
         meeting.arrived += action.threads
         if meeting.arrived > meeting.needed:
             text = f"{meeting.arrived} threads arrive at a barrier of {meeting.needed}"
             self._problem(Flaw.OVER_ARRIVAL, actor, action, text, happened=True)
         self._complete_if_done(action.name, meeting)
         return generation
+
+    def _check_parted(self, actor: Actor, action: Rendezvous) -> None:
+        """Check that lanes that come to an aligned barrier without the others of their warp are alone by then.
+
+        On an H100 such kernels hang; PTX leaves it undefined.
+        """
+        strands = self._protocol.strands
+        own = strands[actor.strand]
+        event = own.events[int(actor.stamp[Row.EXECUTED, actor.strand]) - 1]
+        for other in strands:
+            if (own.cta, own.warp) != (other.cta, other.warp) or other.lanes & action.parted:
+                continue
+            shared = {each for each in own.events if each < event}.intersection(other.events)
+            if other.events and other.events[-1] > max(shared, default=-1):
+                text = "some lanes of this warp come to an aligned barrier, and others do something else"
+                self._problem(Flaw.COUNT_MISMATCH, actor, action, text, happened=True)
 
     def end(self, strand: int, clock: Clock) -> None:
         """Note the end of a strand: one more action of it, which nobody knows of but by these barriers."""
@@ -112,7 +135,8 @@ class Meetings:
         ]  # fmt: skip
 
     def _exited(self, name: Name, meeting: Meeting) -> int:
-        return sum(self._protocol.strands[strand].threads for strand in self._absent(name, meeting))
+        absent = (self._protocol.strands[strand] for strand in self._absent(name, meeting))
+        return sum(each.threads for each in absent if (each.cta, each.warp) not in meeting.warps)
 
     def _complete_if_done(self, name: Name, meeting: Meeting) -> None:
         if meeting.arrived + self._exited(name, meeting) < meeting.needed:
@@ -126,6 +150,7 @@ class Meetings:
         meeting.arrived = 0
         meeting.parts = []
         meeting.strands = set()
+        meeting.warps = set()
 
     def _problem(
         self, flaw: Flaw, actor: Actor, action: Rendezvous, detail: str, *, happened: bool = False

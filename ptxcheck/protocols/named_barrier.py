@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..op import Op
+from ..spec import Trait
 from .actions import Action, Rendezvous
 from .lowering import Lower, Occurrence
+from .machine.symbol import Form
+from .machine.trace import NotFollowedError
 
 _WARP = 32
 
@@ -25,7 +28,7 @@ def _named(occurrence: Occurrence, *, waits: bool) -> Rendezvous:
     name = ("bar", occurrence.rank, occurrence.number("barrier"))
     return Rendezvous(
         occurrence.point, name, _counted(occurrence), needed or _whole(occurrence.shape.threads), waits,
-        without_exited=not needed,
+        without_exited=not needed, parted=_parted(occurrence),
     )  # fmt: skip
 
 
@@ -34,12 +37,46 @@ def _whole(threads: int) -> int:
     return -(-threads // _WARP) * _WARP
 
 
-def _counted(occurrence: Occurrence) -> int:
-    """Return the threads that count: a warp counts as a whole, once for all of its lanes that come together."""
+def _parted(occurrence: Occurrence) -> int:
+    together = _together(occurrence)
+    barrier = occurrence.event.operands["barrier"]
+    if _is_aligned(occurrence) and not isinstance(barrier, int | Form):
+        named = barrier[_start(occurrence) : _start(occurrence) + _WARP]
+        if len({int(each) for lane, each in enumerate(named) if together >> lane & 1}) > 1:
+            raise NotFollowedError("lanes of one warp name different barriers", occurrence.point)
+    is_whole = together.bit_count() == _lanes(occurrence)
+    return 0 if is_whole or not _is_aligned(occurrence) else together
+
+
+def _is_aligned(occurrence: Occurrence) -> bool:
+    return Trait.ALIGNED in occurrence.operation.traits
+
+
+def _lanes(occurrence: Occurrence) -> int:
+    """Return the threads of the warp of a strand."""
+    return min(_WARP, occurrence.shape.threads - _start(occurrence))
+
+
+def _start(occurrence: Occurrence) -> int:
     first = (occurrence.threads & -occurrence.threads).bit_length() - 1
-    start = first // _WARP * _WARP
-    together = occurrence.event.threads >> start & ((1 << _WARP) - 1)
-    return occurrence.count + (_WARP - together.bit_count() if occurrence.leads else 0)
+    return first // _WARP * _WARP
+
+
+def _together(occurrence: Occurrence) -> int:
+    """Return the lanes of the warp that come together, as bits."""
+    return occurrence.event.threads >> _start(occurrence) & ((1 << _WARP) - 1)
+
+
+def _counted(occurrence: Occurrence) -> int:
+    """Return the threads that count.
+
+    At an aligned barrier a warp counts as a whole, once for all of its lanes that come together. At others each
+    thread counts, and a last warp that is not full like a full one.
+    """
+    if not occurrence.leads:
+        return occurrence.count
+    present = _together(occurrence).bit_count() if _is_aligned(occurrence) else _lanes(occurrence)
+    return occurrence.count + _WARP - present
 
 
 MEANINGS: Mapping[Op, Lower] = {Op.BAR_SYNC: _sync, Op.BAR_ARRIVE: _arrive, Op.BAR_RED: _sync}

@@ -301,7 +301,13 @@ class _Verifier:
     def _extend_to_all_sizes(self, coverage: Coverage) -> None:
         """Look for a reason why what was shown for some trip counts holds for all."""
         result = self._result
-        if result.complete or result.failures or self._program.peeks or coverage.settled or not self._is_plain:
+        if (
+            result.complete
+            or result.failures
+            or self._program.peeks
+            or coverage.settled
+            or not self._is_plain
+        ):
             return
         size = size_of(self._paths)
         if size is None:

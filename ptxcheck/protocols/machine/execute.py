@@ -33,6 +33,7 @@ from ...ir import (
     Register,
     Symbol,
     SymbolOffset,
+    registers_of,
 )
 from ...op import Op
 from ...spec import Trait
@@ -888,6 +889,8 @@ class Machine:
             return
         operands: dict[str, Value] = {}
         for spec, operand in followed(instruction):
+            if not all(self.registers.covers(register, guard) for register in registers_of(operand)):
+                raise NotFollowedError("some of its threads have not written a register that it reads", point)
             value = self.value(operand, guard)
             if isinstance(value, Form):
                 self.observe_use(value)

@@ -60,6 +60,13 @@ class RegisterFile:
         else:
             self._pieces[register] = pieces
 
+    def covers(self, register: Register, threads: ThreadSet) -> bool:
+        """Tell whether all of some threads have written a register that some of them have written."""
+        left = threads
+        for mask, _ in self._pieces.get(register, ()):
+            left &= ~mask
+        return left in (0, threads)
+
     def pieces(self, register: Register, threads: ThreadSet) -> list[Piece]:
         """Return the values in some threads with the threads that hold each; threads without one are left out."""
         return [(held, v) for mask, v in self._pieces.get(register, ()) if (held := mask & threads)]

@@ -1,4 +1,4 @@
-"""What is proved for all sizes: rings hold for every count, and a slip in a round that no run came to is never proved."""
+"""What is proved for all sizes: rings hold for every count, and a slip in a late round is never proved."""
 
 from __future__ import annotations
 

@@ -889,8 +889,7 @@ class Machine:
             return
         operands: dict[str, Value] = {}
         for spec, operand in followed(instruction):
-            if not all(self.registers.covers(register, guard) for register in registers_of(operand)):
-                raise NotFollowedError("some of its threads have not written a register that it reads", point)
+            self._check_written(operand, guard, point)
             value = self.value(operand, guard)
             if isinstance(value, Form):
                 self.observe_use(value)
@@ -923,6 +922,10 @@ class Machine:
             differs = 0 if Trait.BARRIER in instruction.operation.traits else LANE | WARP
             visit = self.count(("result", point))
             self.write_opaque(instruction, guard, "result", point, visit, differs=differs)
+
+    def _check_written(self, operand: Operand, guard: ThreadSet, point: int) -> None:
+        if not all(self.registers.covers(register, guard) for register in registers_of(operand)):
+            raise NotFollowedError("some of its threads have not written a register that it reads", point)
 
     def _write_all(self, instruction: Instruction, guard: ThreadSet, value: Value) -> None:
         for register in instruction.writes():

@@ -42,11 +42,21 @@ class NoStory:
         return None
 
 
-def fake(flaw: Flaw, mechanism: str, cause: Cause = Cause.ARRIVALS, *, certain: bool = True) -> Any:
+STRICT = (
+    Flaw.MISSING_PROXY_FENCE, Flaw.BARRIER_OVERWRITTEN, Flaw.EARLY_INVALIDATION, Flaw.UNORDERED_INIT,
+    Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSED_PHASE, Flaw.EXIT_WITH_REMOTE_ACCESS,
+)  # fmt: skip
+"""What released libraries may have."""
+
+
+def fake(
+    flaw: Flaw, mechanism: str, cause: Cause = Cause.ARRIVALS, *, certain: bool = True, strict: bool = False
+) -> Any:
     violation = SimpleNamespace(
         problem=SimpleNamespace(flaw=flaw, point=3), mechanism=mechanism, cause=cause, certain=certain
     )
-    return SimpleNamespace(whole_kernel=SimpleNamespace(violations=(violation,)))
+    found, tolerated = ((), (violation,)) if strict else ((violation,), ())
+    return SimpleNamespace(whole_kernel=SimpleNamespace(violations=found, strict=tolerated))
 
 
 def owners(view: Any) -> list[Rule]:
@@ -62,6 +72,16 @@ def test_each_flaw_belongs_to_one_rule(flaw: Flaw, monkeypatch: pytest.MonkeyPat
             found = owners(fake(flaw, mechanism, cause))
             assert len(found) == 1, (mechanism, cause, [rule.id for rule in found])
             assert found[0].id[:2] in FAMILIES
+
+
+@pytest.mark.parametrize("flaw", STRICT, ids=lambda flaw: flaw.value)
+def test_what_libraries_rely_on_belongs_to_one_pedantic_rule(
+    flaw: Flaw, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counterexample, "Story", NoStory)
+    for mechanism in ABOUT.get(flaw, ("mbarrier",)):
+        (rule,) = owners(fake(flaw, mechanism, strict=True))
+        assert rule.pedantic
 
 
 def test_what_rests_on_assumptions_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,12 +14,12 @@ from ptxcheck.protocols.whole_kernel import Cause
 from ptxcheck.rules import RULES, Rule
 from ptxcheck.rules.violations import of_flaws
 
-FAMILIES = ("MB", "TX", "NB", "CL", "SM", "PX")
+FAMILIES = ("MB", "TX", "NB", "CL", "SM", "PX", "TM")
 ABOUT = {
     Flaw.TX_MISMATCH: ("mbarrier",),
-    Flaw.READ_TOO_EARLY: ("shared",),
-    Flaw.OVERWRITE: ("shared",),
-    Flaw.WRITES_COLLIDE: ("shared",),
+    Flaw.READ_TOO_EARLY: ("shared", "tmem"),
+    Flaw.OVERWRITE: ("shared", "tmem"),
+    Flaw.WRITES_COLLIDE: ("shared", "tmem"),
     Flaw.MISSING_PROXY_FENCE: ("shared",),
     Flaw.EXIT_WITH_REMOTE_ACCESS: ("cta",),
     Flaw.DEADLOCK: ("mbarrier", "bar", "cluster", "registers", "warp", ""),

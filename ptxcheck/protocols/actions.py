@@ -158,6 +158,8 @@ class Wait:
     token: int = -1
     acquires: bool = True
     """False for `.relaxed`: nothing that others published is seen without a fence."""
+    wide: bool = True
+    """False for the scope of a CTA: ordinary writes of other CTAs are not seen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,12 +74,15 @@ def _complete(occurrence: Occurrence) -> Iterator[Action]:
 def _wait(occurrence: Occurrence) -> Iterator[Action]:
     """Lanes that wait on different mbarriers go on together, when all of them are done."""
     acquires = not occurrence.operation.has(Mod.RELAXED)
+    wide = occurrence.operation.slots.get("scope") == Mod.CLUSTER
     for barrier, _ in occurrence.barriers("addr"):
         if occurrence.has("parity"):
-            yield Wait(occurrence.point, barrier, occurrence.number("parity") & 1, acquires=acquires)
+            yield Wait(
+                occurrence.point, barrier, occurrence.number("parity") & 1, acquires=acquires, wide=wide
+            )
         else:
             token = occurrence.number("state") & ~_STATE_TAG
-            yield Wait(occurrence.point, barrier, None, token, acquires)
+            yield Wait(occurrence.point, barrier, None, token, acquires, wide)
 
 
 MEANINGS: Mapping[Op, Lower] = {

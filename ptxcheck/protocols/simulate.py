@@ -248,6 +248,9 @@ class _Simulation:
         if published is not None:
             runner.acquirable = np.maximum(runner.acquirable, published)
             seen = published if action.acquires else execution_only(published, runner.clock)
+            if not action.wide:
+                seen = seen.copy()
+                seen[Row.WIDE] = runner.clock[Row.WIDE]
             runner.clock = np.maximum(runner.clock, seen)
         return phase
 

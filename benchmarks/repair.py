@@ -38,6 +38,8 @@ from ptxcheck.source import Source
 
 _ROOT = Path(__file__).resolve().parents[1]
 _NICENESS = 5
+_AGAIN = 1.0
+"""Seconds after which a limit is raised again: one that comes in a destructor is lost."""
 _GOOD = frozenset({"safe", "faster", "nothing"})
 _HOLDS = frozenset({"proved", "proved-bounded", "assumes"})
 _SLOWER = frozenset(
@@ -199,7 +201,7 @@ def _alarm(seconds: float) -> Iterator[_Alarm]:
     """Leave the block after so many seconds of processor time; `rang` tells that it was left so."""
     alarm = _Alarm()
     signal.signal(signal.SIGPROF, _out_of_time)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
     try:
         yield alarm
     except _OutOfTimeError:

@@ -6,7 +6,7 @@ Every solver has a context of its own and a limit of effort; `None` means that i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -26,6 +26,11 @@ class Variable:
     name: str
     low: int
     high: int
+
+    @property
+    def closest_to_zero(self) -> int:
+        """The number that it has where nothing says otherwise."""
+        return max(self.low, min(0, self.high))
 
 
 class _Nested:
@@ -92,78 +97,140 @@ class Claim:
     holds: bool = True
 
 
+Numbers: TypeAlias = Mapping[str, int]
+Evaluate: TypeAlias = Callable[[Numbers], int]
+"""Returns what a term is for numbers of its variables, by their names; one that is not named is the closest to zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """A claim with what is looked up again and again: its number among all claims, and how to evaluate it."""
+
+    claim: Claim
+    number: int
+    evaluate: Evaluate
+    variables: tuple[Variable, ...]
+    """Each once, in the order of the term."""
+    slopes: Mapping[str, int]
+    """By how much the term grows with a variable, for those in which it is linear."""
+
+    def is_true(self, numbers: Numbers) -> bool:
+        """Tell whether the claim holds for numbers."""
+        return _is_true(self.claim, self.evaluate(numbers))
+
+
 class _Model:
     """Numbers for variables; those that it does not name are the ones closest to zero."""
 
-    def __init__(self, numbers: Mapping[str, int]) -> None:
-        self._numbers = numbers
-        self._values: dict[Term, int] = {}
-        self._truths: dict[int, bool] = {}
+    def __init__(self, numbers: Numbers, truths: dict[int, bool] | None = None) -> None:
+        self.numbers = numbers
+        self._truths: dict[int, bool] = {} if truths is None else truths
 
-    def holds(self, claim: Claim, number: int) -> bool:
-        """Tell whether a claim is true; `number` is its own among all claims of the solver."""
-        known = self._truths.get(number)
+    def holds(self, claim: _Numbered) -> bool:
+        """Tell whether a claim is true."""
+        known = self._truths.get(claim.number)
         if known is None:
-            known = self._truths[number] = _is_true(claim, self.value(claim.term))
+            known = self._truths[claim.number] = claim.is_true(self.numbers)
         return known
 
-    def value(self, term: Term) -> int:
-        """Return what a term is."""
-        found = self._values.get(term)
-        if found is None:
-            found = self._values[term] = self._computed(term)
-        return found
+    def changed(self, variable: Variable, number: int, dependents: Iterable[int]) -> _Model:
+        """Return the model with another number for a variable; `dependents` are the numbers of claims about it."""
+        truths = self._truths.copy()
+        for each in dependents:
+            truths.pop(each, None)
+        return _Model({**self.numbers, variable.name: number}, truths)
 
-    def with_number(self, variable: Variable, number: int) -> _Model:
-        """Return the model with another number for a variable."""
-        return _Model({**self._numbers, variable.name: number})
-
-    def nearest(self, claim: Claim, variable: Variable) -> int | None:
+    def nearest(self, claim: _Numbered, variable: Variable) -> int | None:
         """Return a number for a variable that makes a false claim true, close to the one it has; None if none is found.
 
         By bisection, as if the term grew or fell with the variable: the caller looks whether it is right.
         """
+        numbers = dict(self.numbers)
 
-        def is_true(number: int) -> bool:
-            return _is_true(claim, self.with_number(variable, number).value(claim.term))
+        def value(number: int) -> int:
+            numbers[variable.name] = number
+            return claim.evaluate(numbers)
 
-        if claim.relation == "eq" and claim.holds:
-            return self._solution(claim, variable)
-        start = self.value(variable)
+        start = numbers.get(variable.name, variable.closest_to_zero)
+        slope = claim.slopes.get(variable.name)
+        if slope:
+            found = start + _distance(claim.claim, claim.evaluate(numbers), slope)
+            return (
+                found
+                if variable.low <= found <= variable.high and _is_true(claim.claim, value(found))
+                else None
+            )
+        if claim.claim.relation == "eq" and claim.claim.holds:
+            return _solution(claim.claim.bound, variable, value)
         for end in (variable.high, variable.low):
-            if end == start or not is_true(end):
+            if end == start or not _is_true(claim.claim, value(end)):
                 continue
             wrong, right = start, end
             while abs(right - wrong) > 1:
                 middle = (right + wrong) // 2
-                wrong, right = (wrong, middle) if is_true(middle) else (middle, right)
+                wrong, right = (wrong, middle) if _is_true(claim.claim, value(middle)) else (middle, right)
             return right
         return None
 
-    def _solution(self, claim: Claim, variable: Variable) -> int | None:
-        def value(number: int) -> int:
-            return self.with_number(variable, number).value(claim.term)
 
-        low, high = variable.low, variable.high
-        rises = value(high) >= value(low)
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if (value(middle) >= claim.bound) == rises else (middle + 1, high)
-        return low if value(low) == claim.bound else None
+def _distance(claim: Claim, value: int, slope: int) -> int:
+    """Return the least change of a variable that makes a false claim true, when its term grows by `slope` with it."""
+    if claim.relation == "eq":
+        return (claim.bound - value) // slope if claim.holds else 1
+    missing = claim.bound - 1 - value if claim.holds else claim.bound - value
+    return missing // slope if claim.holds == (slope > 0) else -(-missing // slope)
 
-    def _computed(self, term: Term) -> int:
-        match term:
-            case Variable():
-                return self._numbers.get(term.name, max(term.low, min(0, term.high)))
-            case Sum():
-                return term.constant + sum(factor * self.value(part) for factor, part in term.terms)
-            case Quotient():
-                return self.value(term.term) // term.divisor
-            case Remainder():
-                return self.value(term.term) % term.divisor
-            case Unsigned():
-                inner = self.value(term.term)
-                return inner + (1 << term.bits) if inner < 0 else inner
+
+def _slopes(term: Term) -> dict[str, int]:
+    if isinstance(term, Variable):
+        return {term.name: 1}
+    if not isinstance(term, Sum):
+        return {}
+    found: dict[str, int] = {}
+    inside: set[str] = set()
+    for factor, part in term.terms:
+        if isinstance(part, Variable):
+            found[part.name] = found.get(part.name, 0) + factor
+        else:
+            inside.update(variable.name for variable in _variables_of(part))
+    return {name: slope for name, slope in found.items() if slope and name not in inside}
+
+
+def _solution(bound: int, variable: Variable, value: Callable[[int], int]) -> int | None:
+    low, high = variable.low, variable.high
+    rises = value(high) >= value(low)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if (value(middle) >= bound) == rises else (middle + 1, high)
+    return low if value(low) == bound else None
+
+
+def _evaluator(term: Term) -> Evaluate:
+    """Return how to compute a term: without a walk over it, as the same terms are computed again and again."""
+    match term:
+        case Variable():
+            name, default = term.name, term.closest_to_zero
+            return lambda numbers: numbers.get(name, default)
+        case Sum(terms=((factor, part),), constant=constant):
+            inner = _evaluator(part)
+            return (
+                inner if (factor, constant) == (1, 0) else lambda numbers: constant + factor * inner(numbers)
+            )
+        case Sum(terms=((first, one), (second, other)), constant=constant):
+            left, right = _evaluator(one), _evaluator(other)
+            return lambda numbers: constant + first * left(numbers) + second * right(numbers)
+        case Sum(constant=constant):
+            parts = [(factor, _evaluator(part)) for factor, part in term.terms]
+            return lambda numbers: constant + sum(factor * part(numbers) for factor, part in parts)
+        case Quotient(divisor=divisor):
+            inner = _evaluator(term.term)
+            return lambda numbers: inner(numbers) // divisor
+        case Remainder(divisor=divisor):
+            inner = _evaluator(term.term)
+            return lambda numbers: inner(numbers) % divisor
+        case Unsigned(bits=bits):
+            inner, wrap = _evaluator(term.term), 1 << bits
+            return lambda numbers: value + wrap if (value := inner(numbers)) < 0 else value
 
 
 def _is_true(claim: Claim, value: int) -> bool:
@@ -196,18 +263,20 @@ class PathSolver:
         self._terms: dict[Term, Any] = {}
         self._literals: list[Any] = []
         """For each claim, by its number, a boolean that implies it."""
-        self._numbers: dict[Claim, int] = {}
-        self._same: dict[int, tuple[Claim, int]] = {}
+        self._numbered: dict[Claim, _Numbered] = {}
+        self._same: dict[int, tuple[Claim, _Numbered]] = {}
         """The same by identity, as callers ask with the same claims again and again."""
         self._models: list[_Model] = []
         """The latest one first."""
-        self._assumed: list[Claim] = []
+        self._assumed: list[_Numbered] = []
+        self._about: dict[str, list[int]] = {}
+        """For the name of each variable, the numbers of the claims about it."""
 
     def assume(self, claim: Claim) -> None:
         """Add a claim for good."""
         self._solver.add(self._claim(claim))
         self._models.clear()
-        self._assumed.append(claim)
+        self._assumed.append(self._known(claim))
 
     def possible(self, claims: Sequence[Claim]) -> bool | None:
         """Tell whether the claims can hold together; None when that was not decided within the effort."""
@@ -225,7 +294,7 @@ class PathSolver:
         """Return a number that a term may be when the claims hold, None when none was found."""
         model = self._find_model(claims)
         if model is not None:
-            return model.value(term)
+            return _evaluator(term)(model.numbers)
         built = self._term(term)
         if self._solver.check(*[self._literal(claim) for claim in claims]) != self._z3.sat:
             return None
@@ -235,35 +304,34 @@ class PathSolver:
 
     def _find_model(self, claims: Sequence[Claim]) -> _Model | None:
         """Return an earlier answer that is one to these claims too, as it is or with a number or two changed."""
-        numbered = [(claim, self._number(claim)) for claim in claims]
+        asked = [self._known(claim) for claim in claims]
+        asked.reverse()
         for model in self._models:
-            if all(model.holds(claim, number) for claim, number in reversed(numbered)):
+            if all(map(model.holds, asked)):
                 self._models.remove(model)
                 self._keep(model)
                 return model
         for model in self._models[:_REPAIRED]:
-            repaired = self._repaired(model, numbered)
+            repaired = self._repaired(model, asked)
             if repaired is not None:
                 self._keep(repaired)
                 return repaired
         return None
 
-    def _repaired(self, model: _Model, numbered: Sequence[tuple[Claim, int]]) -> _Model | None:
+    def _repaired(self, model: _Model, asked: Sequence[_Numbered]) -> _Model | None:
         """Return a model of the claims that differs in some numbers, None when none is found."""
         for _ in range(_CHANGES):
-            claim = next((each for each, number in reversed(numbered) if not model.holds(each, number)), None)
-            if claim is None:
-                return (
-                    model if all(_is_true(each, model.value(each.term)) for each in self._assumed) else None
-                )
+            broken = next((claim for claim in asked if not model.holds(claim)), None)
+            if broken is None:
+                return model if all(map(model.holds, self._assumed)) else None
             changed = [
-                model.with_number(variable, number)
-                for variable in dict.fromkeys(_variables_of(claim.term))
-                if (number := model.nearest(claim, variable)) is not None
+                model.changed(variable, number, self._about[variable.name])
+                for variable in broken.variables
+                if (number := model.nearest(broken, variable)) is not None
             ]
             if not changed:
                 return None
-            model = min(changed, key=lambda each: sum(not each.holds(c, number) for c, number in numbered))
+            model = min(changed, key=lambda each: sum(not each.holds(claim) for claim in asked))
         return None
 
     def _keep_model(self, claims: Sequence[Claim]) -> None:
@@ -274,30 +342,37 @@ class PathSolver:
             if (value := found[built]) is not None
         }
         model = _Model(numbers)
-        if all(_is_true(claim, model.value(claim.term)) for claim in (*self._assumed, *claims)):
+        if all(map(model.holds, self._assumed)) and all(model.holds(self._known(claim)) for claim in claims):
             self._keep(model)
 
     def _keep(self, model: _Model) -> None:
         self._models.insert(0, model)
         del self._models[_MODELS:]
 
-    def _number(self, claim: Claim) -> int:
-        """Return the number of a claim among all that were asked about; it has a literal from then on."""
-        known = self._same.get(id(claim))
-        if known is not None:
-            return known[1]
-        number = self._numbers.get(claim)
-        if number is None:
-            number = self._numbers[claim] = len(self._literals)
-            literal = self._z3.Bool(f"claim!{number}", ctx=self._context)
-            self._literals.append(literal)
-            self._solver.add(self._z3.Implies(literal, self._claim(claim), ctx=self._context))
-        self._same[id(claim)] = claim, number
-        return number
+    def _known(self, claim: Claim) -> _Numbered:
+        """Return a claim with its number among all that were asked about; it has a literal from then on."""
+        same = self._same.get(id(claim))
+        if same is not None:
+            return same[1]
+        known = self._numbered.get(claim)
+        if known is None:
+            known = self._numbered[claim] = self._introduced(claim)
+        self._same[id(claim)] = claim, known
+        return known
+
+    def _introduced(self, claim: Claim) -> _Numbered:
+        number = len(self._literals)
+        literal = self._z3.Bool(f"claim!{number}", ctx=self._context)
+        self._literals.append(literal)
+        self._solver.add(self._z3.Implies(literal, self._claim(claim), ctx=self._context))
+        variables = tuple(dict.fromkeys(_variables_of(claim.term)))
+        for variable in variables:
+            self._about.setdefault(variable.name, []).append(number)
+        return _Numbered(claim, number, _evaluator(claim.term), variables, _slopes(claim.term))
 
     def _literal(self, claim: Claim) -> Any:
         """Return a boolean that implies the claim."""
-        return self._literals[self._number(claim)]
+        return self._literals[self._known(claim).number]
 
     def _claim(self, claim: Claim) -> Any:
         term = self._term(claim.term)

@@ -12,6 +12,9 @@ from enum import StrEnum
 class Mod(StrEnum):
     """A modifier as it is written."""
 
+    # clusterlaunchcontrol
+    IS_CANCELED = ".is_canceled"
+
     # memory order and scope
     WEAK = ".weak"
     RELAXED = ".relaxed"

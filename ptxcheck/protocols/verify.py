@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
@@ -30,9 +30,10 @@ from .machine.paths import Coverage, Plan, explore
 from .machine.program import Program
 from .machine.solver import SolverOracle
 from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom
-from .machine.trace import SHARED_TABLE, Assumption, NotFollowedError, Shape, Trace
+from .machine.trace import SHARED_LOAD, SHARED_TABLE, Assumption, NotFollowedError, Shape, Trace
 from .meanings import MEANINGS, PROPERTY_OF
-from .outcome import Equation, Flaw, Outcome, Problem
+from .outcome import Doubt, Equation, Flaw, Outcome, Problem
+from .read_values import Answers, are_possible
 from .search import examine
 from .simulate import simulate
 from .tensor_loads import LoadUses
@@ -48,6 +49,8 @@ _EFFORT = 600
 _DEEPEST = 33
 """Most rounds of a loop that are run for the sake of deep rings."""
 _MOST_RUNS = 96
+_BLOCK = ("block", -1)
+"""Key of the assumption that the block is the largest that is allowed."""
 _CLUSTERS: tuple[Dim, ...] = (
     (1, 1, 1), (2, 1, 1), (1, 2, 1), (4, 1, 1), (2, 2, 1), (1, 4, 1), (4, 2, 1), (2, 4, 1), (8, 1, 1), (4, 4, 1),
     (16, 1, 1),
@@ -64,6 +67,8 @@ class Run:
     problems: tuple[Problem, ...]
     doubt: str = ""
     """Why there may be no such run, or "" when its path is surely possible."""
+    sure: tuple[Problem, ...] = ()
+    """Problems that a schedule shows whatever the machine took for granted elsewhere."""
 
 
 @dataclass(slots=True)
@@ -112,12 +117,14 @@ class Verification:
             for run in self.failures
             if run.doubt and any(PROPERTY_OF[p.flaw] is which for p in run.problems)
         ]
+        sure = [p for run in self.failures for p in run.problems if self.is_sure(run, p)]
+        certain = next((p for p in sure if PROPERTY_OF[p.flaw] is which), None)
+        if certain is not None:
+            return Verdict(which, VerdictKind.VIOLATED, (Reason(certain.detail, certain.point),))
         if shown and doubts:
             return Verdict(
                 which, VerdictKind.UNKNOWN, (Reason(f"{shown[0].detail}; {doubts[0]}", shown[0].point),)
             )
-        if shown and not self.assumptions and not self.inferred:
-            return Verdict(which, VerdictKind.VIOLATED, (Reason(shown[0].detail, shown[0].point),))
         if broken and not shown:
             detail = f"{broken[0].detail}; no schedule was found that goes wrong"
             return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
@@ -143,6 +150,10 @@ class Verification:
             kind = VerdictKind.PROVED
         notes = tuple(self.bounds) if self.for_all is None else (Reason(self.for_all, -1),)
         return Verdict(which, kind or VerdictKind.PROVED_BOUNDED, notes)
+
+    def is_sure(self, run: Run, problem: Problem) -> bool:
+        """Tell whether a run with a problem is certainly possible, for the launch that was verified."""
+        return not self.inferred and _BLOCK not in self.assumptions and not run.doubt and problem in run.sure
 
     def _has_spread(self) -> bool:
         """Tell whether a run went wrong in a way that says nothing of what comes after."""
@@ -188,7 +199,7 @@ def verify(
         return Verification(None, reasons=[Reason("the block size is not known: give it with --launch", -1)])
     if not launch.block_is_exact:
         text = f"the block is taken to have all {block[0] * block[1] * block[2]} threads that it may have"
-        taken = {("block", -1): Assumption("block", text, -1)}
+        taken = {_BLOCK: Assumption("block", text, -1)}
     else:
         taken = {}
     known = launch.cluster
@@ -255,6 +266,7 @@ class _Verifier:
         self._given = given
         self._started = time.process_time()
         self._effort = int(_EFFORT * (deadline - self._started))
+        self._answers = Answers.of(program.cfg)
         self._oracle = SolverOracle()
         self._examine: Callable[[Protocol], Outcome] = partial(
             examined, examine=partial(examine, is_late=self._is_late)
@@ -391,15 +403,16 @@ class _Verifier:
         self._copies = max(self._copies, copies(protocol))
         if not isinstance(plan, SizePlan):
             self._keep_sample(plan, protocol)
-        self._note_conditions(outcome)
+        excused = self._note_required(decisions.taken, outcome)
+        self._note_conditions(outcome, () if excused else outcome.memory_doubts)
         self._note_strict(plan, protocol, outcome)
-        for trace in traces:
-            for assumption in trace.assumptions:
-                if not self._is_seen(assumption, protocol):
-                    self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
-        if outcome.problems and not self._note_required(decisions.taken, outcome.problems):
+        taken = [a for trace in traces for a in trace.assumptions if not self._is_seen(a, protocol)]
+        for assumption in taken:
+            self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
+        if outcome.problems and not excused:
             why = self._doubt(decisions.taken)
-            self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, why))
+            sure = tuple(self._surely(decisions.taken, traces, taken, protocol, outcome))
+            self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, why, sure))
 
     def _trace(
         self, plan: Plan, observations: tuple[Observation, ...] = (), *, peeks_succeed: bool = True
@@ -452,12 +465,31 @@ class _Verifier:
             and is_handed_on(protocol, assumption.point, self._program.table_stores)
         )
 
-    def _note_conditions(self, outcome: Outcome) -> None:
+    def _surely(
+        self,
+        path: Sequence[tuple[Condition, bool]],
+        traces: Sequence[Trace],
+        taken: Sequence[Assumption],
+        protocol: Protocol,
+        outcome: Outcome,
+    ) -> Iterator[Problem]:
+        """Yield the problems of a run that a schedule shows, and that what was taken for granted has no part in."""
+        if any(assumption.kind != SHARED_LOAD for assumption in taken):
+            return
+        for problem in outcome.problems:
+            steps = problem.schedule or outcome.steps
+            if problem.demonstrated and (
+                not taken
+                or are_possible(protocol, steps, traces, path, self._answers, self._oracle.is_possible)
+            ):
+                yield problem
+
+    def _note_conditions(self, outcome: Outcome, doubts: Iterable[Doubt]) -> None:
         """Note what a run that went well rests on."""
         result = self._result
         for equation in outcome.equations:
             result.equations.setdefault((str(equation.expected), str(equation.completed)), equation)
-        for doubt in outcome.memory_doubts:
+        for doubt in doubts:
             reason = Reason(doubt.text, doubt.point)
             if reason not in result.memory_doubts:
                 result.memory_doubts.append(reason)
@@ -475,17 +507,23 @@ class _Verifier:
         if fresh:
             self._result.strict.append(Run(plan.trips[-1], protocol, (), fresh))
 
-    def _note_required(self, path: Sequence[tuple[Condition, bool]], problems: Sequence[Problem]) -> bool:
-        """Note what sizes have to be for a run that goes wrong not to be: False when it has none that is empty."""
+    def _note_required(self, path: Sequence[tuple[Condition, bool]], outcome: Outcome) -> bool:
+        """Note what sizes have to be for a run that goes wrong, or may, not to be.
+
+        False for a run that is in order, and for one in which no size is empty.
+        """
+        known = {(reason.text, reason.point) for reason in self._result.memory_doubts}
+        fresh = (doubt for doubt in outcome.memory_doubts if (doubt.text, doubt.point) not in known)
+        found = [(p.detail, p.point) for p in outcome.problems] or [(d.text, d.point) for d in fresh]
+        if not found:
+            return False
+        detail, point = found[0]
         empty = empty_sizes(path)
         if not empty and self._oracle.admits_sizes(path):
             return False
         which = " or ".join(show_atom(name) for name in empty)
         size = f"{which} is at least 1: with less" if empty else "no size is negative: else"
-        text = f"{size}, {problems[0].detail}"
-        self._result.required.setdefault(
-            ("size", problems[0].point), Assumption("size", text, problems[0].point)
-        )
+        self._result.required.setdefault(("size", point), Assumption("size", f"{size}, {detail}", point))
         return True
 
     def _doubt(self, path: Sequence[tuple[Condition, bool]]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -12,13 +12,12 @@ from ..ir import Immediate
 from ..launch import GivenValue
 from ..op import Op
 from ..spec import Trait
-from ..verdict import Property, Reason, Verdict, VerdictKind
+from ..verdict import Reason, Verdict, VerdictKind
 from ..view import KernelView
 from .actions import Barrier, Span
 from .barrier_names import barriers_of
 from .given import AT_POINT
 from .machine.trace import Shape
-from .meanings import PROPERTY_OF
 from .outcome import Flaw, Problem, Step
 from .replay import held_after
 from .simulate import simulate
@@ -89,10 +88,11 @@ class WholeKernel:
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
         """Return each flaw once: lifecycles by barrier, deadlocks by kernel, races by instruction, both ends apart."""
-        kinds = {verdict.property: verdict.kind for verdict in self.verdicts}
         shape = self.result.shape
         runs = self.result.failures if shape is not None else ()
-        return _each_once(each for run in runs if shape is not None for each in _of_run(shape, run, kinds))
+        return _each_once(
+            each for run in runs if shape is not None for each in _of_run(shape, run, self.result)
+        )
 
     @cached_property
     def strict(self) -> tuple[Violation, ...]:
@@ -168,20 +168,16 @@ def _is_named(operands: tuple[object, ...]) -> bool:
     return len(operands) > 1 or not (isinstance(operands[0], Immediate) and operands[0].value == 0)
 
 
-def _of_run(shape: Shape, run: Run, kinds: Mapping[Property, VerdictKind]) -> Iterator[Violation]:
+def _of_run(shape: Shape, run: Run, result: Verification) -> Iterator[Violation]:
     """Yield the flaws of a run; of several blocked strands one that lacks bytes, or that the others wait for."""
     for problem in run.problems:
         if problem.flaw is not Flaw.DEADLOCK:
-            yield Violation(shape, run, problem, _is_certain(problem, kinds))
+            yield Violation(shape, run, problem, result.is_sure(run, problem))
     blocked = [problem for problem in run.problems if problem.flaw is Flaw.DEADLOCK]
     if blocked:
         causes = {problem: _cause(run, problem) for problem in blocked}
         root = min(blocked, key=lambda problem: (causes[problem] is not Cause.BYTES, _helpers(run, problem)))
-        yield Violation(shape, run, root, _is_certain(root, kinds), causes[root])
-
-
-def _is_certain(problem: Problem, kinds: Mapping[Property, VerdictKind]) -> bool:
-    return problem.demonstrated and kinds.get(PROPERTY_OF[problem.flaw]) is VerdictKind.VIOLATED
+        yield Violation(shape, run, root, result.is_sure(run, root), causes[root])
 
 
 def steps_of(run: Run, problem: Problem) -> tuple[Step, ...]:

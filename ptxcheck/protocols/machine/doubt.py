@@ -20,8 +20,8 @@ _SOURCES = frozenset(
 
 def doubt_of(path: Iterable[tuple[Condition, bool]]) -> Atom | None:
     """Return an atom that may be related to another one of the path without the solver knowing, or None."""
-    variables = _variables_of(path)
-    sources = {atom: frozenset(_sources(atom)) for atom in variables}
+    variables = variables_of(path)
+    sources = {atom: frozenset(sources_of(atom)) for atom in variables}
     for atom in variables:
         if atom[0] in _SOURCES:
             continue
@@ -42,16 +42,16 @@ def empty_sizes(path: Iterable[tuple[Condition, bool]]) -> tuple[Atom, ...]:
         (name, factor), *_ = condition.form.terms
         limit = condition.bound - condition.form.constant
         none = limit <= factor if truth else limit >= 0
-        if none and truth == (factor > 0) and all(source[0] == "param" for source in _sources(name)):
+        if none and truth == (factor > 0) and all(source[0] == "param" for source in sources_of(name)):
             found[name] = None
     return tuple(found)
 
 
 def realised(path: Sequence[tuple[Condition, bool]], oracle: SolverOracle) -> bool:
     """Tell whether numbers were found for what a path depends on with which it is certainly possible."""
-    odd = [atom for atom in _variables_of(path) if atom[0] not in _SOURCES]
+    odd = [atom for atom in variables_of(path) if atom[0] not in _SOURCES]
     numbers: dict[Atom, int] = {}
-    for source in sorted({s for atom in odd for s in _sources(atom)}, key=lambda each: each.digest):
+    for source in sorted({s for atom in odd for s in sources_of(atom)}, key=lambda each: each.digest):
         number = oracle.example(source, numbers)
         if number is None:
             return False
@@ -64,7 +64,8 @@ def realised(path: Sequence[tuple[Condition, bool]], oracle: SolverOracle) -> bo
     return oracle.admits(numbers)
 
 
-def _variables_of(path: Iterable[tuple[Condition, bool]]) -> list[Atom]:
+def variables_of(path: Iterable[tuple[Condition, bool]]) -> list[Atom]:
+    """Return what the solver takes for variables in a path, in order."""
     found = {atom for condition, _ in path for name, _ in condition.form.terms for atom in _variables(name)}
     return sorted(found, key=lambda each: each.digest)
 
@@ -88,8 +89,8 @@ def _atoms_of(part: object) -> Iterator[Atom]:
             yield from _atoms_of(each)
 
 
-def _sources(atom: Atom) -> Iterator[Atom]:
-    """Yield the parameters, loads and other beginnings that an atom is computed from."""
+def sources_of(atom: Atom) -> Iterator[Atom]:
+    """Yield the parameters, loads and other beginnings that an atom is computed from; `deep` ones hide others."""
     waiting: list[object] = [atom]
     seen: set[Atom] = set()
     while waiting:

@@ -49,7 +49,7 @@ from .resolve import arguments, at_thread, has_choice, is_predicate, leaves, reb
 from .special import special_register
 from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, WARP, Atom, Condition, Decisions, Form, Value
 from .table import ParkError, Table
-from .trace import Access, Assumption, Event, NotFollowedError, Shape, ThreadSet, Trace
+from .trace import SHARED_LOAD, Access, Assumption, Event, NotFollowedError, Shape, ThreadSet, Trace
 
 _MASK64 = (1 << 64) - 1
 _CTA_BARRIERS = frozenset({Op.BAR_SYNC, Op.BAR_RED})
@@ -186,6 +186,7 @@ class Machine:
         self._observation = observation
         self._events: list[Event] = []
         self._assumptions: dict[tuple[str, int], Assumption] = {}
+        self._loaded: dict[int, tuple[Atom, ...]] = {}
         self._turns: dict[int, int] = {}
         self._speculative = 0
         self._visits: dict[object, int] = {}
@@ -198,7 +199,7 @@ class Machine:
         self._run_groups(_Group(0, (1 << self.threads) - 1, None))
         return Trace(
             self.rank, self.shape, tuple(self._events), tuple(self._decisions.taken),
-            tuple(self._assumptions.values()),
+            tuple(self._assumptions.values()), self._loaded,
         )  # fmt: skip
 
     def _table_places(self) -> Iterator[int]:
@@ -636,7 +637,7 @@ class Machine:
         origin = condition.form.origin
         if origin & FROM_SHARED:
             note = "all roles read the same values from shared memory, in the same order"
-            self.assume("shared-load", note, point)
+            self.assume(SHARED_LOAD, note, point)
         if origin & FROM_GLOBAL:
             note = "numbers in global memory that decide branches do not change while the kernel runs"
             self.assume("global-load", note, point)
@@ -725,6 +726,13 @@ class Machine:
     def assume(self, kind: str, text: str, point: int) -> None:
         """Note an approximation that a verdict rests on."""
         self._assumptions.setdefault((kind, point), Assumption(kind, text, point))
+
+    def note_loaded(self, value: Value, point: int, guard: ThreadSet) -> None:
+        """Note which access reads a symbol: the last one that was recorded, if it is the one of the load."""
+        last = self._events[-1] if self._events else None
+        if last is None or last.point != point or last.threads != guard or not isinstance(value, Form):
+            return
+        self._loaded[last.index] = (*self._loaded.get(last.index, ()), *(name for name, _ in value.terms))
 
     # -- instructions
 

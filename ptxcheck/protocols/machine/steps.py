@@ -265,7 +265,9 @@ def _loaded(
                     machine.assume(SHARED_TABLE, text, point)
                 return lanes.settle(held)
         visit = machine.count(("shared", lanes.key_of(at), guard))
-        return lanes.opaque("shared", at, types.width, visit)
+        symbol = lanes.opaque("shared", at, types.width, visit)
+        machine.note_loaded(symbol, point, guard)
+        return symbol
     if any(operation.has(m) for m in (".acquire", ".relaxed", ".volatile", ".mmio", ".cv")):
         visit = machine.count(("strong", point, guard))
         differs = 0 if guard.bit_count() == 1 else _ANY

@@ -17,10 +17,10 @@ entries of `event.threads` mean anything), or a symbol. Shared addresses, generi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...launch import Dim
-from .symbol import Condition, Form, Lanes, Value
+from .symbol import Atom, Condition, Form, Lanes, Value
 
 ThreadSet = int
 """Threads of a CTA as the bits of an integer."""
@@ -29,6 +29,8 @@ SHARED_WINDOW = 1 << 56
 """Generic address of shared memory; CTA ranks stand in bits 24 and up of a shared address."""
 PARAM_WINDOW = 1 << 57
 RANK_SHIFT = 24
+SHARED_LOAD = "shared-load"
+"""Kind of the assumption that all roles read the same values from shared memory, in the same order."""
 SHARED_TABLE = "shared-table"
 """Kind of the assumption that nothing but stores to constant places writes the numbers that were read."""
 OFFSET_MASK = (1 << RANK_SHIFT) - 1
@@ -109,12 +111,15 @@ class Trace:
     events: tuple[Event, ...]
     path: tuple[tuple[Condition, bool], ...]
     assumptions: tuple[Assumption, ...]
+    loaded: Mapping[int, tuple[Atom, ...]] = field(default_factory=dict)
+    """For accesses by the number of their event: the symbols of what they read."""
 
 
 __all__ = [
     "OFFSET_MASK",
     "PARAM_WINDOW",
     "RANK_SHIFT",
+    "SHARED_LOAD",
     "SHARED_TABLE",
     "SHARED_WINDOW",
     "Access",

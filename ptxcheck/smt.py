@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 
 _EFFORT = 400_000
 """Resource units of z3 for one question: a limit that, unlike time, is the same on every machine."""
+_MOST_EFFORT = 4_000_000
+"""The same for a question that is asked once."""
 _MODELS = 12
 """Assignments that answered earlier questions and are tried first for the next one."""
 _REPAIRED = 3
@@ -84,7 +86,26 @@ class Unsigned(_Nested):
     __hash__ = _Nested.__hash__
 
 
-Term: TypeAlias = Variable | Sum | Quotient | Remainder | Unsigned
+@dataclass(frozen=True, slots=True)
+class Application(_Nested):
+    """An unknown function: the same for equal arguments. Only `contradiction` takes it, as no model gives functions."""
+
+    name: str
+    arguments: tuple[Term, ...]
+    __hash__ = _Nested.__hash__
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(_Nested):
+    """`chosen` where a claim holds, else `other`."""
+
+    claim: Claim
+    chosen: Term
+    other: Term
+    __hash__ = _Nested.__hash__
+
+
+Term: TypeAlias = Variable | Sum | Quotient | Remainder | Unsigned | Application | Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +213,7 @@ def _slopes(term: Term) -> dict[str, int]:
         if isinstance(part, Variable):
             found[part.name] = found.get(part.name, 0) + factor
         else:
-            inside.update(variable.name for variable in _variables_of(part))
+            inside.update(variable.name for variable in variables_of(part))
     return {name: slope for name, slope in found.items() if slope and name not in inside}
 
 
@@ -231,36 +252,93 @@ def _evaluator(term: Term) -> Evaluate:
         case Unsigned(bits=bits):
             inner, wrap = _evaluator(term.term), 1 << bits
             return lambda numbers: value + wrap if (value := inner(numbers)) < 0 else value
+        case Choice(claim=claim):
+            asked, chosen, otherwise = map(_evaluator, (claim.term, term.chosen, term.other))
+            return lambda numbers: chosen(numbers) if _is_true(claim, asked(numbers)) else otherwise(numbers)
+        case Application():
+            raise TypeError("no model gives unknown functions")
 
 
 def _is_true(claim: Claim, value: int) -> bool:
     return (value < claim.bound if claim.relation == "lt" else value == claim.bound) == claim.holds
 
 
-def _variables_of(term: Term) -> Iterator[Variable]:
+def variables_of(term: Term) -> Iterator[Variable]:
+    """Yield the variables in a term, each as often as it stands there."""
     match term:
         case Variable():
             yield term
         case Sum():
             for _, part in term.terms:
-                yield from _variables_of(part)
-        case _:
-            yield from _variables_of(term.term)
+                yield from variables_of(part)
+        case Quotient() | Remainder() | Unsigned():
+            yield from variables_of(term.term)
+        case Choice():
+            for part in (term.claim.term, term.chosen, term.other):
+                yield from variables_of(part)
+        case Application():
+            for part in term.arguments:
+                yield from variables_of(part)
 
 
-class PathSolver:
-    """Asks whether claims can hold together. What was learned for one question serves the next."""
+class _Formulas:
+    """Claims as formulas of z3, in a context of their own."""
 
-    def __init__(self) -> None:
+    def __init__(self, logic: str, effort: int) -> None:
         import z3
 
         self._z3: Any = z3
         self._context: Any = z3.Context()
-        self._solver: Any = z3.SolverFor("QF_LIA", ctx=self._context)
+        self._solver: Any = z3.SolverFor(logic, ctx=self._context)
         self._solver.set("random_seed", 1)
-        self._solver.set("rlimit", _EFFORT)
+        self._solver.set("rlimit", effort)
         self._variables: dict[Variable, Any] = {}
         self._terms: dict[Term, Any] = {}
+
+    def _claim(self, claim: Claim) -> Any:
+        term = self._term(claim.term)
+        formula = term < claim.bound if claim.relation == "lt" else term == claim.bound
+        return formula if claim.holds else self._z3.Not(formula)
+
+    def _term(self, term: Term) -> Any:
+        built = self._terms.get(term)
+        if built is None:
+            built = self._terms[term] = self._build(term)
+        return built
+
+    def _build(self, term: Term) -> Any:
+        z3 = self._z3
+        match term:
+            case Variable():
+                variable = z3.Int(term.name, ctx=self._context)
+                self._variables[term] = variable
+                self._solver.add(variable >= term.low, variable <= term.high)
+                return variable
+            case Sum():
+                total = z3.IntVal(term.constant, ctx=self._context)
+                for factor, part in term.terms:
+                    total = total + factor * self._term(part)
+                return total
+            case Quotient():
+                return self._term(term.term) / term.divisor
+            case Remainder():
+                return self._term(term.term) % term.divisor
+            case Unsigned():
+                inner = self._term(term.term)
+                return z3.If(inner < 0, inner + (1 << term.bits), inner)
+            case Application():
+                sort = z3.IntSort(self._context)
+                function = z3.Function(term.name, *[sort] * (len(term.arguments) + 1))
+                return function(*map(self._term, term.arguments))
+            case Choice():
+                return z3.If(self._claim(term.claim), self._term(term.chosen), self._term(term.other))
+
+
+class PathSolver(_Formulas):
+    """Asks whether claims can hold together. What was learned for one question serves the next."""
+
+    def __init__(self) -> None:
+        super().__init__("QF_LIA", _EFFORT)
         self._literals: list[Any] = []
         """For each claim, by its number, a boolean that implies it."""
         self._numbered: dict[Claim, _Numbered] = {}
@@ -365,7 +443,7 @@ class PathSolver:
         literal = self._z3.Bool(f"claim!{number}", ctx=self._context)
         self._literals.append(literal)
         self._solver.add(self._z3.Implies(literal, self._claim(claim), ctx=self._context))
-        variables = tuple(dict.fromkeys(_variables_of(claim.term)))
+        variables = tuple(dict.fromkeys(variables_of(claim.term)))
         for variable in variables:
             self._about.setdefault(variable.name, []).append(number)
         return _Numbered(claim, number, _evaluator(claim.term), variables, _slopes(claim.term))
@@ -374,38 +452,21 @@ class PathSolver:
         """Return a boolean that implies the claim."""
         return self._literals[self._known(claim).number]
 
-    def _claim(self, claim: Claim) -> Any:
-        term = self._term(claim.term)
-        formula = term < claim.bound if claim.relation == "lt" else term == claim.bound
-        return formula if claim.holds else self._z3.Not(formula)
 
-    def _term(self, term: Term) -> Any:
-        built = self._terms.get(term)
-        if built is None:
-            built = self._terms[term] = self._build(term)
-        return built
+class _Contradiction(_Formulas):
+    def __init__(self) -> None:
+        super().__init__("QF_UFLIA", _MOST_EFFORT)
 
-    def _build(self, term: Term) -> Any:
-        z3 = self._z3
-        match term:
-            case Variable():
-                variable = z3.Int(term.name, ctx=self._context)
-                self._variables[term] = variable
-                self._solver.add(variable >= term.low, variable <= term.high)
-                return variable
-            case Sum():
-                total = z3.IntVal(term.constant, ctx=self._context)
-                for factor, part in term.terms:
-                    total = total + factor * self._term(part)
-                return total
-            case Quotient():
-                return self._divided(term.term, term.divisor)[0]
-            case Remainder():
-                return self._divided(term.term, term.divisor)[1]
-            case Unsigned():
-                inner = self._term(term.term)
-                return z3.If(inner < 0, inner + (1 << term.bits), inner)
+    def among(self, claims: Sequence[Claim]) -> frozenset[int] | None:
+        literals = [self._z3.Bool(f"claim!{number}", ctx=self._context) for number in range(len(claims))]
+        for literal, claim in zip(literals, claims, strict=True):
+            self._solver.add(self._z3.Implies(literal, self._claim(claim), ctx=self._context))
+        if self._solver.check(*literals) != self._z3.unsat:
+            return None
+        numbers = {str(literal): number for number, literal in enumerate(literals)}
+        return frozenset(numbers[str(each)] for each in self._solver.unsat_core())
 
-    def _divided(self, term: Term, divisor: int) -> tuple[Any, Any]:
-        inner = self._term(term)
-        return inner / divisor, inner % divisor
+
+def contradiction(claims: Sequence[Claim]) -> frozenset[int] | None:
+    """Return the places of claims that cannot hold together, None when none were found within the effort."""
+    return _Contradiction().among(claims)

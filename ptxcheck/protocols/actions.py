@@ -45,14 +45,15 @@ class Barrier:
 class Span:
     """Bytes of shared memory: rank of the CTA, offset of the first one, how many.
 
-    `exact` is False when more bytes may follow those that are certain, up to the end of the slot they lie in.
-    A negative offset stands for a place that is not known.
+    `exact` is False when more bytes may follow those that are certain: up to `reach` bytes, or when that is 0, up to
+    the end of the slot they lie in. A negative offset stands for a place that is not known.
     """
 
     cta: int
     start: int
     size: int
     exact: bool = True
+    reach: int = 0
 
     @property
     def end(self) -> int:

@@ -4,15 +4,19 @@ The PTX ISA lets a lane fall behind the others of its warp for as long as it lik
 mbarriers of a ring may be a whole turn late and miss a phase. Released kernels rely on the hardware, which lets lanes
 that came to an instruction together execute it together. `in_step` says so with a barrier of these lanes behind each
 wait; it orders execution and no memory.
+
+That is for lanes that only wait, and leave the work to one of them. Lanes that use the bytes that they waited for are
+not done when they come out of the wait, and hardware parts them there: one that frees the slot for all of them has to
+meet them first (a missing `__syncwarp`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from .actions import Action, Protocol, Rendezvous, Strand, Wait
-from .outcome import Flaw, Outcome
+from .actions import Access, Action, Protocol, Rendezvous, Span, Strand, Transfer, Wait
+from .outcome import Flaw, Outcome, Problem
 from .simulate import simulate
 
 _OF_ORDER = frozenset({Flaw.MISSED_PHASE, Flaw.EARLY_WAIT, Flaw.EARLY_ARRIVAL, Flaw.EARLY_TRANSFER})
@@ -26,6 +30,8 @@ def without_late_lanes(protocol: Protocol, outcome: Outcome) -> Outcome:
     doubtful = [problem for problem in outcome.problems if not problem.demonstrated]
     if not doubtful or not all(problem.flaw in _OF_ORDER for problem in doubtful):
         return outcome
+    if any(_is_used(protocol, problem) for problem in doubtful):
+        return outcome
     together = _together(protocol)
     if not together:
         return outcome
@@ -37,6 +43,39 @@ def without_late_lanes(protocol: Protocol, outcome: Outcome) -> Outcome:
     kept = [p for p in outcome.problems if (p.flaw, p.point, p.barrier) in left]
     strict = [p for p in outcome.problems if (p.flaw, p.point, p.barrier) not in left]
     return replace(outcome, problems=tuple(kept), strict=(*outcome.strict, *strict))
+
+
+def _is_used(protocol: Protocol, problem: Problem) -> bool:
+    """Tell whether lanes that may be late read, between the wait in question and the next one, what others write."""
+    strand = protocol.strands[problem.strand]
+    read: set[Span] = set()
+    waited = False
+    for action in strand.actions:
+        if isinstance(action, Wait):
+            waited = action.barrier == problem.barrier
+        elif waited and isinstance(action, Access):
+            read.update(action.reads)
+    if not read:
+        return False
+    written = set(_written(protocol, strand))
+    return any(_is_in(one, [other for other in written if other.cta == one.cta]) for one in read)
+
+
+def _is_in(read: Span, written: Sequence[Span]) -> bool:
+    """Tell whether bytes are among those that are written; the ones of unknown extent reach up to the next that are."""
+    if any(other.start < read.end and read.start < other.end for other in written):
+        return True
+    last = max((other.start for other in written if other.start <= read.start), default=None)
+    return any(other.start == last and not other.exact for other in written)
+
+
+def _written(protocol: Protocol, reader: Strand) -> Iterator[Span]:
+    """Yield the bytes that other warps write at places that are known."""
+    for strand in protocol.strands:
+        if (strand.cta, strand.warp) != (reader.cta, reader.warp):
+            for action in strand.actions:
+                if isinstance(action, Access | Transfer):
+                    yield from (span for span in action.writes if span.start >= 0)
 
 
 def in_step(protocol: Protocol, together: _Together) -> Protocol:

@@ -25,13 +25,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from .actions import Access, Fence, Protocol, Proxy, Span, Transfer
+from .actions import Access, Fence, Init, Protocol, Proxy, Span, Transfer
 from .clock import Clock, Component, Row
 from .outcome import Doubt, Flaw
 from .record import Record
 
 _NO_LIMIT = 1 << 24
 _BUDGET = 300_000
+_FILLED = "each tile that is multiplied is filled by the copies that start in it"
 MATRIX_PIPELINES = frozenset({"wgmma", "tcgen05"})
 Spans = tuple[Span, ...]
 
@@ -96,10 +97,13 @@ class Memory:
     def add(self, touch: Touch) -> None:
         self._touches.append(touch)
 
-    def check(self, sizes: Mapping[tuple[int, int], int]) -> tuple[tuple[Doubt, ...], tuple[str, ...]]:
+    def check(
+        self, sizes: Mapping[tuple[int, int], int], most: Callable[[], Mapping[tuple[int, int], int]] = dict
+    ) -> tuple[tuple[Doubt, ...], tuple[str, ...]]:
         """Check all touches; return what remains in doubt, and on which facts the rest depends.
 
-        `sizes` gives bytes that transfers (by strand and number of action) are known to move by equations.
+        `sizes` gives bytes that transfers (by strand and number of action) are known to move by equations, `most` bytes
+        that they move at most; it is asked when it matters.
         """
         touches = [_sized(touch, sizes) for touch in self._touches]
         for touch in touches:
@@ -109,22 +113,40 @@ class Memory:
         self._compare([touch for touch in placed if touch.certain], self._report, lambda _: True)
         if all(touch.is_exact for touch in placed):
             return tuple(self._doubts.values()), self._provisos(placed)
-        starts = _slot_starts(self._protocol, placed)
-        extended: dict[Spans, Spans] = {}
-        for touch in placed:
-            if touch.spans not in extended:
-                extended[touch.spans] = tuple(_extended(span, starts) for span in touch.spans)
-        possible = [
-            touch if touch.is_exact else replace(touch, spans=extended[touch.spans]) for touch in placed
-        ]
+        possible = self._extended(placed, {})
         loose = {touch.spans for touch in possible if not touch.is_exact}
+        known = dict(self._doubts)
         self._compare(possible, self._report_possible, loose.__contains__)
-        return tuple(self._doubts.values()), self._provisos(placed)
+        provisos = self._provisos(placed)
+        limits = most() if len(self._doubts) > len(known) else {}
+        if limits:
+            self._doubts = known
+            possible = self._extended(placed, limits)
+            loose = {touch.spans for touch in possible if not touch.is_exact}
+            self._compare(possible, self._report_possible, loose.__contains__)
+            provisos += (_FILLED,)
+        return tuple(self._doubts.values()), provisos
+
+    def _extended(self, touches: Sequence[Touch], most: Mapping[tuple[int, int], int]) -> list[Touch]:
+        """Return touches with all bytes that they may reach."""
+        starts = _slot_starts(self._protocol, touches)
+        known: dict[tuple[Spans, int], Spans] = {}
+        found = []
+        for touch in touches:
+            if touch.is_exact:
+                found.append(touch)
+                continue
+            limit = most.get((touch.strand, touch.index), _NO_LIMIT) if touch.writes else _NO_LIMIT
+            key = touch.spans, limit
+            if key not in known:
+                known[key] = tuple(_extended(span, starts, limit) for span in touch.spans)
+            found.append(replace(touch, spans=known[key]))
+        return found
 
     def _provisos(self, touches: Sequence[Touch]) -> tuple[str, ...]:
         """Return the facts that a proof rests on."""
         found = []
-        if any(not span.exact for touch in touches for span in touch.spans):
+        if any(not span.exact and not span.reach for touch in touches for span in touch.spans):
             found.append("each copy and each matrix operand stays inside the slot that it starts in")
         return tuple(found)
 
@@ -241,7 +263,8 @@ def touches_of(
         proxy, certain, fenced = action.proxy, True, action.after_fenced_reads
     for spans, writes, place in ((action.reads, False, read_component), (action.writes, True, component)):
         exact = tuple(span for span in spans if span.exact)
-        for group in (exact, *((span,) for span in spans if not span.exact)):
+        bounded = tuple(span for span in spans if not span.exact and span.reach)
+        for group in (exact, bounded, *((span,) for span in spans if not span.exact and not span.reach)):
             if group:
                 yield Touch(
                     strand, index, action.point, group, writes, proxy, action.combines, place, over, clock,
@@ -375,20 +398,26 @@ def _sized(touch: Touch, sizes: Mapping[tuple[int, int], int]) -> Touch:
 
 
 def _slot_starts(protocol: Protocol, touches: Sequence[Touch]) -> Mapping[int, Sequence[int]]:
-    """Return where slots start in each CTA: where copies start to write or read."""
+    """Return where slots start in each CTA: where copies start to write or read, and at mbarriers."""
     starts: dict[int, set[int]] = {}
     for touch in touches:
         action = protocol.strands[touch.strand].actions[touch.index]
         if isinstance(action, Transfer) and action.pipeline not in MATRIX_PIPELINES:
             for span in touch.spans:
                 starts.setdefault(span.cta, set()).add(span.start)
+    for strand in protocol.strands:
+        for each in strand.actions:
+            if isinstance(each, Init):
+                starts.setdefault(each.barrier.cta, set()).add(each.barrier.offset)
     return {cta: sorted(found) for cta, found in starts.items()}
 
 
-def _extended(span: Span, starts: Mapping[int, Sequence[int]]) -> Span:
+def _extended(span: Span, starts: Mapping[int, Sequence[int]], most: int = _NO_LIMIT) -> Span:
     if span.exact:
         return span
+    if span.reach:
+        return Span(span.cta, span.start, span.reach, exact=False)
     known = starts.get(span.cta, ())
     place = bisect_left(known, span.start + max(span.size, 1))
     end = known[place] if place < len(known) else _NO_LIMIT
-    return Span(span.cta, span.start, end - span.start, exact=False)
+    return Span(span.cta, span.start, min(end - span.start, max(most, span.size)), exact=False)

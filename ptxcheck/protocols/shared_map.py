@@ -188,7 +188,9 @@ def _multiplied(protocol: Protocol, cta: int) -> Iterator[tuple[int, _Found]]:
             if isinstance(action, Transfer) and action.pipeline in _TENSOR_CORES:
                 for span in action.reads:
                     if span.cta == cta and span.start >= 0:
-                        found = _Found({span.start}, span.size, span.exact, {BufferUse.MULTIPLIED: None})
+                        found = _Found(
+                            {span.start}, span.size or span.reach, span.exact, {BufferUse.MULTIPLIED: None}
+                        )
                         yield action.point, found
 
 

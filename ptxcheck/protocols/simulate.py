@@ -37,10 +37,11 @@ from .actions import (
 )
 from .clock import MEMORY_ROWS, OWN_ROWS, READS, Clock, Components, Row, execution_only
 from .deadlock import Explainer
+from .copy_extents import most_bytes
 from .equations import check_equations, sizes_by_equations
 from .exits import Exits
 from .meetings import Meetings
-from .memory import Memory, touches_of
+from .memory import MATRIX_PIPELINES, Memory, touches_of
 from .outcome import Equation, Flaw, Outcome, Problem, Step
 from .phases import Actor, Phases
 from .pipelines import Pipelines
@@ -99,7 +100,10 @@ class _Simulation:
         self._registers.check(self._record)
         equations = tuple(self._phases.equations.values())
         check_equations(equations, self._record)
-        doubts, provisos = self._memory.check(sizes_by_equations(self._protocol, equations))
+        doubts, provisos = self._memory.check(
+            sizes_by_equations(self._protocol, equations),
+            lambda: most_bytes(self._protocol, equations, MATRIX_PIPELINES),
+        )
         provisos += self._tensor.check()
         if all(at == len(s.actions) for at, s in zip(positions, self._protocol.strands, strict=True)):
             self._exits.check([runner.clock for runner in self._runners], self._record)

@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..descriptors.matrix.accumulator import Accumulator, accumulator
-from ..descriptors.matrix.instruction import Shape
 from ..isa.modifier import Mod
 from .actions import Columns
+from .instruction_fields import instruction_fields
 from .lowering import Occurrence
-from .machine.known_bits import known_bits
 from .tensor_address import TensorPlace, place_of
 from .thread.matrix_operands import shape_of
 
@@ -129,7 +128,7 @@ class Multiplication:
     def __init__(self, occurrence: Occurrence) -> None:
         self._occurrence = occurrence
         self._shape = shape_of(occurrence.operation)
-        self._fields = {} if self._shape is None else _fields(occurrence, self._shape)
+        self._fields = {} if self._shape is None else instruction_fields(occurrence, self._shape)
         self._d = self._accumulator()
 
     def _accumulator(self) -> Accumulator | None:
@@ -172,13 +171,6 @@ class Multiplication:
             return ()
         place = _place(self._occurrence, name)
         return tuple(_columns(cta, place, groups, count, exact=exact) for cta in ctas_of(self._occurrence))
-
-
-def _fields(occurrence: Occurrence, shape: Shape) -> dict[str, int]:
-    """Return the fields of the instruction descriptor that are certain."""
-    ones, known = known_bits(occurrence.first("idesc"))
-    fields = shape.kind.layout.fields
-    return {field.name: field.decode(ones) for field in fields if not field.mask & ~known}
 
 
 def _place(occurrence: Occurrence, name: str) -> TensorPlace | None:

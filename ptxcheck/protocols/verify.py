@@ -22,6 +22,7 @@ from .given import with_given
 from .handed_numbers import is_handed_on
 from .lowered import Lowered
 from .lowering import build_protocol
+from .machine.congruence import contradicting
 from .machine.doubt import doubt_of, empty_sizes, realised
 from .machine.execute import Machine
 from .machine.layout import Layout, layout_of
@@ -413,6 +414,14 @@ class _Verifier:
             why = self._doubt(decisions.taken)
             sure = tuple(self._surely(decisions.taken, traces, taken, protocol, outcome))
             self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, why, sure))
+
+    @staticmethod
+    def _refute(plan: Plan) -> None:
+        """Raise ImpossibleError, with the decisions of the plan up to a contradiction, when there is one."""
+        enough = contradicting(plan.answers)
+        if enough is not None:
+            del plan.made[enough:], plan.answers[enough:]
+            raise ImpossibleError
 
     def _trace(
         self, plan: Plan, observations: tuple[Observation, ...] = (), *, peeks_succeed: bool = True

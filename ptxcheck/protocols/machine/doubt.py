@@ -1,8 +1,8 @@
 """Whether the solver knows all about a path: else a path that it takes for possible may not be.
 
-The solver follows sums, and shifts and masks by constants. Every other operation is a variable of its own to it.
-Such a variable is harmless while nothing else that is decided depends on the same parameters or loads; otherwise
-the two may be related in a way that the solver does not see.
+To the solver, an operation that it does not follow (see `terms`) is a variable of its own. Such a variable is
+harmless while nothing else that is decided depends on the same parameters or loads; otherwise the two may be related
+in a way that the solver does not see.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from .resolve import with_pins
-from .solver import SolverOracle, follows
+from .solver import SolverOracle
 from .symbol import Atom, Condition, Form
+from .terms import Terms
 
 _SOURCES = frozenset(
     {"param", "special", "load", "shared", "strong", "volatile", "result", "returned", "loop"}
@@ -66,27 +67,9 @@ def realised(path: Sequence[tuple[Condition, bool]], oracle: SolverOracle) -> bo
 
 def variables_of(path: Iterable[tuple[Condition, bool]]) -> list[Atom]:
     """Return what the solver takes for variables in a path, in order."""
-    found = {atom for condition, _ in path for name, _ in condition.form.terms for atom in _variables(name)}
+    terms = Terms()
+    found = {atom for condition, _ in path for atom in terms.variables(condition.form)}
     return sorted(found, key=lambda each: each.digest)
-
-
-def _variables(atom: Atom) -> Iterator[Atom]:
-    """Yield what the solver takes for variables in an atom."""
-    inner = follows(atom)
-    if inner is None:
-        yield atom
-        return
-    for each in _atoms_of(inner):
-        yield from _variables(each)
-
-
-def _atoms_of(part: object) -> Iterator[Atom]:
-    """Yield the outermost atoms of an argument, those of a sum one by one."""
-    if isinstance(part, Atom) and part[0] != "sum":
-        yield part
-    elif isinstance(part, tuple):
-        for each in part:
-            yield from _atoms_of(each)
 
 
 def sources_of(atom: Atom) -> Iterator[Atom]:

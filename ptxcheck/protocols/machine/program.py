@@ -144,7 +144,24 @@ class Program:
             if cfg.connected(point)
             for register in registers_of(kind.operand)
         )
-        return closure(cfg, self.definitions, [*self.events, *ends, *stores], self.needed, more)
+        roots = [*self.events, *ends, *stores, *self._branches_to_accesses]
+        return closure(cfg, self.definitions, roots, self.needed, more)
+
+    @cached_property
+    def _branches_to_accesses(self) -> tuple[int, ...]:
+        """Branches on the number of the thread alone, with an access on one side, and no loop: cheap to run."""
+        cfg = self.cfg
+        accessing = {cfg.graph.block_of[point] for point in self.accesses}
+        found = []
+        for block in cfg.blocks if accessing else ():
+            guard = cfg.instructions[block.last].guard if block.points else None
+            if guard is None or Trait.BRANCH not in cfg.instructions[block.last].operation.traits:
+                continue
+            inside, cyclic, _ = self._between(block.index)
+            name = self.definitions.before(block.last, guard.register)
+            if not cyclic and inside & accessing and self._facts.by_thread(name) is not None:
+                found.append(block.last)
+        return tuple(found)
 
     def needed(self, point: int) -> Iterable[Name]:
         """Return the names that matter of what an instruction reads: of an event, not the data."""
@@ -239,6 +256,19 @@ class Program:
         return found
 
     def _find_region(self, block: int) -> Region:
+        seen, cyclic, ends = self._between(block)
+        written = {
+            register
+            for each in seen
+            for point in self.cfg.blocks[each].points
+            if point in self.points
+            for register in self.cfg.instructions[point].writes()
+        }
+        acts = bool(seen & self._acting) or ends
+        return Region(frozenset(seen), acts, cyclic, tuple(sorted(written & self.wanted)))
+
+    def _between(self, block: int) -> tuple[set[int], bool, bool]:
+        """Return the blocks between a branch and its join, whether they have a loop, and whether threads end there."""
         cfg, join = self.cfg, self.join(block)
         seen: set[int] = set()
         waiting = list(cfg.successors[block])
@@ -252,18 +282,8 @@ class Program:
                 continue
             seen.add(each)
             waiting.extend(s for s in self._onward(each))
-        written = {
-            register
-            for each in seen
-            for point in cfg.blocks[each].points
-            if point in self.points
-            for register in cfg.instructions[point].writes()
-        }
         cyclic = block in seen or any(loop.header in seen for loop in cfg.loops if loop.blocks <= seen)
-        cyclic = cyclic or any(seen & each for each in cfg.irreducible)
-        return Region(
-            frozenset(seen), bool(seen & self._acting) or ends, cyclic, tuple(sorted(written & self.wanted))
-        )
+        return seen, cyclic or any(seen & each for each in cfg.irreducible), ends
 
     def _onward(self, block: int) -> Iterable[int]:
         """Return the blocks that follow, aborts of the grid left out."""

@@ -21,13 +21,13 @@ from .trace import OFFSET_MASK, RANK_SHIFT, SHARED_WINDOW
 Decide = Callable[[Form], bool]
 """Decides an open predicate that is the same for all threads."""
 
-_PREDICATES = frozenset({"cmp", "below", "compare", "setp"})
-_LOGIC = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}
-_CHOICES = frozenset({"selp", *_LOGIC, *_PREDICATES, "not"})
+PREDICATES = frozenset({"cmp", "below", "compare", "setp"})
+LOGIC = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}
+_CHOICES = frozenset({"selp", *LOGIC, *PREDICATES, "not"})
 _COMPUTED = frozenset(
     {
         "lanes", "sum", "cmp", "below", "not", "selp", "add", "sub", "mul", "mulhi", "shl", "shr", "sar", "compare",
-        "pack", "mapa", *_LOGIC,
+        "pack", "mapa", *LOGIC,
     }
 )  # fmt: skip
 """Kinds of atoms that are numbers once their arguments are."""
@@ -43,7 +43,7 @@ def has_choice(value: Form) -> bool:
 def is_predicate(value: Form) -> bool:
     """Tell whether the value is one open predicate, which nothing makes simpler."""
     (name, factor), *others = value.terms
-    return not others and factor == 1 and not value.constant and name[0] in _PREDICATES
+    return not others and factor == 1 and not value.constant and name[0] in PREDICATES
 
 
 def _chooses(part: object) -> bool:
@@ -154,7 +154,7 @@ class _Rebuild:
     def _atom(self, key: Atom) -> Value:
         parts = key.inner
         kind = str(parts[0])
-        if kind not in _PREDICATES and not _is_computed(key):
+        if kind not in PREDICATES and not _is_computed(key):
             return Form(((key, 1),))
         if key[0] != kind and not self._pins:
             return Form(((key, 1),))
@@ -163,12 +163,12 @@ class _Rebuild:
             return held if self._thread < 0 else int(held[self._thread])
         if kind == "sum":
             return self.form(parts[1], parts[2])  # type: ignore[arg-type]
-        if kind in _PREDICATES and not key.differs and self._decide is not None:
+        if kind in PREDICATES and not key.differs and self._decide is not None:
             return int(self._decide(Form(((key, 1),))))
         if kind in ("cmp", "below"):
             return self._compared(parts)
-        if kind in _LOGIC:
-            return lanes.bitwise(_LOGIC[kind], self.part(parts[1]), self.part(parts[2]))
+        if kind in LOGIC:
+            return lanes.bitwise(LOGIC[kind], self.part(parts[1]), self.part(parts[2]))
         if kind == "not":
             return lanes.negate(self.part(parts[1]))
         if kind == "selp":

@@ -9,19 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...smt import Claim, PathSolver, Quotient, Remainder, Sum, Term, Unsigned, Variable
+from ...smt import Claim, PathSolver, Term
 from .bounds import Bounds
 from .resolve import leaves
 from .symbol import Atom, Condition, Form
+from .terms import Terms
 
 _SMALL = (1 << 8, 1 << 12, 1 << 16)
-_LEAST = {
-    f"%{name}.{axis}": least
-    for name, least in (("clusterid", 0), ("nctaid", 1), ("nclusterid", 1))
-    for axis in "xyz"
-}
-"""Least numbers of special registers."""
-_LOW, _HIGH = -(1 << 31), (1 << 31) - 1
 
 
 class SolverOracle:
@@ -32,7 +26,7 @@ class SolverOracle:
 
     def __init__(self) -> None:
         self._solver: PathSolver | None = None
-        self._terms = _Terms()
+        self._terms = Terms()
         self._path: list[Claim] = []
         self._bounds = Bounds()
         self._root = _Node()
@@ -161,113 +155,3 @@ class _Node:
     examples: dict[Atom, int | None] = field(default_factory=dict)
     consistent: bool | None = None
     next: dict[tuple[Condition, bool], _Node] = field(default_factory=dict)
-
-
-_SHIFTS = frozenset({"shl", "shr", "sar"})
-"""Their atoms end with the width."""
-
-
-def follows(name: Atom) -> object | None:
-    """Return the argument of an atom that the solver computes with, None when it takes the atom for a variable."""
-    kind, *arguments = name
-    width: object = 32
-    if kind == "mulhi":
-        *arguments, _, is_signed = arguments
-        if is_signed:
-            return None
-    if kind in _SHIFTS:
-        *arguments, width = arguments
-    if len(arguments) != 2:
-        return None
-    for value, amount in (arguments, arguments[::-1]):
-        if not isinstance(amount, int) or not isinstance(value, tuple):
-            continue
-        if kind in ("sar", "shr") and isinstance(width, int) and 0 <= amount < width:
-            return value
-        if kind == "mulhi":
-            return value
-        cleared = (1 << 32) - (amount & 0xFFFFFFFF)
-        if kind == "and" and (amount & (amount + 1) == 0 or cleared & (cleared - 1) == 0):
-            return value
-    return None
-
-
-class _Terms:
-    """Terms of the solver for forms and atoms, each made once."""
-
-    def __init__(self) -> None:
-        self._atoms: dict[Atom, Term] = {}
-        self._forms: dict[Form, Term] = {}
-        self._claims: dict[tuple[Condition, bool], Claim] = {}
-
-    def claim(self, condition: Condition, truth: bool) -> Claim:
-        """Return the claim that a condition has a truth."""
-        found = self._claims.get((condition, truth))
-        if found is None:
-            found = self._claims[condition, truth] = self._claimed(condition, truth)
-        return found
-
-    def _claimed(self, condition: Condition, truth: bool) -> Claim:
-        term = self.of(condition.form)
-        if condition.relation == "below":
-            return Claim("lt", Unsigned(term), condition.bound, truth)
-        if condition.relation == "ne":
-            return Claim("eq", term, condition.bound, not truth)
-        return Claim(condition.relation, term, condition.bound, truth)
-
-    def of(self, form: Form) -> Term:
-        """Return a form as a term."""
-        found = self._forms.get(form)
-        if found is None:
-            terms = tuple((factor, self.of_atom(name)) for name, factor in form.terms)
-            found = self._forms[form] = Sum(terms, form.constant)
-        return found
-
-    def of_atom(self, name: Atom) -> Term:
-        """Return an atom as a term: a variable, unless it is an operation that the solver follows."""
-        found = self._atoms.get(name)
-        if found is None:
-            found = self._atoms[name] = self._operation(name) or _variable(name)
-        return found
-
-    def _operation(self, name: Atom) -> Term | None:
-        kind, *arguments = name
-        width = 32
-        if kind in _SHIFTS:
-            *arguments, given = arguments
-            width = given if isinstance(given, int) else 32
-        if kind == "mulhi":
-            *arguments, given, is_signed = arguments
-            width = given if isinstance(given, int) else 32
-            arguments = [] if is_signed else arguments
-        if len(arguments) != 2:
-            return None
-        for value, amount in (arguments, arguments[::-1]):
-            if not isinstance(amount, int) or not isinstance(value, tuple):
-                continue
-            inner = self._argument(value)
-            if kind == "sar" and 0 <= amount < width:
-                return Quotient(inner, 1 << amount)
-            if kind == "shr" and 0 <= amount < width:
-                return Quotient(Unsigned(inner, width), 1 << amount)
-            if kind == "mulhi":
-                return Quotient(Sum(((amount, Unsigned(inner, width)),), 0), 1 << width)
-            if kind == "and" and amount & (amount + 1) == 0 and amount < 1 << 32:
-                return Remainder(inner, amount + 1)
-            cleared = (1 << 32) - (amount & 0xFFFFFFFF)
-            if kind == "and" and cleared & (cleared - 1) == 0:
-                return Sum(((1, inner), (-1, Remainder(inner, cleared))), 0)
-        return None
-
-    def _argument(self, value: tuple[object, ...]) -> Term:
-        if value[0] == "sum":
-            _, terms, constant = value
-            parts = tuple((factor, self.of_atom(name)) for name, factor in terms)  # type: ignore[attr-defined]
-            return Sum(parts, constant)  # type: ignore[arg-type]
-        assert isinstance(value, Atom)
-        return self.of_atom(value)
-
-
-def _variable(name: Atom) -> Variable:
-    low = _LEAST.get(str(name[1]), _LOW) if name[0] == "special" else _LOW
-    return Variable(name.digest.hex(), low, _HIGH)

@@ -3,7 +3,7 @@
 Property: a `Flaw` holds in every run that gets to the point, as far as the fields of the descriptor are known
 (see `matrix_operands`). A tile is derived only where type, shape and major-ness of the operand are known.
 
-Not derived: tiles of one-bit types, of `tcgen05.cp` that decompresses, and of swizzles with larger atoms.
+Not derived: what `instruction_tile` leaves out, and tiles of swizzles with larger atoms.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from ...cfg.linear import Atom
 from ...descriptors.matrix import instruction as words
 from ...descriptors.matrix import operand as operands
 from ...descriptors.matrix.instruction import Kind
+from ...descriptors.matrix.instruction_tile import blackwell_tile, copied_tile, hopper_tile
 from ...descriptors.matrix.swizzle_mode import SwizzleMode
 from ...descriptors.matrix.tile import Tile
-from ...ir import Immediate, Instruction, Register, Variable
+from ...ir import Immediate, Register, Variable
 from ...ir import Symbol as SymbolOperand
 from .matrix_operands import WGMMA, InstructionWord, MatrixOperand, MatrixOperands, Start
 from .packed import Piece
@@ -32,19 +33,8 @@ from .packed.word import SHARED_BITS
 if TYPE_CHECKING:
     from ...view import KernelView
 
-K_BYTES = 32
-"""Bytes of K that one dense multiplication takes, of every type but one-bit types."""
 _RANK_BITS = 24
 _WARPGROUP = 128
-_TYPE_BYTES: Mapping[str, int] = {
-    ".f16": 2, ".bf16": 2, ".tf32": 4, ".e4m3": 1, ".e5m2": 1, ".s8": 1, ".u8": 1,
-}  # fmt: skip
-_KIND_BYTES: Mapping[Kind, int] = {Kind.F16: 2, Kind.TF32: 4}
-"""Bytes of an element; 1 for all other kinds."""
-_COPIED: Mapping[str, tuple[int, int]] = {
-    ".128x256b": (128, 32), ".4x256b": (4, 32), ".128x128b": (128, 16), ".64x128b": (64, 16), ".32x128b": (32, 16),
-}  # fmt: skip
-"""Rows and bytes of each shape of `tcgen05.cp`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +66,15 @@ class MatrixTiles:
             return None
         instruction = self._view.body.instructions[operand.point]
         if instruction.operation.op in WGMMA:
-            return _hopper_tile(instruction, operand.name == "a_desc", mode)
+            flag = instruction.get("trans_a" if operand.name == "a_desc" else "trans_b")
+            transposed = isinstance(flag, Immediate) and flag.value == 1
+            return hopper_tile(instruction.operation, operand.name == "a_desc", transposed, mode)
         if operand.name == "s_desc":
-            return _copied_tile(instruction, mode)
+            return copied_tile(instruction.operation, mode)
         word = self._words.get(operand.point)
-        return None if word is None else _blackwell_tile(word, operand.name == "a_desc", mode)
+        return (
+            None if word is None else blackwell_tile(word.shape, word.fields, operand.name == "a_desc", mode)
+        )
 
     def broken(self, word: InstructionWord) -> Iterator[words.Constraint]:
         """Yield what the tables of its kind forbid in an instruction descriptor."""
@@ -318,45 +312,6 @@ def _steps(operand: MatrixOperand, tile: Tile) -> tuple[int, int] | None:
 
 def _alignment(variable: Variable) -> int:
     return variable.align or 1
-
-
-def _made(mode: SwizzleMode, rows: int, k_bytes: int, element: int, transposed: bool) -> Tile:
-    if transposed:
-        return Tile(mode, False, rows * element, k_bytes // element)
-    return Tile(mode, True, k_bytes, rows)
-
-
-def _hopper_tile(instruction: Instruction, is_a: bool, mode: SwizzleMode) -> Tile | None:
-    slots = instruction.operation.slots
-    element = _TYPE_BYTES.get(slots.get("atype" if is_a else "btype", ""))
-    shape = slots.get("shape", "")
-    if element is None or not shape.startswith(".m64n"):
-        return None
-    columns, _, depth = shape.removeprefix(".m64n").partition("k")
-    k_bytes = int(depth) * element if not is_a else K_BYTES
-    flag = instruction.get("trans_a" if is_a else "trans_b")
-    transposed = isinstance(flag, Immediate) and flag.value == 1
-    return _made(mode, 64 if is_a else int(columns), k_bytes, element, transposed)
-
-
-def _blackwell_tile(word: InstructionWord, is_a: bool, mode: SwizzleMode) -> Tile | None:
-    side = "a" if is_a else "b"
-    rows, flag = word.fields.get("m" if is_a else "n"), word.fields.get(f"transpose_{side}")
-    if rows is None or flag is None or any(words.broken(word.shape, word.fields)):
-        return None
-    share = rows // 2 if word.shape.pair else rows
-    k_bytes = 48 if word.fields.get("k_96") else K_BYTES
-    if word.shape.sparse and not is_a:
-        k_bytes *= 2
-    return _made(mode, share, k_bytes, _KIND_BYTES.get(word.shape.kind, 1), bool(flag))
-
-
-def _copied_tile(instruction: Instruction, mode: SwizzleMode) -> Tile | None:
-    slots = instruction.operation.slots
-    shape = _COPIED.get(slots.get("shape", ""))
-    if shape is None or slots.get("src_fmt"):
-        return None
-    return Tile(mode, True, shape[1], shape[0])
 
 
 __all__ = ["Flaw", "MatrixTiles"]

@@ -1,0 +1,199 @@
+"""Symbols of the machine as terms of the solver.
+
+Followed are sums, comparisons, choices, and operations by a constant: shifts, masks of low bits, high products,
+divisions. Parameters and CTA indices are signed 32-bit integers without wrap-around; everything else is a variable of
+its own, which may differ from what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...smt import Choice, Claim, Quotient, Remainder, Sum, Term, Unsigned, Variable, variables_of
+from .resolve import LOGIC, PREDICATES
+from .symbol import Atom, Condition, Form
+
+_LEAST = {
+    f"%{name}.{axis}": least
+    for name, least in (("clusterid", 0), ("nctaid", 1), ("nclusterid", 1))
+    for axis in "xyz"
+}
+"""Least numbers of special registers."""
+_LOW, _HIGH = -(1 << 31), (1 << 31) - 1
+_DEEPEST = 300
+"""Atoms nested deeper are variables."""
+_COMPARISONS = {
+    ".eq": ("eq", 0, True), ".ne": ("eq", 0, False), ".lt": ("lt", 0, True), ".ge": ("lt", 0, False),
+    ".gt": ("lt", 1, False), ".le": ("lt", 1, True), ".lo": ("lt", 0, True), ".hs": ("lt", 0, False),
+    ".hi": ("lt", 1, False), ".ls": ("lt", 1, True),
+}  # fmt: skip
+"""Each relation of a difference to zero, as a claim: relation, bound, truth."""
+
+
+class Terms:
+    """Terms of the solver for forms and atoms, each made once."""
+
+    def __init__(self) -> None:
+        self._atoms: dict[Atom, Term] = {}
+        self._forms: dict[Form, Term] = {}
+        self._claims: dict[tuple[Condition, bool], Claim] = {}
+        self._variables: dict[Variable, Atom] = {}
+
+    def claim(self, condition: Condition, truth: bool) -> Claim:
+        """Return the claim that a condition has a truth."""
+        found = self._claims.get((condition, truth))
+        if found is None:
+            found = self._claims[condition, truth] = self._claimed(condition, truth)
+        return found
+
+    def of(self, form: Form) -> Term:
+        """Return a form as a term."""
+        found = self._forms.get(form)
+        if found is None:
+            terms = tuple((factor, self.of_atom(name)) for name, factor in form.terms)
+            found = self._forms[form] = Sum(terms, form.constant)
+        return found
+
+    def of_atom(self, name: Atom) -> Term:
+        """Return an atom as a term: a variable, unless it is an operation that the solver follows."""
+        found = self._atoms.get(name)
+        if found is None:
+            found = self._atoms[name] = self._operation(name) or self._variable(name)
+        return found
+
+    def variables(self, form: Form) -> Iterator[Atom]:
+        """Yield the atoms that the solver takes for variables in a form."""
+        for variable in variables_of(self.of(form)):
+            yield self._variables[variable]
+
+    def _variable(self, name: Atom) -> Variable:
+        low = _LEAST.get(str(name[1]), _LOW) if name[0] == "special" else _LOW
+        variable = Variable(name.digest.hex(), low, _HIGH)
+        self._variables[variable] = name
+        return variable
+
+    def _claimed(self, condition: Condition, truth: bool) -> Claim:
+        term = self.of(condition.form)
+        if condition.relation == "below":
+            return Claim("lt", Unsigned(term), condition.bound, truth)
+        if condition.relation == "ne":
+            return Claim("eq", term, condition.bound, not truth)
+        return Claim(condition.relation, term, condition.bound, truth)
+
+    def _operation(self, name: Atom) -> Term | None:
+        """Return an operation that the solver follows, None for any other."""
+        if name.differs or name.nesting > _DEEPEST:
+            return None
+        kind, *parts = name.inner
+        if kind == "sum":
+            return self._operand(name)
+        if kind == "selp":
+            condition, chosen, other = map(self._operand, parts)
+            return Choice(_holds(condition), chosen, other)
+        if kind == "cmp" or kind == "below":
+            return self._comparison(kind, parts)
+        if kind == "not" and _is_truth(parts[0]):
+            return _opposite(self._operand(parts[0]))
+        if kind in LOGIC and _is_truth(name):
+            return self._logic(str(kind), parts)
+        return self._by_constant(str(kind), parts)
+
+    def _comparison(self, kind: object, parts: Sequence[object]) -> Term:
+        if kind == "below":
+            terms, constant, bound = parts
+            assert isinstance(bound, int)
+            return _one_if(Claim("lt", Unsigned(self._sum(terms, constant)), bound))
+        relation, terms, constant = parts
+        name, bound, holds = _COMPARISONS[str(relation)]
+        return _one_if(Claim(name, self._sum(terms, constant), bound, holds))
+
+    def _logic(self, kind: str, parts: Sequence[object]) -> Term:
+        left, right = map(self._operand, parts)
+        match kind:
+            case "and":
+                return Choice(_holds(left), right, Sum((), 0))
+            case "or":
+                return Choice(_holds(left), Sum((), 1), right)
+            case _:
+                return Choice(_holds(left), _opposite(right), right)
+
+    def _by_constant(self, kind: str, parts: Sequence[object]) -> Term | None:
+        arguments, rest = parts[:2], parts[2:]
+        constants = [part for part in arguments if isinstance(part, int)]
+        symbols = [part for part in arguments if isinstance(part, Atom)]
+        if len(constants) != 1 or len(symbols) != 1:
+            return None
+        inner, number = self._operand(symbols[0]), constants[0]
+        width = rest[0] if rest and isinstance(rest[0], int) else 32
+        is_last = isinstance(arguments[1], int)
+        match kind:
+            case "sar" | "shr" if is_last and 0 <= number < width:
+                return Quotient(inner if kind == "sar" else Unsigned(inner, width), 1 << number)
+            case "mulhi":
+                factor, factored = (_signed(number), inner) if rest[1] else (number, Unsigned(inner, width))
+                return Quotient(Sum(((factor, factored),), 0), 1 << width)
+            case "div" | "rem" if is_last and 0 < number < 1 << 31:
+                quotient = _divided(inner, number) if rest[1] else Quotient(Unsigned(inner, width), number)
+                return quotient if kind == "div" else Sum(((1, inner), (-number, quotient)), 0)
+            case "and" | "or":
+                return _masked(kind, inner, number)
+            case _:
+                return None
+
+    def _operand(self, part: object) -> Term:
+        if isinstance(part, int):
+            return Sum((), _signed(part))
+        assert isinstance(part, Atom), part
+        if part.inner[0] == "sum":
+            return self._sum(*part.inner[1:])
+        return self.of_atom(part)
+
+    def _sum(self, terms: object, constant: object) -> Term:
+        parts = tuple((factor, self.of_atom(name)) for name, factor in terms)  # type: ignore[attr-defined]
+        return Sum(parts, constant)  # type: ignore[arg-type]
+
+
+def _is_truth(part: object) -> bool:
+    """Tell whether an atom is 0 or 1."""
+    if not isinstance(part, Atom):
+        return False
+    kind = part.inner[0]
+    if kind in LOGIC:
+        return all(_is_truth(each) for each in part.inner[1:])
+    return kind in PREDICATES or (kind == "not" and _is_truth(part.inner[1]))
+
+
+def _holds(truth: Term) -> Claim:
+    return Claim("eq", truth, 0, holds=False)
+
+
+def _one_if(claim: Claim) -> Term:
+    return Choice(claim, Sum((), 1), Sum((), 0))
+
+
+def _opposite(truth: Term) -> Term:
+    return Choice(_holds(truth), Sum((), 0), Sum((), 1))
+
+
+def _signed(number: int) -> int:
+    """Read the bits of a register as numbers in forms are read."""
+    if 1 << 31 <= number < 1 << 32:
+        return number - (1 << 32)
+    return number - (1 << 64) if number >> 63 else number
+
+
+def _divided(term: Term, divisor: int) -> Term:
+    """Divide towards zero."""
+    negated = Quotient(Sum(((-1, term),), 0), divisor)
+    return Choice(Claim("lt", term, 0), Sum(((-1, negated),), 0), Quotient(term, divisor))
+
+
+def _masked(kind: str, term: Term, mask: int) -> Term | None:
+    """Return a term with only its low bits, without them, or with all of them set."""
+    low = mask & (mask + 1) == 0 and mask < 1 << 32
+    if kind == "or":
+        return Sum(((1, term), (-1, Remainder(term, mask + 1))), mask) if low else None
+    if low:
+        return Remainder(term, mask + 1)
+    cleared = (1 << 32) - (mask & 0xFFFFFFFF)
+    return Sum(((1, term), (-1, Remainder(term, cleared))), 0) if cleared & (cleared - 1) == 0 else None

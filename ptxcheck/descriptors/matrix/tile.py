@@ -41,7 +41,7 @@ class Tile:
 
     @property
     def is_modelled(self) -> bool:
-        """Tell whether `rows` speaks of this layout."""
+        """Tell whether `offsets` speaks of this layout."""
         return self.mode in (
             SwizzleMode.NONE, SwizzleMode.BYTES_32, SwizzleMode.BYTES_64, SwizzleMode.BYTES_128,
         )  # fmt: skip
@@ -83,12 +83,36 @@ class Tile:
         """Return the bytes of one row that are read within one span."""
         return min(self.contiguous, self.mode.span)
 
-    def offsets(self, leading: int, stride: int) -> Iterator[int]:
-        """Yield where each block of 8 rows by one span starts, in bytes from the tile's own start."""
+    def offsets(self, leading: int, stride: int, groups: range | None = None) -> Iterator[int]:
+        """Yield where each block of 8 rows by one span starts, in bytes from the tile's own start; of some groups."""
         by_repeat, by_group = self.steps(leading, stride)
-        for group in range(self.groups):
+        for group in range(self.groups) if groups is None else groups:
             for repeat in range(self.repeats):
                 yield group * by_group + repeat * by_repeat
+
+    def has_blocks(self, start: int) -> bool:
+        """Tell whether `blocks` speaks of a tile that starts there: its rows do not go on behind the pattern's span."""
+        spills = start % self.mode.span + self.contiguous > self.mode.span
+        return self.is_modelled and not (self.k_major and self.mode is not SwizzleMode.NONE and spills)
+
+    def blocks(
+        self, start: int, leading: int, stride: int, groups: range | None = None
+    ) -> Iterator[tuple[int, int]]:
+        """Yield where the blocks of some groups start and end that the tile reads from `start` on, those that touch
+        joined: it reads no byte outside them, and not all bytes of a block that is wider than its rows."""
+        span = self.mode.span
+        size = min(self.others, CORE_ROWS) * span
+        begin = end = -1
+        for place in sorted(
+            start // span * span + offset for offset in self.offsets(leading, stride, groups)
+        ):
+            if place > end:
+                if end >= 0:
+                    yield begin, end
+                begin = place
+            end = max(end, place + size)
+        if end >= 0:
+            yield begin, end
 
     def overlap(self, leading: int, stride: int) -> tuple[int, int] | None:
         """Return the starts of two blocks that share bytes, None when there are none."""

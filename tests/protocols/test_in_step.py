@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from ptxcheck.protocols.actions import (
     Access,
     Action,
@@ -61,6 +65,37 @@ def test_lanes_that_wait_together_miss_no_phase() -> None:
 def test_lanes_that_come_there_apart_may() -> None:
     outcome = examine(ring(together=False))
     assert {Flaw.MISSED_PHASE, Flaw.DEADLOCK} & {p.flaw for p in outcome.problems if p.demonstrated}
+
+
+def with_reads(good: Protocol, read: Span, written: Span) -> Protocol:
+    """Return a ring whose other lanes read what they waited for, and whose third strand writes some bytes first."""
+    fills, idles, drains = good.strands
+    actions: list[Action] = []
+    events: list[int] = []
+    for action, event in zip(idles.actions, idles.events, strict=True):
+        actions.append(action)
+        events.append(event)
+        if isinstance(action, Wait):
+            actions.append(Access(12, reads=(read,)))
+            events.append(event + 1)
+    idles = replace(idles, actions=tuple(actions), events=tuple(events))
+    writes = (Access(19, writes=(written,)), *drains.actions)
+    drains = replace(drains, actions=writes, events=tuple(range(len(writes))))
+    return replace(good, strands=(fills, idles, drains))
+
+
+@pytest.mark.parametrize(
+    "written", [Span(0, 1024, 64), Span(0, 1000, 16, exact=False)], ids=["known extent", "unknown extent"]
+)
+def test_lanes_that_use_what_they_waited_for_may_miss_a_phase(written: Span) -> None:
+    outcome = examine(with_reads(ring(together=True), Span(0, 1040, 4), written))
+    assert {Flaw.MISSED_PHASE, Flaw.DEADLOCK} & {p.flaw for p in outcome.problems if p.demonstrated}
+
+
+@pytest.mark.parametrize("written", [Span(0, 1044, 64), Span(1, 1024, 64)], ids=["behind", "other CTA"])
+def test_lanes_that_read_something_else_in_between_miss_none(written: Span) -> None:
+    outcome = examine(with_reads(ring(together=True), Span(0, 1040, 4), written))
+    assert outcome.problems == ()
 
 
 def test_a_missed_phase_of_another_warp_is_one() -> None:

@@ -111,7 +111,7 @@ class Trace:
     events: tuple[Event, ...]
     path: tuple[tuple[Condition, bool], ...]
     assumptions: tuple[Assumption, ...]
-    loaded: Mapping[int, tuple[Atom, ...]] = field(default_factory=dict)
+    loaded: Mapping[int, tuple[Atom, ...]] = field(default_factory=dict, hash=False)
     """For accesses by the number of their event: the symbols of what they read."""
 
 

@@ -1,6 +1,10 @@
 """Verdicts on whole kernels of the corpora that use mbarriers: decided, unknown or violated, and the time it takes.
 
     python -m benchmarks.protocols [--group triton] [--only attention] [--seconds 60] [--reasons] [--json FILE]
+    python -m benchmarks.protocols --tensor-cores --seconds 10 --out ROWS.jsonl
+
+`--out` keeps the rows of each file as they come, and goes on there when it is run again. The table of properties counts
+kernels of each group and target; `--tensor-cores` leaves out those without wgmma or tcgen05.
 
 Nothing that a library ships may come out violated. Time is processor time of the verification alone, beside that
 of `ptxas -O3` on the whole file (`python -m benchmarks.corpora ptxas` measures it).
@@ -26,10 +30,15 @@ from ptxcheck.cfg import build
 from ptxcheck.collector import paused
 from ptxcheck.launches import launch_of
 from ptxcheck.parser import parse_module
+from ptxcheck.protocols.thread.matrix_operands import TCGEN05, WGMMA
 from ptxcheck.protocols.verify import uses_barriers, verify
 from ptxcheck.source import Source
-from ptxcheck.verdict import VerdictKind
+from ptxcheck.verdict import Property, VerdictKind
 
+_ALWAYS_ASKED = (
+    Property.DEADLOCK_FREEDOM, Property.PHASE_SAFETY, Property.TX_BALANCE, Property.LIFECYCLE, Property.SLOT_SAFETY,
+    Property.EXIT_SAFETY,
+)  # fmt: skip
 GROUPS = ("triton", "cutlass", "flashinfer", "cuda_ptx")
 _DECIDED = frozenset({VerdictKind.PROVED.value, VerdictKind.PROVED_BOUNDED.value, VerdictKind.ASSUMES.value})
 
@@ -42,6 +51,7 @@ class Job:
     key: str
     seconds: float
     accesses: bool
+    tensor_cores: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,8 @@ class Row:
     """Of each property that is not decided: the first reason, with its line."""
     runs: int
     seconds: float
+    target: str = ""
+    has_tensor_cores: bool = False
 
     @property
     def state(self) -> str:
@@ -70,13 +82,17 @@ def main() -> None:
     """Verify the kernels and print the table."""
     options = _options()
     jobs = _jobs(options)
+    rows, done = _kept(options.out)
+    rows = [row for row in rows if row.file in {job.key for job in jobs}]
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=8) as pool:
-        rows: list[Row] = []
-        for found in pool.imap(_verify_file, jobs):
+        todo = [job for job in jobs if job.key not in done]
+        for job, found in zip(todo, pool.imap(_verify_file, todo), strict=True):
+            _keep(options.out, job, found)
             for row in found:
                 rows.append(row)
                 print(_line(row), flush=True)
     _summary(rows, _ptxas(options.cache))
+    print("\n" + _table(rows))
     if options.reasons:
         _reasons(rows)
     if options.json is not None:
@@ -99,6 +115,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--reasons", action="store_true", help="how often each reason for unknown occurs")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--tensor-cores", action="store_true", help="kernels with wgmma or tcgen05 alone")
+    parser.add_argument("--out", type=Path, help="keeps rows as they come, and goes on from there")
     return parser.parse_args()
 
 
@@ -108,7 +126,9 @@ def _jobs(options: argparse.Namespace) -> list[Job]:
         for path in sorted((options.cache / "ptx" / group).glob("*.ptx")):
             if not options.only or any(text in path.name for text in options.only):
                 key = f"{group}/{path.stem}"
-                found.append(Job(str(path), key, options.seconds, not options.no_accesses))
+                found.append(
+                    Job(str(path), key, options.seconds, not options.no_accesses, options.tensor_cores)
+                )
     return found
 
 
@@ -125,6 +145,9 @@ def _verify_file(job: Job) -> list[Row]:
         cfg = build(function)
         if not uses_barriers(cfg):
             continue
+        has_tensor_cores = any(each.operation.op in WGMMA | TCGEN05 for each in cfg.instructions)
+        if job.tensor_cores and not has_tensor_cores:
+            continue
         launch, _ = launch_of(function, [])
         started = time.process_time()
         try:
@@ -132,9 +155,10 @@ def _verify_file(job: Job) -> list[Row]:
         except Exception as error:  # a table of all kernels is worth more than the first traceback
             where = traceback.extract_tb(error.__traceback__)[-1]
             note = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-            rows.append(
-                Row(job.key, function.name, "", {"all": "unknown"}, {"all": f"crash: {note}"}, 0, 0.0)
-            )
+            unknown = dict.fromkeys((each.value for each in _ALWAYS_ASKED), "unknown")
+            reasons = dict.fromkeys(unknown, f"crash: {note}")
+            target = next(iter(module.targets), "")
+            rows.append(Row(job.key, function.name, "", unknown, reasons, 0, 0.0, target, has_tensor_cores))
             continue
         shape = "" if result.shape is None else f"{result.shape.block}x{result.shape.cluster}"
         verdicts = result.verdicts()
@@ -148,8 +172,50 @@ def _verify_file(job: Job) -> list[Row]:
                 reasons[verdict.property.value] = f"{first.text} @{line}"
         kinds = {verdict.property.value: verdict.kind.value for verdict in verdicts}
         seconds = time.process_time() - started
-        rows.append(Row(job.key, function.name, shape, kinds, reasons, result.runs, seconds))
+        target = next(iter(module.targets), "")
+        rows.append(
+            Row(job.key, function.name, shape, kinds, reasons, result.runs, seconds, target, has_tensor_cores)
+        )
     return rows
+
+
+def _kept(path: Path | None) -> tuple[list[Row], set[str]]:
+    """Return the rows that an earlier run has kept, and the files that are done."""
+    rows: list[Row] = []
+    done: set[str] = set()
+    if path is not None and path.is_file():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            entry = json.loads(line)
+            done.add(entry["file"])
+            rows += [Row(**row) for row in entry["rows"]]
+    return rows, done
+
+
+def _keep(path: Path | None, job: Job, rows: Sequence[Row]) -> None:
+    if path is not None:
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps({"file": job.key, "rows": [asdict(row) for row in rows]}) + "\n")
+
+
+def _table(rows: Sequence[Row]) -> str:
+    """Return how many kernels of each group and target are decided, a property a row."""
+    columns = sorted({(row.file.split("/")[0], row.target) for row in rows})
+    inside = {key: [row for row in rows if (row.file.split("/")[0], row.target) == key] for key in columns}
+    lines = [
+        "| | " + " | ".join(f"{group} {target}" for group, target in columns) + " |",
+        "| --- |" + " --- |" * len(columns),
+        "| kernels | " + " | ".join(str(len(inside[key])) for key in columns) + " |",
+    ]
+    for name in dict.fromkeys(name for row in rows for name in row.verdicts):
+        cells = []
+        for key in columns:
+            asked = [row.verdicts[name] for row in inside[key] if name in row.verdicts]
+            decided = sum(kind in _DECIDED for kind in asked)
+            cells.append(f"{decided} of {len(asked)} ({100 * decided / len(asked):.0f} %)" if asked else "")
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    violated = [sum(row.state == "violated" for row in inside[key]) for key in columns]
+    lines.append("| violated | " + " | ".join(map(str, violated)) + " |")
+    return "\n".join(lines)
 
 
 def _line(row: Row) -> str:

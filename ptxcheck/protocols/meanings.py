@@ -55,6 +55,7 @@ PROPERTY_OF: Mapping[Flaw, Property] = {
     Flaw.READ_TOO_EARLY: Property.SLOT_SAFETY,
     Flaw.OVERWRITE: Property.SLOT_SAFETY,
     Flaw.WRITES_COLLIDE: Property.SLOT_SAFETY,
+    Flaw.UNAWAITED_STORE: Property.SLOT_SAFETY,
     Flaw.MISSING_PROXY_FENCE: Property.SLOT_SAFETY,
     Flaw.OUTSIDE_ALLOCATION: Property.SLOT_SAFETY,
     Flaw.FREED_AMISS: Property.SLOT_SAFETY,

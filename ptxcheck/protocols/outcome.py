@@ -37,6 +37,8 @@ class Flaw(Enum):
     """A write that nothing orders after an earlier read of the same bytes."""
     WRITES_COLLIDE = "writes-collide"
     """Two writes of the same bytes that nothing orders."""
+    UNAWAITED_STORE = "unawaited-store"
+    """A warp loads from tensor memory what another one stored and told of before it was over."""
     MISSING_PROXY_FENCE = "missing-proxy-fence"
     """Generic writes reach an access through the async proxy without a proxy fence on the way."""
     OUTSIDE_ALLOCATION = "outside-allocation"

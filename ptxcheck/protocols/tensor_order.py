@@ -4,7 +4,8 @@ Multiplications, copies and shifts are over when a commit behind them has arrive
 when their warp has waited for them; deallocation at once. The later of two accesses must come after the earlier one is
 over. An order that mbarriers and barriers give is enough: the fences that the ISA asks for around them are left out in
 released kernels. So are waits between what one thread issues: the matrix unit does multiplications, copies and shifts
-of a thread in order, and a warp's store comes behind its loads.
+of a thread in order, and a warp's store comes behind its loads. A wait for a store before the arrival behind which
+another warp loads is left out in some (the row maxima of attention in CUTLASS 77), and strict.
 
 Only columns that are certainly touched are compared, and each conflict is a race in the schedule at hand.
 """
@@ -134,18 +135,27 @@ class TensorOrder:
     def _report(self, earlier: Touch, later: Touch, place: Place) -> None:
         if later.clock[Row.EXECUTED, earlier.component] >= earlier.over or self._is_in_order(earlier, later):
             return
+        relied_on = self._is_relied_on(earlier, later)
         first, then = _WORK[self._pipeline(earlier)], _WORK[self._pipeline(later)]
         cta, origin, _ = next(name for name, bank in self._banks.items() if bank == place[0])
         if not earlier.writes:
             flaw, verb = Flaw.OVERWRITE, "reads"
         else:
             flaw, verb = (Flaw.WRITES_COLLIDE if later.writes else Flaw.READ_TOO_EARLY), "writes"
+        if relied_on:
+            flaw = Flaw.UNAWAITED_STORE
         end = _END[self._pipeline(earlier)]
         detail = f"nothing orders this {then} after a {first} that {verb} the same columns: {end}"
         self._record.add(
             flaw, later.strand, later.point, ("tmem", cta, origin, place[1]), -1, detail, happened=True,
-            related=((earlier.strand, earlier.point),),
+            strict=relied_on, related=((earlier.strand, earlier.point),),
         )  # fmt: skip
+
+    def _is_relied_on(self, earlier: Touch, later: Touch) -> bool:
+        """Tell whether released kernels do the same: a warp stores, arrives without its wait, and another loads or frees."""
+        stored = self._pipeline(earlier) == TENSOR_STORES and earlier.strand != later.strand
+        issued = bool(later.clock[Row.EXECUTED, earlier.strand] > earlier.index)
+        return stored and issued and self._pipeline(later) in (TENSOR_LOADS, "")
 
     def _is_in_order(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether the hardware keeps the order of two accesses of one thread or warp."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
@@ -31,8 +32,9 @@ from .machine.paths import Coverage, Plan, explore
 from .machine.program import Program
 from .machine.solver import SolverOracle
 from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom
-from .machine.trace import SHARED_LOAD, SHARED_TABLE, Assumption, NotFollowedError, Shape, Trace
+from .machine.trace import SHARED_LOAD, SHARED_TABLE, Assumption, NotFollowedError, Peek, Shape, Trace
 from .meanings import MEANINGS, PROPERTY_OF
+from .open_waits import open_waits
 from .outcome import Doubt, Equation, Flaw, Outcome, Problem
 from .read_values import Answers, are_possible
 from .search import examine
@@ -50,6 +52,8 @@ _EFFORT = 600
 _DEEPEST = 33
 """Most rounds of a loop that are run for the sake of deep rings."""
 _MOST_RUNS = 96
+_MOST_ANSWERS = 6
+"""Most times that a run is made again because a poll hangs that is not repeated; the last time all of them fail."""
 _BLOCK = ("block", -1)
 """Key of the assumption that the block is the largest that is allowed."""
 _CLUSTERS: tuple[Dim, ...] = (
@@ -164,6 +168,7 @@ class Verification:
 _TOLERATED = {
     Flaw.EXIT_WITH_REMOTE_ACCESS: "copies that are under way when their CTA ends find its shared memory as it was",
     Flaw.UNORDERED_INIT: "an mbarrier that is initialised after fence.mbarrier_init is visible to others all the same",
+    Flaw.UNAWAITED_STORE: "a store to tensor memory is over when another warp loads that was told of it",
     Flaw.MISSED_PHASE: "lanes of a warp that come to a wait together pass it together",
 }
 _SEPARATE = frozenset({Property.SLOT_SAFETY, Property.EXIT_SAFETY})
@@ -385,11 +390,48 @@ class _Verifier:
         if plan.trips[-1] not in self._result.trips:
             self._result.trips.append(plan.trips[-1])
         protocol, outcome = self._judge(traces)
-        if any(p.flaw is Flaw.DEADLOCK and p.point in self._program.peeks for p in outcome.problems):
-            decisions, traces = self._trace(Plan(plan.trips, plan.flips, plan.preset), peeks_succeed=False)
+        failing: set[tuple[int, Peek]] = set()
+        for attempt in range(_MOST_ANSWERS):
+            hung = self._hung_peeks(protocol, traces, outcome)
+            if not hung:
+                break
+            failing |= hung
+            again = Plan(plan.trips, plan.flips, plan.preset)
+            decisions, traces = self._trace(again, failing=None if attempt == _MOST_ANSWERS - 1 else failing)
             protocol, outcome = self._judge(traces)
         self._note(plan, decisions, traces, protocol, outcome)
+        if self._program.peeks and self._result.runs == 1 and not failing and not outcome.problems:
+            self._answer_no(plan, protocol, traces)
         return True
+
+    def _answer_no(self, plan: Plan, protocol: Protocol, traces: tuple[Trace, ...]) -> None:
+        """Make a run again in which polls that are not repeated fail where they may."""
+        failing: set[tuple[int, Peek]] = set()
+        for _ in range(_MOST_ANSWERS):
+            fresh = {
+                (cta, traces[cta].peeks[event]) for cta, event in open_waits(protocol, self._program.peeks)
+            }
+            if fresh <= failing or self._is_spent():
+                break
+            failing |= fresh
+            decisions, traces = self._trace(Plan(plan.trips, plan.flips, plan.preset), failing=failing)
+            protocol, outcome = self._judge(traces)
+            if self._hung_peeks(protocol, traces, outcome):
+                break
+            self._note(plan, decisions, traces, protocol, outcome)
+
+    def _hung_peeks(
+        self, protocol: Protocol, traces: Sequence[Trace], outcome: Outcome
+    ) -> set[tuple[int, Peek]]:
+        """Return the CTA and name of polls that are not repeated and hang when they are taken for waits."""
+        found: set[tuple[int, Peek]] = set()
+        for problem in outcome.problems:
+            if problem.flaw is Flaw.DEADLOCK and problem.point in self._program.peeks:
+                strand = protocol.strands[problem.strand]
+                done = [s.index for s in problem.schedule if s.strand == problem.strand and not s.completes]
+                event = strand.events[max(done, default=-1) + 1]
+                found.add((strand.cta, traces[strand.cta].peeks[event]))
+        return found
 
     def _note(
         self,
@@ -424,12 +466,16 @@ class _Verifier:
             raise ImpossibleError
 
     def _trace(
-        self, plan: Plan, observations: tuple[Observation, ...] = (), *, peeks_succeed: bool = True
+        self,
+        plan: Plan,
+        observations: tuple[Observation, ...] = (),
+        *,
+        failing: AbstractSet[tuple[int, Peek]] | None = frozenset(),
     ) -> tuple[Decisions, tuple[Trace, ...]]:
         """Run the CTAs of the cluster, with the decisions of a plan.
 
-        Polls that are not repeated succeed, as then the wait that follows them otherwise is left out; where that hangs,
-        they fail.
+        Polls that are not repeated succeed, as then the wait that follows them otherwise is left out; but those of
+        `failing` (CTA and name) fail, where that would hang. None: all fail.
         """
         self._oracle.restart()
         decisions = Decisions(self._oracle)
@@ -448,7 +494,7 @@ class _Verifier:
                 follow=plan.follow,
                 took=plan.take,
                 settle=plan.settle,
-                peeks_succeed=peeks_succeed,
+                peek_fails=lambda peek, rank=rank: failing is None or (rank, peek) in failing,  # type: ignore[misc]
                 observation=observations[rank] if observations else None,
             ).run()
             for rank in range(self._shape.ctas)

@@ -47,9 +47,10 @@ from .program import POLLS, Program, Region, followed
 from .registers import RegisterFile, SplitError, lanes_of, set_of
 from .resolve import arguments, at_thread, has_choice, is_predicate, leaves, rebuild, with_pins
 from .special import special_register
+from .steady import keep_steady
 from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, WARP, Atom, Condition, Decisions, Form, Value
 from .table import ParkError, Table
-from .trace import SHARED_LOAD, Access, Assumption, Event, NotFollowedError, Shape, ThreadSet, Trace
+from .trace import SHARED_LOAD, Access, Assumption, Event, NotFollowedError, Peek, Shape, ThreadSet, Trace
 
 _MASK64 = (1 << 64) - 1
 _CTA_BARRIERS = frozenset({Op.BAR_SYNC, Op.BAR_RED})
@@ -165,7 +166,7 @@ class Machine:
         took: Took = lambda *_: None,
         settle: Settle = lambda *_: None,
         *,
-        peeks_succeed: bool = True,
+        peek_fails: Callable[[Peek], bool] = lambda _: False,
         observation: Observation | None = None,
     ) -> None:
         self.program = program
@@ -180,7 +181,8 @@ class Machine:
         self._follow = follow
         self._took = took
         self._settle = settle
-        self._failing = frozenset() if peeks_succeed else program.peeks
+        self._peek_fails = peek_fails
+        self._peeks: dict[int, Peek] = {}
         self._budget = budget
         self._is_late = is_late
         self._observation = observation
@@ -199,7 +201,7 @@ class Machine:
         self._run_groups(_Group(0, (1 << self.threads) - 1, None))
         return Trace(
             self.rank, self.shape, tuple(self._events), tuple(self._decisions.taken),
-            tuple(self._assumptions.values()), self._loaded,
+            tuple(self._assumptions.values()), self._loaded, self._peeks,
         )  # fmt: skip
 
     def _table_places(self) -> Iterator[int]:
@@ -498,9 +500,12 @@ class Machine:
 
     def _forget(self, block: int, region: Region, threads: ThreadSet, truth: Form) -> None:
         """Give what a region may write symbols of their own: the same for all threads if all that it reads is."""
+        kept = keep_steady(self, region, threads)
         differs = truth.differs | self._differs_into(region, threads)
         visit = self.count(("region", block, threads))
         for register in region.written:
+            if register in kept:
+                continue
             alike = differs & LANE and self.program.agrees_in_warps(self.program.join(block), register)
             own = differs & ~LANE if alike else differs
             symbol = lanes.opaque("loop", block, register.name, visit, differs=own)
@@ -838,6 +843,12 @@ class Machine:
                 raise NotFollowedError(operation.problem or f"unknown instruction '{operation.text}'", point)
             if Trait.CALL in operation.traits:
                 raise NotFollowedError("call of a function that may synchronise", point)
+            peek = self._peek(point, guard)
+            if peek is not None and self._peek_fails(peek):
+                self._write_all(instruction, guard, 0)
+                return
+            if peek is not None:
+                self._peeks[len(self._events)] = peek
             self._record(point, instruction, threads, guard)
             return
         steps.perform(self, point, instruction, guard)
@@ -892,9 +903,6 @@ class Machine:
     # -- events
 
     def _record(self, point: int, instruction: Instruction, threads: ThreadSet, guard: ThreadSet) -> None:
-        if point in self._failing:
-            self._write_all(instruction, guard, 0)
-            return
         operands: dict[str, Value] = {}
         for spec, operand in followed(instruction):
             self._check_written(operand, guard, point)
@@ -930,6 +938,13 @@ class Machine:
             differs = 0 if Trait.BARRIER in instruction.operation.traits else LANE | WARP
             visit = self.count(("result", point))
             self.write_opaque(instruction, guard, "result", point, visit, differs=differs)
+
+    def _peek(self, point: int, guard: ThreadSet) -> Peek | None:
+        """Return the name of a poll that is not repeated, None for everything else."""
+        if point not in self.program.peeks:
+            return None
+        first = (guard & -guard).bit_length() - 1
+        return point, first, self.count(("peek", point, first))
 
     def _check_written(self, operand: Operand, guard: ThreadSet, point: int) -> None:
         if not all(self.registers.covers(register, guard) for register in registers_of(operand)):

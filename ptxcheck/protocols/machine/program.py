@@ -34,6 +34,7 @@ from ...launch import Launch
 from ...op import Op
 from ...spec import Direction, OperandSpec, Trait
 from .accesses import AccessKind, access_kinds
+from .steady import steady_points
 
 _EVENTS = frozenset(
     {
@@ -94,6 +95,7 @@ class Program:
         self.definitions = Definitions(cfg)
         self._calls = summarise(cfg, module)
         self._regions: dict[int, Region] = {}
+        self._steady: dict[Region, tuple[int, ...]] = {}
         self._turning: dict[int, bool] = {}
         self.events = frozenset(
             p for p, i in enumerate(cfg.instructions) if cfg.connected(p) and self._is_event(p, i)
@@ -253,6 +255,13 @@ class Program:
         found = self._regions.get(block)
         if found is None:
             found = self._regions[block] = self._find_region(block)
+        return found
+
+    def steady(self, region: Region) -> tuple[int, ...]:
+        """Return definitions in a region that give the same number whenever they run."""
+        found = self._steady.get(region)
+        if found is None:
+            found = self._steady[region] = steady_points(self, region)
         return found
 
     def _find_region(self, block: int) -> Region:

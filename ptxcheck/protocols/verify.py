@@ -277,6 +277,8 @@ class _Verifier:
         self._examine: Callable[[Protocol], Outcome] = partial(
             examined, examine=partial(examine, is_late=self._is_late)
         )
+        self._is_probe = False
+        """Only what another cluster shape could mend is looked at, without ordinary accesses."""
         self._result = Verification(shape)
         self._seen: dict[Protocol, Outcome] = {}
         self._recorded: set[int] = set()
@@ -351,6 +353,7 @@ class _Verifier:
     def probe(self) -> int:
         """Make one run: 0 when it holds its contract, else the least number of CTAs that could do better."""
         self._examine = _misfits
+        self._is_probe = True
         try:
             self._run(Plan(self._grid()[0][0]))
         except _EnoughError:
@@ -400,7 +403,7 @@ class _Verifier:
             decisions, traces = self._trace(again, failing=None if attempt == _MOST_ANSWERS - 1 else failing)
             protocol, outcome = self._judge(traces)
         self._note(plan, decisions, traces, protocol, outcome)
-        if self._program.peeks and self._result.runs == 1 and not failing and not outcome.problems:
+        if self._program.peeks and self._result.runs == 1 and not failing and not self._is_probe:
             self._answer_no(plan, protocol, traces)
         return True
 
@@ -425,9 +428,10 @@ class _Verifier:
     ) -> set[tuple[int, Peek]]:
         """Return the CTA and name of polls that are not repeated and hang when they are taken for waits."""
         found: set[tuple[int, Peek]] = set()
+        judged = without_accesses(protocol) if self._is_probe else protocol
         for problem in outcome.problems:
             if problem.flaw is Flaw.DEADLOCK and problem.point in self._program.peeks:
-                strand = protocol.strands[problem.strand]
+                strand = judged.strands[problem.strand]
                 done = [s.index for s in problem.schedule if s.strand == problem.strand and not s.completes]
                 event = strand.events[max(done, default=-1) + 1]
                 found.add((strand.cta, traces[strand.cta].peeks[event]))
@@ -616,7 +620,8 @@ class _Verifier:
     def _note_left_out(self, coverage: Coverage) -> None:
         for point, _ in sorted(coverage.left_out):
             self._reason("a side of this branch was not run", point)
-        for point in sorted(coverage.half_taken - {point for point, _ in coverage.left_out}):
+        closed = coverage.closed(self._oracle.is_possible)
+        for point in sorted(coverage.half_taken - closed - {point for point, _ in coverage.left_out}):
             if self._hides_events(point):
                 self._reason("one side of this branch has synchronisation that no run came to", point)
             else:

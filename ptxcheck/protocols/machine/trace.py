@@ -33,6 +33,8 @@ SHARED_LOAD = "shared-load"
 """Kind of the assumption that all roles read the same values from shared memory, in the same order."""
 SHARED_TABLE = "shared-table"
 """Kind of the assumption that nothing but stores to constant places writes the numbers that were read."""
+Peek = tuple[int, int, int]
+"""A poll that is not repeated: its point, the first thread that came to it, and how often it did before."""
 OFFSET_MASK = (1 << RANK_SHIFT) - 1
 
 
@@ -113,6 +115,8 @@ class Trace:
     assumptions: tuple[Assumption, ...]
     loaded: Mapping[int, tuple[Atom, ...]] = field(default_factory=dict, hash=False)
     """For accesses by the number of their event: the symbols of what they read."""
+    peeks: Mapping[int, Peek] = field(default_factory=dict, hash=False)
+    """For polls that are not repeated, and that succeeded, by the number of their event."""
 
 
 __all__ = [
@@ -128,6 +132,7 @@ __all__ = [
     "Form",
     "Lanes",
     "NotFollowedError",
+    "Peek",
     "Shape",
     "ThreadSet",
     "Trace",

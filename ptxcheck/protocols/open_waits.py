@@ -1,0 +1,34 @@
+"""Waits that tell their strand something: whose phase may be open when they are reached.
+
+A poll that is not repeated may be answered with no there. Where the strand knows before that the phase is over, the
+answer is yes in every schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+
+import numpy as np
+
+from .actions import Protocol, Wait
+from .clock import Clock, Row
+from .coarse import without_accesses
+from .simulate import simulate
+
+
+def open_waits(protocol: Protocol, points: AbstractSet[int]) -> Iterator[tuple[int, int]]:
+    """Yield CTA and event of the waits at some points that are passed only after something else has happened."""
+    bare = without_accesses(protocol)
+    clocks: list[Clock] = []
+    steps = simulate(bare, clocks).steps
+    known: dict[int, Clock] = {}
+    for step, clock in zip(steps, clocks, strict=True):
+        strand = bare.strands[step.strand]
+        executed = clock[Row.EXECUTED].copy()
+        executed[step.strand] = 0
+        before = known.get(step.strand, np.zeros_like(executed))
+        known[step.strand] = executed
+        action = strand.actions[step.index]
+        if isinstance(action, Wait) and action.point in points and (executed != before).any():
+            yield strand.cta, strand.events[step.index]

@@ -138,6 +138,8 @@ class Coverage:
     """Numbers that runs took for symbols where one was needed: there are others."""
     excluded: dict[Side, dict[Claims, None]] = field(default_factory=dict)
     """Other sides of what decisions implied, with the decisions of no count that led there and that side's truth."""
+    crowded: set[Side] = field(default_factory=set)
+    """Those with more ways than are kept."""
 
     taken: set[Side] = field(default_factory=set)
     """Sides of branches on what the host or memory gives that threads took, however it was decided."""
@@ -151,6 +153,15 @@ class Coverage:
     def is_complete(self) -> bool:
         """Tell whether every possible path was run."""
         return not (self.is_cut or self.counted or self.left_out or self.combinations)
+
+    def closed(self, is_possible: IsPossible) -> set[int]:
+        """Return the branches of which threads took one side only, as decisions leave nothing else possible."""
+        return {
+            point
+            for point, holds in self.taken
+            if (point, not holds) in self.excluded.keys() - self.crowded
+            and not any(is_possible(way) for way in self.excluded[point, not holds])
+        }
 
     def out_of_reach(self, is_possible: IsPossible) -> set[Side]:
         """Return sides that no run took and that other counts could lead to."""
@@ -181,7 +192,7 @@ Run = Callable[[Plan], bool]
 
 _IDLE = 2
 """Further counts in a row that may lead to nothing new."""
-_WAYS = 4
+_WAYS = 48
 """Ways to a side that are kept."""
 _QUICK = 1024
 """Numbers up to this one are tried wherever they are found."""
@@ -314,13 +325,16 @@ class _Explorer:
         coverage.taken.update(plan.taken)
         for (point, holds), (count, condition, truth) in plan.followed.items():
             ways = coverage.excluded.setdefault((point, not holds), {})
+            before = tuple(
+                answer
+                for answer, (_, counted) in zip(plan.answers[:count], plan.made, strict=False)
+                if not counted
+            )
+            way = (*before, (condition, not truth))
             if len(ways) < _WAYS:
-                before = tuple(
-                    answer
-                    for answer, (_, counted) in zip(plan.answers[:count], plan.made, strict=False)
-                    if not counted
-                )
-                ways[(*before, (condition, not truth))] = None
+                ways[way] = None
+            elif way not in ways:
+                coverage.crowded.add((point, not holds))
 
     def _note_settled(self, plan: Plan) -> None:
         self._coverage.is_cut |= bool(plan.settled)

@@ -13,6 +13,7 @@ from ..cfg.cfg import Cfg
 from ..cfg.special import MAX_THREADS
 from ..ir import Function, Module
 from ..launch import Dim, GivenValue, Launch
+from ..op import Op
 from ..spec import Trait
 from ..verdict import Property, Reason, Verdict, VerdictKind
 from .actions import Arrive, Barrier, Expect, Init, Protocol
@@ -316,7 +317,28 @@ class _Verifier:
             self._extend_to_all_sizes(coverage)
         if self._result.for_all is None:
             self._note_left_out(coverage)
+        self._elect_others()
         return self._result
+
+    def _elect_others(self) -> None:
+        """Look whether a kernel that holds goes wrong where `elect.sync` chooses other lanes than in the runs."""
+        elections = [
+            point
+            for point in sorted(self._recorded)
+            if self._cfg.instructions[point].operation.op is Op.ELECT_SYNC
+        ]
+        if not elections or self._result.failures or self._result.reasons:
+            return
+        try:
+            _, traces = self._trace(Plan(self._grid()[0][0]), elects_last=True)
+            _, outcome = self._judge(traces)
+        except (NotFollowedError, ImpossibleError):
+            pass
+        else:
+            if not outcome.problems:
+                return
+        text = "elect.sync chooses the lowest lane that takes part"
+        self._result.assumptions["elect", elections[0]] = Assumption("elect", text, elections[0])
 
     def _extend_to_all_sizes(self, coverage: Coverage) -> None:
         """Look for a reason why what was shown for some trip counts holds for all."""
@@ -475,6 +497,7 @@ class _Verifier:
         observations: tuple[Observation, ...] = (),
         *,
         failing: AbstractSet[tuple[int, Peek]] | None = frozenset(),
+        elects_last: bool = False,
     ) -> tuple[Decisions, tuple[Trace, ...]]:
         """Run the CTAs of the cluster, with the decisions of a plan.
 
@@ -500,6 +523,7 @@ class _Verifier:
                 settle=plan.settle,
                 peek_fails=lambda peek, rank=rank: failing is None or (rank, peek) in failing,  # type: ignore[misc]
                 observation=observations[rank] if observations else None,
+                elects_last=elects_last,
             ).run()
             for rank in range(self._shape.ctas)
         )

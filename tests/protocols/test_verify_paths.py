@@ -129,3 +129,22 @@ def test_stage_that_follows_from_the_decisions_is_a_number() -> None:
         and.b32 %r4, %r3, 1; shl.b32 %r4, %r4, 3; add.u32 %r1, %r1, %r4; mbarrier.arrive.shared.b64 _, [%r1];
     """ + WAIT.format(name="0", parity=0) + "E:"  # fmt: skip
     assert _deadlock(body) in (VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED)
+
+
+ELECTED = """
+mov.u32 %r9, %tid.x; mov.u32 %r1, smem; setp.eq.u32 %p9, %r9, 0; mov.u32 %r8, %laneid; setp.eq.u32 %p7, %r8, 0;
+@%p9 mbarrier.init.shared.b64 [%r1], 4; bar.sync 0;
+elect.sync _|%p6, 0xffffffff;
+@!%p6 bra U;
+{guard} mbarrier.arrive.shared.b64 _, [%r1];
+U:
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "kind"), [("", VerdictKind.PROVED), ("@%p7", VerdictKind.ASSUMES)], ids=["any lane", "lane 0"]
+)
+def test_any_lane_may_be_elected(guard: str, kind: VerdictKind) -> None:
+    result = _verify(ELECTED.format(guard=guard) + WAIT.format(name="0", parity=0))
+    assert _kind(result, Property.DEADLOCK_FREEDOM) is kind
+    assert [key for key, _ in result.assumptions] == (["elect"] if guard else [])

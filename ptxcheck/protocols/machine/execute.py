@@ -168,7 +168,10 @@ class Machine:
         *,
         peek_fails: Callable[[Peek], bool] = lambda _: False,
         observation: Observation | None = None,
+        elects_last: bool = False,
     ) -> None:
+        self.elects_last = elects_last
+        """`elect.sync` chooses the highest lane that takes part, not the lowest."""
         self.program = program
         self.cfg = program.cfg
         self.layout = layout

@@ -129,14 +129,15 @@ def _value_of(key: object) -> Value:
 
 
 def _elect(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet) -> None:
-    """`elect.sync`: the lowest active lane of each warp leads (the ISA only fixes that it is always the same)."""
+    """`elect.sync`: the lowest active lane of each warp leads, or the highest (the ISA only fixes that it is one)."""
     leaders: ThreadSet = 0
     chosen = np.zeros(machine.threads, dtype=np.uint64)
     for warp in range(0, machine.threads, 32):
         active = guard >> warp & 0xFFFFFFFF
         if active:
-            leaders |= (active & -active) << warp
-            chosen[warp : warp + 32] = (active & -active).bit_length() - 1
+            lane = active.bit_length() - 1 if machine.elects_last else (active & -active).bit_length() - 1
+            leaders |= 1 << lane + warp
+            chosen[warp : warp + 32] = lane
     result = instruction.operands[0]
     targets = (result.first, result.second) if isinstance(result, Pair) else (result,)
     if isinstance(targets[-1], Register):

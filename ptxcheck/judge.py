@@ -19,6 +19,8 @@ from .source import Source
 from .verdict import Property, VerdictKind
 from .view import KernelView
 
+_BRIEF_SECONDS = 0.5
+
 
 @dataclass
 class TextJudge:
@@ -33,6 +35,7 @@ class TextJudge:
     """Turns a path of `.file` into the name to show."""
     _known: dict[object, tuple[KernelView, Evaluation]] = field(default_factory=dict)
     _plain: TextJudge | None = None
+    _brief: TextJudge | None = None
 
     def rules_only(self, text: str) -> Judgement:
         """Return what the rules say of a text, without whole-kernel verification."""
@@ -40,6 +43,13 @@ class TextJudge:
             config = replace(self.config, verify=False)
             self._plain = TextJudge(self.name, self.rules, config, self.hints, self.shown)
         return self._plain(text)
+
+    def brief(self, text: str) -> Judgement:
+        """Return what the checker says of a text when whole-kernel verification has little time."""
+        if self._brief is None:
+            config = replace(self.config, verify_seconds=min(self.config.verify_seconds, _BRIEF_SECONDS))
+            self._brief = TextJudge(self.name, self.rules, config, self.hints, self.shown)
+        return self._brief(text)
 
     def __call__(self, text: str) -> Judgement:
         """Return what the checker says of a text."""

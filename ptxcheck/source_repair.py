@@ -18,7 +18,7 @@ from .parser import parse_module
 from .positions import Library, Locator
 from .repair.gate import Judgement, refusal
 from .repair.patch import Patch
-from .repair.search import Assembler, Repair, Safety, repair_finding, weigh
+from .repair.search import Assembler, Judges, Repair, Safety, repair_finding, weigh
 from .repair.source_edits import SourceChange, source_changes
 from .rules import Rule
 from .source import Source
@@ -135,7 +135,9 @@ def repair_source(
             )
         ptx_judge = judge.judge_of(state.text, state.ptx)
         assembler = Assembler(ptxas, _target(state))
-        found = repair_finding(state.ptx, state.judgement, target, ptx_judge, assembler, unsafe=unsafe)
+        found = repair_finding(
+            state.ptx, state.judgement, target, Judges(ptx_judge), assembler, unsafe=unsafe
+        )
         done = None if found is None else _translated(state, found, judge, assembler, unsafe=unsafe)
         if done is None:
             given_up.add(_key(target))

@@ -10,6 +10,7 @@ from ..ir import Instruction, Label, Operand
 from ..parser.show import show_instruction
 from ..view import KernelView
 from .edits import Edit
+from .sites import step_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Writer:
     """Makes edits in the text of a kernel, one statement a line, indented like its neighbour."""
 
     def __init__(self, view: KernelView) -> None:
+        self._view = view
         self._text = view.module.source.text
         self._instructions = view.body.instructions
         self._statements = view.body.statements
@@ -53,6 +55,17 @@ class Writer:
         end = self._end(instruction)
         indent = self._indent(instruction.start)
         return Edit(end, end, "".join(f"\n{indent}{text}" for text in statements))
+
+    def before_step(self, point: int, *statements: str) -> Edit:
+        """Insert statements before an instruction; before the loop of a poll, and the jumps to it, where it is one."""
+        step = step_at(self._view, point)
+        return (
+            self.ahead(step.first, *statements) if step.last > step.first else self.before(point, *statements)
+        )
+
+    def after_step(self, point: int, *statements: str) -> Edit:
+        """Insert statements after an instruction, after the loop of a poll where it is one."""
+        return self.after(step_at(self._view, point).last, *statements)
 
     def delete(self, point: int) -> Edit:
         """Remove an instruction."""

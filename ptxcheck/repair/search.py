@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -11,20 +13,26 @@ from ..finding import Finding
 from ..view import KernelView
 from .assemble import Resources, assemble
 from .edits import OverlapError, apply_edits
-from .gate import Judge, Judgement, Refusal, is_proved, proof, refusal, unproved
+from .gate import Judge, Judgement, Refusal, is_proved, is_verified, proof, refusal, unproved
 from .patch import Patch
 from .strategies import propose
 from .subject import subject_of
+from .work import Workload
 
-_CANDIDATES = 80
-_MORE = 320
+_CANDIDATES = 60
+_MORE = 640
 """Candidates at most, for as long as the processor time allows more than the first ones."""
-_SECONDS = 30.0
+_SECONDS = 15.0
+_SLOW_SECONDS = 10.0
+"""For candidates that a short verification does not decide."""
+_FURTHER, _FURTHER_SECONDS = 20, 4.0
+"""Candidates, and time for more, behind a patch that shows another finding."""
 _DEPTH = 2
 _UNMASKED = 3
 """Candidates that remove the finding but show others, which are followed further."""
 _NOT_PROVED = "not every property of the kernel is proved"
 _NOT_ASKED = "ptxas was not asked: it is not here"
+_DOES_LESS = "the kernel reads, writes, copies, multiplies or waits less often than before"
 _ALL = "with the other repairs every property of the kernel holds"
 
 
@@ -71,6 +79,24 @@ class Assembler:
     target: str
 
 
+@dataclass(frozen=True)
+class Judges:
+    """Judges of patches, from one that takes its time to those that are asked first."""
+
+    full: Judge
+    quick: Judge | None = None
+    """What only rules say."""
+    brief: Judge | None = None
+    """With a short time for verification: most patches are wrong, and that shows at once."""
+    end: float = math.inf
+    """Processor time of this process after which no patch is tried any more."""
+
+    @property
+    def is_late(self) -> bool:
+        """Tell whether the time for the whole search is over."""
+        return time.process_time() > self.end
+
+
 def repair(
     text: str,
     judge: Judge,
@@ -79,16 +105,20 @@ def repair(
     unsafe: bool = True,
     only: Callable[[Finding], bool] | None = None,
     quick: Judge | None = None,
+    brief: Judge | None = None,
+    seconds: float = math.inf,
 ) -> Outcome:
     """Repair what can be repaired, composing the repairs of several findings.
 
     Without `unsafe` only safe repairs are kept. With `only`, findings that it refuses are left as they are. What one
-    repair alone does not prove, all of them together may. `quick` is asked first what only rules decide.
+    repair alone does not prove, all of them together may. `quick` is asked first what only rules decide, then `brief`,
+    which verifies for a short time. No patch is tried any more when `seconds` of processor time are over.
     """
-    found = _together(_composed(text, judge, assembler, unsafe=True, only=only, quick=quick), judge)
+    judges = Judges(judge, quick, brief, time.process_time() + seconds)
+    found = _together(_composed(text, judges, assembler, unsafe=True, only=only), judge)
     if unsafe or all(repair.safety is Safety.SAFE for repair in found.repairs):
         return found
-    return _composed(text, judge, assembler, unsafe=False, only=only, quick=quick)
+    return _composed(text, judges, assembler, unsafe=False, only=only)
 
 
 def _together(outcome: Outcome, judge: Judge) -> Outcome:
@@ -96,7 +126,8 @@ def _together(outcome: Outcome, judge: Judge) -> Outcome:
     after = judge(outcome.text)
 
     def settled(repair: Repair) -> Repair:
-        doubtful = any(patch.guess for patch in repair.patches) or _NOT_ASKED in repair.evidence
+        doubtful = any(patch.guess for patch in repair.patches)
+        doubtful = doubtful or not {_NOT_ASKED, _DOES_LESS}.isdisjoint(repair.evidence)
         broken = any(finding.kernel == repair.finding.kernel for finding in after.findings)
         if repair.safety is not Safety.SUGGESTED or doubtful or broken:
             return repair
@@ -110,14 +141,13 @@ def _together(outcome: Outcome, judge: Judge) -> Outcome:
 
 def _composed(
     text: str,
-    judge: Judge,
+    judges: Judges,
     assembler: Assembler,
     *,
     unsafe: bool,
     only: Callable[[Finding], bool] | None,
-    quick: Judge | None,
 ) -> Outcome:
-    state = judge(text)
+    state = judges.full(text)
     repairs: list[Repair] = []
     given_up: set[tuple[str, str | None, str]] = set()
     while True:
@@ -125,13 +155,13 @@ def _composed(
         target = min(wanted, key=_needs_runs, default=None)
         if target is None:
             return Outcome(text, tuple(repairs), state.findings)
-        found = repair_finding(text, state, target, judge, assembler, unsafe=unsafe, quick=quick)
+        found = repair_finding(text, state, target, judges, assembler, unsafe=unsafe)
         if found is None:
             given_up.add(_key(target))
             continue
         repairs.append(found)
         text = found.text
-        state = judge(text)
+        state = judges.full(text)
 
 
 def _needs_runs(finding: Finding) -> bool:
@@ -145,43 +175,46 @@ def _key(finding: Finding) -> tuple[str, str | None, str]:
 
 @dataclass(slots=True)
 class _Budget:
+    """How many candidates a phase of the search may try: `least`, and up to `most` while there is time."""
+
     used: int = 0
     before: int = 0
     """Of which were used before this phase of the search."""
+    least: int = _CANDIDATES
     most: int = _MORE
     end: float = field(default_factory=lambda: time.process_time() + _SECONDS)
+    workloads: _Workloads = field(default_factory=lambda: _Workloads())
 
     def take(self) -> bool:
         count = self.used - self.before
-        if count >= self.most or (count >= _CANDIDATES and time.process_time() > self.end):
+        if count >= self.most or (count >= self.least and time.process_time() > self.end):
             return False
         self.used += 1
         return True
 
-    def renew(self) -> None:
+    def renew(self, least: int, seconds: float) -> None:
         """Begin another phase of the search."""
-        self.before, self.end = self.used, time.process_time() + _SECONDS
+        self.before, self.least, self.end = self.used, least, time.process_time() + seconds
 
 
 def repair_finding(
     text: str,
     state: Judgement,
     target: Finding,
-    judge: Judge,
+    judges: Judges,
     assembler: Assembler,
     *,
     unsafe: bool,
-    quick: Judge | None = None,
 ) -> Repair | None:
     """Return the smallest safe repair of one finding, else the smallest one if `unsafe` allows it.
 
-    `state` is what the checker says of the text; `quick`, without whole-kernel verification, is asked first.
+    `state` is what the checker says of the text.
     """
     budget = _Budget()
     suggested: Repair | None = None
     fewest = 0
-    for patches, patched, after in _passing(text, state, state, target, judge, budget, _DEPTH, quick):
-        repaired = weigh(text, target, patches, patched, state, after, assembler)
+    for patches, patched, after in _passing(text, state, state, target, judges, budget, _DEPTH):
+        repaired = weigh(text, target, patches, patched, state, after, assembler, budget.workloads)
         if repaired is None:
             continue
         if repaired.safety is Safety.SAFE or _lacks_only_ptxas(repaired):
@@ -200,8 +233,12 @@ def repair_finding(
 
 def _lacks_only_ptxas(repair: Repair) -> bool:
     """Tell whether a repair would be safe if ptxas had been asked and had taken it."""
-    doubtful = any(patch.guess for patch in repair.patches) or _NOT_PROVED in repair.evidence
+    doubtful = any(patch.guess for patch in repair.patches)
+    doubtful = doubtful or not {_NOT_PROVED, _DOES_LESS}.isdisjoint(repair.evidence)
     return _NOT_ASKED in repair.evidence and not doubtful
+
+
+_Passed = tuple[tuple[Patch, ...], str, Judgement]
 
 
 def _passing(
@@ -209,45 +246,126 @@ def _passing(
     original: Judgement,
     state: Judgement,
     target: Finding,
-    judge: Judge,
+    judges: Judges,
     budget: _Budget,
     depth: int,
-    quick: Judge | None,
-) -> Iterator[tuple[tuple[Patch, ...], str, Judgement]]:
+) -> Iterator[_Passed]:
     """Yield patches after which the target is gone and nothing is worse than in `original`, smallest first.
 
-    A patch that removes the target and shows other findings is followed further, to the depth.
+    What a short verification does not decide comes after the rest. A patch that removes the target and shows other
+    findings is followed further, to the depth.
     """
     view = state.views.get(target.kernel or "")
     if view is None:
         return
+    slow: list[tuple[Patch, str]] = []
     unmasked: list[tuple[Patch, str, Judgement]] = []
+    for patch, patched in _patched(text, view, state, target, judges.quick):
+        if judges.is_late or not budget.take():
+            break
+        after = (judges.brief or judges.full)(patched)
+        answer = refusal(original, after, target, state)
+        if answer is Refusal.NEW_FINDING:
+            unmasked.append((patch, patched, after))
+        elif judges.brief is None or answer in (Refusal.STILL_THERE, Refusal.UNREADABLE):
+            if answer is None:
+                yield (patch,), patched, after
+        elif not (answer is None and is_proved(after, target.kernel)) and _lacks_time(
+            state, after, target.kernel
+        ):
+            if not (patch.needs_proof and budget.workloads.shrink(state, after, target.kernel)):
+                slow.append((patch, patched))
+        elif answer is None and refusal(original, after := judges.full(patched), target, state) is None:
+            yield (patch,), patched, after
+    yield from _passing_late(slow, original, state, target, judges)
+    if depth > 1:
+        yield from _passing_further(unmasked, original, target, judges, budget, depth - 1)
+
+
+def _patched(
+    text: str, view: KernelView, state: Judgement, target: Finding, quick: Judge | None
+) -> Iterator[tuple[Patch, str]]:
+    """Yield the candidates for a finding with the patched texts, without those that rules alone refuse."""
+    by_rules = quick if target.counterexample is None else None
     for patch in _candidates(view, target, state.findings):
         try:
             patched = apply_edits(text, patch.edits)
         except OverlapError:
             continue
-        if quick is not None and _is_plainly_there(target, quick(text), quick(patched)):
-            continue
-        if not budget.take():
-            break
-        after = judge(patched)
-        answer = refusal(original, after, target, state)
-        if answer is None:
+        if by_rules is None or not _is_plainly_there(target, by_rules(text), by_rules(patched)):
+            yield patch, patched
+
+
+def _passing_late(
+    slow: Sequence[tuple[Patch, str]],
+    original: Judgement,
+    state: Judgement,
+    target: Finding,
+    judges: Judges,
+) -> Iterator[_Passed]:
+    """Yield what passes of the candidates that take long to verify."""
+    end = min(time.process_time() + _SLOW_SECONDS, judges.end)
+    for patch, patched in slow:
+        if time.process_time() > end:
+            return
+        after = judges.full(patched)
+        if refusal(original, after, target, state) is None:
             yield (patch,), patched, after
-        elif answer is Refusal.NEW_FINDING and len(unmasked) < _UNMASKED:
-            unmasked.append((patch, patched, after))
-    if depth <= 1:
-        return
-    budget.renew()
-    for patch, patched, after in unmasked:
-        known = original.counts()
-        new = [f for f in after.findings if after.counts()[f.rule, f.kernel] > known[f.rule, f.kernel]]
-        for more, final, judged in _passing(
-            patched, original, after, new[0], judge, budget, depth - 1, quick
-        ):
+
+
+def _passing_further(
+    unmasked: Sequence[tuple[Patch, str, Judgement]],
+    original: Judgement,
+    target: Finding,
+    judges: Judges,
+    budget: _Budget,
+    depth: int,
+) -> Iterator[_Passed]:
+    """Yield what passes of patches that remove the target and show other findings, with a patch for those."""
+    known = original.counts()
+    followed = [each for each in unmasked if not _faults_itself(*each, known)]
+    followed.sort(key=lambda each: len(each[2].findings))
+    for patch, patched, after in followed[: 0 if judges.is_late else _UNMASKED]:
+        budget.renew(_FURTHER, _FURTHER_SECONDS)
+        (new, *_) = _new(after, known)
+        for more, final, judged in _passing(patched, original, after, new, judges, budget, depth):
             if refusal(original, judged, target) is None:
                 yield (patch, *more), final, judged
+
+
+def _new(after: Judgement, known: Counter[tuple[str, str | None]]) -> list[Finding]:
+    counts = after.counts()
+    return [f for f in after.findings if counts[f.rule, f.kernel] > known[f.rule, f.kernel]]
+
+
+def _faults_itself(
+    patch: Patch, patched: str, after: Judgement, known: Counter[tuple[str, str | None]]
+) -> bool:
+    """Tell whether what a patch puts in is itself what the new findings are about: then it is no step to a repair."""
+    inserted, shift = [], 0
+    for edit in patch.edits:
+        start = edit.start + shift
+        inserted.append((start, start + len(edit.replacement)))
+        shift += len(edit.replacement) - (edit.end - edit.start)
+    spans = [finding.location.span for finding in _new(after, known)]
+    return any(
+        begin < end and span.start < end and begin < span.end for span in spans for begin, end in inserted
+    )
+
+
+def _lacks_time(before: Judgement, after: Judgement, kernel: str | None) -> bool:
+    """Tell whether a kernel was verified for as long as there was time, or half of it: then it leaves runs out.
+
+    A kernel of which not one run ended in more time than all of them took before does not end at all.
+    """
+    view, old = after.views.get(kernel or ""), before.views.get(kernel or "")
+    if view is None or view.verify_seconds is None or view.whole_kernel is None:
+        return False
+    result = view.whole_kernel.result
+    known = None if old is None or old.whole_kernel is None else old.whole_kernel.result
+    if known is not None and known.runs and not result.runs and result.seconds > 2 * known.seconds:
+        return False
+    return result.seconds > view.verify_seconds / 2
 
 
 def _is_plainly_there(target: Finding, before: Judgement, after: Judgement) -> bool:
@@ -277,6 +395,7 @@ def weigh(
     before: Judgement,
     after: Judgement,
     assembler: Assembler,
+    workloads: _Workloads | None = None,
 ) -> Repair | None:
     """Return a repair that passed the static gate, with its evidence; None when ptxas refuses the patched text.
 
@@ -288,6 +407,9 @@ def weigh(
     guess = any(patch.guess for patch in patches)
     if guess:
         evidence.append("nothing tells that this is what was meant")
+    less = (workloads or _Workloads()).shrink(before, after, target.kernel)
+    if less:
+        evidence.append(_DOES_LESS)
     if assembler.ptxas is None:
         evidence.append(_NOT_ASKED)
         return Repair(target, patches, Safety.SUGGESTED, tuple(evidence), patched)
@@ -297,8 +419,22 @@ def weigh(
         return None
     old = assemble(text, assembler.target, assembler.ptxas)
     evidence.append(f"ptxas takes it for {target_now}{_change(old.resources, new.resources, target.kernel)}")
-    safety = Safety.SUGGESTED if proved is None or guess else Safety.SAFE
+    safety = Safety.SUGGESTED if proved is None or guess or less else Safety.SAFE
     return Repair(target, patches, safety, tuple(evidence), patched)
+
+
+@dataclass(slots=True)
+class _Workloads:
+    """What kernels do before they are patched, each found out once."""
+
+    known: dict[int, Workload] = field(default_factory=dict)
+
+    def shrink(self, before: Judgement, after: Judgement, kernel: str | None) -> bool:
+        """Tell whether a kernel that verification is about does less than before."""
+        old, new = before.views.get(kernel or ""), after.views.get(kernel or "")
+        if old is None or new is None or not (is_verified(before, kernel) and is_verified(after, kernel)):
+            return False
+        return self.known.setdefault(id(old), Workload(old)).is_lost(new)
 
 
 def _architecture(after: Judgement, assembler: Assembler) -> str:

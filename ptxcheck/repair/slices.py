@@ -39,6 +39,18 @@ def feeding(view: KernelView) -> tuple[int, ...]:
     return tuple(sorted(seen))
 
 
+def has_twin(view: KernelView, point: int) -> bool:
+    """Tell whether a statement stands elsewhere in the kernel word by word: then roles agree on it."""
+    text = view.module.source.text
+    own = view.body.instructions[point]
+    words = text[own.start : own.end]
+    return any(
+        text[each.start : each.end] == words
+        for p, each in enumerate(view.body.instructions)
+        if p != point and each.operation.op is own.operation.op
+    )
+
+
 def written(view: KernelView, register: Register) -> int:
     """Return how many instructions write a register."""
     return sum(register in tuple(each.writes()) for each in view.body.instructions)

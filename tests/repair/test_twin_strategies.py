@@ -28,31 +28,38 @@ def _judge() -> TextJudge:
 def _proposed(text: str, strategy: str) -> Iterator[Patch]:
     judged = _judge()(text)
     (view,) = judged.views.values()
-    subjects = [subject_of(view, finding) for finding in judged.findings if finding.counterexample]
+    of_runs = [finding for finding in judged.findings if finding.counterexample]
+    subjects = [subject_of(view, finding) for finding in of_runs or judged.findings]
     assert subjects
     yield from (patch for patch in propose(*subjects) if patch.strategy == strategy)
 
 
-def _words(text: str) -> list[str]:
-    lines = (line.split("//")[0].split() for line in text.splitlines())
-    return [" ".join(words) for words in lines if words]
-
-
 def _statements(text: str) -> list[str]:
-    return [line for line in _words(text) if not line.startswith((".reg", "setp"))]
+    """Return the statements of a kernel without its declarations and comparisons."""
+    code = "\n".join(line.split("//")[0] for line in text.splitlines())
+    found = (" ".join(words.split()) for words in code.replace("{", "{;").replace(":\n", ":;").split(";"))
+    return [words for words in found if words and not words.startswith((".reg", "setp"))]
 
 
 @pytest.mark.parametrize(
     ("twin", "strategy"),
     [
         ("ring/elected_thread_loads.all_lanes_release", "predicate"),
-        ("ring/three_stages.parity_flips_each_step", "predicate"),
+        ("ring/three_stages.parity_flips_each_step", "computation"),
         ("ring/three_stages.wraps_one_late", "number"),
         ("ring/eight_stages.wrong_bit", "number"),
         ("cluster/st_async.signals_its_own_barrier", "number"),
         ("ring/two_stages.releases_the_other_stage", "update"),
         ("ring/three_stages.roles_count_differently", "update"),
         ("pingpong/order_barriers.arrives_at_its_own", "register"),
+        ("ring/drained_by_its_producer.drained_from_the_first_stage", "update"),
+        ("ring/three_stages.consumer_stops_early", "update"),
+        ("ring/five_stages_by_division.divides_by_four", "computation"),
+        ("ring/five_stages_by_division.parity_of_the_step", "computation"),
+        ("ring/two_stages.one_barrier_for_both_stages", "computation"),
+        ("tcgen05/pair_with_two_accumulators.peer_not_told", "number"),
+        ("tcgen05/scale_factors_by_copies.over_an_accumulator", "number"),
+        ("tcgen05/commits_release_stages.commits_to_the_full_barrier", "register"),
     ],
 )
 def test_the_correct_twin_is_proposed(twin: str, strategy: str) -> None:
@@ -61,6 +68,44 @@ def test_the_correct_twin_is_proposed(twin: str, strategy: str) -> None:
     found = [patch for patch in _proposed(broken, strategy)]
     assert all(patch.needs_proof for patch in found)
     assert _statements(right) in [_statements(apply_edits(broken, patch.edits)) for patch in found]
+
+
+@pytest.mark.parametrize(
+    ("twin", "strategy"),
+    [
+        ("cluster/tells_its_peer.told_at_cta_scope", "modifier"),
+        ("cluster/tells_its_peer.acquires_in_its_cta", "modifier"),
+        ("handover/counts_name_both_sides.reader_counts_itself", "named barrier"),
+        ("handover/named_barriers.one_number_for_both", "named barrier"),
+        ("handover/barrier_of_the_consumers.barrier_of_the_cta", "named barrier"),
+        ("ring/one_stage.read_before_wait", "movement"),
+        ("ring/one_stage.parity_never_flips", "parity"),
+        ("tcgen05/commits_release_stages.no_last_commit", "tensor memory"),
+        ("tcgen05/commits_release_stages.released_by_an_arrival", "tensor memory"),
+        ("tcgen05/weights_in_tensor_memory.stores_not_awaited", "insertion"),
+    ],
+)
+def test_synchronisation_of_the_correct_twin_is_proposed(twin: str, strategy: str) -> None:
+    broken = (_PROTOCOLS / f"{twin}.ptx").read_text(encoding="utf-8")
+    right = (_PROTOCOLS / f"{twin.split('.')[0]}.ptx").read_text(encoding="utf-8")
+    found = [apply_edits(broken, patch.edits) for patch in _proposed(broken, strategy)]
+    assert _statements(right) in [_statements(text) for text in found]
+
+
+@pytest.mark.parametrize(
+    "twin",
+    [
+        "tcgen05/commits_release_stages.epilogue_does_not_wait",
+        "tcgen05/weights_in_tensor_memory.weights_over_the_last_ones",
+        "leaders/mailbox.published_again_at_once",
+        "cluster/st_async.sent_without_asking",
+    ],
+)
+def test_a_wait_that_is_missing_is_proposed(twin: str) -> None:
+    broken = (_PROTOCOLS / f"{twin}.ptx").read_text(encoding="utf-8")
+    judge = _judge()
+    texts = (apply_edits(broken, patch.edits) for patch in _proposed(broken, "wait"))
+    assert any(not judge(text).findings for text in texts)
 
 
 def test_a_wait_that_nobody_ends_is_left_out() -> None:
@@ -79,6 +124,6 @@ def test_the_peer_of_a_pair_is_the_rank_with_its_lowest_bit_flipped() -> None:
     assert not {finding.rule for finding in _judge()(text).findings}
 
 
-@pytest.mark.parametrize(("value", "wanted"), [(0, [1]), (2, [3, 1, 4]), (5, [6, 4, 7, 10, 2])])
+@pytest.mark.parametrize(("value", "wanted"), [(0, [1]), (2, [3, 1, 4, 5]), (5, [6, 4, 7, 10, 2, 11])])
 def test_numbers_that_a_number_is_mistaken_for(value: int, wanted: list[int]) -> None:
     assert near(value) == wanted

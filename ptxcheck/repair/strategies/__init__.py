@@ -13,6 +13,7 @@ from .arrival_count import solve_arrival_count
 from .byte_count import agree_on_bytes, solve_byte_count
 from .capacity import enlarge_variable
 from .clone import clone_statement
+from .computation import borrow_computation
 from .descriptor import set_descriptor_field
 from .directive import change_directive
 from .duplicate import remove_duplicate
@@ -25,7 +26,14 @@ from .map_field import change_map_field
 from .matrix_group import close_matrix_group
 from .modifier import change_modifier, count_arrival_once
 from .movement import move_statement
-from .named_barrier import agree_on_barrier, insert_named_barrier, wait_at_barrier
+from .named_barrier import (
+    agree_on_all,
+    agree_on_barrier,
+    insert_named_barrier,
+    meet_at_new_barrier,
+    take_free_number,
+    wait_at_barrier,
+)
 from .needless_wait import leave_out_wait
 from .number import change_number
 from .offset import round_offset
@@ -62,6 +70,9 @@ STRATEGIES: tuple[Strategy, ...] = (
     agree_on_barrier,
     insert_named_barrier,
     wait_at_barrier,
+    agree_on_all,
+    take_free_number,
+    meet_at_new_barrier,
     move_address,
     insert_init,
     insert_wait,
@@ -79,6 +90,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     change_predicate,
     take_other_register,
     leave_out_update,
+    borrow_computation,
     enlarge_variable,
     round_offset,
     balance_registers,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...ir import Address, Register
+from ...ir import Address, Register, Symbol
 from ...op import Op
 from ...parser.show import show_operand
 from ...protocols.actions import Barrier, Init, Wait
@@ -45,7 +45,7 @@ def _lost(subject: Subject) -> Iterator[Patch]:
     forms = _forms(subject)
     for cost, point in enumerate(nearest(tuple(found), subject.around)[:_LOST]):
         for more, (head, tail) in enumerate(forms):
-            text = f"{head} _, [{found[point]}]{tail};"
+            text = f"{head} [{found[point]}]{tail};"
             for far, place in enumerate((point, *_later_steps(subject, point))):
                 edit = Writer(subject.view).after(place, text)
                 yield combined("arrival", f"arrive: '{text}'", 3 + cost + more + far, [edit])
@@ -61,13 +61,15 @@ def _later_steps(subject: Subject, point: int) -> list[int]:
 
 
 def _forms(subject: Subject) -> list[tuple[str, str]]:
-    """Return opcodes of arrivals with what follows the address: plain, with bytes, and as the kernel writes them."""
-    head = "mbarrier.arrive.expect_tx.shared::cta.b64"
+    """Return what precedes and follows the address: plain, with bytes, as the kernel writes them, by commits."""
+    head = "mbarrier.arrive.expect_tx.shared::cta.b64 _,"
     forms = [(head, f", {bytes_}") for bytes_ in _missing_bytes(subject)]
-    forms.append(("mbarrier.arrive.shared::cta.b64", ""))
+    forms.append(("mbarrier.arrive.shared::cta.b64 _,", ""))
     for instruction in subject.view.body.instructions:
         plain = instruction.get("tx_count") is None and instruction.get("count") is None
         if instruction.operation.op in _ARRIVES and plain:
+            forms.append((f"{instruction.operation.text} _,", ""))
+        if instruction.operation.op is Op.TCGEN05_COMMIT and instruction.get("mask") is None:
             forms.append((instruction.operation.text, ""))
     return list(dict.fromkeys(forms))
 
@@ -87,6 +89,7 @@ def _behind_waits(subject: Subject) -> Iterator[Patch]:
     if violation is None or barrier is None:
         return
     inits = {a.barrier for s in violation.run.protocol.strands for a in s.actions if isinstance(a, Init)}
+    name = _name(subject)
     waits: dict[int, Barrier] = {}
     for strand in violation.run.protocol.strands:
         for action in strand.actions:
@@ -95,12 +98,26 @@ def _behind_waits(subject: Subject) -> Iterator[Patch]:
     for point, known in sorted(waits.items()):
         distance = barrier.offset - known.offset
         address = _address(subject, point)
-        if known not in inits or address is None:
+        if known not in inits or (address is None and name is None):
             continue
-        text = f"mbarrier.arrive.shared::cta.b64 _, [{address.name}+{distance}];"
+        where = name if address is None else f"[{address.name}+{distance}]"
+        text = f"mbarrier.arrive.shared::cta.b64 _, {where};"
         for cost, place in enumerate(_ends(subject, point)):
             summary = f"arrive at the barrier {distance:+} bytes from the one waited for"
             yield combined("arrival", summary, 4 + cost, [Writer(subject.view).before(place, text)])
+
+
+def _name(subject: Subject) -> str | None:
+    """Return the address of the stuck mbarrier as its initialisation writes it, None when a register holds it."""
+    instructions = subject.view.body.instructions
+    for violation in subject.violations[:1]:
+        for strand in violation.run.protocol.strands:
+            for action in strand.actions:
+                if isinstance(action, Init) and action.barrier == subject.barrier:
+                    address = instructions[action.point].get("addr")
+                    if isinstance(address, Address) and isinstance(address.base, Symbol):
+                        return show_operand(address)
+    return None
 
 
 def _address(subject: Subject, point: int) -> Register | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from ...ir import Immediate
 from ...protocols.actions import Arrive, Expect
+from ..arrivals import bytes_of_a_phase
 from ..patch import Patch, Writer, combined
 from ..subject import Subject
 
@@ -32,12 +34,14 @@ def solve_byte_count(subject: Subject) -> Iterator[Patch]:
             and amount
         }
         for point, amount in sorted(amounts.items()):
-            wanted = amount - difference
             alike = [p for p, n in constants.items() if n == amount] or [point]
-            for cost, points in enumerate(dict.fromkeys(((point,), tuple(alike)))):
-                if wanted >= 0 and subject.view.body.instructions[point].get(_NAME) is not None:
+            groups = dict.fromkeys(((point,), tuple(alike)))
+            values = dict.fromkeys((amount - difference, *bytes_of_a_phase(strands, barrier)))
+            for cost, (wanted, points) in enumerate(product(values, groups)):
+                has_count = subject.view.body.instructions[point].get(_NAME) is not None
+                if wanted >= 0 and wanted != amount and has_count:
                     edits = [writer.with_operand(p, _NAME, Immediate(wanted)) for p in points]
-                    where = f" in {len(points)} places" if cost else ""
+                    where = f" in {len(points)} places" if len(points) > 1 else ""
                     summary = f"expect {wanted} bytes instead of {amount}{where}"
                     yield combined("byte count", summary, 1 + rank + cost, edits)
 

@@ -100,8 +100,8 @@ def _wanted(rule: str) -> Callable[[Instruction], bool]:
 def _gaps(subject: Subject, writer: Writer) -> Iterator[tuple[int, int, Callable[[str], Edit]]]:
     """Yield places with their costs: at the finding, then around each step, the nearest first."""
     for point in subject.around:
-        yield 4, point, partial(writer.before, point)
-        yield 5, point, partial(writer.after, point)
+        yield 4, point, partial(writer.before_step, point)
+        yield 5, point, partial(writer.after_step, point)
     around = subject.around
     steps = sorted(
         steps_of(subject.view), key=lambda s: (min((abs(s.first - p) for p in around), default=0), s)

@@ -79,22 +79,22 @@ _Places = Iterator[tuple[int, list[Edit]]]
 
 def _before(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
     if subject.point >= 0:
-        yield 2, [writer.before(subject.point, *text)]
+        yield 2, [writer.before_step(subject.point, *text)]
 
 
 def _after(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
     if subject.point >= 0:
-        yield 2, [writer.after(subject.point, *text)]
+        yield 2, [writer.after_step(subject.point, *text)]
 
 
 def _before_related(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
     for point in subject.related:
-        yield 3, [writer.before(point, *text)]
+        yield 3, [writer.before_step(point, *text)]
 
 
 def _after_related(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:
     for point in subject.related:
-        yield 3, [writer.after(point, *text)]
+        yield 3, [writer.after_step(point, *text)]
 
 
 def _before_sync(subject: Subject, writer: Writer, text: tuple[str, ...]) -> _Places:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...op import Op
 from ..patch import Patch, Writer, combined
-from ..sites import points_of
+from ..sites import nearest, points_of, sites_of
 from ..subject import Subject
 
 _CHANGES: tuple[tuple[frozenset[str], str, str], ...] = (
@@ -16,6 +16,7 @@ _CHANGES: tuple[tuple[frozenset[str], str, str], ...] = (
         ".relaxed",
         ".release",
     ),
+    (frozenset({"SM020", "SM021", "SM022"}), ".relaxed", ".acquire"),
     (frozenset({"CL004"}), ".relaxed", ""),
     (
         frozenset({"MB013", "SM006", "CL010", "MB020", "MB027", "SM020", "SM021", "SM022", "CL020"}),
@@ -53,9 +54,7 @@ def change_modifier(subject: Subject) -> Iterator[Patch]:
     for rules, old, new in _CHANGES:
         if subject.finding.rule not in rules:
             continue
-        for point in dict.fromkeys((subject.point, *subject.related, *subject.barrier_points)):
-            if point < 0:
-                continue
+        for rank, point in enumerate(_points(subject)):
             statement = writer.statement(point)
             head, space, rest = statement.partition(" ")
             parts = head.split(".")
@@ -64,4 +63,13 @@ def change_modifier(subject: Subject) -> Iterator[Patch]:
                 at = parts.index(wanted, 1)
                 changed = ".".join([*parts[:at], *([new[1:]] if new else []), *parts[at + 1 :]])
                 summary = f"'{changed.rstrip(';')}' instead of '{head.rstrip(';')}'"
-                yield combined("modifier", summary, 2, [writer.rewritten(point, changed + space + rest)])
+                edit = writer.rewritten(point, changed + space + rest)
+                yield combined("modifier", summary, 2 + min(rank // 3, 3), [edit])
+
+
+def _points(subject: Subject) -> list[int]:
+    """Return where the finding points, then what synchronises there, and anywhere for what runs of the kernel show."""
+    near = [p for p in dict.fromkeys((subject.point, *subject.related, *subject.barrier_points)) if p >= 0]
+    if subject.finding.counterexample is None:
+        return near
+    return list(dict.fromkeys((*near, *nearest(sites_of(subject.view), subject.around))))

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from ...spec import Trait
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
-from ..sites import POLLS, nearest, sites_of, steps_of
+from ..sites import POLLS, is_site, nearest, sites_of, steps_of
 from ..subject import Subject
 
 _FURTHEST = 8
 _STEPS = 3
 _MOVED = 12
+_OF_ACCESSES = ("SM02", "TM03", "TM04")
+_ACCESSES = frozenset({Trait.LOAD, Trait.STORE})
 
 
 def move_statement(subject: Subject) -> Iterator[Patch]:
@@ -21,6 +23,7 @@ def move_statement(subject: Subject) -> Iterator[Patch]:
         return
     yield from _within_block(subject)
     yield from _past_steps(subject)
+    yield from _access_behind_steps(subject)
 
 
 def _within_block(subject: Subject) -> Iterator[Patch]:
@@ -48,6 +51,23 @@ def _past_steps(subject: Subject) -> Iterator[Patch]:
             if own + far < len(steps):
                 place = Writer(subject.view).after(steps[own + far].last)
                 yield _moved(subject, point, place, 4 + far + rank // 2, 1)
+
+
+def _access_behind_steps(subject: Subject) -> Iterator[Patch]:
+    """Yield moves of the accesses of a finding behind the next synchronising steps that only come behind them."""
+    if not subject.finding.rule.startswith(_OF_ACCESSES):
+        return
+    view = subject.view
+    for rank, point in enumerate((subject.point, *subject.related)):
+        instruction = view.body.instructions[point]
+        if point < 0 or is_site(instruction) or instruction.operation.traits.isdisjoint(_ACCESSES):
+            continue
+        later = [
+            step for step in steps_of(view) if step.first > point and view.cfg.dominates(point, step.first)
+        ]
+        for far, step in enumerate(later[:_STEPS]):
+            place = Writer(view).after(step.last)
+            yield _moved(subject, point, place, 3 + far + rank, 1)
 
 
 def _stays(subject: Subject, point: int) -> bool:

@@ -4,30 +4,68 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...ir import Immediate
+from ...ir import Address, Immediate
 from ..patch import Patch, Writer, combined
 from ..sites import nearest
-from ..slices import feeding
+from ..slices import feeding, has_twin
 from ..subject import Subject
+from .offset import behind
+
+_OF_PLACES = ("SM02", "TM03", "TM04")
+"""Findings about places in memory."""
 
 
 def change_number(subject: Subject) -> Iterator[Patch]:
-    """Yield constants next to each one that synchronisation depends on, nearest to the finding first."""
+    """Yield other constants for those that synchronisation depends on: what other statements have, then what is next.
+
+    Nearest to the finding first, and statements that no other place of the kernel has.
+    """
     if subject.finding.counterexample is None:
         return
     writer, instructions = Writer(subject.view), subject.view.body.instructions
-    for far, point in enumerate(nearest(feeding(subject.view), subject.around)):
+    points = tuple(dict.fromkeys((*feeding(subject.view), *_behind_operands(subject))))
+    for far, point in enumerate(nearest(points, subject.around)):
         instruction = instructions[point]
         for place, operand in enumerate(instruction.operands):
             if not isinstance(operand, Immediate):
                 continue
-            for rank, value in enumerate(near(operand.value)):
+            elsewhere = _elsewhere(subject, point, place)
+            agreed = has_twin(subject.view, point)
+            distance = 2 + min(far // 4, 4) if agreed else min(far // 8, 2)
+            for rank, value in enumerate(dict.fromkeys((*elsewhere, *near(operand.value)))):
                 edit = writer.with_operand_at(point, place, Immediate(value))
                 summary = f"'{edit.replacement}': {value} instead of {operand.value}"
-                yield combined("number", summary, 3 + rank + min(far // 4, 4), [edit], needs_proof=True)
+                known = value in elsewhere
+                cost = distance + (2 if known else 3 + rank - len(elsewhere))
+                yield combined("number", summary, cost, [edit], needs_proof=True)
+
+
+def _elsewhere(subject: Subject, point: int, place: int) -> list[int]:
+    """Return the numbers that other statements have at a place which are the same else."""
+    instructions = subject.view.body.instructions
+    own = instructions[point]
+    rest = (*own.operands[:place], *own.operands[place + 1 :])
+    found = (
+        each.operands[place]
+        for each in instructions
+        if each.operation.text == own.operation.text
+        and (*each.operands[:place], *each.operands[place + 1 :]) == rest
+    )
+    values = (other.value for other in found if isinstance(other, Immediate))
+    return [value for value in dict.fromkeys(values) if own.operands[place] != Immediate(value)]
+
+
+def _behind_operands(subject: Subject) -> Iterator[int]:
+    """Yield the arithmetic behind the places in memory that the statements of the finding name."""
+    if subject.finding.rule.startswith(_OF_PLACES):
+        for point in (subject.point, *subject.related):
+            if point >= 0:
+                for operand in subject.view.body.instructions[point].operands:
+                    if isinstance(operand, Address):
+                        yield from behind(subject, operand, point)
 
 
 def near(value: int) -> list[int]:
-    """Return numbers that a number is easily mistaken for: its neighbours, all of its bits, its double, its half."""
-    found = [value + 1, value - 1, (1 << value.bit_length()) - 1, value * 2, value // 2]
+    """Return numbers that a number is easily mistaken for: neighbours, all of its bits, its double, its half."""
+    found = [value + 1, value - 1, (1 << value.bit_length()) - 1, value * 2, value // 2, value * 2 + 1]
     return [each for each in dict.fromkeys(found) if each >= 0 and each != value]

@@ -79,13 +79,13 @@ def _computed(subject: Subject, operand: Operand) -> Iterator[Patch]:
                 yield Patch((edit,), "offset", summary, 2 + cost, guess=outside)
 
 
-def behind(subject: Subject, operand: Operand) -> list[int]:
-    """Return the points of the arithmetic that an operand of the finding's instruction comes from, the last first."""
+def behind(subject: Subject, operand: Operand, at: int | None = None) -> list[int]:
+    """Return the points of the arithmetic that an operand comes from, the last first: of the finding's instruction."""
     register = operand.base if isinstance(operand, Address) else operand
     if not isinstance(register, Register):
         return []
     view, found = subject.view, list[int]()
-    work = [(subject.point, register, 0)]
+    work = [(subject.point if at is None else at, register, 0)]
     while work:
         point, wanted, depth = work.pop(0)
         for definition in view.facts.definitions(point, wanted) if depth < _DEPTH else ():

@@ -8,12 +8,13 @@ from ...ir import Immediate, Register
 from ...op import Op
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
-from ..sites import nearest
+from ..sites import nearest, toggled
 from ..subject import Subject
 
 _WAITS = frozenset({Op.MBARRIER_TEST_WAIT, Op.MBARRIER_TRY_WAIT})
 _RULES = ("MB02", "TX", "SM02", "CL02")
 _MOST = 8
+_BITS = 3
 
 
 def flip_parity(subject: Subject) -> Iterator[Patch]:
@@ -31,8 +32,18 @@ def flip_parity(subject: Subject) -> Iterator[Patch]:
                 if wanted != parity.value:
                     edit = writer.with_operand(point, "parity", Immediate(wanted))
                     yield combined("parity", f"wait for parity {wanted}", 1 + far, [edit])
+            for more, register in enumerate(_bits(subject, point)):
+                edit = writer.with_operand(point, "parity", register)
+                summary = f"wait for parity {register.name}"
+                yield combined("parity", summary, 3 + far + more, [edit], needs_proof=True)
         elif isinstance(parity, Register):
             yield combined("parity", "wait for the other parity", 3 + far, _flipped(writer, point, parity))
+
+
+def _bits(subject: Subject, point: int) -> list[Register]:
+    """Return bits that loops flip and that have a value at a point."""
+    facts = subject.view.facts
+    return [register for register in toggled(subject.view) if facts.definitions(point, register)][:_BITS]
 
 
 def _flipped(writer: Writer, point: int, parity: Register) -> list[Edit]:

@@ -25,13 +25,16 @@ def take_other_register(subject: Subject) -> Iterator[Patch]:
     view, writer = subject.view, Writer(subject.view)
     instructions = view.body.instructions
     sites = [p for p, each in enumerate(instructions) if is_site(each)]
+    lost = {register for _, register in unread(view)}
     for far, point in enumerate(nearest((*sites, *feeding(view)), subject.around)):
         instruction = instructions[point]
         for place, operand in enumerate(instruction.operands):
             for rank, other in enumerate(_others(subject, point, place)):
                 edit = writer.with_operand_at(point, place, other)
                 summary = f"'{edit.replacement}': {show_operand(other)} instead of {show_operand(operand)}"
-                yield combined("register", summary, 5 + rank + min(far // 3, 5), [edit], needs_proof=True)
+                is_lost = _register(other) in lost and is_site(instruction)
+                cost = 3 + min(far // 6, 2) if is_lost else 5 + rank + min(far // 3, 5)
+                yield combined("register", summary, cost, [edit], needs_proof=True)
 
 
 def _others(subject: Subject, point: int, place: int) -> list[Operand]:
@@ -50,7 +53,7 @@ def _others(subject: Subject, point: int, place: int) -> list[Operand]:
             if is_site(each) and name in each.operation.operand_index
         ]
         if isinstance(operand, Address):
-            alike += [replace(operand, base=register) for _, register in unread(subject.view)]
+            alike = [*(replace(operand, base=register) for _, register in unread(subject.view)), *alike]
     elif isinstance(operand, Register) and operand not in tuple(instruction.writes()):
         alike = [
             other

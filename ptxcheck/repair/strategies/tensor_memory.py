@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from ...ir import Address, Immediate, Instruction, Register
 from ...op import Op
 from ...parser.show import show_operand
+from ...protocols.actions import Action, Arrive, AsyncArrive, Init
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
-from ..sites import guard_text, points_of, ways_out
+from ..sites import guard_text, nearest, points_of, ways_out
 from ..subject import Subject
 
 _LANES = (Op.TCGEN05_LD, Op.TCGEN05_ST, Op.TCGEN05_LD_RED)
 _SINGLE = ".cta_group::1"
+_OF_RUNS = ("MB02", "SM02", "TM038", "TM039", "TM04")
+"""Findings that runs of the whole kernel show."""
 _WARPGROUP = 128
 _COLUMNS, _TRIED = 4, 12
 """Scale factors are moved by so many columns at a time, so often at most."""
@@ -44,8 +48,61 @@ def repair_tensor_memory(subject: Subject) -> Iterator[Patch]:
             yield from _from_memory(subject)
         case "TM031":
             yield from _elsewhere(subject)
+        case rule if rule.startswith(_OF_RUNS):
+            yield from _arrive_when_done(subject)
+            yield from _commit_behind(subject)
         case _:
             return
+
+
+def _arrive_when_done(subject: Subject) -> Iterator[Patch]:
+    """Yield a commit in the place of each arrival: the mbarrier is told when the multiplications are done."""
+    view, writer = subject.view, Writer(subject.view)
+    multiplications = points_of(view, Op.TCGEN05_MMA)
+    for far, point in enumerate(nearest(points_of(view, Op.MBARRIER_ARRIVE), subject.around)):
+        instruction = view.body.instructions[point]
+        address = instruction.get("addr")
+        if multiplications and isinstance(address, Address) and instruction.get("tx_count") is None:
+            head = _commit_head(view.body.instructions[multiplications[0]])
+            text = f"{guard_text(instruction)}{head} {show_operand(address)};"
+            edit = writer.rewritten(point, text)
+            yield combined("tensor memory", f"'{text}' instead of an arrival", 3 + far, [edit])
+
+
+def _commit_behind(subject: Subject) -> Iterator[Patch]:
+    """Yield commits to mbarriers at which nothing arrives, behind multiplications and behind the loops around them."""
+    view, writer = subject.view, Writer(subject.view)
+    told = {a.barrier for a in _actions(subject) if isinstance(a, Arrive | AsyncArrive)}
+    lost = {a.point for a in _actions(subject) if isinstance(a, Init) and a.barrier not in told}
+    names = sorted(
+        show_operand(address)
+        for point in lost
+        if isinstance(address := view.body.instructions[point].get("addr"), Address)
+    )
+    for rank, point in enumerate(points_of(view, Op.TCGEN05_MMA)):
+        instruction = view.body.instructions[point]
+        for cost, (name, place) in enumerate(product(names, (point, *_ways_out(subject, point)))):
+            text = f"{guard_text(instruction)}{_commit_head(instruction)} {name};"
+            edit = writer.after(place, text) if place == point else writer.before(place, text)
+            yield combined("tensor memory", f"insert '{text}'", 3 + rank + cost, [edit])
+
+
+def _ways_out(subject: Subject, point: int) -> list[int]:
+    """Return the first statements behind the loops around a point."""
+    cfg = subject.view.cfg
+    loops = cfg.loops_around(cfg.graph.block_of[point])
+    targets = dict.fromkeys(target for loop in loops for _, target in loop.exits)
+    return [cfg.blocks[t].points[0] for t in targets if t != cfg.exit and cfg.blocks[t].points]
+
+
+def _actions(subject: Subject) -> Iterator[Action]:
+    for violation in subject.violations[:1]:
+        for strand in violation.run.protocol.strands:
+            yield from strand.actions
+
+
+def _commit_head(instruction: Instruction) -> str:
+    return f"tcgen05.commit{_group(instruction)}.mbarrier::arrive::one.shared::cluster.b64"
 
 
 def _group(instruction: Instruction) -> str:
@@ -102,8 +159,7 @@ def _committed(subject: Subject) -> Iterator[Patch]:
     for cost, point in enumerate(sorted(last.values(), key=lambda p: p != subject.point)):
         instruction = view.body.instructions[point]
         for more, place in enumerate(sorted(addresses)):
-            head = f"tcgen05.commit{_group(instruction)}.mbarrier::arrive::one.shared::cluster.b64"
-            text = f"{guard_text(instruction)}{head} {place};"
+            text = f"{guard_text(instruction)}{_commit_head(instruction)} {place};"
             yield combined("tensor memory", f"insert '{text}'", 2 + cost + more, [writer.after(point, text)])
 
 

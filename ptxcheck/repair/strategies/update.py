@@ -6,12 +6,18 @@ from collections.abc import Iterator
 
 from ..patch import Patch, Writer, combined
 from ..sites import POLLS, nearest
-from ..slices import feeding, is_branch, written
+from ..slices import feeding, has_twin, is_branch, written
 from ..subject import Subject
+
+_TOGETHER = 3
+"""Updates in a row that are left out together: a stage and its parity."""
 
 
 def leave_out_update(subject: Subject) -> Iterator[Patch]:
-    """Yield the removal of each update of a register that is set elsewhere too, and of each conditional branch."""
+    """Yield the removal of each update of a register that is set elsewhere too, and of each conditional branch.
+
+    One that no other place of the kernel has is the likelier fault.
+    """
     if subject.finding.counterexample is None:
         return
     view, writer = subject.view, Writer(subject.view)
@@ -22,11 +28,24 @@ def leave_out_update(subject: Subject) -> Iterator[Patch]:
         if all(written(view, register) > 1 for register in instructions[point].writes())
     ]
     branches = [p for p, each in enumerate(instructions) if is_branch(each) and not _closes_poll(subject, p)]
-    for far, point in enumerate(nearest((*updates, *branches), subject.around)):
-        text = writer.statement(point)
-        yield combined(
-            "update", f"leave out '{text}'", 3 + min(far // 3, 5), [writer.delete(point)], needs_proof=True
-        )
+    points = nearest((*updates, *branches), subject.around)
+    odd = [point for point in points if not has_twin(view, point)]
+    others = [point for point in points if point not in odd]
+    for least, chosen in ((2, odd), (5, others)):
+        for far, point in enumerate(chosen):
+            for more, group in enumerate(_rows(point, updates)):
+                texts = " ".join(writer.statement(p) for p in group)
+                edits = [writer.delete(p) for p in group]
+                cost = least + more + min(far // 2, 4)
+                yield combined("update", f"leave out '{texts}'", cost, edits, needs_proof=True)
+
+
+def _rows(point: int, updates: list[int]) -> Iterator[range]:
+    """Yield the statement alone, then with the updates right behind it."""
+    for end in range(point, point + _TOGETHER):
+        if end > point and not {point, end} <= set(updates):
+            return
+        yield range(point, end + 1)
 
 
 def _closes_poll(subject: Subject, point: int) -> bool:

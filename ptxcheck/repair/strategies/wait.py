@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 from ...ir import Address, Register, Symbol
 from ...op import Op
-from ...protocols.actions import Barrier, Init, Wait
+from ...parser.show import show_operand
+from ...protocols.actions import Action, Barrier, Init, Wait
 from ..patch import Patch, Writer, combined
 from ..sites import POLLS, nearest, sites_of, toggled, unread
 from ..subject import Subject
 
-_RULES = ("SM02", "MB02", "TX", "CL", "MB015", "TM032")
-_MOST = 32
+_RULES = ("SM02", "MB02", "TX", "CL", "MB015", "TM03", "TM04")
+_MOST = 48
+_WIDE = ".acquire.cluster"
 _ADDRESSES = 4
 _BITS = frozenset({Op.XOR, Op.AND, Op.NOT, Op.SELP})
 _COPIES = frozenset({Op.CP_ASYNC_BULK, Op.CP_ASYNC_BULK_TENSOR})
@@ -28,16 +30,26 @@ def _waits(subject: Subject) -> Iterator[Patch]:
     if not subject.finding.rule.startswith(_RULES):
         return
     parities = _parities(subject)
+    places = [p for p in dict.fromkeys((subject.point, *subject.related)) if p >= 0]
+    names = dict.fromkeys(
+        (*_unawaited(subject), *(name for name, distance in _known(subject) if not distance))
+    )
+    for far, (point, parity) in enumerate(_lost_bits(subject)):
+        for cost, where in enumerate(names):
+            yield _patch(subject, point, where, parity, 3 + far + cost, behind=True)
+    for cost, where in enumerate(_unawaited(subject)):
+        for far, point in enumerate(places):
+            for more, parity in enumerate(parities):
+                yield _patch(subject, point, where, parity, 4 + cost + more + far, behind=False)
     for cost, (point, address) in enumerate(_lost(subject)):
         for more, parity in enumerate(parities):
             place = max(point, _made(subject, parity, point))
             yield _patch(subject, place, address, parity, 4 + cost + more, behind=True)
     for cost, (address, distance) in enumerate(_known(subject)):
         where = f"{address}+{distance}" if distance else address
-        for far, point in enumerate(dict.fromkeys((subject.point, *subject.related))):
-            if point >= 0:
-                for more, parity in enumerate(parities):
-                    yield _patch(subject, point, where, parity, 6 + cost + more + far, behind=False)
+        for far, point in enumerate(places):
+            for more, parity in enumerate(parities):
+                yield _patch(subject, point, where, parity, 6 + cost + more + far, behind=False)
 
 
 def _patch(subject: Subject, point: int, address: str, parity: str, cost: int, *, behind: bool) -> Patch:
@@ -46,26 +58,55 @@ def _patch(subject: Subject, point: int, address: str, parity: str, cost: int, *
         "{",
         f".reg .pred {done};",
         f"{again}:",
-        f"mbarrier.try_wait.parity.shared::cta.b64 {done}, [{address}], {parity};",
+        f"{_head(subject)} {done}, [{address}], {parity};",
         f"@!{done} bra {again};",
         "}",
     )
     writer = Writer(subject.view)
-    edit = writer.after(point, *lines) if behind else writer.before(point, *lines)
+    edit = writer.after_step(point, *lines) if behind else writer.before_step(point, *lines)
     return combined("wait", f"wait for parity {parity} at [{address}]", cost, [edit])
+
+
+def _head(subject: Subject) -> str:
+    """Return the opcode of a wait: across CTAs the one that the kernel has, which acquires as widely as it must."""
+    cluster = subject.view.launch.cluster_size
+    for instruction in subject.view.body.instructions if cluster is None or cluster > 1 else ():
+        if instruction.operation.op is Op.MBARRIER_TRY_WAIT and _WIDE in instruction.operation.text:
+            return instruction.operation.text
+    return "mbarrier.try_wait.parity.shared::cta.b64"
+
+
+def _unawaited(subject: Subject) -> list[str]:
+    """Return mbarriers, as the kernel names them, that are initialised and that no thread waits for."""
+    waited = {a.barrier for a in _actions(subject) if isinstance(a, Wait)}
+    lost = {a.point for a in _actions(subject) if isinstance(a, Init) and a.barrier not in waited}
+    addresses = [subject.view.body.instructions[point].get("addr") for point in sorted(lost)]
+    return [show_operand(a)[1:-1] for a in addresses if isinstance(a, Address) and isinstance(a.base, Symbol)]
+
+
+def _actions(subject: Subject) -> Iterator[Action]:
+    for violation in subject.violations[:1]:
+        for strand in violation.run.protocol.strands:
+            yield from strand.actions
 
 
 def _parities(subject: Subject) -> list[str]:
     """Return bits that are computed and not used, those that loops flip, then those that other waits take."""
     instructions = subject.view.body.instructions
-    lost = {p: r.name for p, r in unread(subject.view) if instructions[p].operation.op in _BITS}
-    found = [lost[point] for point in nearest(tuple(lost), subject.around)[:2]]
+    found = [name for _, name in _lost_bits(subject)]
     found += [register.name for register in toggled(subject.view)]
     for instruction in instructions:
         parity = instruction.get("parity") if instruction.operation.op in POLLS else None
         if isinstance(parity, Register):
             found.append(parity.name)
     return [*dict.fromkeys(found), "0", "1"]
+
+
+def _lost_bits(subject: Subject) -> list[tuple[int, str]]:
+    """Return bits that are computed and not used, with the points that compute them, the nearest first."""
+    instructions = subject.view.body.instructions
+    lost = {p: r.name for p, r in unread(subject.view) if instructions[p].operation.op in _BITS}
+    return [(point, lost[point]) for point in nearest(tuple(lost), subject.around)[:2]]
 
 
 def _made(subject: Subject, parity: str, point: int) -> int:

@@ -1,0 +1,193 @@
+"""The work of a kernel: what its threads read, write, copy and multiply, and how often they wait.
+
+A repair must not take work away. A proof alone does not see it: a kernel whose loop never turns is free of races and
+deadlocks. So the kernel is run before and after for a few sizes, and what its statements do is counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from ..ir import Function
+from ..launch import GivenValue, Launch
+from ..op import Op
+from ..protocols.actions import (
+    Access,
+    Action,
+    Arrive,
+    AsyncArrive,
+    Columns,
+    Expect,
+    Protocol,
+    Rendezvous,
+    Span,
+    Strand,
+    TensorAccess,
+    Transfer,
+    Wait,
+)
+from ..protocols.verify import Verification, verify
+from ..view import KernelView
+
+_SIZES = (4, 12)
+"""Of the first number that the host passes, others are its multiples, so that ends lie behind starts. Even, as roles
+share rounds, and the larger one beyond the depth of most rings."""
+_SECONDS = 0.5
+_WORD = 4
+_NUMBERS = frozenset({".u32", ".s32", ".b32"})
+
+Place = Span | Columns
+
+
+@dataclass(slots=True)
+class Work:
+    """What the statements of one kernel do in one run, by operation, counted in threads."""
+
+    done: Counter[Op] = field(default_factory=Counter)
+    """Statements that read, write, copy or multiply."""
+    remote: Counter[Op] = field(default_factory=Counter)
+    """Of which touch shared memory of another CTA."""
+    fed: Counter[Op] = field(default_factory=Counter)
+    """Of which read what some statement of the run writes."""
+    used: Counter[Op] = field(default_factory=Counter)
+    """Of which write what some statement of the run reads."""
+    places: dict[Op, set[Place]] = field(default_factory=dict)
+    """What they read and write."""
+    met: Counter[Op] = field(default_factory=Counter)
+    """Arrivals, waits and barriers."""
+
+
+@dataclass(slots=True)
+class Workload:
+    """The work of a kernel before it is patched, to compare patched ones with."""
+
+    view: KernelView
+    _known: dict[int, Work | None] = field(default_factory=dict)
+    """By size."""
+
+    def is_lost(self, after: KernelView) -> bool:
+        """Tell whether a patched kernel does less than before, for some size.
+
+        What reads, writes, copies or multiplies may not be executed by fewer threads or less often, reach fewer bytes
+        of other CTAs, or read less of what is written; a statement that the patch itself changes may be executed less
+        often, as long as it touches the same places. Arrivals, waits and barriers may not be executed less often where
+        the patch leaves the statements of their operation as they are. A kernel that cannot be run loses nothing that
+        is known.
+        """
+        changed = _changed(self.view, after)
+        for size in _SIZES:
+            if size not in self._known:
+                self._known[size] = work_of(self.view, size)
+            old = self._known[size]
+            new = None if old is None else work_of(after, size)
+            if old is not None and (new is None or _is_less(old, new, changed)):
+                return True
+        return False
+
+
+def _is_less(old: Work, new: Work, changed: frozenset[Op]) -> bool:
+    for op, places in old.places.items():
+        if op in changed and new.done[op] < old.done[op] and not places <= new.places.get(op, set()):
+            return True
+    kept = [(old.remote, new.remote), (old.fed, new.fed), (old.used, new.used), (old.done, new.done)]
+    fewer = (op for was, now in kept for op, count in was.items() if now[op] < count)
+    if any(op not in changed for op in fewer):
+        return True
+    return any(new.met[op] < count for op, count in old.met.items() if op not in changed)
+
+
+def _changed(before: KernelView, after: KernelView) -> frozenset[Op]:
+    """Return the operations of which a statement was changed, put in or left out."""
+    old, new = _statements(before), _statements(after)
+    return frozenset(op for op, _ in ((old - new) + (new - old)))
+
+
+def _statements(view: KernelView) -> Counter[tuple[Op, str]]:
+    text = view.module.source.text
+    return Counter((each.operation.op, text[each.start : each.end]) for each in view.body.instructions)
+
+
+def work_of(view: KernelView, size: int) -> Work | None:
+    """Return the work of a kernel when the host passes multiples of `size` as 32-bit numbers; None when not known."""
+    run = _run(view, size)
+    return None if run is None or run.sample is None else _counted(view, run.sample.protocol)
+
+
+def _run(view: KernelView, size: int) -> Verification | None:
+    launch = replace(view.launch, given=(*view.launch.given, *_given(view.function, view.launch, size)))
+    try:
+        return verify(view.cfg, view.function, view.module, launch, seconds=_SECONDS)
+    except Exception:  # the verifier's own failures are part of the judgement of the kernel
+        return None
+
+
+def _given(function: Function, launch: Launch, size: int) -> Iterator[GivenValue]:
+    known = {value.offset for value in launch.given}
+    numbers = [
+        (offset, parameter.name)
+        for offset, length, parameter in function.parameter_places
+        if length == _WORD and parameter.type in _NUMBERS and offset not in known
+    ]
+    for rank, (offset, name) in enumerate(numbers, 1):
+        yield GivenValue(name, rank * size, offset, _WORD)
+
+
+def _counted(view: KernelView, protocol: Protocol) -> Work:
+    work = Work()
+    written = _Places(w for s in protocol.strands for a in s.actions for w in writes_of(a))
+    read = _Places(r for s in protocol.strands for a in s.actions for r in reads_of(a))
+    for strand in protocol.strands:
+        for action in strand.actions:
+            op = view.body.instructions[action.point].operation.op
+            if isinstance(action, Transfer | Access | TensorAccess):
+                _count(work, op, strand, action, written, read)
+            elif isinstance(action, Wait | Rendezvous | Arrive | Expect | AsyncArrive):
+                work.met[op] += strand.threads
+    return work
+
+
+def _count(work: Work, op: Op, strand: Strand, action: Action, written: _Places, read: _Places) -> None:
+    reads, writes = reads_of(action), writes_of(action)
+    work.done[op] += strand.threads
+    work.places.setdefault(op, set()).update((*reads, *writes))
+    if any(place.cta != strand.cta for place in (*reads, *writes)):
+        work.remote[op] += strand.threads
+    if any(place in written for place in reads):
+        work.fed[op] += strand.threads
+    if any(place in read for place in writes):
+        work.used[op] += strand.threads
+
+
+def reads_of(action: Action) -> tuple[Place, ...]:
+    """Return what an action reads."""
+    return action.reads if isinstance(action, Transfer | Access | TensorAccess) else ()
+
+
+def writes_of(action: Action) -> tuple[Place, ...]:
+    """Return what an action writes."""
+    return action.writes if isinstance(action, Transfer | Access | TensorAccess) else ()
+
+
+class _Places:
+    """Places of shared and of tensor memory; a place is in it when any of its bytes or columns is."""
+
+    def __init__(self, places: Iterable[Place]) -> None:
+        self._by_memory: dict[object, set[tuple[int, int]]] = {}
+        for place in places:
+            self._by_memory.setdefault(_memory(place), set()).add((place.start, place.start + place.size))
+        self._known: dict[Place, bool] = {}
+
+    def __contains__(self, place: Place) -> bool:
+        found = self._known.get(place)
+        if found is None:
+            end = place.start + place.size
+            intervals: Mapping[object, set[tuple[int, int]]] = self._by_memory
+            found = any(a < end and place.start < b for a, b in intervals.get(_memory(place), ()))
+            self._known[place] = found
+        return found
+
+
+def _memory(place: Place) -> object:
+    return (place.cta, -1) if isinstance(place, Span) else (place.cta, place.origin)

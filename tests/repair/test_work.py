@@ -1,0 +1,90 @@
+"""The work of kernels: a repair that takes some away is no safe one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxcheck.config import Config
+from ptxcheck.judge import TextJudge
+from ptxcheck.op import Op
+from ptxcheck.repair.search import Assembler, Safety, repair
+from ptxcheck.repair.work import Workload, work_of
+from ptxcheck.rules import RULES, select_rules
+from ptxcheck.view import KernelView
+
+_PROTOCOLS = Path(__file__).parents[2] / "corpus" / "protocols"
+
+
+def _judge() -> TextJudge:
+    config = Config(verify_seconds=2)
+    rules = select_rules(RULES, config.select, config.ignore, pedantic=False, possible=False)
+    return TextJudge("k.ptx", rules, config)
+
+
+def _text(name: str) -> str:
+    return (_PROTOCOLS / f"{name}.ptx").read_text(encoding="utf-8")
+
+
+def _view(text: str) -> KernelView:
+    (view,) = _judge()(text).views.values()
+    return view
+
+
+def test_what_is_counted() -> None:
+    work = work_of(_view(_text("ring/one_stage")), 4)
+    assert work is not None
+    assert work.done[Op.CP_ASYNC_BULK] == 4
+    assert work.done[Op.LD] == work.fed[Op.LD] == 4 * 32
+    assert work.used[Op.CP_ASYNC_BULK] == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("ring/one_stage.never_released", "setp.ne.u32 skip, thread, 0;", "setp.ne.u32 skip, thread, 99;"),
+        (
+            "groups/cp_async_three_stages.no_barrier_after_the_wait",
+            "setp.ge.u32 stop, step, n;",
+            "setp.ge.u32 stop, step, step;",
+        ),
+        ("waits/copy_outstanding.consumer_not_counted", "@other bra CONSUMER;", ""),
+        (
+            "cluster/tells_its_peer.read_before_told",
+            "setp.ne.u32 other, rank, 0;",
+            "setp.ne.u32 other, rank, 1;",
+        ),
+        ("handover/three_roles_meet.one_role_less", "@other sub.u32 n, n, 1;", "sub.u32 n, n, 1;"),
+    ],
+)
+def test_work_that_is_taken_away(name: str, old: str, new: str) -> None:
+    broken = _text(name)
+    assert old in broken
+    assert Workload(_view(broken)).is_lost(_view(broken.replace(old, new)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ring/three_stages.consumer_stops_early",
+        "ring/drained_by_its_producer.drained_by_a_third_role",
+        "groups/cp_async_three_stages.no_barrier_after_the_wait",
+        "cluster/tells_its_peer.read_before_told",
+        "cluster/multicast_pair.no_cluster_barrier_at_exit",
+        "pingpong/consumers_in_turn.both_start_with_the_first",
+        "persistent/first_step_peeled.empty_split",
+        "tcgen05/scale_factors_by_copies.over_an_accumulator",
+    ],
+)
+def test_the_correct_twin_does_no_less(name: str) -> None:
+    broken, right = _view(_text(name)), _view(_text(name.split(".")[0]))
+    assert not Workload(broken).is_lost(right)
+
+
+def test_a_repair_keeps_the_work() -> None:
+    broken = _text("waits/copy_outstanding.consumer_not_counted")
+    judge = _judge()
+    outcome = repair(broken, judge, Assembler(None, "sm_90a"), quick=judge.rules_only, brief=judge.brief)
+    assert not Workload(_view(broken)).is_lost(_view(outcome.text))
+    assert all(each.safety is Safety.SUGGESTED for each in outcome.repairs)

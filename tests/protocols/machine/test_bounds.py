@@ -8,7 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ptxcheck.protocols.machine.bounds import Bounds
-from ptxcheck.smt import Claim, PathSolver, Quotient, Remainder, Sum, Term, Unsigned, Variable
+from ptxcheck.smt import (
+    Application,
+    Choice,
+    Claim,
+    PathSolver,
+    Quotient,
+    Remainder,
+    Sum,
+    Term,
+    Unsigned,
+    Variable,
+    contradiction,
+)
 
 NAMES = (Variable("a", -6, 6), Variable("b", 0, 5))
 NUMBERS = range(-40, 41)
@@ -27,6 +39,10 @@ def value(term: Term, numbers: dict[str, int]) -> int:
         case Unsigned():
             inner = value(term.term, numbers)
             return inner + (1 << term.bits) if inner < 0 else inner
+        case Choice():
+            return value(term.chosen if holds(term.claim, numbers) else term.other, numbers)
+        case Application():
+            raise TypeError("no numbers for unknown functions")
 
 
 def holds(claim: Claim, numbers: dict[str, int]) -> bool:
@@ -39,6 +55,12 @@ WORLDS = [
     for numbers in product(*(range(v.low, v.high + 1) for v in NAMES))
 ]
 FACTORS = st.integers(-3, 3).filter(bool)
+
+
+def claims_about(terms: st.SearchStrategy[Term]) -> st.SearchStrategy[Claim]:
+    return st.builds(Claim, st.sampled_from(("lt", "eq")), terms, st.integers(-8, 8), st.booleans())
+
+
 TERMS: st.SearchStrategy[Term] = st.recursive(
     st.sampled_from(NAMES),
     lambda inner: st.one_of(
@@ -50,10 +72,11 @@ TERMS: st.SearchStrategy[Term] = st.recursive(
         st.builds(Quotient, inner, st.integers(1, 4)),
         st.builds(Remainder, inner, st.integers(1, 4)),
         st.builds(Unsigned, inner),
+        st.builds(Choice, claims_about(inner), inner, inner),
     ),
     max_leaves=4,
 )
-CLAIMS = st.builds(Claim, st.sampled_from(("lt", "eq")), TERMS, st.integers(-8, 8), st.booleans())
+CLAIMS = claims_about(TERMS)
 
 
 @given(st.lists(CLAIMS, max_size=4), CLAIMS)
@@ -89,3 +112,21 @@ def test_a_number_close_to_that_of_an_earlier_answer_is_found() -> None:
     for turns in range(1, 30):
         assert solver.possible([Claim("lt", steps, turns, holds=False), Claim("lt", count, 1 << 20)]) is True
         assert solver.possible([Claim("eq", steps, turns), Claim("eq", count, 64 * turns + 1)]) is False
+
+
+@given(st.lists(CLAIMS, min_size=1, max_size=4))
+@settings(max_examples=100, deadline=None)
+def test_claims_that_contradict_each_other_hold_nowhere_together(claims: list[Claim]) -> None:
+    core = contradiction(claims)
+    worlds = [world for world in WORLDS if all(holds(claim, world) for claim in claims)]
+    assert core is None or not worlds
+    if core is not None:
+        assert not any(all(holds(claims[place], world) for place in core) for world in WORLDS)
+
+
+def test_unknown_functions_agree_for_equal_operands() -> None:
+    a, b = NAMES
+    one, other = Application("f", (a,)), Application("f", (b,))
+    apart = [Claim("eq", Sum(((1, one), (-1, other)), 0), 0, holds=False)]
+    assert contradiction(apart) is None
+    assert contradiction([*apart, Claim("eq", Sum(((1, a), (-1, b)), 0), 0)]) == {0, 1}

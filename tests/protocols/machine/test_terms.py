@@ -1,0 +1,116 @@
+"""Symbols as terms of the solver: for given parameters a term is what the machine computes from them."""
+
+from __future__ import annotations
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from ptxcheck.op import Op
+from ptxcheck.protocols.machine import lanes
+from ptxcheck.protocols.machine.congruence import contradicting
+from ptxcheck.protocols.machine.resolve import with_pins
+from ptxcheck.protocols.machine.symbol import Atom, Condition, Form, Value, atom
+from ptxcheck.protocols.machine.terms import Terms
+from ptxcheck.smt import Claim, PathSolver
+
+N = atom("param", "n", 0, 4)
+M = atom("param", "m", 4, 4)
+LEAVES: st.SearchStrategy[Value] = st.one_of(
+    st.sampled_from((N, M)), st.integers(-9, 9).map(lambda n: n & 0xFFFFFFFF)
+)
+SMALL = st.integers(-40, 40)
+
+
+def name(form: Value) -> Atom:
+    assert isinstance(form, Form)
+    return form.terms[0][0]
+
+
+def least(a: Value, b: Value, largest: bool) -> Value:
+    less = lanes.compare(".lt", a, b, 32, signed_operands=True)
+    return lanes.choose(less, b, a, 32) if largest else lanes.choose(less, a, b, 32)
+
+
+def selected(relation: str, values: tuple[Value, Value, Value, Value]) -> Value:
+    a, b, c, d = values
+    return lanes.choose(lanes.compare(relation, a, b, 32, signed_operands=True), c, d, 32)
+
+
+def computed(inner: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:
+    amounts, masks = st.integers(0, 4), st.sampled_from((1, 3, 7, 0xFFFFFFFE, 0xFFFFFFF8))
+    return st.one_of(
+        st.builds(lambda a, b: lanes.add(a, b, 32), inner, inner),
+        st.builds(lambda a, b: lanes.subtract(a, b, 32), inner, inner),
+        st.builds(lambda a, k: lanes.multiply(a, k, 32), inner, st.integers(1, 5)),
+        st.builds(lambda a, k: lanes.shift_right(a, k, 32, arithmetic=True), inner, amounts),
+        st.builds(lambda a, k: lanes.bitwise(Op.AND, a, k), inner, masks),
+        st.builds(lambda a, k: lanes.bitwise(Op.OR, a, k), inner, st.sampled_from((1, 3, 7))),
+        st.builds(
+            lambda a, k: lanes.multiply_high(a, k, 32, signed_operands=True),
+            inner,
+            st.sampled_from((1717986919, 0x66666667, 715827883, 0xB6DB6DB7)),
+        ),
+        st.builds(least, inner, inner, st.booleans()),
+        st.builds(
+            selected, st.sampled_from((".eq", ".ne", ".lt", ".ge")), st.tuples(inner, inner, inner, inner)
+        ),
+    )
+
+
+@given(st.recursive(LEAVES, computed, max_leaves=6), SMALL, SMALL)
+@settings(max_examples=400, deadline=None)
+def test_a_term_is_what_the_machine_computes(value: Value, n: int, m: int) -> None:
+    assume(isinstance(value, Form))
+    assert isinstance(value, Form)
+    terms = Terms()
+    followed = set(terms.variables(value))
+    assume(followed <= {name(N), name(M)})
+    number = with_pins(value, {name(N): n, name(M): m}, 1)
+    assume(isinstance(number, int))
+    assert isinstance(number, int)
+    signed = number - (1 << 32) if 1 << 31 <= number < 1 << 32 else number
+    fixed = [Claim("eq", terms.of_atom(name(each)), given) for each, given in ((N, n), (M, m))]
+    assert PathSolver().example(fixed, terms.of(value)) == signed
+
+
+def test_one_divided_towards_zero() -> None:
+    quotient = lanes.opaque("div", N, 4, 32, 1)
+    terms = Terms()
+    for n, expected in ((-9, -2), (-8, -2), (-1, 0), (0, 0), (7, 1), (8, 2)):
+        fixed = [Claim("eq", terms.of_atom(name(N)), n)]
+        assert PathSolver().example(fixed, terms.of(quotient)) == expected
+        remainder = terms.of(lanes.opaque("rem", N, 4, 32, 1))
+        assert PathSolver().example(fixed, remainder) == n - 4 * expected
+
+
+def test_loads_from_places_that_decisions_make_equal_are_equal() -> None:
+    chosen = lanes.choose(lanes.compare(".eq", M, 0, 32, signed_operands=True), N, lanes.add(N, 4, 32), 32)
+    one, other = lanes.opaque("load", N, 32), lanes.opaque("load", chosen, 32)
+    path = [
+        (Condition("lt", one, 1), True),
+        (Condition("eq", M, 0), True),
+        (Condition("lt", other, 1), False),
+        (Condition("lt", N, 7), True),
+    ]
+    assert contradicting(path) == 3
+    assert contradicting([*path[:1], (Condition("eq", M, 0), False), *path[2:]]) is None
+
+
+def test_a_product_with_one_is_its_other_factor() -> None:
+    product = lanes.multiply(N, M, 32)
+    assert isinstance(product, Form)
+    path = [
+        (Condition("eq", M, 1), True),
+        (Condition("eq", N, 5), True),
+        (Condition("eq", product, 5), False),
+    ]
+    assert contradicting(path) == 3
+    assert contradicting([(Condition("eq", M, 2), True), *path[1:]]) is None
+
+
+def test_what_threads_hold_apart_is_not_taken_apart() -> None:
+    chosen = lanes.choose(lanes.compare(".eq", N, 0, 32, signed_operands=True), M, 7, 32)
+    assert isinstance(chosen, Form)
+    assert list(Terms().variables(chosen)) == [name(N), name(M)]
+    apart = lanes.opaque("selp", chosen, M, 7, differs=3)
+    assert list(Terms().variables(apart)) == [name(apart)]

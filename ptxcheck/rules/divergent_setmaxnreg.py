@@ -1,8 +1,8 @@
 """A `setmaxnreg` that part of a warp, or not all warps of a warpgroup, execute.
 
 Checks: `setmaxnreg` below a branch or guard that goes by the lane or an elected thread, while the other
-lanes are alive; and warps of its warpgroup that never come to any `setmaxnreg`, or that the block does not
-have.
+lanes are alive; and warps of its warpgroup that never come to any `setmaxnreg`, that the block does not have,
+or whose guard is false where that of the others is true.
 Why: all threads of a warpgroup must execute the same one.
 Source: PTX ISA 9.7.20.5.
 Not checked: branches that no thread index decides; blocks of unknown size. Warps that execute another

@@ -1,10 +1,10 @@
 """A `setmaxnreg.inc` to fewer registers than the thread has, or a `setmaxnreg.dec` to more.
 
-Checks: the count against that of the `setmaxnreg` before on a feasible path.
+Checks: the count against that of the `setmaxnreg` before on a feasible path; a decrease also against the most that
+the directives leave a thread at the start.
 Why: the instruction is undefined in the wrong direction.
 Source: PTX ISA 9.7.20.5.
-Not checked: the count at the start, which ptxas chooses so that the first ones fit; it rejects decreases
-from it to more.
+Not checked: increases against the count at the start, which ptxas chooses so that the first ones fit.
 """
 
 from __future__ import annotations
@@ -54,6 +54,13 @@ def check(view: KernelView) -> Iterator[Hit]:
     counts = view.register_count.counts
     for step in view.register_count.wrong_steps():
         verb = "increases" if view.register_count.is_increase(step.point) else "decreases"
+        if step.before is None:
+            most = view.register_count.most
+            yield Hit(
+                step.point,
+                f"this {verb} the count to {counts[step.point]}, but a thread starts with {most} at most",
+            )
+            continue
         yield Hit(
             step.point,
             f"this {verb} the count to {counts[step.point]}, but it is {counts[step.before]}",

@@ -121,6 +121,10 @@ GROUP = "mov.u32 %r1, %tid.x;\nshr.u32 %r2, %r1, 7;\n"
 ONE = "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra $j;\n"
 
 
+FIRST = "setp.eq.u32 %p1, %r2, 0;\n"
+MORE = "\nbar.sync 0;\nsetmaxnreg.dec.sync.aligned.u32 24;"
+
+
 @pytest.mark.parametrize(
     ("rule_id", "body", "directives"),
     [
@@ -145,6 +149,22 @@ ONE = "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra $j;\n"
             ".reqntid 256",
         ),
         ("WG010", WARP + ONE + "setmaxnreg.dec.sync.aligned.u32 40;\n$j:\nbar.sync 0;", ".maxntid 256"),
+        ("WG009", "setmaxnreg.dec.sync.aligned.u32 136; // expect: WG009", ".maxnreg 128"),
+        ("WG009", "setmaxnreg.dec.sync.aligned.u32 128;", ".maxnreg 128"),
+        (
+            "WG010",
+            WARP + FIRST + "@%p1 setmaxnreg.dec.sync.aligned.u32 40; // expect: WG010" + MORE,
+            ".reqntid 256",
+        ),
+        ("WG010", GROUP + FIRST + "@%p1 setmaxnreg.dec.sync.aligned.u32 40;" + MORE, ".reqntid 256"),
+        (
+            "WG010",
+            WARP
+            + FIRST
+            + "@%p1 setmaxnreg.dec.sync.aligned.u32 40;\n@!%p1 setmaxnreg.dec.sync.aligned.u32 72;"
+            + MORE,
+            ".reqntid 128",
+        ),
         ("WG011", "setmaxnreg.dec.sync.aligned.u32 40;", ".maxnreg 128"),
         ("WG011", "setmaxnreg.dec.sync.aligned.u32 40; // expect: WG011", ".minnctapersm 1"),
         ("WG013", "setmaxnreg.inc.sync.aligned.u32 160;", ".reqntid 384 .minnctapersm 1"),

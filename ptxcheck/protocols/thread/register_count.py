@@ -35,12 +35,13 @@ class Step:
     """A setmaxnreg that goes the wrong way from the count of the one before."""
 
     point: int
-    before: int
+    before: int | None
+    """The one before; None: the count at the start, which is at most `RegisterCount.most`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """A setmaxnreg and the warps of its warpgroups that execute none."""
+    """A setmaxnreg and the warps of its warpgroups that execute none, or none while others execute this one."""
 
     point: int
     threads: ThreadSet
@@ -80,6 +81,11 @@ class RegisterCount:
     def wrong_steps(self) -> Iterator[Step]:
         """Yield increases to less than the thread has, and decreases to more."""
         for point, wanted in sorted(self.counts.items()):
+            if self.most is not None and wanted > self.most and not self.is_increase(point):
+                others = (frozenset(self.counts) | frozenset(self.view.facts.calls)) - {point}
+                if self.view.paths.find(Query(None, frozenset({point}), others)) is not None:
+                    yield Step(point, None)
+                    continue
             up = self.is_increase(point)
             wrong = {p for p, count in self.counts.items() if (wanted < count if up else wanted > count)}
             barred = (frozenset(self.counts) | frozenset(self.view.facts.calls)) - {point}
@@ -107,7 +113,10 @@ class RegisterCount:
         return threads
 
     def absences(self) -> Iterator[Absent]:
-        """Yield the setmaxnreg instructions that other warps of a warpgroup never match with any."""
+        """Yield the setmaxnreg instructions that other warps of a warpgroup never match with any.
+
+        Or pass by: their guard is false where that of the others is true, and no other one stands beside it.
+        """
         if self._who is None:
             return
         anybody = 0
@@ -118,8 +127,27 @@ class RegisterCount:
             if mine is None or is_whole(mine):
                 continue
             missing = tuple(w for w in _neighbours(mine) if not anybody >> w * WARP & (1 << WARP) - 1)
+            missing = missing or self._passing_by(point, mine)
             if missing:
                 yield Absent(point, mine, missing)
+
+    def _passing_by(self, point: int, mine: ThreadSet) -> tuple[int, ...]:
+        """Return the warps of the same warpgroups that come to the block of a point and execute none there."""
+        block = self.view.cfg.blocks[self.view.cfg.graph.block_of[point]]
+        instructions = self.view.body.instructions
+        plain = next((each for each in block.points if instructions[each].guard is None), None)
+        if instructions[point].guard is None or plain is None:
+            return ()
+        there = self._exactly(plain)
+        executed = 0
+        for each in block.points:
+            threads = self.view.facts.execution(each).threads if each in self.counts else None
+            if threads is not None and not (threads & mine).bits:
+                executed |= threads.bits
+        if there is None:
+            return ()
+        inside = there.bits & ~executed
+        return tuple(w for w in _neighbours(mine) if inside >> w * WARP & (1 << WARP) - 1)
 
     def differing(self) -> Iterator[tuple[int, int]]:
         """Yield (setmaxnreg, another one) that different warps of one warpgroup execute instead of it."""

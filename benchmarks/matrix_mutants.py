@@ -1,20 +1,26 @@
 """Break what kernels do with wgmma, tcgen05 and tensor memory, and count which rules say so.
 
     python -m benchmarks.matrix_mutants corpus [triton …] [--match NAME] [--limit 1] [--operator NAME] [--verify]
+    python -m benchmarks.matrix_mutants corpus triton --match sm_90a --match sm_100a --limit 1 --verify --seconds 3
+        [--share 0.3 --seed 1] [--out ROWS.jsonl]
 
-`corpus` are the good kernels of `corpus/good` and `corpus/protocols`. A mutant is found when a rule says something of
-it that it does not say of the kernel: a WG or TM rule, another one, or one that is only asked for (`--pedantic`,
-`--possible`). With `--verify`, what no rule finds by itself is verified as a whole: violated, unknown, or it still
-holds, or is even proved. Of those that nobody finds, the mutants of `mutation/harmless_matrix.toml` are harmless, for
-the reasons given there. What is not found is printed. Prints a table in Markdown.
+`--match` and `--limit` are for other groups than `corpus`. `--share` judges a random part of the mutants. `--out` keeps
+what each file gave, and goes on from there. `corpus` are the good kernels of `corpus/good` and `corpus/protocols`. A
+mutant is found when a rule says something of it that it does not say of the kernel: a WG or TM rule, another one, or one
+that is only asked for (`--pedantic`, `--possible`). With `--verify`, what no rule finds by itself is verified as a whole:
+violated, unknown, or it still holds, or is even proved. Of those that nobody finds, the mutants of
+`mutation/harmless_matrix.toml` are harmless, for the reasons given there. What is not found is printed. Prints a table in
+Markdown.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import random
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import cached_property
@@ -22,7 +28,7 @@ from pathlib import Path
 
 import ptxcheck
 from benchmarks.corpora.store import default_root
-from benchmarks.mutation.harmless import load_harmless, why_harmless
+from benchmarks.mutation.harmless import Harmless, load_harmless, why_harmless
 from benchmarks.mutation.matrix_operators import MATRIX_OPERATORS, Standing, matrix_mutants
 from benchmarks.mutation.subject import subjects
 from ptxcheck.config import Config
@@ -67,34 +73,72 @@ def main() -> int:
     parser.add_argument("--operator", action="append", default=[])
     parser.add_argument("--verify", action="store_true")
     parser.add_argument("--seconds", type=float, default=4.0, help="for the verification of one mutant")
+    parser.add_argument("--share", type=float, default=1.0, help="part of the mutants that is judged")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, help="keeps the answers of each file, and goes on from there")
     options = parser.parse_args()
     counts: Counter[tuple[str, Answer]] = Counter()
     listed = load_harmless(_HARMLESS)
-    for path in _files(options.groups):
-        if options.match and not any(part in path.name for part in options.match):
-            continue
-        for subject in subjects(Source(path.name, path.read_text(encoding="utf-8"))):
-            before = _Before(subject.text, Config(verify_seconds=options.seconds))
-            for operator, mutant in matrix_mutants(subject, options.limit):
-                if options.operator and operator.name not in options.operator:
-                    continue
-                answer = before.judge(mutant.text, verify=options.verify)
-                if answer in _SAID_RIGHT and why_harmless(listed, path.name, mutant):
-                    answer = Answer.HARMLESS
-                counts[operator.name, answer] += 1
-                if answer not in (*_FOUND, Answer.HARMLESS):
-                    print(
-                        f"{path.name}:{mutant.line}: {operator.name}: {answer.value}: {mutant.statement[:90]}",
-                        file=sys.stderr,
-                        flush=True,
-                    )
+    done = _kept(options.out)
+    for path in _files(options.groups, options.match):
+        if (name := f"{path.parent.name}/{path.name}") not in done:
+            done[name] = list(_answers(path, options, listed))
+            _keep(options.out, name, done[name])
+        counts.update((operator, Answer(value)) for operator, value in done[name])
     print(_table(counts))
+    print(_figure(counts))
     wrong = {operator.name for operator in MATRIX_OPERATORS if operator.standing is Standing.WRONG}
     missed = {Answer.STRICT, Answer.UNKNOWN, Answer.HOLDS, Answer.PROVED}
     return int(any(name in wrong and answer in missed for name, answer in counts))
 
 
-def _files(groups: list[str]) -> Iterator[Path]:
+def _answers(
+    path: Path, options: argparse.Namespace, listed: Sequence[Harmless]
+) -> Iterator[tuple[str, str]]:
+    """Yield the operator of each mutant of a file, and what is said of it."""
+    limit = None if _CORPUS in path.parents else options.limit
+    for subject in subjects(Source(path.name, path.read_text(encoding="utf-8"))):
+        before = _Before(subject.text, Config(verify_seconds=options.seconds))
+        draw = random.Random(f"{options.seed} {path.name} {subject.function.name}")
+        for operator, mutant in matrix_mutants(subject, limit):
+            if options.operator and operator.name not in options.operator:
+                continue
+            if draw.random() >= options.share:
+                continue
+            answer = before.judge(mutant.text, verify=options.verify)
+            if answer in _SAID_RIGHT and why_harmless(listed, path.name, mutant):
+                answer = Answer.HARMLESS
+            yield operator.name, answer.value
+            if answer not in (*_FOUND, Answer.HARMLESS):
+                print(
+                    f"{path.name}:{mutant.line}: {operator.name}: {answer.value}: {mutant.statement[:90]}",
+                    file=sys.stderr,
+                    flush=True,
+                )
+
+
+def _kept(path: Path | None) -> dict[str, list[tuple[str, str]]]:
+    """Return the answers that an earlier run has kept, by file."""
+    if path is None or not path.is_file():
+        return {}
+    entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return {entry["file"]: [(name, value) for name, value in entry["answers"]] for entry in entries}
+
+
+def _keep(path: Path | None, name: str, answers: Sequence[tuple[str, str]]) -> None:
+    if path is not None:
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps({"file": name, "answers": answers}) + "\n")
+
+
+def _figure(counts: Counter[tuple[str, Answer]]) -> str:
+    """Return how many mutants that are not harmless are found."""
+    asked = sum(n for (_, answer), n in counts.items() if answer is not Answer.HARMLESS)
+    found = sum(n for (_, answer), n in counts.items() if answer in _FOUND)
+    return f"found {found} of {asked} that are not harmless ({100 * found / max(asked, 1):.2f} %)"
+
+
+def _files(groups: list[str], matches: Sequence[str]) -> Iterator[Path]:
     for group in groups:
         folder = default_root() / "ptx" / group
         if group == "corpus":
@@ -102,6 +146,7 @@ def _files(groups: list[str]) -> Iterator[Path]:
             found += sorted(p for p in _CORPUS.glob("protocols/*/*.ptx") if p.name.count(".") == 1)
         else:
             found = sorted(folder.glob("*.ptx")) if folder.is_dir() else [Path(group)]
+            found = [path for path in found if not matches or any(part in path.name for part in matches)]
         for path in found:
             if path.stat().st_size <= _LARGEST and any(unit in path.read_text() for unit in _UNITS):
                 yield path

@@ -5,12 +5,13 @@
         [--share 0.3 --seed 1] [--out ROWS.jsonl]
 
 `--match` and `--limit` are for other groups than `corpus`. `--share` judges a random part of the mutants. `--out` keeps
-what each file gave, and goes on from there. `corpus` are the good kernels of `corpus/good` and `corpus/protocols`. A
-mutant is found when a rule says something of it that it does not say of the kernel: a WG or TM rule, another one, or one
-that is only asked for (`--pedantic`, `--possible`). With `--verify`, what no rule finds by itself is verified as a whole:
-violated, unknown, or it still holds, or is even proved. Of those that nobody finds, the mutants of
-`mutation/harmless_matrix.toml` are harmless, for the reasons given there. What is not found is printed. Prints a table in
-Markdown.
+what each file gave, and goes on from there.
+
+`corpus` are the good kernels of `corpus/good` and `corpus/protocols`. A mutant is found when a rule says something of
+it that it does not say of the kernel: a WG or TM rule, another one, or one that is only asked for (`--pedantic`,
+`--possible`). With `--verify`, what no rule finds by itself is verified as a whole: violated, unknown, or it still
+holds, or is even proved. Of those that nobody finds, the mutants of `mutation/harmless_matrix.toml` are harmless, for
+the reasons given there. What is not found is printed. Prints a table in Markdown.
 """
 
 from __future__ import annotations

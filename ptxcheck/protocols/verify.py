@@ -22,6 +22,7 @@ from .cluster_use import uses_cluster
 from .coarse import examined, without_accesses
 from .given import with_given
 from .handed_numbers import is_handed_on
+from .lane_order import taken_to_be_in_step
 from .lowered import Lowered
 from .lowering import build_protocol
 from .machine.congruence import contradicting
@@ -172,6 +173,7 @@ _TOLERATED = {
     Flaw.UNAWAITED_STORE: "a store to tensor memory is over when another warp loads that was told of it",
     Flaw.MISSED_PHASE: "lanes of a warp that come to a wait together pass it together",
 }
+_IN_STEP = "lanes of a warp run in step between their accesses of shared memory"
 _SEPARATE = frozenset({Property.SLOT_SAFETY, Property.EXIT_SAFETY})
 """Properties whose failure changes no phase: the others are decided all the same."""
 
@@ -284,6 +286,8 @@ class _Verifier:
         self._seen: dict[Protocol, Outcome] = {}
         self._recorded: set[int] = set()
         """Synchronising instructions that some run came to."""
+        self._looked_at: set[int] = set()
+        """Accesses that the order of lanes was looked at for."""
         self._barriers = 0
         """Most mbarriers that a run has initialised."""
         self._copies = 0
@@ -478,6 +482,7 @@ class _Verifier:
         taken = [a for trace in traces for a in trace.assumptions if not self._is_seen(a, protocol)]
         for assumption in taken:
             self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
+        self._note_lanes(traces)
         if outcome.problems and not excused:
             why = self._doubt(decisions.taken)
             sure = tuple(self._surely(decisions.taken, traces, taken, protocol, outcome))
@@ -566,6 +571,17 @@ class _Verifier:
                 or are_possible(protocol, steps, traces, path, self._answers, self._oracle.is_possible)
             ):
                 yield problem
+
+    def _note_lanes(self, traces: Sequence[Trace]) -> None:
+        """Note that lanes of a warp are taken to run in step, where a run comes to accesses that no earlier one did."""
+        for trace in traces:
+            points = {event.point for event in trace.events if event.access is not None}
+            if not points <= self._looked_at:
+                self._looked_at |= points
+                point = taken_to_be_in_step(self._cfg, trace)
+                if point is not None:
+                    taken = Assumption("lanes-in-step", _IN_STEP, point)
+                    self._result.tolerated.setdefault(Property.SLOT_SAFETY, {}).setdefault(_IN_STEP, taken)
 
     def _note_conditions(self, outcome: Outcome, doubts: Iterable[Doubt]) -> None:
         """Note what a run that went well rests on."""

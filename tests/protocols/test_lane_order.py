@@ -1,0 +1,55 @@
+"""Lanes of one warp that hand each other words of shared memory: in order, or taken to run in step."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.protocols.lane_order import taken_to_be_in_step
+
+from .machine.running import run
+
+OTHERS = """
+mov.u32 %r1, smem; mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 2; add.u32 %r4, %r1, %r3;
+xor.b32 %r5, %r3, {mask}; add.u32 %r5, %r1, %r5;
+st.shared.u32 [%r4], %r2;
+{between}
+ld.shared.u32 %r6, [%r5]; st.shared.u32 [%r1+4096], %r6;
+"""
+NEIGHBOUR, OWN, OTHER_WARP = 4, 0, 128
+
+
+def relies(body: str) -> bool:
+    ran = run(body, accesses=True)
+    return taken_to_be_in_step(ran.program.cfg, ran.trace) is not None
+
+
+def test_words_of_other_lanes() -> None:
+    assert relies(OTHERS.format(mask=NEIGHBOUR, between=""))
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "bar.warp.sync 0xffffffff;",
+        "bar.sync 0;",
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r7}, [%r1+4096];",
+    ],
+    ids=["warp", "CTA", "matrix"],
+)
+def test_lanes_that_have_met(between: str) -> None:
+    assert not relies(OTHERS.format(mask=NEIGHBOUR, between=between))
+
+
+@pytest.mark.parametrize("mask", [OWN, OTHER_WARP], ids=["own words", "words of another warp"])
+def test_words_that_no_other_lane_of_the_warp_wrote(mask: int) -> None:
+    assert not relies(OTHERS.format(mask=mask, between=""))
+
+
+def test_a_write_behind_a_read_of_another_lane() -> None:
+    body = """
+    mov.u32 %r1, smem; mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 2; add.u32 %r4, %r1, %r3;
+    xor.b32 %r5, %r3, 4; add.u32 %r5, %r1, %r5;
+    ld.shared.u32 %r6, [%r5]; {between} st.shared.u32 [%r4], %r6;
+    """
+    assert relies(body.format(between=""))
+    assert not relies(body.format(between="bar.warp.sync 0xffffffff;"))

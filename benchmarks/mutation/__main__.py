@@ -34,6 +34,8 @@ def main() -> int:
     parser.add_argument("--match", action="append", default=[], help="only files whose names contain this")
     parser.add_argument("--operator", action="append", help="only this operator; may be repeated")
     parser.add_argument("--limit", type=int, help="mutants of each operator in one kernel")
+    parser.add_argument("--sample", type=int, metavar="N", help="N mutants of each kernel, chosen at random")
+    parser.add_argument("--seed", type=int, default=1, help="of the choice (default 1)")
     parser.add_argument("--kernels", type=int, help="kernels of each file")
     parser.add_argument("--seconds", type=float, default=20.0, help="time for one verification")
     parser.add_argument("--partly", action="store_true", help="print mutants that still hold in part")
@@ -49,7 +51,8 @@ def main() -> int:
     records: list[Record] = []
     for record in run(
         files, load_harmless(), operators=frozenset(options.operator) if options.operator else None,
-        limit=options.limit, seconds=options.seconds, jobs=options.jobs, kernels=options.kernels,
+        limit=options.limit, sample=options.sample, seed=options.seed, seconds=options.seconds,
+        jobs=options.jobs, kernels=options.kernels,
         launch=tuple(parse_hint(text, "--launch") for text in options.launch),
     ):  # fmt: skip
         records.append(record)

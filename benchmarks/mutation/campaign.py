@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum
 from pathlib import Path
+from random import Random
 from types import FrameType
 
 from ptxcheck.launches import LaunchHint
@@ -104,6 +105,8 @@ def run(
     *,
     operators: frozenset[str] | None = None,
     limit: int | None = None,
+    sample: int | None = None,
+    seed: int = 1,
     seconds: float = 20.0,
     jobs: int = 2,
     kernels: int | None = None,
@@ -111,8 +114,9 @@ def run(
 ) -> Iterator[Record]:
     """Yield a record of each kernel, and of each mutant of those that hold, file by file.
 
-    `limit` bounds the mutants of an operator in one kernel (they are spread over its statements), `kernels` the
-    kernels of a file; `launch` is for kernels that do not say how they are launched.
+    `limit` bounds the mutants of an operator in one kernel (they are spread over its statements), `sample` all mutants
+    of a kernel (chosen at random by `seed`), `kernels` the kernels of a file; `launch` is for kernels that do not say
+    how they are launched.
     """
     with multiprocessing.get_context("fork").Pool(jobs, _be_nice, maxtasksperchild=50) as pool:
         for name, path in files:
@@ -124,6 +128,9 @@ def run(
                 if base.outcome is Outcome.VIOLATED or not base.holds:
                     continue
                 found = _sampled(mutants(subject), operators, limit)
+                if sample is not None and sample < len(found):
+                    chosen_points = Random(f"{seed} {name} {kernel}").sample(range(len(found)), sample)
+                    found = [found[index] for index in sorted(chosen_points)]
                 tasks = [
                     _Task(name, kernel, mutant.text, seconds, base.holds, base.contract, launch)
                     for mutant in found

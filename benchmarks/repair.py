@@ -6,6 +6,8 @@ python -m benchmarks.repair mutants --folder FOLDER --out RESULTS.jsonl   violat
                                                                           of benchmarks.hardware made the folder
 python -m benchmarks.repair optimise --folder FOLDER --out RESULTS.jsonl  correct kernels, mutants that wait for more
 python -m benchmarks.repair table RESULTS.jsonl                           what came of it
+python -m benchmarks.repair audit RESULTS.jsonl --texts TEXTS             repaired twins that do less than the correct
+                                                                          kernel
 
 Each case is one line of the results; a case that has a line is not repaired again, so a campaign may be interrupted.
 With --keep the patched texts are written to a folder: benchmarks.hardware runs them.
@@ -33,8 +35,10 @@ from ptxcheck.parser import parse_module
 from ptxcheck.repair.assemble import find_ptxas
 from ptxcheck.repair.optimise import optimise
 from ptxcheck.repair.search import Assembler, Safety, repair
+from ptxcheck.repair.work import Workload
 from ptxcheck.rules import RULES, select_rules
 from ptxcheck.source import Source
+from ptxcheck.view import KernelView
 
 _ROOT = Path(__file__).resolve().parents[1]
 _NICENESS = 5
@@ -257,6 +261,24 @@ def read_records(path: Path) -> list[Record]:
     return list(found.values())
 
 
+def audit(records: Iterable[Record], texts: Path) -> list[str]:
+    """Return the safely repaired twins of `corpus/protocols` that do less than the correct kernel, for some size."""
+    right = {case.name: case.right for case in corpus_cases()}
+    found = []
+    for record in records:
+        if record.outcome == "safe" and right.get(record.name):
+            text = (texts / f"{record.name.replace('/', '-')}.ptx").read_text(encoding="utf-8")
+            if Workload(_kernel(right[record.name])).is_lost(_kernel(text)):
+                found.append(record.name)
+    return found
+
+
+def _kernel(text: str) -> KernelView:
+    """Return the one kernel of a text, with the launch that its comments give."""
+    (view,) = TextJudge("kernel.ptx", (), Config(verify=False))(text).views.values()
+    return view
+
+
 def show_table(records: Iterable[Record]) -> str:
     """Return the results as a table, by family of rules, folder or operator."""
     groups: dict[str, list[Record]] = defaultdict(list)
@@ -296,9 +318,16 @@ def main() -> int:
         if name == "mutants":
             part.add_argument("--each", type=int, help="at most so many of a kernel and operator")
     parts.add_parser("table").add_argument("results", type=Path)
+    audited = parts.add_parser("audit")
+    audited.add_argument("results", type=Path)
+    audited.add_argument("--texts", type=Path, required=True)
     arguments = parser.parse_args()
     if arguments.part == "table":
         print(show_table(read_records(arguments.results)))
+        return 0
+    if arguments.part == "audit":
+        fewer = audit(read_records(arguments.results), arguments.texts)
+        print("\n".join([*fewer, f"{len(fewer)} do less than the correct kernel"]))
         return 0
     os.nice(_NICENESS)
     if arguments.part == "rules":

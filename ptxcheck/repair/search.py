@@ -341,11 +341,12 @@ def _new(after: Judgement, known: Counter[tuple[str, str | None]]) -> list[Findi
 def _faults_itself(
     patch: Patch, patched: str, after: Judgement, known: Counter[tuple[str, str | None]]
 ) -> bool:
-    """Tell whether what a patch puts in is itself what the new findings are about: then it is no step to a repair."""
+    """Tell whether statements that a patch puts in are what new findings are about: then it is no step to a repair."""
     inserted, shift = [], 0
     for edit in patch.edits:
         start = edit.start + shift
-        inserted.append((start, start + len(edit.replacement)))
+        if edit.start == edit.end:
+            inserted.append((start, start + len(edit.replacement)))
         shift += len(edit.replacement) - (edit.end - edit.start)
     spans = [finding.location.span for finding in _new(after, known)]
     return any(

@@ -6,8 +6,9 @@ deadlocks. So the kernel is run before and after for a few sizes, and what its s
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ..ir import Function
@@ -28,6 +29,7 @@ from ..protocols.actions import (
     Transfer,
     Wait,
 )
+from ..protocols.simulate import simulate
 from ..protocols.verify import Verification, verify
 from ..view import KernelView
 
@@ -50,9 +52,9 @@ class Work:
     remote: Counter[Op] = field(default_factory=Counter)
     """Of which touch shared memory of another CTA."""
     fed: Counter[Op] = field(default_factory=Counter)
-    """Of which read what some statement of the run writes."""
+    """Of which read what something has written before, in one schedule."""
     used: Counter[Op] = field(default_factory=Counter)
-    """Of which write what some statement of the run reads."""
+    """Of which write what something reads afterwards."""
     places: dict[Op, set[Place]] = field(default_factory=dict)
     """What they read and write."""
     met: Counter[Op] = field(default_factory=Counter)
@@ -136,27 +138,49 @@ def _given(function: Function, launch: Launch, size: int) -> Iterator[GivenValue
 
 def _counted(view: KernelView, protocol: Protocol) -> Work:
     work = Work()
-    written = _Places(w for s in protocol.strands for a in s.actions for w in writes_of(a))
-    read = _Places(r for s in protocol.strands for a in s.actions for r in reads_of(a))
-    for strand in protocol.strands:
-        for action in strand.actions:
+    moments = _moments(protocol)
+    acts = [
+        (moments.get((index, at), math.inf), action)
+        for index, strand in enumerate(protocol.strands)
+        for at, action in enumerate(strand.actions)
+    ]
+    written = _Places((place, moment) for moment, action in acts for place in writes_of(action))
+    read = _Places((place, -moment) for moment, action in acts for place in reads_of(action))
+    for index, strand in enumerate(protocol.strands):
+        for at, action in enumerate(strand.actions):
             op = view.body.instructions[action.point].operation.op
             if isinstance(action, Transfer | Access | TensorAccess):
-                _count(work, op, strand, action, written, read)
+                _count(work, op, strand, action, moments.get((index, at), math.inf), written, read)
             elif isinstance(action, Wait | Rendezvous | Arrive | Expect | AsyncArrive):
                 work.met[op] += strand.threads
     return work
 
 
-def _count(work: Work, op: Op, strand: Strand, action: Action, written: _Places, read: _Places) -> None:
+def _moments(protocol: Protocol) -> dict[tuple[int, int], float]:
+    """Return when each action of each strand comes in one schedule; without those that it does not come to."""
+    found: dict[tuple[int, int], float] = {}
+    for moment, step in enumerate(simulate(protocol).steps):
+        found.setdefault((step.strand, step.index), moment)
+    return found
+
+
+def _count(
+    work: Work,
+    op: Op,
+    strand: Strand,
+    action: Action,
+    moment: float,
+    written: _Places,
+    read: _Places,
+) -> None:
     reads, writes = reads_of(action), writes_of(action)
     work.done[op] += strand.threads
     work.places.setdefault(op, set()).update((*reads, *writes))
     if any(place.cta != strand.cta for place in (*reads, *writes)):
         work.remote[op] += strand.threads
-    if any(place in written for place in reads):
+    if any(written.has_before(place, moment) for place in reads):
         work.fed[op] += strand.threads
-    if any(place in read for place in writes):
+    if any(read.has_before(place, -moment) for place in writes):
         work.used[op] += strand.threads
 
 
@@ -171,22 +195,27 @@ def writes_of(action: Action) -> tuple[Place, ...]:
 
 
 class _Places:
-    """Places of shared and of tensor memory; a place is in it when any of its bytes or columns is."""
+    """Places of shared and of tensor memory, with the first moment of each."""
 
-    def __init__(self, places: Iterable[Place]) -> None:
-        self._by_memory: dict[object, set[tuple[int, int]]] = {}
-        for place in places:
-            self._by_memory.setdefault(_memory(place), set()).add((place.start, place.start + place.size))
-        self._known: dict[Place, bool] = {}
+    def __init__(self, places: Iterable[tuple[Place, float]]) -> None:
+        self._first: dict[object, dict[tuple[int, int], float]] = {}
+        for place, moment in places:
+            known = self._first.setdefault(_memory(place), {})
+            key = place.start, place.start + place.size
+            known[key] = min(moment, known.get(key, moment))
+        self._found: dict[Place, float] = {}
 
-    def __contains__(self, place: Place) -> bool:
-        found = self._known.get(place)
+    def has_before(self, place: Place, moment: float) -> bool:
+        """Tell whether any of the bytes or columns of a place are in it, from before a moment."""
+        found = self._found.get(place)
         if found is None:
             end = place.start + place.size
-            intervals: Mapping[object, set[tuple[int, int]]] = self._by_memory
-            found = any(a < end and place.start < b for a, b in intervals.get(_memory(place), ()))
-            self._known[place] = found
-        return found
+            intervals = self._first.get(_memory(place), {})
+            found = min(
+                (at for (a, b), at in intervals.items() if a < end and place.start < b), default=math.inf
+            )
+            self._found[place] = found
+        return found < moment
 
 
 def _memory(place: Place) -> object:

@@ -64,6 +64,12 @@ def test_work_that_is_taken_away(name: str, old: str, new: str) -> None:
     assert Workload(_view(broken)).is_lost(_view(broken.replace(old, new)))
 
 
+def test_what_is_read_has_to_be_written_before() -> None:
+    broken, store = _text("cluster/reads_its_peer.relaxed_arrival"), "st.shared.u32 [slot], thread;"
+    at_the_end = broken.replace(store, "").replace("ret;", f"{store} ret;")
+    assert Workload(_view(broken)).is_lost(_view(at_the_end))
+
+
 @pytest.mark.parametrize(
     "name",
     [

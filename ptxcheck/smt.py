@@ -228,33 +228,74 @@ def _solution(bound: int, variable: Variable, value: Callable[[int], int]) -> in
 
 def _evaluator(term: Term) -> Evaluate:
     """Return how to compute a term: without a walk over it, as the same terms are computed again and again."""
+    places: dict[Term, int] = {}
+    steps = [_step(each, places) for each in _in_order(term, places)]
+
+    def evaluate(numbers: Numbers) -> int:
+        values: list[int] = []
+        for step in steps:
+            values.append(step(values, numbers))
+        return values[-1]
+
+    return evaluate
+
+
+def _parts(term: Term) -> tuple[Term, ...]:
+    """Return the terms that a term is made of."""
+    match term:
+        case Variable():
+            return ()
+        case Sum():
+            return tuple(part for _, part in term.terms)
+        case Quotient() | Remainder() | Unsigned():
+            return (term.term,)
+        case Choice():
+            return term.claim.term, term.chosen, term.other
+        case Application():
+            return term.arguments
+
+
+def _in_order(term: Term, places: dict[Term, int]) -> list[Term]:
+    """Return what a term is made of, each part once and before what it is in; `places` gets where each stands."""
+    order: list[Term] = []
+    waiting: list[tuple[Term, bool]] = [(term, False)]
+    while waiting:
+        each, is_ready = waiting.pop()
+        if each in places:
+            continue
+        if is_ready:
+            places[each] = len(order)
+            order.append(each)
+        else:
+            waiting.append((each, True))
+            waiting.extend((part, False) for part in reversed(_parts(each)))
+    return order
+
+
+def _step(term: Term, places: Mapping[Term, int]) -> Callable[[list[int], Numbers], int]:
+    """Return how to compute a term from the values of its parts."""
     match term:
         case Variable():
             name, default = term.name, term.closest_to_zero
-            return lambda numbers: numbers.get(name, default)
+            return lambda values, numbers: numbers.get(name, default)
         case Sum(terms=((factor, part),), constant=constant):
-            inner = _evaluator(part)
-            return (
-                inner if (factor, constant) == (1, 0) else lambda numbers: constant + factor * inner(numbers)
-            )
-        case Sum(terms=((first, one), (second, other)), constant=constant):
-            left, right = _evaluator(one), _evaluator(other)
-            return lambda numbers: constant + first * left(numbers) + second * right(numbers)
+            place = places[part]
+            return lambda values, numbers: constant + factor * values[place]
         case Sum(constant=constant):
-            parts = [(factor, _evaluator(part)) for factor, part in term.terms]
-            return lambda numbers: constant + sum(factor * part(numbers) for factor, part in parts)
+            scaled = [(factor, places[part]) for factor, part in term.terms]
+            return lambda values, numbers: constant + sum(factor * values[place] for factor, place in scaled)
         case Quotient(divisor=divisor):
-            inner = _evaluator(term.term)
-            return lambda numbers: inner(numbers) // divisor
+            place = places[term.term]
+            return lambda values, numbers: values[place] // divisor
         case Remainder(divisor=divisor):
-            inner = _evaluator(term.term)
-            return lambda numbers: inner(numbers) % divisor
+            place = places[term.term]
+            return lambda values, numbers: values[place] % divisor
         case Unsigned(bits=bits):
-            inner, wrap = _evaluator(term.term), 1 << bits
-            return lambda numbers: value + wrap if (value := inner(numbers)) < 0 else value
+            place, wrap = places[term.term], 1 << bits
+            return lambda values, numbers: value + wrap if (value := values[place]) < 0 else value
         case Choice(claim=claim):
-            asked, chosen, otherwise = map(_evaluator, (claim.term, term.chosen, term.other))
-            return lambda numbers: chosen(numbers) if _is_true(claim, asked(numbers)) else otherwise(numbers)
+            asked, chosen, other = (places[part] for part in _parts(term))
+            return lambda values, numbers: values[chosen if _is_true(claim, values[asked]) else other]
         case Application():
             raise TypeError("no model gives unknown functions")
 
@@ -264,21 +305,8 @@ def _is_true(claim: Claim, value: int) -> bool:
 
 
 def variables_of(term: Term) -> Iterator[Variable]:
-    """Yield the variables in a term, each as often as it stands there."""
-    match term:
-        case Variable():
-            yield term
-        case Sum():
-            for _, part in term.terms:
-                yield from variables_of(part)
-        case Quotient() | Remainder() | Unsigned():
-            yield from variables_of(term.term)
-        case Choice():
-            for part in (term.claim.term, term.chosen, term.other):
-                yield from variables_of(part)
-        case Application():
-            for part in term.arguments:
-                yield from variables_of(part)
+    """Yield the variables in a term, each once."""
+    return (each for each in _in_order(term, {}) if isinstance(each, Variable))
 
 
 class _Formulas:
@@ -443,7 +471,7 @@ class PathSolver(_Formulas):
         literal = self._z3.Bool(f"claim!{number}", ctx=self._context)
         self._literals.append(literal)
         self._solver.add(self._z3.Implies(literal, self._claim(claim), ctx=self._context))
-        variables = tuple(dict.fromkeys(variables_of(claim.term)))
+        variables = tuple(variables_of(claim.term))
         for variable in variables:
             self._about.setdefault(variable.name, []).append(number)
         return _Numbered(claim, number, _evaluator(claim.term), variables, _slopes(claim.term))

@@ -31,7 +31,7 @@ from .machine.execute import Machine
 from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
 from .machine.paths import Coverage, Plan, explore
-from .machine.program import Program
+from .machine.program import POLLS, Program
 from .machine.solver import SolverOracle
 from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom
 from .machine.trace import SHARED_LOAD, SHARED_TABLE, Assumption, NotFollowedError, Peek, Shape, Trace
@@ -219,11 +219,15 @@ def verify(
     layout = layout_of(function, module, launch.given)
     deadline = started + seconds
 
-    def verifier(cluster: Dim) -> _Verifier:
+    def verifier(program: Program, cluster: Dim) -> _Verifier:
         return _Verifier(program, layout, launch.given, Shape(block, cluster), deadline, registers)
 
-    shape = known or _admitted_cluster(verifier)
-    result = verifier(shape).run()
+    if known is None:
+        barriers_only = Program(cfg, module, launch)
+        shape = _admitted_cluster(partial(verifier, barriers_only))
+    else:
+        shape = known
+    result = verifier(program, shape).run()
     if not accesses:
         result.memory_doubts.append(Reason("ordinary accesses of shared memory were not followed", -1))
     result.assumptions.update(taken)
@@ -233,17 +237,23 @@ def verify(
 
 
 def _admitted_cluster(verifier: Callable[[Dim], _Verifier]) -> Dim:
-    """Return the first cluster shape that the masks, addresses and counts of one run admit; a single CTA if none."""
+    """Return the first cluster shape that the masks, addresses and counts of one run admit.
+
+    If there is none, the first whose run goes wrong and may be impossible; else a single CTA.
+    """
     least = 1
+    doubtful: list[Dim] = []
     for cluster in _CLUSTERS:
-        ctas = cluster[0] * cluster[1] * cluster[2]
-        if ctas < least:
+        if prod(cluster) < least:
             continue
-        needed = verifier(cluster).probe()
+        tried = verifier(cluster)
+        needed = tried.probe()
         if not needed:
             return cluster
         least = max(least, needed)
-    return _CLUSTERS[0]
+        if tried.is_in_doubt:
+            doubtful.append(cluster)
+    return doubtful[0] if doubtful else _CLUSTERS[0]
 
 
 def _most_threads(function: Function) -> Dim | None:
@@ -286,6 +296,8 @@ class _Verifier:
         self._seen: dict[Protocol, Outcome] = {}
         self._recorded: set[int] = set()
         """Synchronising instructions that some run came to."""
+        self._waits = any(i.operation.op in POLLS for i in program.cfg.instructions)
+        """Somebody waits for an mbarrier, or looks at one."""
         self._looked_at: set[int] = set()
         """Accesses that the order of lanes was looked at for."""
         self._barriers = 0
@@ -389,6 +401,11 @@ class _Verifier:
         except NotFollowedError as error:
             return error.ctas or 1
         return 0
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """What went wrong may be impossible."""
+        return any(run.doubt for run in self._result.failures)
 
     def _grid(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
         """Return the trip counts of runs, and further ones: pairs where an acting loop has another one inside."""
@@ -543,6 +560,8 @@ class _Verifier:
         outcome = self._seen.get(protocol)
         if outcome is None:
             outcome = self._seen[protocol] = self._examine(protocol)
+            if not self._waits:
+                outcome = self._seen[protocol] = _left_alone(outcome)
         return protocol, outcome
 
     def _is_seen(self, assumption: Assumption, protocol: Protocol) -> bool:
@@ -691,6 +710,13 @@ def _misfits(protocol: Protocol) -> Outcome:
     outcome = simulate(without_accesses(protocol))
     problems = (p for p in outcome.problems if p.demonstrated and PROPERTY_OF[p.flaw] not in _SEPARATE)
     return replace(outcome, problems=tuple(problems))
+
+
+def _left_alone(outcome: Outcome) -> Outcome:
+    """Return what is known of a kernel that waits for no copy: those under way at its end are no loads ahead."""
+    left = tuple(p for p in outcome.strict if p.flaw is Flaw.EXIT_WITH_REMOTE_ACCESS)
+    strict = tuple(p for p in outcome.strict if p not in left)
+    return replace(outcome, problems=(*outcome.problems, *left), strict=strict)
 
 
 class _EnoughError(Exception):

@@ -1,7 +1,7 @@
 """A CTA that may end while a copy into or out of its shared memory is still under way.
 
 Checks: whether some thread of the CTA knows, before it ends, that each copy is complete. CL020 finds accesses by other
-CTAs; copies that the CTA has started itself are found here.
+CTAs, and copies of kernels that wait for none; copies that the CTA has started itself otherwise are found here.
 Why: shared memory may belong to the next CTA. Released kernels end with loads under way that nobody needs, and with
 stores that only their commit follows: the rule is pedantic.
 Source: PTX ISA 9.7.9.25 (bulk copies), CUDA C++ Programming Guide, asynchronous data copies.
@@ -17,9 +17,12 @@ from .violations import of_flaws
 
 _BAD = changed(
     COPY,
-    ("WAIT:\n    mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r1], 0;\n    @!%p0 bra WAIT;\n", ""),
-    ("    mbarrier.inval.shared::cta.b64 [%r1];\n", ""),
-    ("[%rd0], 1024, [%r1];", "[%rd0], 1024, [%r1];  // expect: CL021"),
+    (
+        "    mbarrier.inval.shared::cta.b64 [%r1];\n",
+        "    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 1024;\n"
+        "    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+        "[%r0], [%rd0], 1024, [%r1];  // expect: CL021\n",
+    ),
 )
 
 RULE = Rule(

@@ -36,6 +36,9 @@ def sites_of(view: KernelView) -> tuple[int, ...]:
 
 def step_at(view: KernelView, point: int) -> Step:
     """Return the step that a point belongs to."""
+    own = view.cfg.graph.block_of[point]
+    if view.body.instructions[point].operation.op in POLLS and own in view.cfg.successors[own]:
+        return Step(view.cfg.blocks[own].points[0], view.cfg.blocks[own].last)
     loop = view.cfg.loop_of(point)
     if view.body.instructions[point].operation.op in POLLS and loop is not None:
         points = [p for block in loop.blocks for p in view.cfg.blocks[block].points]

@@ -79,6 +79,8 @@ def test_the_correct_twin_is_proposed(twin: str, strategy: str) -> None:
         ("handover/named_barriers.one_number_for_both", "named barrier"),
         ("handover/barrier_of_the_consumers.barrier_of_the_cta", "named barrier"),
         ("ring/one_stage.read_before_wait", "movement"),
+        ("ring/one_stage.never_released", "arrival"),
+        ("ring/four_stages_filled_ahead.refill_before_all_have_read", "clone"),
         ("ring/one_stage.parity_never_flips", "parity"),
         ("tcgen05/commits_release_stages.no_last_commit", "tensor memory"),
         ("tcgen05/commits_release_stages.released_by_an_arrival", "tensor memory"),

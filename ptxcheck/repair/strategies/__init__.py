@@ -13,7 +13,7 @@ from .arrival_count import solve_arrival_count
 from .byte_count import agree_on_bytes, solve_byte_count
 from .capacity import enlarge_variable
 from .clone import clone_statement
-from .computation import borrow_computation
+from .computation import borrow_computation, copy_source
 from .descriptor import set_descriptor_field
 from .directive import change_directive
 from .duplicate import remove_duplicate
@@ -91,6 +91,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     take_other_register,
     leave_out_update,
     borrow_computation,
+    copy_source,
     enlarge_variable,
     round_offset,
     balance_registers,

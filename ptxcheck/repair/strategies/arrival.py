@@ -9,7 +9,7 @@ from ...op import Op
 from ...parser.show import show_operand
 from ...protocols.actions import Barrier, Init, Wait
 from ..patch import Patch, Writer, combined
-from ..sites import expected_bytes, nearest, steps_of, unread
+from ..sites import expected_bytes, nearest, step_at, steps_of, unread
 from ..subject import Subject
 
 _RULES = frozenset({"MB020", "MB021", "TX001", "TX002", "TX003", "MB022", "MB024", "SM022"})
@@ -129,12 +129,7 @@ def _address(subject: Subject, point: int) -> Register | None:
 
 
 def _ends(subject: Subject, point: int) -> Iterator[int]:
-    """Yield the last instructions of the blocks behind the loop that polls, the nearest first."""
-    cfg = subject.view.cfg
-    poll = cfg.loop_of(point)
-    behind = [
-        block
-        for block in cfg.blocks
-        if block.start > point and not (poll is not None and block.index in poll.blocks)
-    ]
+    """Yield the last instructions of the blocks behind a wait, the nearest first."""
+    cfg, step = subject.view.cfg, step_at(subject.view, point)
+    behind = [block for block in cfg.blocks if block.start > step.last]
     yield from [block.last for block in behind if block.points][:_PLACES]

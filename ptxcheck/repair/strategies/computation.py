@@ -38,6 +38,23 @@ def borrow_computation(subject: Subject) -> Iterator[Patch]:
             yield combined("computation", summary, cost, edits, needs_proof=True)
 
 
+def copy_source(subject: Subject) -> Iterator[Patch]:
+    """Yield a copy of what a chain computes from in its place: a count that is rounded or cut in one role only."""
+    if subject.finding.counterexample is None:
+        return
+    view, writer = subject.view, Writer(subject.view)
+    instructions = view.body.instructions
+    for register, chains in _chains(subject).items():
+        for chain in chains:
+            sources = [r for r in instructions[chain[0]].reads() if r != register]
+            own = instructions[chain[0]].guard
+            if len(sources) == 1 and own is None and len(chain) > 1 and not has_twin(view, chain[0]):
+                text = f"mov.b32 {register.name}, {sources[0].name};"
+                edits = [writer.rewritten(chain[0], text), *(writer.delete(point) for point in chain[1:])]
+                summary = f"'{text}' as other roles count"
+                yield combined("computation", summary, 5, edits, needs_proof=True)
+
+
 def _chains(subject: Subject) -> dict[Register, list[tuple[int, ...]]]:
     """Return the runs of statements in one block that compute one register one after the other, by register."""
     instructions, cfg = subject.view.body.instructions, subject.view.cfg

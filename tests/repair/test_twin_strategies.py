@@ -79,8 +79,6 @@ def test_the_correct_twin_is_proposed(twin: str, strategy: str) -> None:
         ("handover/named_barriers.one_number_for_both", "named barrier"),
         ("handover/barrier_of_the_consumers.barrier_of_the_cta", "named barrier"),
         ("ring/one_stage.read_before_wait", "movement"),
-        ("ring/one_stage.never_released", "arrival"),
-        ("ring/four_stages_filled_ahead.refill_before_all_have_read", "clone"),
         ("ring/one_stage.parity_never_flips", "parity"),
         ("tcgen05/commits_release_stages.no_last_commit", "tensor memory"),
         ("tcgen05/commits_release_stages.released_by_an_arrival", "tensor memory"),
@@ -95,18 +93,22 @@ def test_synchronisation_of_the_correct_twin_is_proposed(twin: str, strategy: st
 
 
 @pytest.mark.parametrize(
-    "twin",
+    ("twin", "strategy"),
     [
-        "tcgen05/commits_release_stages.epilogue_does_not_wait",
-        "tcgen05/weights_in_tensor_memory.weights_over_the_last_ones",
-        "leaders/mailbox.published_again_at_once",
-        "cluster/st_async.sent_without_asking",
+        ("tcgen05/commits_release_stages.epilogue_does_not_wait", "wait"),
+        ("tcgen05/weights_in_tensor_memory.weights_over_the_last_ones", "wait"),
+        ("leaders/mailbox.published_again_at_once", "wait"),
+        ("cluster/st_async.sent_without_asking", "wait"),
+        ("ring/one_stage.never_released", "arrival"),
+        ("ring/four_stages_filled_ahead.refill_before_all_have_read", "clone"),
+        ("ring/one_stage.tail_not_guarded", "computation"),
+        ("handover/barrier_of_the_consumers.no_barrier", "named barrier"),
     ],
 )
-def test_a_wait_that_is_missing_is_proposed(twin: str) -> None:
+def test_a_patch_after_which_nothing_is_found_is_proposed(twin: str, strategy: str) -> None:
     broken = (_PROTOCOLS / f"{twin}.ptx").read_text(encoding="utf-8")
     judge = _judge()
-    texts = (apply_edits(broken, patch.edits) for patch in _proposed(broken, "wait"))
+    texts = (apply_edits(broken, patch.edits) for patch in _proposed(broken, strategy))
     assert any(not judge(text).findings for text in texts)
 
 

@@ -40,6 +40,8 @@ class Property(Enum):
     """Every change of a tensor map is ordered before its use, and after the uses before it."""
     SLOT_SAFETY = "slot-safety"
     EXIT_SAFETY = "exit-safety"
+    ACCUMULATOR_SAFETY = "accumulator-safety"
+    """Registers of `wgmma` are read and written only behind a wait that covers the multiplication."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from .launch import FactOrigin
 from .parameter_facts import fact_lines
 from .positions import Locator
 from .results import KernelVerdicts, Problem, ProblemKind, PropertyVerdict, Remark
-from .verdict import Reason, Verdict, VerdictKind
+from .verdict import Property, Reason, Verdict, VerdictKind
 from .view import KernelView
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _MOST_REASONS = 5
 
 def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
     """Return the verdicts on a kernel; None when it was not verified."""
-    own = _of_descriptors(view)
+    own = (*_of_descriptors(view), *_of_accumulators(view))
     whole = view.whole_kernel
     if whole is None:
         verdicts = tuple(_with_places(view, locator, own))
@@ -65,6 +65,20 @@ def _of_descriptors(view: KernelView) -> tuple[Verdict, ...]:
     except Exception:
         reason = Reason("the analysis itself failed", -1)
         return tuple(Verdict(which, VerdictKind.UNKNOWN, (reason,)) for which in PROPERTIES)
+
+
+def _of_accumulators(view: KernelView) -> tuple[Verdict, ...]:
+    """Return the verdict on registers of asynchronous multiplications; a failure is the rules' to report."""
+    from .protocols.thread.accumulators import accumulator_verdict
+
+    if view.verify_seconds is None:
+        return ()
+    try:
+        verdict = accumulator_verdict(view)
+    except Exception:
+        reason = Reason("the analysis itself failed", -1)
+        return (Verdict(Property.ACCUMULATOR_SAFETY, VerdictKind.UNKNOWN, (reason,)),)
+    return () if verdict is None else (verdict,)
 
 
 def _with_places(

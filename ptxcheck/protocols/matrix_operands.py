@@ -10,7 +10,7 @@ barrier of that warp alone (FlashAttention 3).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from ..descriptors.matrix.bit_fields import Layout
 from ..descriptors.matrix.instruction_tile import HOPPER_ROWS, blackwell_tile, copied_tile, hopper_tile

@@ -36,8 +36,8 @@ from .actions import (
     WaitGroup,
 )
 from .clock import MEMORY_ROWS, OWN_ROWS, READS, Clock, Components, Row, execution_only
-from .deadlock import Explainer
 from .copy_extents import most_bytes
+from .deadlock import Explainer
 from .equations import check_equations, sizes_by_equations
 from .exits import Exits
 from .meetings import Meetings

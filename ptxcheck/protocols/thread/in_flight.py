@@ -78,6 +78,18 @@ class InFlight:
                 found[block] = touch
         return tuple(sorted(found.values(), key=lambda touch: touch.point))
 
+    @cached_property
+    def open_accesses(self) -> tuple[int, ...]:
+        """Points of accesses to which some path may lead, feasible or not, that leaves the work unfinished."""
+        found = []
+        for point, state in self._states.each() if self._work.started else ():
+            registers = self._accesses.get(point, frozenset())
+            if not state or not registers or self._view.facts.never_runs(point) or self._moves_on(point):
+                continue
+            if any(set(state.get(register, ())) - {CLEAN} for register in registers):
+                found.append(point)
+        return tuple(sorted(found))
+
     # ---- marks
 
     @cached_property

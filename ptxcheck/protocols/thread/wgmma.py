@@ -78,15 +78,26 @@ class Wgmma:
     @cached_property
     def touches(self) -> tuple[Touch, ...]:
         """Accesses to accumulators, and writes to fragments of A, that come too early."""
+        found: dict[int, Touch] = {}
+        for work in self._work:
+            found.update((touch.point, touch) for touch in work.touches)
+        return tuple(found[point] for point in sorted(found))
+
+    @cached_property
+    def open_accesses(self) -> tuple[int, ...]:
+        """Points of such accesses that are too early on some path, whether a thread can take it or not."""
+        return tuple(sorted({point for work in self._work for point in work.open_accesses}))
+
+    @cached_property
+    def _work(self) -> tuple[InFlight, ...]:
+        """The work on fragments of A, and on accumulators."""
         if not self.multiplications:
             return ()
         commits = self.commits
         results = Work(self._results, commits, self.waits, chains=True)
         inputs = {point: registers for point, registers in self._fragments.items() if registers}
         fragments = Work(inputs, commits, self.waits, reads_count=False)
-        found = {touch.point: touch for touch in InFlight(self.view, fragments).touches}
-        found.update((touch.point, touch) for touch in InFlight(self.view, results).touches)
-        return tuple(found[point] for point in sorted(found))
+        return InFlight(self.view, fragments), InFlight(self.view, results)
 
     @cached_property
     def _results(self) -> Mapping[int, frozenset[Register]]:

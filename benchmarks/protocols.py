@@ -52,6 +52,8 @@ class Job:
     seconds: float
     accesses: bool
     tensor_cores: bool = False
+    first: int | None = None
+    """Only so many kernels of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--reasons", action="store_true", help="how often each reason for unknown occurs")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--tensor-cores", action="store_true", help="kernels with wgmma or tcgen05 alone")
+    parser.add_argument("--first", type=int, metavar="N", help="the first kernels of each file alone")
     parser.add_argument("--out", type=Path, help="keeps rows as they come, and goes on from there")
     return parser.parse_args()
 
@@ -127,7 +130,14 @@ def _jobs(options: argparse.Namespace) -> list[Job]:
             if not options.only or any(text in path.name for text in options.only):
                 key = f"{group}/{path.stem}"
                 found.append(
-                    Job(str(path), key, options.seconds, not options.no_accesses, options.tensor_cores)
+                    Job(
+                        str(path),
+                        key,
+                        options.seconds,
+                        not options.no_accesses,
+                        options.tensor_cores,
+                        options.first,
+                    )
                 )
     return found
 
@@ -140,6 +150,8 @@ def _verify_file(job: Job) -> list[Row]:
         module = parse_module(Source(job.key, text))
     rows: list[Row] = []
     for function in module.entries:
+        if len(rows) == job.first:
+            break
         if function.body is None:
             continue
         cfg = build(function)

@@ -37,6 +37,8 @@ _SIZES = (4, 12)
 """Of the first number that the host passes, others are its multiples, so that ends lie behind starts. Even, as roles
 share rounds, and the larger one beyond the depth of most rings."""
 _SECONDS = 0.5
+_MOST_TIMES = 4
+"""Asynchronous work is not to be done so many times as often: by every lane instead of one."""
 _WORD = 4
 _NUMBERS = frozenset({".u32", ".s32", ".b32"})
 
@@ -50,13 +52,15 @@ class Work:
     done: Counter[Op] = field(default_factory=Counter)
     """Statements that read, write, copy or multiply."""
     remote: Counter[Op] = field(default_factory=Counter)
-    """Of which touch shared memory of another CTA."""
+    """Of which touch shared memory of another CTA, and arrivals there."""
     fed: Counter[Op] = field(default_factory=Counter)
     """Of which read what something has written before, in one schedule."""
     used: Counter[Op] = field(default_factory=Counter)
     """Of which write what something reads afterwards."""
     places: dict[Op, set[Place]] = field(default_factory=dict)
     """What they read and write."""
+    copies: Counter[Op] = field(default_factory=Counter)
+    """Asynchronous work among them."""
     met: Counter[Op] = field(default_factory=Counter)
     """Arrivals, waits and barriers."""
 
@@ -75,7 +79,8 @@ class Workload:
         What reads, writes, copies or multiplies may not be executed by fewer threads or less often, reach fewer bytes
         of other CTAs, or read less of what is written; a statement that the patch itself changes may be executed less
         often, as long as it touches the same places. Arrivals, waits and barriers may not be executed less often where
-        the patch leaves the statements of their operation as they are. A kernel that cannot be run loses nothing that
+        the patch leaves the statements of their operation as they are. Asynchronous work may not be repeated by every
+        lane either. A kernel that cannot be run loses nothing that
         is known.
         """
         changed = _changed(self.view, after)
@@ -93,6 +98,8 @@ def _is_less(old: Work, new: Work, changed: frozenset[Op]) -> bool:
     for op, places in old.places.items():
         if op in changed and new.done[op] < old.done[op] and not places <= new.places.get(op, set()):
             return True
+    if any(count and new.copies[op] > _MOST_TIMES * count for op, count in old.copies.items()):
+        return True
     kept = [(old.remote, new.remote), (old.fed, new.fed), (old.used, new.used), (old.done, new.done)]
     fewer = (op for was, now in kept for op, count in was.items() if now[op] < count)
     if any(op not in changed for op in fewer):
@@ -153,6 +160,8 @@ def _counted(view: KernelView, protocol: Protocol) -> Work:
                 _count(work, op, strand, action, moments.get((index, at), math.inf), written, read)
             elif isinstance(action, Wait | Rendezvous | Arrive | Expect | AsyncArrive):
                 work.met[op] += strand.threads
+                if not isinstance(action, Rendezvous) and action.barrier.cta != strand.cta:
+                    work.remote[op] += strand.threads
     return work
 
 
@@ -175,6 +184,8 @@ def _count(
 ) -> None:
     reads, writes = reads_of(action), writes_of(action)
     work.done[op] += strand.threads
+    if isinstance(action, Transfer):
+        work.copies[op] += strand.threads
     work.places.setdefault(op, set()).update((*reads, *writes))
     if any(place.cta != strand.cta for place in (*reads, *writes)):
         work.remote[op] += strand.threads

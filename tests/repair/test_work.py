@@ -55,6 +55,8 @@ def test_what_is_counted() -> None:
             "setp.ne.u32 other, rank, 0;",
             "setp.ne.u32 other, rank, 1;",
         ),
+        ("cluster/two_ctas_in_step.one_round_less", "xor.b32 peer, rank, 1;", "xor.b32 peer, rank, 0;"),
+        ("groups/store_of_each_warp.leader_alone_fences", "@!leads bra DONE;", ""),
         ("handover/three_roles_meet.one_role_less", "@other sub.u32 n, n, 1;", "sub.u32 n, n, 1;"),
     ],
 )

@@ -57,7 +57,7 @@ def main() -> int:
     ):  # fmt: skip
         records.append(record)
         _say(record, partly=options.partly)
-        if options.json is not None and not record.operator:
+        if options.json is not None:
             options.json.write_text(as_json(records), encoding="utf-8")
     print()
     print(table(records))

@@ -679,8 +679,9 @@ class _Verifier:
     def _note_left_out(self, coverage: Coverage) -> None:
         for point, _ in sorted(coverage.left_out):
             self._reason("a side of this branch was not run", point)
-        closed = coverage.closed(self._oracle.is_possible)
-        for point in sorted(coverage.half_taken - closed - {point for point, _ in coverage.left_out}):
+        missed = coverage.half_taken - coverage.closed(self._oracle.is_possible)
+        missed |= {point for point, _ in coverage.unreached}
+        for point in sorted(missed - {point for point, _ in coverage.left_out}):
             if self._hides_events(point):
                 self._reason("one side of this branch has synchronisation that no run came to", point)
             else:

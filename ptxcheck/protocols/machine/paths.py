@@ -126,6 +126,8 @@ class Coverage:
     covered: set[Side] = field(default_factory=set)
     left_out: set[Side] = field(default_factory=set)
     """Sides of open branches that no run took, though they may be possible."""
+    unreached: set[Side] = field(default_factory=set)
+    """Sides that no run took because its counts decided so, and that other counts may lead to."""
     counted: set[Side] = field(default_factory=set)
     """Other sides of decisions that the counts made."""
     combinations: set[int] = field(default_factory=set)
@@ -152,7 +154,7 @@ class Coverage:
     @property
     def is_complete(self) -> bool:
         """Tell whether every possible path was run."""
-        return not (self.is_cut or self.counted or self.left_out or self.combinations)
+        return not (self.is_cut or self.counted or self.left_out or self.unreached or self.combinations)
 
     def closed(self, is_possible: IsPossible) -> set[int]:
         """Return the branches of which threads took one side only, as decisions leave nothing else possible."""
@@ -233,7 +235,7 @@ def explore(
     explorer.drain(0)
     explorer.seek(grid[0], numbers)
     explorer.finish()
-    coverage.left_out |= coverage.out_of_reach(is_possible)
+    coverage.unreached |= coverage.out_of_reach(is_possible)
 
 
 class _Explorer:

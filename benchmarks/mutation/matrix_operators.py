@@ -120,13 +120,14 @@ def _behind(code: str) -> Changes:
     return changes
 
 
-def _alone(special: str, end: int) -> Changes:
-    """Let only threads take part whose special register is below `end`."""
+def _alone(special: str, end: int, period: int = 1 << 31) -> Changes:
+    """Let only threads take part whose special register is below `end`, counted from multiples of a power of two."""
 
     def changes(subject: Subject, point: int) -> str | None:
         if subject.instructions[point].guard is not None:
             return None
-        code = f"mov.u32 mutated, {special}; setp.lt.u32 mutating, mutated, {end};"
+        code = f"and.b32 mutated, mutated, {period - 1}; setp.lt.u32 mutating, mutated, {end};"
+        code = f"mov.u32 mutated, {special}; {code}"
         return subject.replaced(
             point,
             f"{{ .reg .b32 mutated; .reg .pred mutating; {code} @mutating {subject.statement(point)} }}",
@@ -135,7 +136,9 @@ def _alone(special: str, end: int) -> Changes:
     return changes
 
 
-_one_lane, _half_of_the_lanes, _one_warp = _alone("%laneid", 1), _alone("%laneid", 16), _alone("%tid.x", 32)
+_one_lane, _half_of_the_lanes = _alone("%laneid", 1), _alone("%laneid", 16)
+_one_warp = _alone("%tid.x", 32, period=128)
+"""The first warp of each warpgroup."""
 
 
 def _columns(numerator: int, denominator: int) -> Changes:

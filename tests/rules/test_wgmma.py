@@ -121,6 +121,8 @@ GROUP = "mov.u32 %r1, %tid.x;\nshr.u32 %r2, %r1, 7;\n"
 ONE = "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra $j;\n"
 
 
+ROLE = "mov.u32 %r1, %tid.x;\nld.global.u32 %r2, [%rd1];\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra $j;\n"
+JOIN = "\n$j:\nbar.sync 0;"
 FIRST = "setp.eq.u32 %p1, %r2, 0;\n"
 MORE = "\nbar.sync 0;\nsetmaxnreg.dec.sync.aligned.u32 24;"
 
@@ -134,6 +136,16 @@ MORE = "\nbar.sync 0;\nsetmaxnreg.dec.sync.aligned.u32 24;"
         ("WG004", FENCE.strip() + " // expect: WG004", ".maxntid 64"),
         ("WG004", FENCE, ".maxntid 192"),
         ("WG004", FENCE, ""),
+        (
+            "WG004",
+            ROLE
+            + "and.b32 %r2, %r1, 127;\nsetp.lt.u32 %p1, %r2, 32;\n@%p1 "
+            + FENCE.strip()
+            + " // expect: WG004"
+            + JOIN,
+            ".reqntid 256",
+        ),
+        ("WG004", ROLE + "setp.ge.u32 %p1, %r1, 128;\n@%p1 " + FENCE.strip() + JOIN, ".reqntid 256"),
         ("WG005", WARP + ONE + FENCE + "$j:\nbar.sync 0;", ".reqntid 256"),
         ("WG009", "setmaxnreg.inc.sync.aligned.u32 200;", ".maxnreg 232"),
         (

@@ -1,8 +1,8 @@
 """Points that some warps of a warpgroup execute while others of it never do.
 
-Property: when `part_of_warpgroup(view, point)` gives a set of threads, exactly these execute the point
-together in every run that gets there, they are whole warps, and some warp of theirs belongs to a warpgroup
-(four warps from a multiple of four on) of which another warp does not exist or is not among them.
+Property: when `part_of_warpgroup(view, point)` gives a set of threads, no others execute the point, they are whole
+warps, and each warpgroup of theirs (four warps from a multiple of four on) has a warp that does not exist or is not
+among them, or, where all of them come together, some warpgroup has.
 """
 
 from __future__ import annotations
@@ -25,11 +25,33 @@ def part_of_warpgroup(view: KernelView, point: int) -> ThreadSet | None:
         return ThreadSet.all(launch.max_threads)
     execution = view.facts.execution(point)
     threads = execution.threads
+    guarded = _guarded_part(view, point)
+    if guarded is not None:
+        return guarded
     if threads is None or not execution.exact or launch.threads is None or not len(threads):
         return None
     if not threads.whole(WARP) or is_whole(threads):
         return None
     return threads
+
+
+def _guarded_part(view: KernelView, point: int) -> ThreadSet | None:
+    """Return the threads of a guard that goes by the thread and holds for some warps of a warpgroup, or for none of it.
+
+    None where it holds for all warps of some warpgroup, or for a part of a warp.
+    """
+    guard, count = view.body.instructions[point].guard, view.launch.threads
+    if guard is None or count is None or count % WARPGROUP:
+        return None
+    words = view.facts.by_thread(view.facts.name(point, guard.register))
+    if words is None:
+        return None
+    bits = sum(1 << thread for thread in range(count) if bool(int(words[thread]) & 1) != guard.negated)
+    at_most = view.facts.execution(point).threads
+    holds = ThreadSet(bits if at_most is None else bits & at_most.bits, count)
+    full = (1 << WARPGROUP) - 1
+    whole = any(holds.bits >> first & full == full for first in range(0, count, WARPGROUP))
+    return None if whole or not holds.bits or not holds.whole(WARP) else holds
 
 
 def is_whole(threads: ThreadSet) -> bool:

@@ -61,6 +61,8 @@ class Work:
     """What they read and write."""
     copies: Counter[Op] = field(default_factory=Counter)
     """Asynchronous work among them."""
+    points: dict[Op, set[int]] = field(default_factory=dict)
+    """Where the statements are that are executed at all."""
     met: Counter[Op] = field(default_factory=Counter)
     """Arrivals, waits and barriers."""
 
@@ -79,9 +81,8 @@ class Workload:
         What reads, writes, copies or multiplies may not be executed by fewer threads or less often, reach fewer bytes
         of other CTAs, or read less of what is written; a statement that the patch itself changes may be executed less
         often, as long as it touches the same places. Arrivals, waits and barriers may not be executed less often where
-        the patch leaves the statements of their operation as they are. Asynchronous work may not be repeated by every
-        lane either. A kernel that cannot be run loses nothing that
-        is known.
+        the patch leaves the statements of their operation as they are, and no such statement may be cut off.
+        Asynchronous work may not be repeated by every lane. A kernel that cannot be run loses nothing that is known.
         """
         changed = _changed(self.view, after)
         for size in _SIZES:
@@ -99,6 +100,8 @@ def _is_less(old: Work, new: Work, changed: frozenset[Op]) -> bool:
         if op in changed and new.done[op] < old.done[op] and not places <= new.places.get(op, set()):
             return True
     if any(count and new.copies[op] > _MOST_TIMES * count for op, count in old.copies.items()):
+        return True
+    if any(len(new.points.get(op, ())) < len(n) for op, n in old.points.items() if op not in changed):
         return True
     kept = [(old.remote, new.remote), (old.fed, new.fed), (old.used, new.used), (old.done, new.done)]
     fewer = (op for was, now in kept for op, count in was.items() if now[op] < count)
@@ -156,6 +159,7 @@ def _counted(view: KernelView, protocol: Protocol) -> Work:
     for index, strand in enumerate(protocol.strands):
         for at, action in enumerate(strand.actions):
             op = view.body.instructions[action.point].operation.op
+            work.points.setdefault(op, set()).add(action.point)
             if isinstance(action, Transfer | Access | TensorAccess):
                 _count(work, op, strand, action, moments.get((index, at), math.inf), written, read)
             elif isinstance(action, Wait | Rendezvous | Arrive | Expect | AsyncArrive):

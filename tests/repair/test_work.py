@@ -57,6 +57,7 @@ def test_what_is_counted() -> None:
         ),
         ("cluster/two_ctas_in_step.one_round_less", "xor.b32 peer, rank, 1;", "xor.b32 peer, rank, 0;"),
         ("groups/store_of_each_warp.leader_alone_fences", "@!leads bra DONE;", ""),
+        ("pingpong/named_barriers.nobody_begins", "@other bra SECOND;", ""),
         ("handover/three_roles_meet.one_role_less", "@other sub.u32 n, n, 1;", "sub.u32 n, n, 1;"),
     ],
 )

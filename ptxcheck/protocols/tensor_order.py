@@ -152,7 +152,7 @@ class TensorOrder:
         )  # fmt: skip
 
     def _is_relied_on(self, earlier: Touch, later: Touch) -> bool:
-        """Tell whether released kernels do the same: a warp stores, arrives without its wait, and another loads or frees."""
+        """Tell whether released kernels do so: a warp stores and arrives without its wait, another loads or frees."""
         stored = self._pipeline(earlier) == TENSOR_STORES and earlier.strand != later.strand
         issued = bool(later.clock[Row.EXECUTED, earlier.strand] > earlier.index)
         return stored and issued and self._pipeline(later) in (TENSOR_LOADS, "")

@@ -15,6 +15,8 @@ from .resolve import leaves
 from .symbol import Atom, Condition, Form
 from .terms import Terms
 
+_OF_HOST = frozenset({"param", "load"})
+"""What the host passes, or has put into global memory."""
 _SMALL = (1 << 8, 1 << 12, 1 << 16)
 
 
@@ -107,8 +109,8 @@ class SolverOracle:
         return found
 
     def admits_sizes(self, path: Iterable[tuple[Condition, bool]]) -> bool:
-        """Tell whether the decisions of a run may hold where no parameter in them is negative."""
-        names = {name for condition, _ in path for name in leaves(condition.form) if name[0] == "param"}
+        """Tell whether the decisions of a run may hold where no number of the host in them is negative."""
+        names = {name for condition, _ in path for name in leaves(condition.form) if name[0] in _OF_HOST}
         ordered = sorted(names, key=lambda each: each.digest)
         sizes = [Claim("lt", self._terms.of_atom(name), 0, holds=False) for name in ordered]
         return self._ready().possible([*self._path, *sizes]) is not False

@@ -121,3 +121,7 @@ def main() -> None:
             print(path.stem, result.for_all, *(kind.value for kind in kinds), sep=" | ", flush=True)
     print(f"{ran} larger sizes: {wrong} go wrong, {undecided} undecided")
     sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()

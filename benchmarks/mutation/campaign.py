@@ -15,6 +15,7 @@ from random import Random
 from types import FrameType
 
 from ptxcheck.launches import LaunchHint
+from ptxcheck.protocols.machine.trace import Shape
 from ptxcheck.protocols.verify import show_equations
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
@@ -97,6 +98,8 @@ class _Answer:
     detail: str
     holds: frozenset[Property] = frozenset()
     contract: frozenset[str] = frozenset()
+    shape: Shape | None = None
+    """The launch that was verified."""
 
 
 def run(
@@ -131,8 +134,9 @@ def run(
                 if sample is not None and sample < len(found):
                     chosen_points = Random(f"{seed} {name} {kernel}").sample(range(len(found)), sample)
                     found = [found[index] for index in sorted(chosen_points)]
+                as_judged = (*launch, *_same_launch(base.shape))
                 tasks = [
-                    _Task(name, kernel, mutant.text, seconds, base.holds, base.contract, launch)
+                    _Task(name, kernel, mutant.text, seconds, base.holds, base.contract, as_judged)
                     for mutant in found
                 ]
                 for mutant, answer in zip(found, pool.imap(_judged, tasks), strict=True):
@@ -141,6 +145,11 @@ def run(
                         name, kernel, mutant.operator, mutant.line, mutant.statement, answer.outcome,
                         answer.detail, reason,
                     )  # fmt: skip
+
+
+def _same_launch(shape: Shape | None) -> tuple[LaunchHint, ...]:
+    """Return the launch that a kernel was found to be for: its mutants are for the same."""
+    return () if shape is None else (LaunchHint(block=shape.block, cluster=shape.cluster),)
 
 
 def _sampled(found: Iterable[Mutant], operators: frozenset[str] | None, limit: int | None) -> list[Mutant]:
@@ -189,7 +198,7 @@ def _judged(task: _Task) -> _Answer:
     contract = frozenset(show_equations(result.verification))
     if worst is Outcome.ASSUMES and task.known and contract != task.contract:
         worst = Outcome.CONTRACT
-    return _Answer(worst, detail, holds, contract)
+    return _Answer(worst, detail, holds, contract, result.verification.shape)
 
 
 # ---------------------------------------------------------------- reports

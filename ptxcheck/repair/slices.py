@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir import Instruction, Register
+from ..ir import Instruction
 from ..spec import Trait
 from ..view import KernelView
 from .sites import is_site
@@ -49,8 +49,3 @@ def has_twin(view: KernelView, point: int) -> bool:
         for p, each in enumerate(view.body.instructions)
         if p != point and each.operation.op is own.operation.op
     )
-
-
-def written(view: KernelView, register: Register) -> int:
-    """Return how many instructions write a register."""
-    return sum(register in tuple(each.writes()) for each in view.body.instructions)

@@ -131,3 +131,10 @@ def test_the_peer_of_a_pair_is_the_rank_with_its_lowest_bit_flipped() -> None:
 @pytest.mark.parametrize(("value", "wanted"), [(0, [1]), (2, [3, 1, 4, 5]), (5, [6, 4, 7, 10, 2, 11])])
 def test_numbers_that_a_number_is_mistaken_for(value: int, wanted: list[int]) -> None:
     assert near(value) == wanted
+
+
+def test_what_gives_a_register_its_first_value_is_not_left_out() -> None:
+    broken = (_PROTOCOLS / "ring" / "two_stages.consumer_a_stage_ahead.ptx").read_text(encoding="utf-8")
+    summaries = [patch.summary for patch in _proposed(broken, "update")]
+    assert "leave out 'mov.u32 stage, 1;'" in summaries
+    assert "leave out 'mov.u32 stage, 0;'" not in summaries

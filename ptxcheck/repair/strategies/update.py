@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...ir import Register
 from ..patch import Patch, Writer, combined
 from ..sites import POLLS, nearest
-from ..slices import feeding, has_twin, is_branch, written
+from ..slices import feeding, has_twin, is_branch
 from ..subject import Subject
 
 _TOGETHER = 3
@@ -14,7 +15,7 @@ _TOGETHER = 3
 
 
 def leave_out_update(subject: Subject) -> Iterator[Patch]:
-    """Yield the removal of each update of a register that is set elsewhere too, and of each conditional branch.
+    """Yield the removal of each update of a register that is set before too, and of each conditional branch.
 
     One that no other place of the kernel has is the likelier fault.
     """
@@ -25,7 +26,7 @@ def leave_out_update(subject: Subject) -> Iterator[Patch]:
     updates = [
         point
         for point in feeding(view)
-        if all(written(view, register) > 1 for register in instructions[point].writes())
+        if all(_is_set_before(subject, point, register) for register in instructions[point].writes())
     ]
     branches = [p for p, each in enumerate(instructions) if is_branch(each) and not _closes_poll(subject, p)]
     points = nearest((*updates, *branches), subject.around)
@@ -38,6 +39,15 @@ def leave_out_update(subject: Subject) -> Iterator[Patch]:
                 edits = [writer.delete(p) for p in group]
                 cost = least + more + min(far // 2, 4)
                 yield combined("update", f"leave out '{texts}'", cost, edits, needs_proof=True)
+
+
+def _is_set_before(subject: Subject, point: int, register: Register) -> bool:
+    """Tell whether a register has a value without what a point writes: another statement always sets it before."""
+    instructions, cfg = subject.view.body.instructions, subject.view.cfg
+    return any(
+        other != point and register in tuple(each.writes()) and cfg.dominates(other, point)
+        for other, each in enumerate(instructions)
+    )
 
 
 def _rows(point: int, updates: list[int]) -> Iterator[range]:

@@ -31,18 +31,18 @@ def most(actions: Sequence[Action], expected: int) -> dict[int, int]:
 
 
 def test_tiles_that_are_multiplied_share_what_is_expected() -> None:
-    actions = [copy(1024, A), copy(5120, B), multiplication((1024, 4096), (5120, 2048))]
+    actions: list[Action] = [copy(1024, A), copy(5120, B), multiplication((1024, 4096), (5120, 2048))]
     assert most(actions, 6144) == {0: 4096, 1: 2048}
 
 
 def test_a_copy_that_nobody_multiplies_may_have_all_that_is_left() -> None:
-    actions = [copy(1024, A), copy(5120, B), multiplication((1024, 4096))]
+    actions: list[Action] = [copy(1024, A), copy(5120, B), multiplication((1024, 4096))]
     assert most(actions, 6144) == {0: 6144 - 16, 1: 2048}
 
 
 def test_what_a_thread_writes_ends_what_a_copy_fills() -> None:
     store = Access(2, writes=(Span(0, 3072, 16),))
-    actions = [copy(1024, A), copy(5120, B), store, multiplication((1024, 4096), (5120, 2048))]
+    actions: list[Action] = [copy(1024, A), copy(5120, B), store, multiplication((1024, 4096), (5120, 2048))]
     assert most(actions, 6144) == {0: 4096, 1: 4096}
 
 

@@ -98,9 +98,14 @@ class Dask:
     def run(
         self, task: Callable[[T], R], items: Sequence[T], lost: Callable[[T, str], R]
     ) -> Iterator[tuple[int, R]]:
-        """Yield results as they come. Dask tries an item elsewhere when its worker is lost. Raises ExecutorError."""
+        """Yield results as they come. Raises ExecutorError.
+
+        Dask tries items elsewhere when their worker is lost, and gives up those that lost several: also one that only
+        waited beside a deadly one, so these are tried once more, each alone.
+        """
         try:
             from distributed import Client, as_completed
+            from distributed.scheduler import KilledWorker
         except ImportError as error:
             raise ExecutorError("a Dask cluster needs: pip install 'ptxcheck[distributed]'") from error
         try:
@@ -110,12 +115,19 @@ class Dask:
         with client:
             there = partial(_in_folder, os.getcwd(), task)
             places = {client.submit(there, item, pure=False): index for index, item in enumerate(items)}
+            suspects: list[int] = []
             for future in as_completed(places):
                 index = places[future]
                 if future.status == "finished":
                     yield index, future.result()
+                elif isinstance(future.exception(), KilledWorker):
+                    suspects.append(index)
                 else:
                     yield index, lost(items[index], _reason(future.exception()))
+            for index in sorted(suspects):
+                again = client.submit(there, items[index], pure=False)
+                failure = again.exception()
+                yield index, again.result() if failure is None else lost(items[index], _reason(failure))
 
 
 def _in_folder(folder: str, task: Callable[[T], R], item: T) -> R:

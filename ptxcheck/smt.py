@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 
 _EFFORT = 400_000
 """Resource units of z3 for one question: a limit that, unlike time, is the same on every machine."""
-_MOST_EFFORT = 4_000_000
-"""The same for a question that is asked once."""
 _MODELS = 12
 """Assignments that answered earlier questions and are tried first for the next one."""
 _REPAIRED = 3
@@ -87,15 +85,6 @@ class Unsigned(_Nested):
 
 
 @dataclass(frozen=True, slots=True)
-class Application(_Nested):
-    """An unknown function: the same for equal arguments. Only `contradiction` takes it, as no model gives functions."""
-
-    name: str
-    arguments: tuple[Term, ...]
-    __hash__ = _Nested.__hash__
-
-
-@dataclass(frozen=True, slots=True)
 class Choice(_Nested):
     """`chosen` where a claim holds, else `other`."""
 
@@ -105,7 +94,7 @@ class Choice(_Nested):
     __hash__ = _Nested.__hash__
 
 
-Term: TypeAlias = Variable | Sum | Quotient | Remainder | Unsigned | Application | Choice
+Term: TypeAlias = Variable | Sum | Quotient | Remainder | Unsigned | Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +240,6 @@ def _parts(term: Term) -> tuple[Term, ...]:
             return (term.term,)
         case Choice():
             return term.claim.term, term.chosen, term.other
-        case Application():
-            return term.arguments
 
 
 def _in_order(term: Term, places: dict[Term, int]) -> list[Term]:
@@ -296,8 +283,6 @@ def _step(term: Term, places: Mapping[Term, int]) -> Callable[[list[int], Number
         case Choice(claim=claim):
             asked, chosen, other = (places[part] for part in _parts(term))
             return lambda values, numbers: values[chosen if _is_true(claim, values[asked]) else other]
-        case Application():
-            raise TypeError("no model gives unknown functions")
 
 
 def _is_true(claim: Claim, value: int) -> bool:
@@ -312,14 +297,14 @@ def variables_of(term: Term) -> Iterator[Variable]:
 class _Formulas:
     """Claims as formulas of z3, in a context of their own."""
 
-    def __init__(self, logic: str, effort: int) -> None:
+    def __init__(self) -> None:
         import z3
 
         self._z3: Any = z3
         self._context: Any = z3.Context()
-        self._solver: Any = z3.SolverFor(logic, ctx=self._context)
+        self._solver: Any = z3.SolverFor("QF_LIA", ctx=self._context)
         self._solver.set("random_seed", 1)
-        self._solver.set("rlimit", effort)
+        self._solver.set("rlimit", _EFFORT)
         self._variables: dict[Variable, Any] = {}
         self._terms: dict[Term, Any] = {}
 
@@ -354,19 +339,13 @@ class _Formulas:
             case Unsigned():
                 inner = self._term(term.term)
                 return z3.If(inner < 0, inner + (1 << term.bits), inner)
-            case Application():
-                sort = z3.IntSort(self._context)
-                function = z3.Function(term.name, *[sort] * (len(term.arguments) + 1))
-                return function(*map(self._term, term.arguments))
-            case Choice():
-                return z3.If(self._claim(term.claim), self._term(term.chosen), self._term(term.other))
 
 
 class PathSolver(_Formulas):
     """Asks whether claims can hold together. What was learned for one question serves the next."""
 
     def __init__(self) -> None:
-        super().__init__("QF_LIA", _EFFORT)
+        super().__init__()
         self._literals: list[Any] = []
         """For each claim, by its number, a boolean that implies it."""
         self._numbered: dict[Claim, _Numbered] = {}
@@ -479,22 +458,3 @@ class PathSolver(_Formulas):
     def _literal(self, claim: Claim) -> Any:
         """Return a boolean that implies the claim."""
         return self._literals[self._known(claim).number]
-
-
-class _Contradiction(_Formulas):
-    def __init__(self) -> None:
-        super().__init__("QF_UFLIA", _MOST_EFFORT)
-
-    def among(self, claims: Sequence[Claim]) -> frozenset[int] | None:
-        literals = [self._z3.Bool(f"claim!{number}", ctx=self._context) for number in range(len(claims))]
-        for literal, claim in zip(literals, claims, strict=True):
-            self._solver.add(self._z3.Implies(literal, self._claim(claim), ctx=self._context))
-        if self._solver.check(*literals) != self._z3.unsat:
-            return None
-        numbers = {str(literal): number for number, literal in enumerate(literals)}
-        return frozenset(numbers[str(each)] for each in self._solver.unsat_core())
-
-
-def contradiction(claims: Sequence[Claim]) -> frozenset[int] | None:
-    """Return the places of claims that cannot hold together, None when none were found within the effort."""
-    return _Contradiction().among(claims)

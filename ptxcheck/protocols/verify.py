@@ -25,7 +25,6 @@ from .handed_numbers import is_handed_on
 from .lane_order import taken_to_be_in_step
 from .lowered import Lowered
 from .lowering import build_protocol
-from .machine.congruence import contradicting
 from .machine.doubt import doubt_of, empty_sizes, realised
 from .machine.execute import Machine
 from .machine.layout import Layout, layout_of
@@ -384,7 +383,7 @@ class _Verifier:
         sizes = AllSizes(self._program, size, self._shape, execute, self._is_spent, self._effort)
         try:
             result.for_all = sizes.prove()
-        except (NotFollowedError, _EnoughError):
+        except (NotFollowedError, ImpossibleError, _EnoughError):
             return
         result.complete = result.for_all is not None
 
@@ -504,14 +503,6 @@ class _Verifier:
             why = self._doubt(decisions.taken)
             sure = tuple(self._surely(decisions.taken, traces, taken, protocol, outcome))
             self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, why, sure))
-
-    @staticmethod
-    def _refute(plan: Plan) -> None:
-        """Raise ImpossibleError, with the decisions of the plan up to a contradiction, when there is one."""
-        enough = contradicting(plan.answers)
-        if enough is not None:
-            del plan.made[enough:], plan.answers[enough:]
-            raise ImpossibleError
 
     def _trace(
         self,

@@ -426,7 +426,7 @@ def test_a_process_that_dies_is_replaced(tmp_path: Path) -> None:
         await asyncio.sleep(1.5)  # the check is under way
         os.kill(worker, signal.SIGKILL)
         (found,) = await editor.codes(uri, "None")
-        assert "has ended (exit code" in found.message
+        assert "has ended (exit code -9)" in found.message
         editor.change(uri, GOOD)
         await editor.codes(uri)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ...smt import Application, Choice, Claim, Quotient, Remainder, Sum, Term, Unsigned, Variable
+from ...smt import Choice, Claim, Quotient, Remainder, Sum, Term, Unsigned, Variable
 
 Interval: TypeAlias = tuple[int, int]
 """Least and greatest number."""
@@ -105,8 +105,6 @@ class Bounds:
                     return low, high
                 wrap = 1 << bits
                 return (low + wrap, high + wrap) if high < 0 else (0, max(wrap - 1, high))
-            case Application():
-                return -_NO_LIMIT, _NO_LIMIT
             case Choice(chosen=chosen, other=other):
                 one, two = self.of(chosen), self.of(other)
                 return min(one[0], two[0]), max(one[1], two[1])

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from ptxcheck.op import Op
 from ptxcheck.protocols.machine import lanes
-from ptxcheck.protocols.machine.congruence import contradicting
 from ptxcheck.protocols.machine.resolve import with_pins
-from ptxcheck.protocols.machine.symbol import Atom, Condition, Form, Value, atom
+from ptxcheck.protocols.machine.symbol import Atom, Form, Value, atom
 from ptxcheck.protocols.machine.terms import Terms
 from ptxcheck.smt import Claim, PathSolver
 
@@ -81,31 +80,6 @@ def test_one_divided_towards_zero() -> None:
         assert PathSolver().example(fixed, terms.of(quotient)) == expected
         remainder = terms.of(lanes.opaque("rem", N, 4, 32, 1))
         assert PathSolver().example(fixed, remainder) == n - 4 * expected
-
-
-def test_loads_from_places_that_decisions_make_equal_are_equal() -> None:
-    chosen = lanes.choose(lanes.compare(".eq", M, 0, 32, signed_operands=True), N, lanes.add(N, 4, 32), 32)
-    one, other = lanes.opaque("load", N, 32), lanes.opaque("load", chosen, 32)
-    path = [
-        (Condition("lt", one, 1), True),
-        (Condition("eq", M, 0), True),
-        (Condition("lt", other, 1), False),
-        (Condition("lt", N, 7), True),
-    ]
-    assert contradicting(path) == 3
-    assert contradicting([*path[:1], (Condition("eq", M, 0), False), *path[2:]]) is None
-
-
-def test_a_product_with_one_is_its_other_factor() -> None:
-    product = lanes.multiply(N, M, 32)
-    assert isinstance(product, Form)
-    path = [
-        (Condition("eq", M, 1), True),
-        (Condition("eq", N, 5), True),
-        (Condition("eq", product, 5), False),
-    ]
-    assert contradicting(path) == 3
-    assert contradicting([(Condition("eq", M, 2), True), *path[1:]]) is None
 
 
 def test_what_threads_hold_apart_is_not_taken_apart() -> None:

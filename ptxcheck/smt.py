@@ -294,8 +294,8 @@ def variables_of(term: Term) -> Iterator[Variable]:
     return (each for each in _in_order(term, {}) if isinstance(each, Variable))
 
 
-class _Formulas:
-    """Claims as formulas of z3, in a context of their own."""
+class PathSolver:
+    """Asks whether claims can hold together. What was learned for one question serves the next."""
 
     def __init__(self) -> None:
         import z3
@@ -307,45 +307,6 @@ class _Formulas:
         self._solver.set("rlimit", _EFFORT)
         self._variables: dict[Variable, Any] = {}
         self._terms: dict[Term, Any] = {}
-
-    def _claim(self, claim: Claim) -> Any:
-        term = self._term(claim.term)
-        formula = term < claim.bound if claim.relation == "lt" else term == claim.bound
-        return formula if claim.holds else self._z3.Not(formula)
-
-    def _term(self, term: Term) -> Any:
-        built = self._terms.get(term)
-        if built is None:
-            built = self._terms[term] = self._build(term)
-        return built
-
-    def _build(self, term: Term) -> Any:
-        z3 = self._z3
-        match term:
-            case Variable():
-                variable = z3.Int(term.name, ctx=self._context)
-                self._variables[term] = variable
-                self._solver.add(variable >= term.low, variable <= term.high)
-                return variable
-            case Sum():
-                total = z3.IntVal(term.constant, ctx=self._context)
-                for factor, part in term.terms:
-                    total = total + factor * self._term(part)
-                return total
-            case Quotient():
-                return self._term(term.term) / term.divisor
-            case Remainder():
-                return self._term(term.term) % term.divisor
-            case Unsigned():
-                inner = self._term(term.term)
-                return z3.If(inner < 0, inner + (1 << term.bits), inner)
-
-
-class PathSolver(_Formulas):
-    """Asks whether claims can hold together. What was learned for one question serves the next."""
-
-    def __init__(self) -> None:
-        super().__init__()
         self._literals: list[Any] = []
         """For each claim, by its number, a boolean that implies it."""
         self._numbered: dict[Claim, _Numbered] = {}
@@ -458,3 +419,37 @@ class PathSolver(_Formulas):
     def _literal(self, claim: Claim) -> Any:
         """Return a boolean that implies the claim."""
         return self._literals[self._known(claim).number]
+
+    def _claim(self, claim: Claim) -> Any:
+        term = self._term(claim.term)
+        formula = term < claim.bound if claim.relation == "lt" else term == claim.bound
+        return formula if claim.holds else self._z3.Not(formula)
+
+    def _term(self, term: Term) -> Any:
+        built = self._terms.get(term)
+        if built is None:
+            built = self._terms[term] = self._build(term)
+        return built
+
+    def _build(self, term: Term) -> Any:
+        z3 = self._z3
+        match term:
+            case Variable():
+                variable = z3.Int(term.name, ctx=self._context)
+                self._variables[term] = variable
+                self._solver.add(variable >= term.low, variable <= term.high)
+                return variable
+            case Sum():
+                total = z3.IntVal(term.constant, ctx=self._context)
+                for factor, part in term.terms:
+                    total = total + factor * self._term(part)
+                return total
+            case Quotient():
+                return self._term(term.term) / term.divisor
+            case Remainder():
+                return self._term(term.term) % term.divisor
+            case Unsigned():
+                inner = self._term(term.term)
+                return z3.If(inner < 0, inner + (1 << term.bits), inner)
+            case Choice():
+                return z3.If(self._claim(term.claim), self._term(term.chosen), self._term(term.other))

@@ -73,7 +73,7 @@ class Checker:
             head = await process.stdout.readexactly(LENGTH_BYTES)
             answer: Any = pickle.loads(await process.stdout.readexactly(int.from_bytes(head, "little")))
         except (asyncio.IncompleteReadError, ConnectionError):
-            await self._end(process)
+            await self._exit(process)
             return Failed(f"the process that checks has ended (exit code {process.returncode})")
         result: T | Failed = answer
         return result
@@ -91,6 +91,11 @@ class Checker:
     async def _end(self, process: Process) -> None:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
+        await self._exit(process)
+
+    @staticmethod
+    async def _exit(process: Process) -> None:
+        """Wait for a process that is about to end. A signal to a dead one would lose its exit code in asyncio."""
         try:
             await asyncio.wait_for(process.wait(), _GRACE)
         except TimeoutError:

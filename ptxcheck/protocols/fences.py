@@ -9,10 +9,12 @@ from collections.abc import Iterator, Mapping
 
 from ..isa.modifier import Mod
 from ..op import Op
+from ..spec import Operation
 from .actions import Access, Action, Fence
 from .lowering import Lower, Occurrence
 
 _MAP_BYTES = 128
+_PROXY_FENCES = frozenset({Op.FENCE_PROXY, Op.MEMBAR_PROXY})
 _ASYNC_KINDS = frozenset({".async", ".async::generic"})
 
 
@@ -23,9 +25,7 @@ def _fence(occurrence: Occurrence) -> Iterator[Action]:
 
 
 def _proxy(occurrence: Occurrence) -> Iterator[Action]:
-    """A fence between generic and async accesses; one restricted to global memory does nothing here."""
-    slots = occurrence.operation.slots
-    if slots.get("kind") in _ASYNC_KINDS and slots.get("space") != Mod.GLOBAL:
+    if is_proxy_fence(occurrence.operation):
         yield Fence(occurrence.point, proxy=True)
 
 
@@ -37,6 +37,12 @@ def _copy_tensor_map(occurrence: Occurrence) -> Iterator[Action]:
     """`tensormap.cp_fenceproxy` reads the map from shared memory as the warp."""
     if occurrence.has("src"):
         yield Access(occurrence.point, reads=occurrence.spans("src", _MAP_BYTES))
+
+
+def is_proxy_fence(operation: Operation) -> bool:
+    """Tell whether this orders generic and async accesses of shared memory: not if it is of global memory alone."""
+    kind, space = operation.slots.get("kind"), operation.slots.get("space")
+    return operation.op in _PROXY_FENCES and kind in _ASYNC_KINDS and space != Mod.GLOBAL
 
 
 MEANINGS: Mapping[Op, Lower] = {

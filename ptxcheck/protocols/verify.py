@@ -20,6 +20,7 @@ from .actions import Arrive, Barrier, Expect, Init, Protocol
 from .all_sizes import AllSizes, OtherDecisionError, Path, SizePlan, size_of
 from .cluster_use import uses_cluster
 from .coarse import examined, without_accesses
+from .fences import is_proxy_fence
 from .given import with_given
 from .handed_numbers import is_handed_on
 from .lane_order import taken_to_be_in_step
@@ -100,6 +101,8 @@ class Verification:
     """What released libraries rely on, though the PTX ISA does not give it."""
     reasons: list[Reason] = field(default_factory=list)
     """Why something was not decided: bars every good verdict."""
+    never_fences: bool = False
+    """No instruction of the kernel is a proxy fence of shared memory."""
     complete: bool = False
     """True when every path of the kernel was run: no count bounded a loop, no combination was left out."""
     for_all: str | None = None
@@ -158,8 +161,16 @@ class Verification:
         return Verdict(which, kind or VerdictKind.PROVED_BOUNDED, notes)
 
     def is_sure(self, run: Run, problem: Problem) -> bool:
-        """Tell whether a run with a problem is certainly possible, for the launch that was verified."""
-        return not self.inferred and _BLOCK not in self.assumptions and not run.doubt and problem in run.sure
+        """Tell whether a run with a problem is certainly possible, for the launch that was verified.
+
+        In a kernel without any proxy fence, neither the launch nor what roles read from shared memory can put one
+        between the two accesses: that they come one after the other is all that it takes.
+        """
+        if run.doubt:
+            return False
+        if self.never_fences and problem.flaw is Flaw.MISSING_PROXY_FENCE and problem.demonstrated:
+            return True
+        return not self.inferred and _BLOCK not in self.assumptions and problem in run.sure
 
     def _has_spread(self) -> bool:
         """Tell whether a run went wrong in a way that says nothing of what comes after."""
@@ -230,6 +241,7 @@ def verify(
     if not accesses:
         result.memory_doubts.append(Reason("ordinary accesses of shared memory were not followed", -1))
     result.assumptions.update(taken)
+    result.never_fences = not any(is_proxy_fence(i.operation) for i in cfg.instructions)
     result.inferred = known is None and (shape != (1, 1, 1) or bool(result.failures))
     result.seconds = time.process_time() - started
     return result

@@ -1,0 +1,44 @@
+"""Missing proxy fences are certain where no instruction of a kernel is one, whatever the launch."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ptxcheck.cfg import build
+from ptxcheck.launches import from_directives
+from ptxcheck.parser import parse_module
+from ptxcheck.protocols.verify import verify
+from ptxcheck.source import Source
+from ptxcheck.verdict import Property, VerdictKind
+
+from .corpus_runs import ROOT
+
+FENCE_OF_GLOBAL_MEMORY = "    fence.proxy.async.global;\n"
+
+
+def slot_safety(name: str, first: str = "") -> VerdictKind:
+    """Verify a kernel of which only the largest block is known."""
+    text = (ROOT / "wgmma" / f"{name}.ptx").read_text()
+    text = re.sub(r"\)\s*\{\n", ")\n.maxntid 160\n{\n", text, count=1)
+    text = text.replace("READY:\n", f"READY:\n{first}", 1)
+    module = parse_module(Source("k.ptx", text))
+    assert not module.problems
+    (function,) = module.entries
+    result = verify(build(function), function, module, from_directives(function))
+    return next(v.kind for v in result.verdicts() if v.property is Property.SLOT_SAFETY)
+
+
+@pytest.mark.parametrize("first", ["", FENCE_OF_GLOBAL_MEMORY])
+def test_without_any_fence_the_block_does_not_matter(first: str) -> None:
+    assert slot_safety("operand_written_by_threads.no_proxy_fence", first) is VerdictKind.VIOLATED
+
+
+def test_with_a_fence_elsewhere_the_block_matters() -> None:
+    fenced = "    fence.proxy.async.shared::cta;\n"
+    assert slot_safety("operand_written_by_threads.no_proxy_fence", fenced) is VerdictKind.UNKNOWN
+
+
+def test_the_good_twin_stays_silent() -> None:
+    assert slot_safety("operand_written_by_threads") is VerdictKind.ASSUMES

@@ -35,6 +35,7 @@ from ptxcheck.parser import parse_module
 from ptxcheck.repair.assemble import find_ptxas
 from ptxcheck.repair.optimise import optimise
 from ptxcheck.repair.search import Assembler, Safety, repair
+from ptxcheck.repair.trial import Runs
 from ptxcheck.repair.work import Workload
 from ptxcheck.rules import RULES, select_rules
 from ptxcheck.source import Source
@@ -184,6 +185,7 @@ def repaired(case: Case, *, verify_seconds: float, limit_seconds: float) -> tupl
             Assembler(find_ptxas(), target),
             quick=judge.rules_only,
             brief=judge.brief,
+            plain=judge.plain,
             seconds=limit_seconds,
         )
     if alarm.rang:
@@ -268,7 +270,7 @@ def audit(records: Iterable[Record], texts: Path) -> list[str]:
     for record in records:
         if record.outcome == "safe" and right.get(record.name):
             text = (texts / f"{record.name.replace('/', '-')}.ptx").read_text(encoding="utf-8")
-            if Workload(_kernel(right[record.name])).is_lost(_kernel(text)):
+            if Workload.of(_kernel(right[record.name])).is_lost(Runs(_kernel(text))):
                 found.append(record.name)
     return found
 

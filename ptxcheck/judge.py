@@ -36,6 +36,14 @@ class TextJudge:
     _known: dict[object, tuple[KernelView, Evaluation]] = field(default_factory=dict)
     _plain: TextJudge | None = None
     _brief: TextJudge | None = None
+    _bare: TextJudge | None = None
+
+    def plain(self, text: str) -> Judgement:
+        """Return what is read of a text, by no rule and without whole-kernel verification."""
+        if self._bare is None:
+            config = replace(self.config, verify=False)
+            self._bare = TextJudge(self.name, (), config, self.hints, self.shown)
+        return self._bare(text)
 
     def rules_only(self, text: str) -> Judgement:
         """Return what the rules say of a text, without whole-kernel verification."""

@@ -685,7 +685,7 @@ class _Verifier:
         missed = coverage.half_taken - coverage.closed(self._oracle.is_possible)
         missed |= {point for point, _ in coverage.unreached}
         for point in sorted(missed - {point for point, _ in coverage.left_out}):
-            if self._hides_events(point):
+            if self._hides_events(point) and not coverage.is_dead(point, self._oracle.is_possible):
                 self._reason("one side of this branch has synchronisation that no run came to", point)
             else:
                 bound = Reason("with these counts one side of this branch was not run", point)

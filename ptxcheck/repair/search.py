@@ -17,6 +17,7 @@ from .gate import Judge, Judgement, Refusal, is_proved, is_verified, proof, refu
 from .patch import Patch
 from .strategies import propose
 from .subject import subject_of
+from .trial import Runs, Trial, trial_of
 from .work import Workload
 
 _CANDIDATES = 60
@@ -88,6 +89,8 @@ class Judges:
     """What only rules say."""
     brief: Judge | None = None
     """With a short time for verification: most patches are wrong, and that shows at once."""
+    plain: Judge | None = None
+    """What is read of a text, without rules and verification."""
     end: float = math.inf
     """Processor time of this process after which no patch is tried any more."""
 
@@ -106,15 +109,17 @@ def repair(
     only: Callable[[Finding], bool] | None = None,
     quick: Judge | None = None,
     brief: Judge | None = None,
+    plain: Judge | None = None,
     seconds: float = math.inf,
 ) -> Outcome:
     """Repair what can be repaired, composing the repairs of several findings.
 
     Without `unsafe` only safe repairs are kept. With `only`, findings that it refuses are left as they are. What one
     repair alone does not prove, all of them together may. `quick` is asked first what only rules decide, then `brief`,
-    which verifies for a short time. No patch is tried any more when `seconds` of processor time are over.
+    which verifies for a short time; with `plain`, which only reads, runs for one size are made before. No patch is
+    tried any more when `seconds` of processor time are over.
     """
-    judges = Judges(judge, quick, brief, time.process_time() + seconds)
+    judges = Judges(judge, quick, brief, plain, time.process_time() + seconds)
     found = _together(_composed(text, judges, assembler, unsafe=True, only=only), judge)
     if unsafe or all(repair.safety is Safety.SAFE for repair in found.repairs):
         return found
@@ -258,10 +263,15 @@ def _passing(
     view = state.views.get(target.kernel or "")
     if view is None:
         return
+    sieve = _Sieve.of(view, target, judges.plain)
     slow: list[tuple[Patch, str]] = []
     unmasked: list[tuple[Patch, str, Judgement]] = []
     for patch, patched in _patched(text, view, state, target, judges.quick):
-        if judges.is_late or not budget.take():
+        if judges.is_late:
+            break
+        if not sieve.passes(patch, patched, budget.workloads):
+            continue
+        if not budget.take():
             break
         after = (judges.brief or judges.full)(patched)
         answer = refusal(original, after, target, state)
@@ -280,6 +290,35 @@ def _passing(
     yield from _passing_late(slow, original, state, target, judges)
     if depth > 1:
         yield from _passing_further(unmasked, original, target, judges, budget, depth - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sieve:
+    """What runs for one size show of a patch before it is judged."""
+
+    view: KernelView
+    trial: Trial | None
+    plain: Judge | None
+
+    @staticmethod
+    def of(view: KernelView, target: Finding, plain: Judge | None) -> _Sieve:
+        """Return the sieve for a finding in the kernel of a view; one that lets everything pass where no run shows it."""
+        violation = subject_of(view, target).violation
+        if plain is None or violation is None:
+            return _Sieve(view, None, plain)
+        return _Sieve(view, trial_of(Runs(view), violation.problem.flaw), plain)
+
+    def passes(self, patch: Patch, patched: str, workloads: _Workloads) -> bool:
+        """Tell whether the finding is gone for the size of the trial, and no work is lost where only a proof helps."""
+        if self.plain is None or (self.trial is None and not patch.needs_proof):
+            return True
+        after = self.plain(patched).views.get(self.view.function.name)
+        if after is None:
+            return True
+        runs = Runs(after)
+        if self.trial is not None and self.trial.still_shows(runs):
+            return False
+        return not (patch.needs_proof and workloads.are_less(self.view, runs))
 
 
 def _patched(
@@ -429,13 +468,18 @@ class _Workloads:
     """What kernels do before they are patched, each found out once."""
 
     known: dict[int, Workload] = field(default_factory=dict)
+    """By the identity of the view, which the workload keeps."""
 
     def shrink(self, before: Judgement, after: Judgement, kernel: str | None) -> bool:
         """Tell whether a kernel that verification is about does less than before."""
         old, new = before.views.get(kernel or ""), after.views.get(kernel or "")
         if old is None or new is None or not (is_verified(before, kernel) and is_verified(after, kernel)):
             return False
-        return self.known.setdefault(id(old), Workload(old)).is_lost(new)
+        return self.are_less(old, Runs(new))
+
+    def are_less(self, old: KernelView, new: Runs) -> bool:
+        """Tell whether runs of a patched kernel do less than the kernel of a view."""
+        return self.known.setdefault(id(old), Workload.of(old)).is_lost(new)
 
 
 def _architecture(after: Judgement, assembler: Assembler) -> str:

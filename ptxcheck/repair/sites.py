@@ -114,3 +114,10 @@ def expected_bytes(view: KernelView) -> list[int]:
         if (amount := view.facts.constant(point, instruction.get("tx_count"))) is not None
     ]
     return sorted(set(values), key=lambda value: (-values.count(value), value))
+
+
+def branches_around(view: KernelView, point: int) -> list[int]:
+    """Return the branches in front of a point that lead around it, the nearest first."""
+    control = view.cfg.control[view.cfg.graph.block_of[point]]
+    branches = {view.cfg.blocks[each.branch].last for each in control}
+    return sorted((branch for branch in branches if branch < point), reverse=True)

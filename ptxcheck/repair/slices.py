@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..ir import Instruction
+from collections.abc import Iterator
+
+from ..ir import Instruction, Register
+from ..op import Op
 from ..spec import Trait
 from ..view import KernelView
 from .sites import is_site
@@ -49,3 +52,30 @@ def has_twin(view: KernelView, point: int) -> bool:
         for p, each in enumerate(view.body.instructions)
         if p != point and each.operation.op is own.operation.op
     )
+
+
+def exit_test(view: KernelView, branch: int) -> int | None:
+    """Return the comparison that a conditional branch depends on, None when it is no single one."""
+    instruction = view.body.instructions[branch]
+    if not is_branch(instruction) or instruction.guard is None:
+        return None
+    definitions = view.facts.definitions(branch, instruction.guard.register)
+    if len(definitions) != 1 or view.body.instructions[definitions[0]].operation.op is not Op.SETP:
+        return None
+    return definitions[0]
+
+
+def loop_tests(view: KernelView) -> Iterator[tuple[int, int]]:
+    """Yield the comparison and the branch with which each loop ends, where they stand in one block."""
+    for loop in view.cfg.loops:
+        for block, _ in loop.exits:
+            branch = view.cfg.blocks[block].last
+            test = exit_test(view, branch)
+            if test is not None and view.cfg.graph.block_of[test] == block:
+                yield test, branch
+
+
+def is_set(view: KernelView, point: int, register: Register) -> bool:
+    """Tell whether a register has a value on every way to a point."""
+    definitions = view.facts.definitions(point, register)
+    return bool(definitions) and all(view.cfg.dominates(each, point) for each in definitions)

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from ..ir import Function
-from ..launch import GivenValue, Launch
 from ..op import Op
 from ..protocols.actions import (
     Access,
@@ -30,17 +28,18 @@ from ..protocols.actions import (
     Wait,
 )
 from ..protocols.simulate import simulate
-from ..protocols.verify import Verification, verify
 from ..view import KernelView
+from .trial import Runs
 
 _SIZES = (4, 12)
 """Of the first number that the host passes, others are its multiples, so that ends lie behind starts. Even, as roles
 share rounds, and the larger one beyond the depth of most rings."""
-_SECONDS = 0.5
+_IDLE = ((0, 0), (4, 0))
+"""First number and step to the further ones: nothing to do, and a first number alone."""
 _MOST_TIMES = 4
 """Asynchronous work is not to be done so many times as often: by every lane instead of one."""
-_WORD = 4
-_NUMBERS = frozenset({".u32", ".s32", ".b32"})
+_ALIGNMENT = 16
+"""Bytes, or columns, to which places are compared."""
 
 Place = Span | Columns
 
@@ -65,34 +64,71 @@ class Work:
     """Where the statements are that are executed at all."""
     met: Counter[Op] = field(default_factory=Counter)
     """Arrivals, waits and barriers."""
+    awaiting: int = 0
+    """Threads that wait for bytes which copies bring."""
 
 
 @dataclass(slots=True)
 class Workload:
     """The work of a kernel before it is patched, to compare patched ones with."""
 
-    view: KernelView
-    _known: dict[int, Work | None] = field(default_factory=dict)
-    """By size."""
+    runs: Runs
+    _known: dict[tuple[int, int | None], Work | None] = field(default_factory=dict)
+    """By size and step."""
 
-    def is_lost(self, after: KernelView) -> bool:
+    @staticmethod
+    def of(view: KernelView) -> Workload:
+        """Return the work of the kernel of a view."""
+        return Workload(Runs(view))
+
+    def is_lost(self, after: Runs) -> bool:
         """Tell whether a patched kernel does less than before, for some size.
 
         What reads, writes, copies or multiplies may not be executed by fewer threads or less often, reach fewer bytes
         of other CTAs, or read less of what is written; a statement that the patch itself changes may be executed less
         often, as long as it touches the same places. Arrivals, waits and barriers may not be executed less often where
-        the patch leaves the statements of their operation as they are, and no such statement may be cut off.
-        Asynchronous work may not be repeated by every lane. A kernel that cannot be run loses nothing that is known.
+        the patch leaves the statements of their operation as they are. No statement may be cut off, whether the patch
+        changes it or not. No fewer threads may wait for what copies bring, and no place may start less aligned than
+        those of its operation before. Asynchronous work may not be repeated by every lane, and not be done where
+        there was none. A kernel that cannot be run loses nothing that is known.
         """
-        changed = _changed(self.view, after)
+        changed = _changed(self.runs.view, after.view)
+        pairs = []
         for size in _SIZES:
-            if size not in self._known:
-                self._known[size] = work_of(self.view, size)
-            old = self._known[size]
-            new = None if old is None else work_of(after, size)
+            old = self._before(size)
+            new = None if old is None else _work(after, size)
             if old is not None and (new is None or _is_less(old, new, changed)):
                 return True
+            if old is not None and new is not None:
+                pairs.append((old, new))
+        return _cuts_off(self.runs.view, after.view, pairs) or self._adds_copies(after)
+
+    def _adds_copies(self, after: Runs) -> bool:
+        """Tell whether a patched kernel copies, or multiplies, where there was nothing to do."""
+        for size, step in _IDLE:
+            old = self._before(size, step)
+            new = None if old is None else _work(after, size, step)
+            if old is not None and new is not None and any(not old.copies[op] for op in new.copies):
+                return True
         return False
+
+    def _before(self, size: int, step: int | None = None) -> Work | None:
+        if (size, step) not in self._known:
+            self._known[size, step] = _work(self.runs, size, step)
+        return self._known[size, step]
+
+
+def _cuts_off(before: KernelView, after: KernelView, pairs: Sequence[tuple[Work, Work]]) -> bool:
+    """Tell whether more statements of some operation are never executed than before."""
+    met = {op for pair in pairs for work in pair for op in work.points}
+    old = _never_executed(before, [work for work, _ in pairs], met)
+    new = _never_executed(after, [work for _, work in pairs], met)
+    return any(new[op] > old[op] for op in met)
+
+
+def _never_executed(view: KernelView, works: Sequence[Work], ops: Iterable[Op]) -> Mapping[Op, int]:
+    counts = Counter(each.operation.op for each in view.body.instructions)
+    return {op: counts[op] - len({p for work in works for p in work.points.get(op, ())}) for op in ops}
 
 
 def _is_less(old: Work, new: Work, changed: frozenset[Op]) -> bool:
@@ -101,6 +137,10 @@ def _is_less(old: Work, new: Work, changed: frozenset[Op]) -> bool:
             return True
     if any(count and new.copies[op] > _MOST_TIMES * count for op, count in old.copies.items()):
         return True
+    if new.awaiting < old.awaiting:
+        return True
+    if any(_alignment(new.places.get(op, ())) < _alignment(places) for op, places in old.places.items()):
+        return True
     if any(len(new.points.get(op, ())) < len(n) for op, n in old.points.items() if op not in changed):
         return True
     kept = [(old.remote, new.remote), (old.fed, new.fed), (old.used, new.used), (old.done, new.done)]
@@ -108,6 +148,12 @@ def _is_less(old: Work, new: Work, changed: frozenset[Op]) -> bool:
     if any(op not in changed for op in fewer):
         return True
     return any(new.met[op] < count for op, count in old.met.items() if op not in changed)
+
+
+def _alignment(places: Iterable[Place]) -> int:
+    """Return the power of two, up to a bound, that all known places start at multiples of."""
+    starts = [place.start for place in places if place.start >= 0]
+    return math.gcd(_ALIGNMENT, *starts)
 
 
 def _changed(before: KernelView, after: KernelView) -> frozenset[Op]:
@@ -123,27 +169,12 @@ def _statements(view: KernelView) -> Counter[tuple[Op, str]]:
 
 def work_of(view: KernelView, size: int) -> Work | None:
     """Return the work of a kernel when the host passes multiples of `size` as 32-bit numbers; None when not known."""
-    run = _run(view, size)
-    return None if run is None or run.sample is None else _counted(view, run.sample.protocol)
+    return _work(Runs(view), size)
 
 
-def _run(view: KernelView, size: int) -> Verification | None:
-    launch = replace(view.launch, given=(*view.launch.given, *_given(view.function, view.launch, size)))
-    try:
-        return verify(view.cfg, view.function, view.module, launch, seconds=_SECONDS)
-    except Exception:  # the verifier's own failures are part of the judgement of the kernel
-        return None
-
-
-def _given(function: Function, launch: Launch, size: int) -> Iterator[GivenValue]:
-    known = {value.offset for value in launch.given}
-    numbers = [
-        (offset, parameter.name)
-        for offset, length, parameter in function.parameter_places
-        if length == _WORD and parameter.type in _NUMBERS and offset not in known
-    ]
-    for rank, (offset, name) in enumerate(numbers, 1):
-        yield GivenValue(name, rank * size, offset, _WORD)
+def _work(runs: Runs, size: int, step: int | None = None) -> Work | None:
+    run = runs.of(size, step)
+    return None if run is None or run.sample is None else _counted(runs.view, run.sample.protocol)
 
 
 def _counted(view: KernelView, protocol: Protocol) -> Work:
@@ -156,7 +187,10 @@ def _counted(view: KernelView, protocol: Protocol) -> Work:
     ]
     written = _Places((place, moment) for moment, action in acts for place in writes_of(action))
     read = _Places((place, -moment) for moment, action in acts for place in reads_of(action))
+    brought = {target for _, a in acts if isinstance(a, Transfer) for target, _ in a.completes}
     for index, strand in enumerate(protocol.strands):
+        if any(isinstance(action, Wait) and action.barrier in brought for action in strand.actions):
+            work.awaiting += strand.threads
         for at, action in enumerate(strand.actions):
             op = view.body.instructions[action.point].operation.op
             work.points.setdefault(op, set()).add(action.point)

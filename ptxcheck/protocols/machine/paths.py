@@ -10,8 +10,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
+from .every_count import Claims, IsPossible, Way, is_dead
 from .execute import Question
 from .resolve import with_pins
 from .symbol import Atom, Condition, ImpossibleError
@@ -138,8 +138,9 @@ class Coverage:
     """Of each run, what was one number, and the points that it came to."""
     settled: dict[tuple[int, Atom], set[int]] = field(default_factory=dict)
     """Numbers that runs took for symbols where one was needed: there are others."""
-    excluded: dict[Side, dict[Claims, None]] = field(default_factory=dict)
-    """Other sides of what decisions implied, with the decisions of no count that led there and that side's truth."""
+    excluded: dict[Side, dict[Claims, dict[Claims, None]]] = field(default_factory=dict)
+    """Other sides of what decisions implied, with the decisions of no count that led there and that side's truth;
+    for each of them, how loops ended before."""
     crowded: set[Side] = field(default_factory=set)
     """Those with more ways than are kept."""
 
@@ -165,6 +166,15 @@ class Coverage:
             and not any(is_possible(way) for way in self.excluded[point, not holds])
         }
 
+    def is_dead(self, point: int, is_possible: IsPossible) -> bool:
+        """Tell whether no number of rounds leads to the side of a branch that no run took (see `every_count`)."""
+        sides = {(point, not holds) for at, holds in self.taken if at == point}
+        if len(sides) != 1 or not sides <= self.excluded.keys() - self.crowded:
+            return False
+        (side,) = sides
+        ways = self.excluded[side].items()
+        return is_dead((Way(ends, claims) for claims, each in ways for ends in each), is_possible)
+
     def out_of_reach(self, is_possible: IsPossible) -> set[Side]:
         """Return sides that no run took and that other counts could lead to."""
         return {side for side in self.excluded if any(is_possible(way) for way in self.ways_to(side))}
@@ -184,9 +194,6 @@ class Coverage:
         return False
 
 
-Claims: TypeAlias = tuple[tuple[Condition, bool], ...]
-IsPossible: TypeAlias = Callable[[Claims], bool]
-"""Tells whether conditions may have these truths together."""
 Numbers = Callable[[Claims], Mapping[Atom, int] | None]
 """Gives numbers with which conditions have these truths together."""
 Run = Callable[[Plan], bool]
@@ -333,9 +340,14 @@ class _Explorer:
                 if not counted
             )
             way = (*before, (condition, not truth))
-            if len(ways) < _WAYS:
-                ways[way] = None
-            elif way not in ways:
+            ends = {
+                at: answer
+                for answer, ((at, _), counted) in zip(plan.answers[:count], plan.made, strict=False)
+                if counted
+            }
+            if len(ways) < _WAYS or way in ways:
+                ways.setdefault(way, {})[tuple(ends.values())] = None
+            else:
                 coverage.crowded.add((point, not holds))
 
     def _note_settled(self, plan: Plan) -> None:

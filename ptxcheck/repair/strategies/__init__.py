@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterator
 from ..patch import Patch
 from ..subject import Subject
 from .address import move_address
+from .agreement import agree_on_numbers
 from .alignment import raise_alignment
 from .arrival import insert_arrival
 from .arrival_count import solve_arrival_count
+from .bound import test_bound
 from .byte_count import agree_on_bytes, solve_byte_count
 from .capacity import enlarge_variable
 from .clone import clone_statement
+from .cluster_release import tell_cluster
 from .computation import borrow_computation, copy_source
 from .descriptor import set_descriptor_field
 from .directive import change_directive
@@ -43,7 +46,9 @@ from .poll import poll_again
 from .predicate import change_predicate
 from .register import take_other_register
 from .register_pool import balance_registers
-from .removal import remove_statement
+from .removal import leave_out_arrival, remove_statement
+from .ring_state import keep_ring_state
+from .start import change_start
 from .start_address import encode_start_address
 from .tensor_memory import repair_tensor_memory
 from .uniform import make_uniform
@@ -97,6 +102,12 @@ STRATEGIES: tuple[Strategy, ...] = (
     balance_registers,
     encode_start_address,
     reach_peer,
+    change_start,
+    agree_on_numbers,
+    test_bound,
+    tell_cluster,
+    keep_ring_state,
+    leave_out_arrival,
 )
 
 

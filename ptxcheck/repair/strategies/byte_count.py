@@ -39,7 +39,7 @@ def solve_byte_count(subject: Subject) -> Iterator[Patch]:
             values = dict.fromkeys((amount - difference, *bytes_of_a_phase(strands, barrier)))
             for cost, (wanted, points) in enumerate(product(values, groups)):
                 has_count = subject.view.body.instructions[point].get(_NAME) is not None
-                if wanted >= 0 and wanted != amount and has_count:
+                if wanted > 0 and wanted != amount and has_count:
                     edits = [writer.with_operand(p, _NAME, Immediate(wanted)) for p in points]
                     where = f" in {len(points)} places" if len(points) > 1 else ""
                     summary = f"expect {wanted} bytes instead of {amount}{where}"

@@ -12,7 +12,7 @@ from ...parser.show import show_instruction
 from ...spec import Trait
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
-from ..sites import sites_of, steps_of
+from ..sites import branches_around, sites_of, steps_of
 from ..subject import Subject
 
 _NAMED = frozenset({Op.BAR_SYNC, Op.BAR_ARRIVE})
@@ -109,12 +109,5 @@ def _gaps(subject: Subject, writer: Writer) -> Iterator[tuple[int, int, Callable
     for far, step in enumerate(steps):
         yield 5 + far // 2, step.first, partial(writer.ahead, step.first)
         yield 5 + far // 2, step.last, partial(writer.after, step.last)
-        for branch in _branches_around(subject, step.first):
+        for branch in branches_around(subject.view, step.first):
             yield 5 + far // 2, branch, partial(writer.before, branch)
-
-
-def _branches_around(subject: Subject, point: int) -> list[int]:
-    """Return the branches in front of a point that lead around it."""
-    cfg = subject.view.cfg
-    branches = (cfg.blocks[each.branch].last for each in cfg.control[cfg.graph.block_of[point]])
-    return [branch for branch in branches if branch < point]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...spec import Trait
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
-from ..sites import POLLS, is_site, nearest, sites_of, steps_of
+from ..sites import POLLS, branches_around, is_site, nearest, sites_of, steps_of
 from ..subject import Subject
 
 _FURTHEST = 8
@@ -51,6 +51,9 @@ def _past_steps(subject: Subject) -> Iterator[Patch]:
             if own + far < len(steps):
                 place = Writer(subject.view).after(steps[own + far].last)
                 yield _moved(subject, point, place, 4 + far + rank // 2, 1)
+        for far, branch in enumerate(branches_around(subject.view, point)[:_STEPS]):
+            place = Writer(subject.view).before(branch)
+            yield _moved(subject, point, place, 4 + far + rank // 2, -1)
 
 
 def _access_behind_steps(subject: Subject) -> Iterator[Patch]:

@@ -32,7 +32,7 @@ def take_other_register(subject: Subject) -> Iterator[Patch]:
             for rank, other in enumerate(_others(subject, point, place)):
                 edit = writer.with_operand_at(point, place, other)
                 summary = f"'{edit.replacement}': {show_operand(other)} instead of {show_operand(operand)}"
-                is_lost = _register(other) in lost and is_site(instruction)
+                is_lost = _register(other) in lost
                 cost = 3 + min(far // 6, 2) if is_lost else 5 + rank + min(far // 3, 5)
                 yield combined("register", summary, cost, [edit], needs_proof=True)
 
@@ -55,7 +55,8 @@ def _others(subject: Subject, point: int, place: int) -> list[Operand]:
         if isinstance(operand, Address):
             alike = [*(replace(operand, base=register) for _, register in unread(subject.view)), *alike]
     elif isinstance(operand, Register) and operand not in tuple(instruction.writes()):
-        alike = [
+        alike = [register for _, register in unread(subject.view)]
+        alike += [
             other
             for each in instructions
             if each.operation.text == instruction.operation.text

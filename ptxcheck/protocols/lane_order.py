@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..cfg.cfg import Cfg
 from ..spec import Trait
-from .machine.program import POLLS
+from .machine.polling import POLLS
 from .machine.registers import lanes_of
 from .machine.symbol import Form
 from .machine.trace import OFFSET_MASK, RANK_SHIFT, SHARED_WINDOW, Access, Event, Trace

@@ -31,7 +31,8 @@ from .machine.execute import Machine
 from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
 from .machine.paths import Coverage, Plan, explore
-from .machine.program import POLLS, Program
+from .machine.polling import POLLS
+from .machine.program import Program
 from .machine.solver import SolverOracle
 from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom
 from .machine.trace import SHARED_LOAD, SHARED_TABLE, Assumption, NotFollowedError, Peek, Shape, Trace

@@ -43,7 +43,8 @@ from .accesses import AccessKind, is_pointer
 from .lanes import condition_of
 from .layout import Layout
 from .observation import Observation
-from .program import POLLS, Program, Region, followed
+from .polling import POLLS
+from .program import Program, Region, followed
 from .registers import RegisterFile, SplitError, lanes_of, set_of
 from .resolve import arguments, at_thread, has_choice, is_predicate, leaves, rebuild, with_pins
 from .special import special_register

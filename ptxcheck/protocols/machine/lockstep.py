@@ -28,7 +28,8 @@ from ...ir import (
 )
 from ...op import Op
 from ...spec import Trait
-from .program import POLLS, Program
+from .polling import POLLS
+from .program import Program
 
 _STATES = frozenset({Op.MBARRIER_ARRIVE, Op.MBARRIER_ARRIVE_DROP})
 _UNSTEADY = frozenset({Trait.VOLATILE, Trait.ATOMIC, Trait.CALL})

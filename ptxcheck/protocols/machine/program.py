@@ -34,6 +34,7 @@ from ...launch import Launch
 from ...op import Op
 from ...spec import Direction, OperandSpec, Trait
 from .accesses import AccessKind, access_kinds
+from .polling import POLLS, Polling
 from .steady import steady_points
 
 _EVENTS = frozenset(
@@ -49,7 +50,6 @@ _NO_EVENTS = frozenset(
     }
 )  # fmt: skip
 """Asynchronous by trait, but without an effect on barriers, groups or shared memory."""
-POLLS = frozenset({Op.MBARRIER_TEST_WAIT, Op.MBARRIER_TRY_WAIT})
 """They answer whether a phase has completed."""
 _PAYLOAD = frozenset({"coords", "im2col", "policy", "src_size", "b", "c", "left", "right"})
 """Operands of events that carry data, and nothing that says what is synchronised."""
@@ -364,8 +364,10 @@ class Program:
 
     def _is_repeated(self, point: int) -> bool:
         home = self.cfg.graph.block_of[point]
-        if any(other in self.events for other in self.cfg.blocks[home].points if other != point):
-            return False
+        events = frozenset(self.cfg.blocks[home].points) & self.events
+        if len(events) > 1:
+            only_polls = all(self.cfg.instructions[each].operation.op in POLLS for each in events)
+            return only_polls and Polling(self.cfg, self.definitions).ends_with_all(home, events)
         waiting, seen = [home], set[int]()
         while waiting:
             for target in self._onward(waiting.pop()):

@@ -111,6 +111,10 @@ def multiply_high(a: Value, b: Value, width: int, *, signed_operands: bool) -> V
     if isinstance(a, Form) or isinstance(b, Form):
         return _opaque("mulhi", a, b, width, int(signed_operands))
 
+    if width == 32 and not (isinstance(a, int) and isinstance(b, int)):
+        x, y = (signed(value, width) if signed_operands else value for value in (a, b))
+        return unsigned(np.multiply(x, y, dtype=np.int64 if signed_operands else np.uint64) >> width, width)
+
     def high(x: int, y: int) -> int:
         if signed_operands:
             x, y = int(signed(x, width)), int(signed(y, width))
@@ -173,7 +177,10 @@ def shift_left(a: Value, n: Value, width: int) -> Value:
         return multiply(a, 1 << n, width) if isinstance(n, int) and n < width else _opaque("shl", a, n, width)
     if isinstance(n, Form):
         return _opaque("shl", a, n, width)
-    return _each(lambda x, k: (x << k) & mask_of(width) if k < width else 0, a, n)
+    if isinstance(a, int) and isinstance(n, int):
+        return (a << n) & mask_of(width) if n < width else 0
+    shifted = np.left_shift(a, _amount(n, width), dtype=np.uint64)
+    return unsigned(np.where(np.less(n, width), shifted, 0), width)
 
 
 def shift_right(a: Value, n: Value, width: int, *, arithmetic: bool) -> Value:
@@ -182,9 +189,17 @@ def shift_right(a: Value, n: Value, width: int, *, arithmetic: bool) -> Value:
         if isinstance(n, int) and n == 0:
             return a
         return _opaque("sar" if arithmetic else "shr", a, n, width)
+    if isinstance(a, int) and isinstance(n, int):
+        return (signed(a, width) if arithmetic else a) >> min(n, width) & mask_of(width)
+    amount = _amount(n, width)
     if arithmetic:
-        return _each(lambda x, k: (signed(x, width) >> min(k, width)) & mask_of(width), a, n)
-    return _each(lambda x, k: x >> k if k < width else 0, a, n)
+        return unsigned(np.right_shift(signed(a, width), amount.astype(np.int64)), width)
+    return unsigned(np.where(np.less(n, width), np.right_shift(a, amount, dtype=np.uint64), 0), width)
+
+
+def _amount(n: int | Lanes, width: int) -> Lanes:
+    """Return how far to shift, less than the width."""
+    return np.minimum(np.asarray(n, dtype=np.uint64), np.uint64(width - 1))
 
 
 def bitwise(op: Op, a: Value, b: Value) -> Value:

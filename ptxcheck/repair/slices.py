@@ -79,3 +79,19 @@ def is_set(view: KernelView, point: int, register: Register) -> bool:
     """Tell whether a register has a value on every way to a point."""
     definitions = view.facts.definitions(point, register)
     return bool(definitions) and all(view.cfg.dominates(each, point) for each in definitions)
+
+
+def idle(view: KernelView) -> Iterator[tuple[int, Register]]:
+    """Yield what is computed for nothing but other such computations, with the points: a use may have got lost."""
+    instructions = view.body.instructions
+    work = [(p, r) for p, each in enumerate(instructions) if not is_arithmetic(each) for r in each.reads()]
+    used: set[int] = set()
+    while work:
+        point, register = work.pop()
+        for definition in view.facts.definitions(point, register):
+            if definition not in used:
+                used.add(definition)
+                work += [(definition, each) for each in instructions[definition].reads()]
+    for point, instruction in enumerate(instructions):
+        if point not in used and is_arithmetic(instruction):
+            yield from ((point, register) for register in instruction.writes())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..op import Op
@@ -29,16 +29,17 @@ from ..protocols.actions import (
 )
 from ..protocols.simulate import simulate
 from ..view import KernelView
+from .sites import POLLS
 from .trial import Runs
 
 _SIZES = (4, 12)
 """Of the first number that the host passes, others are its multiples, so that ends lie behind starts. Even, as roles
 share rounds, and the larger one beyond the depth of most rings."""
 _IDLE = ((0, 0), (4, 0))
-"""First number and step to the further ones: nothing to do, and a first number alone."""
+"""First number and further ones: nothing to do, and a first number alone."""
 _MOST_TIMES = 4
 """Asynchronous work is not to be done so many times as often: by every lane instead of one."""
-_ALIGNMENT = 16
+_ALIGNMENT = 4
 """Bytes, or columns, to which places are compared."""
 
 Place = Span | Columns
@@ -51,7 +52,9 @@ class Work:
     done: Counter[Op] = field(default_factory=Counter)
     """Statements that read, write, copy or multiply."""
     remote: Counter[Op] = field(default_factory=Counter)
-    """Of which touch shared memory of another CTA, and arrivals there."""
+    """Accesses of shared memory of other CTAs, and arrivals there."""
+    brought: Counter[Op] = field(default_factory=Counter)
+    """Places that copies write, those of all CTAs together, where a copy writes several."""
     fed: Counter[Op] = field(default_factory=Counter)
     """Of which read what something has written before, in one schedule."""
     used: Counter[Op] = field(default_factory=Counter)
@@ -74,7 +77,7 @@ class Workload:
 
     runs: Runs
     _known: dict[tuple[int, int | None], Work | None] = field(default_factory=dict)
-    """By size and step."""
+    """By the first number and the further ones."""
 
     @staticmethod
     def of(view: KernelView) -> Workload:
@@ -84,13 +87,14 @@ class Workload:
     def is_lost(self, after: Runs) -> bool:
         """Tell whether a patched kernel does less than before, for some size.
 
-        What reads, writes, copies or multiplies may not be executed by fewer threads or less often, reach fewer bytes
-        of other CTAs, or read less of what is written; a statement that the patch itself changes may be executed less
-        often, as long as it touches the same places. Arrivals, waits and barriers may not be executed less often where
-        the patch leaves the statements of their operation as they are. No statement may be cut off, whether the patch
-        changes it or not. No fewer threads may wait for what copies bring, and no place may start less aligned than
-        those of its operation before. Asynchronous work may not be repeated by every lane, and not be done where
-        there was none. A kernel that cannot be run loses nothing that is known.
+        What reads, writes, copies or multiplies may not be executed by fewer threads or less often, bring less, or
+        read less of what is written; copies may go that nothing reads. A statement that the patch itself changes may
+        be executed less often, as long as it touches the same places. In each further round as many arrivals, waits
+        and barriers have to come, and as many copies be read, where the patch leaves the statements of their operation
+        as they are. No statement may be cut off, whether the patch changes it or not. No more than half of the threads
+        may stop waiting for what copies bring, no more than half of the arrivals stay in the own CTA, and no place
+        start less aligned than those of its operation before. Asynchronous work may not be repeated by every lane, and
+        not be done where there was none. A kernel that cannot be run loses nothing that is known.
         """
         changed = _changed(self.runs.view, after.view)
         pairs = []
@@ -101,21 +105,44 @@ class Workload:
                 return True
             if old is not None and new is not None:
                 pairs.append((old, new))
-        return _cuts_off(self.runs.view, after.view, pairs) or self._adds_copies(after)
+        if not pairs:
+            return False
+        (first, first_now), (last, last_now) = pairs[0], pairs[-1]
+        rounds = (
+            *_grows_less(first.used, last.used, first_now.used, last_now.used),
+            *_grows_less(first.met, last.met, first_now.met, last_now.met),
+        )
+        if any(op not in changed for op in rounds):
+            return True
+        idle = self._idle(after)
+        return _cuts_off(self.runs.view, after.view, (*pairs, *idle)) or any(
+            not old.copies[op] for old, new in idle for op in new.copies
+        )
 
-    def _adds_copies(self, after: Runs) -> bool:
-        """Tell whether a patched kernel copies, or multiplies, where there was nothing to do."""
-        for size, step in _IDLE:
-            old = self._before(size, step)
-            new = None if old is None else _work(after, size, step)
-            if old is not None and new is not None and any(not old.copies[op] for op in new.copies):
-                return True
-        return False
+    def _idle(self, after: Runs) -> list[tuple[Work, Work]]:
+        """Return the work before and after where there is nothing to do."""
+        found = []
+        for size, rest in _IDLE:
+            old = self._before(size, rest)
+            new = None if old is None else _work(after, size, rest)
+            if old is not None and new is not None:
+                found.append((old, new))
+        return found
 
-    def _before(self, size: int, step: int | None = None) -> Work | None:
-        if (size, step) not in self._known:
-            self._known[size, step] = _work(self.runs, size, step)
-        return self._known[size, step]
+    def _before(self, size: int, rest: int | None = None) -> Work | None:
+        if (size, rest) not in self._known:
+            self._known[size, rest] = _work(self.runs, size, rest)
+        return self._known[size, rest]
+
+
+def _grows_less(
+    first: Counter[Op], last: Counter[Op], first_now: Counter[Op], last_now: Counter[Op]
+) -> Iterator[Op]:
+    """Yield operations of which fewer are counted, and fewer more in more rounds: one more at an end means nothing."""
+    for op, count in last.items():
+        growth, growth_now = count - first[op], last_now[op] - first_now[op]
+        if last_now[op] < count and (growth <= 0 or growth_now < growth):
+            yield op
 
 
 def _cuts_off(before: KernelView, after: KernelView, pairs: Sequence[tuple[Work, Work]]) -> bool:
@@ -123,7 +150,7 @@ def _cuts_off(before: KernelView, after: KernelView, pairs: Sequence[tuple[Work,
     met = {op for pair in pairs for work in pair for op in work.points}
     old = _never_executed(before, [work for work, _ in pairs], met)
     new = _never_executed(after, [work for _, work in pairs], met)
-    return any(new[op] > old[op] for op in met)
+    return any(new[op] > old[op] for op in met - POLLS)
 
 
 def _never_executed(view: KernelView, works: Sequence[Work], ops: Iterable[Op]) -> Mapping[Op, int]:
@@ -137,17 +164,13 @@ def _is_less(old: Work, new: Work, changed: frozenset[Op]) -> bool:
             return True
     if any(count and new.copies[op] > _MOST_TIMES * count for op, count in old.copies.items()):
         return True
-    if new.awaiting < old.awaiting:
+    if 2 * new.awaiting < old.awaiting or any(2 * new.remote[op] < n for op, n in old.remote.items()):
         return True
     if any(_alignment(new.places.get(op, ())) < _alignment(places) for op, places in old.places.items()):
         return True
-    if any(len(new.points.get(op, ())) < len(n) for op, n in old.points.items() if op not in changed):
-        return True
-    kept = [(old.remote, new.remote), (old.fed, new.fed), (old.used, new.used), (old.done, new.done)]
-    fewer = (op for was, now in kept for op, count in was.items() if now[op] < count)
-    if any(op not in changed for op in fewer):
-        return True
-    return any(new.met[op] < count for op, count in old.met.items() if op not in changed)
+    needed = Counter({op: old.used[op] or count for op, count in old.done.items()})
+    kept = [(old.brought, new.brought), (old.fed, new.fed), (needed, new.done)]
+    return any(now[op] < count for was, now in kept for op, count in was.items() if op not in changed)
 
 
 def _alignment(places: Iterable[Place]) -> int:
@@ -172,8 +195,8 @@ def work_of(view: KernelView, size: int) -> Work | None:
     return _work(Runs(view), size)
 
 
-def _work(runs: Runs, size: int, step: int | None = None) -> Work | None:
-    run = runs.of(size, step)
+def _work(runs: Runs, size: int, rest: int | None = None) -> Work | None:
+    run = runs.of(size, rest)
     return None if run is None or run.sample is None else _counted(runs.view, run.sample.protocol)
 
 
@@ -225,11 +248,14 @@ def _count(
     if isinstance(action, Transfer):
         work.copies[op] += strand.threads
     work.places.setdefault(op, set()).update((*reads, *writes))
-    if any(place.cta != strand.cta for place in (*reads, *writes)):
+    if isinstance(action, Transfer) and len(writes) > 1:
+        work.brought[op] += strand.threads * len(writes)
+    elif any(place.cta != strand.cta for place in (*reads, *writes)):
         work.remote[op] += strand.threads
     if any(written.has_before(place, moment) for place in reads):
         work.fed[op] += strand.threads
-    if any(read.has_before(place, -moment) for place in writes):
+    lives = not isinstance(action, TensorAccess) or bool(action.pipeline)
+    if lives and any(read.has_before(place, -moment) for place in writes):
         work.used[op] += strand.threads
 
 

@@ -10,6 +10,7 @@ from ptxcheck.config import Config
 from ptxcheck.judge import TextJudge
 from ptxcheck.op import Op
 from ptxcheck.repair.search import Assembler, Safety, repair
+from ptxcheck.repair.trial import Runs
 from ptxcheck.repair.work import Workload, work_of
 from ptxcheck.rules import RULES, select_rules
 from ptxcheck.view import KernelView
@@ -30,6 +31,10 @@ def _text(name: str) -> str:
 def _view(text: str) -> KernelView:
     (view,) = _judge()(text).views.values()
     return view
+
+
+def _is_lost(before: str, after: str) -> bool:
+    return Workload.of(_view(before)).is_lost(Runs(_view(after)))
 
 
 def test_what_is_counted() -> None:
@@ -64,13 +69,13 @@ def test_what_is_counted() -> None:
 def test_work_that_is_taken_away(name: str, old: str, new: str) -> None:
     broken = _text(name)
     assert old in broken
-    assert Workload(_view(broken)).is_lost(_view(broken.replace(old, new)))
+    assert _is_lost(broken, broken.replace(old, new))
 
 
 def test_what_is_read_has_to_be_written_before() -> None:
     broken, store = _text("cluster/reads_its_peer.relaxed_arrival"), "st.shared.u32 [slot], thread;"
     at_the_end = broken.replace(store, "").replace("ret;", f"{store} ret;")
-    assert Workload(_view(broken)).is_lost(_view(at_the_end))
+    assert _is_lost(broken, at_the_end)
 
 
 @pytest.mark.parametrize(
@@ -87,13 +92,12 @@ def test_what_is_read_has_to_be_written_before() -> None:
     ],
 )
 def test_the_correct_twin_does_no_less(name: str) -> None:
-    broken, right = _view(_text(name)), _view(_text(name.split(".")[0]))
-    assert not Workload(broken).is_lost(right)
+    assert not _is_lost(_text(name), _text(name.split(".")[0]))
 
 
 def test_a_repair_keeps_the_work() -> None:
     broken = _text("waits/copy_outstanding.consumer_not_counted")
     judge = _judge()
     outcome = repair(broken, judge, Assembler(None, "sm_90a"), quick=judge.rules_only, brief=judge.brief)
-    assert not Workload(_view(broken)).is_lost(_view(outcome.text))
+    assert not _is_lost(broken, outcome.text)
     assert all(each.safety is Safety.SUGGESTED for each in outcome.repairs)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...ir import Address, Immediate
+from ...ir import Immediate
 from ..patch import Patch, Writer, combined
 from ..sites import nearest
 from ..slices import feeding, has_twin
 from ..subject import Subject
-from .offset import behind
-
-_OF_PLACES = ("SM02", "TM03", "TM04")
-"""Findings about places in memory."""
+from .offset import behind_operands
 
 
 def change_number(subject: Subject) -> Iterator[Patch]:
@@ -23,7 +20,7 @@ def change_number(subject: Subject) -> Iterator[Patch]:
     if subject.finding.counterexample is None:
         return
     writer, instructions = Writer(subject.view), subject.view.body.instructions
-    points = tuple(dict.fromkeys((*feeding(subject.view), *_behind_operands(subject))))
+    points = tuple(dict.fromkeys((*feeding(subject.view), *behind_operands(subject))))
     for far, point in enumerate(nearest(points, subject.around)):
         instruction = instructions[point]
         for place, operand in enumerate(instruction.operands):
@@ -53,16 +50,6 @@ def _elsewhere(subject: Subject, point: int, place: int) -> list[int]:
     )
     values = (other.value for other in found if isinstance(other, Immediate))
     return [value for value in dict.fromkeys(values) if own.operands[place] != Immediate(value)]
-
-
-def _behind_operands(subject: Subject) -> Iterator[int]:
-    """Yield the arithmetic behind the places in memory that the statements of the finding name."""
-    if subject.finding.rule.startswith(_OF_PLACES):
-        for point in (subject.point, *subject.related):
-            if point >= 0:
-                for operand in subject.view.body.instructions[point].operands:
-                    if isinstance(operand, Address):
-                        yield from behind(subject, operand, point)
 
 
 def near(value: int) -> list[int]:

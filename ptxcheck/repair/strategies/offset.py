@@ -25,6 +25,8 @@ _TILE = 16
 _LEAST = 8
 """Smaller constants are no offsets."""
 _DEPTH = 8
+_OF_PLACES = ("SM02", "TM03", "TM04")
+"""Findings about places in memory."""
 
 
 def round_offset(subject: Subject) -> Iterator[Patch]:
@@ -94,3 +96,13 @@ def behind(subject: Subject, operand: Operand, at: int | None = None) -> list[in
                 found.append(definition)
                 work += [(definition, each, depth + 1) for each in instruction.reads()]
     return found
+
+
+def behind_operands(subject: Subject) -> Iterator[int]:
+    """Yield the arithmetic behind the places in memory that the statements of the finding name."""
+    if subject.finding.rule.startswith(_OF_PLACES):
+        for point in (subject.point, *subject.related):
+            if point >= 0:
+                for operand in subject.view.body.instructions[point].operands:
+                    if isinstance(operand, Address):
+                        yield from behind(subject, operand, point)

@@ -10,8 +10,9 @@ from ...op import Op
 from ...parser.show import show_operand
 from ..patch import Patch, Writer, combined
 from ..sites import is_site, nearest, unread
-from ..slices import feeding
+from ..slices import feeding, idle
 from ..subject import Subject
+from .offset import behind_operands
 
 _MOST = 3
 """Registers that are tried for one operand."""
@@ -25,8 +26,9 @@ def take_other_register(subject: Subject) -> Iterator[Patch]:
     view, writer = subject.view, Writer(subject.view)
     instructions = view.body.instructions
     sites = [p for p, each in enumerate(instructions) if is_site(each)]
-    lost = {register for _, register in unread(view)}
-    for far, point in enumerate(nearest((*sites, *feeding(view)), subject.around)):
+    lost = {register for _, register in (*unread(view), *idle(view))}
+    points = tuple(dict.fromkeys((*sites, *feeding(view), *behind_operands(subject))))
+    for far, point in enumerate(nearest(points, subject.around)):
         instruction = instructions[point]
         for place, operand in enumerate(instruction.operands):
             for rank, other in enumerate(_others(subject, point, place)):
@@ -55,7 +57,7 @@ def _others(subject: Subject, point: int, place: int) -> list[Operand]:
         if isinstance(operand, Address):
             alike = [*(replace(operand, base=register) for _, register in unread(subject.view)), *alike]
     elif isinstance(operand, Register) and operand not in tuple(instruction.writes()):
-        alike = [register for _, register in unread(subject.view)]
+        alike = [register for _, register in idle(subject.view)]
         alike += [
             other
             for each in instructions

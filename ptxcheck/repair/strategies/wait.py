@@ -9,12 +9,14 @@ from ...op import Op
 from ...parser.show import show_operand
 from ...protocols.actions import Action, Barrier, Init, Wait
 from ..patch import Patch, Writer, combined
-from ..sites import POLLS, nearest, sites_of, toggled, unread
+from ..sites import POLLS, nearest, sites_of, steps_of, toggled, unread
+from ..slices import idle
 from ..subject import Subject
 
 _RULES = ("SM02", "MB02", "TX", "CL", "MB015", "TM03", "TM04")
 _MOST = 48
 _WIDE = ".acquire.cluster"
+_RELEASES = ".release.cluster"
 _ADDRESSES = 4
 _BITS = frozenset({Op.XOR, Op.AND, Op.NOT, Op.SELP})
 _COPIES = frozenset({Op.CP_ASYNC_BULK, Op.CP_ASYNC_BULK_TENSOR})
@@ -30,7 +32,9 @@ def _waits(subject: Subject) -> Iterator[Patch]:
     if not subject.finding.rule.startswith(_RULES):
         return
     parities = _parities(subject)
+    idle_bits = {register.name for register in _idle_bits(subject)}
     places = [p for p in dict.fromkeys((subject.point, *subject.related)) if p >= 0]
+    places += [p for p in _steps_before(subject, places) if p not in places]
     names = dict.fromkeys(
         (*_unawaited(subject), *(name for name, distance in _known(subject) if not distance))
     )
@@ -40,7 +44,8 @@ def _waits(subject: Subject) -> Iterator[Patch]:
     for cost, where in enumerate(_unawaited(subject)):
         for far, point in enumerate(places):
             for more, parity in enumerate(parities):
-                yield _patch(subject, point, where, parity, 4 + cost + more + far, behind=False)
+                likely = 3 if parity in idle_bits else 4
+                yield _patch(subject, point, where, parity, likely + cost + more + far, behind=False)
     for cost, (point, address) in enumerate(_lost(subject)):
         for more, parity in enumerate(parities):
             place = max(point, _made(subject, parity, point))
@@ -50,6 +55,13 @@ def _waits(subject: Subject) -> Iterator[Patch]:
         for far, point in enumerate(places):
             for more, parity in enumerate(parities):
                 yield _patch(subject, point, where, parity, 6 + cost + more + far, behind=False)
+
+
+def _steps_before(subject: Subject, places: list[int]) -> list[int]:
+    """Return the last step in front of each place: what is waited for has to be seen by the fences between."""
+    steps = steps_of(subject.view)
+    last = (max((s.first for s in steps if s.last < place), default=-1) for place in places)
+    return [point for point in dict.fromkeys(last) if point >= 0]
 
 
 def _patch(subject: Subject, point: int, address: str, parity: str, cost: int, *, behind: bool) -> Patch:
@@ -68,11 +80,15 @@ def _patch(subject: Subject, point: int, address: str, parity: str, cost: int, *
 
 
 def _head(subject: Subject) -> str:
-    """Return the opcode of a wait: across CTAs the one that the kernel has, which acquires as widely as it must."""
+    """Return the opcode of a wait: one that acquires from the cluster where CTAs arrive at each other's mbarriers."""
     cluster = subject.view.launch.cluster_size
-    for instruction in subject.view.body.instructions if cluster is None or cluster > 1 else ():
-        if instruction.operation.op is Op.MBARRIER_TRY_WAIT and _WIDE in instruction.operation.text:
-            return instruction.operation.text
+    operations = [each.operation for each in subject.view.body.instructions]
+    if cluster is None or cluster > 1:
+        for operation in operations:
+            if operation.op is Op.MBARRIER_TRY_WAIT and _WIDE in operation.text:
+                return operation.text
+        if any(each.op is Op.MBARRIER_ARRIVE and _RELEASES in each.text for each in operations):
+            return "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64"
     return "mbarrier.try_wait.parity.shared::cta.b64"
 
 
@@ -94,12 +110,19 @@ def _parities(subject: Subject) -> list[str]:
     """Return bits that are computed and not used, those that loops flip, then those that other waits take."""
     instructions = subject.view.body.instructions
     found = [name for _, name in _lost_bits(subject)]
+    found += [register.name for register in _idle_bits(subject)]
     found += [register.name for register in toggled(subject.view)]
     for instruction in instructions:
         parity = instruction.get("parity") if instruction.operation.op in POLLS else None
         if isinstance(parity, Register):
             found.append(parity.name)
     return [*dict.fromkeys(found), "0", "1"]
+
+
+def _idle_bits(subject: Subject) -> list[Register]:
+    """Return bits that a loop flips and that nothing else uses there."""
+    flipped = set(toggled(subject.view))
+    return list(dict.fromkeys(register for _, register in idle(subject.view) if register in flipped))
 
 
 def _lost_bits(subject: Subject) -> list[tuple[int, str]]:

@@ -42,6 +42,12 @@ class Property(Enum):
     EXIT_SAFETY = "exit-safety"
     ACCUMULATOR_SAFETY = "accumulator-safety"
     """Registers of `wgmma` are read and written only behind a wait that covers the multiplication."""
+    MATRIX_DESCRIPTORS = "matrix-descriptors"
+    """Descriptors of matrices and of `tcgen05.mma` have fields that the hardware takes, and tiles of separate bytes."""
+    COLLECTIVE_EXECUTION = "collective-execution"
+    """Instructions of whole warps and warpgroups are executed by them."""
+    TENSOR_MEMORY_SAFETY = "tensor-memory-safety"
+    """Tensor memory is allocated and freed once, and accesses lie in the columns and lanes that their warp has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ _MOST_REASONS = 5
 
 def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
     """Return the verdicts on a kernel; None when it was not verified."""
-    own = (*_of_descriptors(view), *_of_accumulators(view))
+    own = (*_of_descriptors(view), *_of_accumulators(view), *_of_tensor_cores(view))
     whole = view.whole_kernel
     if whole is None:
         verdicts = tuple(_with_places(view, locator, own))
@@ -79,6 +79,13 @@ def _of_accumulators(view: KernelView) -> tuple[Verdict, ...]:
         reason = Reason("the analysis itself failed", -1)
         return (Verdict(Property.ACCUMULATOR_SAFETY, VerdictKind.UNKNOWN, (reason,)),)
     return () if verdict is None else (verdict,)
+
+
+def _of_tensor_cores(view: KernelView) -> tuple[Verdict, ...]:
+    """Return the verdicts on tensor cores that need no run of the whole kernel."""
+    from .protocols.thread.tensor_cores import tensor_core_verdicts
+
+    return () if view.verify_seconds is None else tensor_core_verdicts(view)
 
 
 def _with_places(

@@ -218,8 +218,32 @@ class MatrixTiles:
         )
         return local or self._view.module.variables.get(name.name)
 
+    def agrees_by_thread(self, operand: MatrixOperand) -> bool:
+        """Tell whether the start address is one for the threads of each warpgroup that may come to the instruction."""
+        offsets = self._offsets(operand)
+        threads = self._view.facts.execution(operand.point).threads
+        if offsets is None:
+            return False
+        for first in range(0, len(offsets), _WARPGROUP):
+            group = range(first, min(first + _WARPGROUP, len(offsets)))
+            found = {int(offsets[t]) for t in group if threads is None or t in threads}
+            if len(found) > 1:
+                return False
+        return True
+
     def _by_thread(self, operand: MatrixOperand) -> Words | None:
         """Return what each thread adds to the start address, None when not known."""
+        total = self._offsets(operand)
+        execution = self._view.facts.execution(operand.point)
+        if total is not None and execution.threads is not None:
+            inside = np.array([t in execution.threads for t in range(len(total))])
+            if not execution.exact:
+                return None
+            total = np.where(inside, total, np.uint64((1 << 64) - 1))
+        return total
+
+    def _offsets(self, operand: MatrixOperand) -> Words | None:
+        """Return what each thread of the block would add to the start address, None when not known."""
         start, threads = operand.start, self._view.launch.threads
         block = self._view.launch.block
         if start is None or threads is None or block is None:
@@ -230,12 +254,6 @@ class MatrixTiles:
             if part is None:
                 return None
             total = total + part * np.uint64(factor % (1 << 64))
-        execution = self._view.facts.execution(operand.point)
-        if execution.threads is not None:
-            inside = np.array([t in execution.threads for t in range(threads)])
-            if not execution.exact:
-                return None
-            total = np.where(inside, total, np.uint64((1 << 64) - 1))
         return total
 
     def _own_part(self, symbol: Atom | Piece, one_row: bool, threads: int) -> Words | None:

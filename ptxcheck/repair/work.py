@@ -89,8 +89,8 @@ class Workload:
 
         What reads, writes, copies or multiplies may not be executed by fewer threads or less often, bring less, or
         read less of what is written; copies may go that nothing reads. A statement that the patch itself changes may
-        be executed less often, as long as it touches the same places. In each further round as many arrivals, waits
-        and barriers have to come, and as many copies be read, where the patch leaves the statements of their operation
+        be executed less often, as long as it touches the same places. As many arrivals, waits and barriers have to
+        come, and in each further round as many copies be read, where the patch leaves the statements of their operation
         as they are. No statement may be cut off, whether the patch changes it or not. No more than half of the threads
         may stop waiting for what copies bring, no more than half of the arrivals stay in the own CTA, and no place
         start less aligned than those of its operation before. Asynchronous work may not be repeated by every lane, and
@@ -107,12 +107,7 @@ class Workload:
                 pairs.append((old, new))
         if not pairs:
             return False
-        (first, first_now), (last, last_now) = pairs[0], pairs[-1]
-        rounds = (
-            *_grows_less(first.used, last.used, first_now.used, last_now.used),
-            *_grows_less(first.met, last.met, first_now.met, last_now.met),
-        )
-        if any(op not in changed for op in rounds):
+        if any(op not in changed for op in (*_less_used(pairs), *_less_met(pairs))):
             return True
         idle = self._idle(after)
         return _cuts_off(self.runs.view, after.view, (*pairs, *idle)) or any(
@@ -135,6 +130,28 @@ class Workload:
         return self._known[size, rest]
 
 
+_Pairs = Sequence[tuple[Work, Work]]
+
+
+def _less_used(pairs: _Pairs) -> Iterator[Op]:
+    """Yield operations whose results are read less often."""
+    (first, first_now), (last, last_now) = pairs[0], pairs[-1]
+    return _grows_less(first.used, last.used, first_now.used, last_now.used)
+
+
+def _less_met(pairs: _Pairs) -> Iterator[Op]:
+    """Yield arrivals, waits and barriers that are executed less often, round by round.
+
+    A wait that is only asked about may go in one round, and an arrival with a copy that nothing reads.
+    """
+    (first, first_now), (last, last_now) = pairs[0], pairs[-1]
+    rounds = set(_grows_less(first.met, last.met, first_now.met, last_now.met))
+    fewer_copies = any(last_now.done[op] < last.done[op] for op in last.copies)
+    excused = POLLS | ({Op.MBARRIER_ARRIVE, Op.MBARRIER_EXPECT_TX} if fewer_copies else set())
+    for old, new in pairs:
+        yield from (op for op, n in old.met.items() if new.met[op] < n and (op in rounds or op not in excused))
+
+
 def _grows_less(
     first: Counter[Op], last: Counter[Op], first_now: Counter[Op], last_now: Counter[Op]
 ) -> Iterator[Op]:
@@ -145,7 +162,7 @@ def _grows_less(
             yield op
 
 
-def _cuts_off(before: KernelView, after: KernelView, pairs: Sequence[tuple[Work, Work]]) -> bool:
+def _cuts_off(before: KernelView, after: KernelView, pairs: _Pairs) -> bool:
     """Tell whether more statements of some operation are never executed than before."""
     met = {op for pair in pairs for work in pair for op in work.points}
     old = _never_executed(before, [work for work, _ in pairs], met)

@@ -31,6 +31,7 @@ from .machine.trace import (
     ThreadSet,
     Trace,
 )
+from .machine.trace import Access as MemoryAccess
 from .tensor_address import Allocation, allocations_of
 from .tensor_loads import LoadUses
 
@@ -327,13 +328,23 @@ class _Events:
             )
 
 
+def _unknown(occurrence: Occurrence, access: MemoryAccess) -> Iterator[Span]:
+    """Yield what an access may touch whose address is not known."""
+    within = access.within
+    if within is None:
+        yield Span(occurrence.rank, -1, access.size, exact=False)
+        return
+    for rank in range(occurrence.shape.ctas) if within.of_any else (occurrence.rank,):
+        yield Span(rank, within.start, 0, exact=False, reach=within.end - within.start)
+
+
 def _access(occurrence: Occurrence) -> Iterator[Action]:
     """An ordinary access: the bytes of all threads of the strand that take part."""
     access = occurrence.event.access
     assert access is not None
     spans: tuple[Span, ...]
     if access.address is None or isinstance(access.address, Form):
-        spans = (Span(occurrence.rank, -1, access.size, exact=False),)
+        spans = tuple(_unknown(occurrence, access))
     else:
         address = access.address
         numbers = (

@@ -51,7 +51,18 @@ from .special import special_register
 from .steady import keep_steady
 from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, WARP, Atom, Condition, Decisions, Form, Value
 from .table import ParkError, Table
-from .trace import SHARED_LOAD, Access, Assumption, Event, NotFollowedError, Peek, Shape, ThreadSet, Trace
+from .trace import (
+    SHARED_LOAD,
+    Access,
+    Assumption,
+    Bytes,
+    Event,
+    NotFollowedError,
+    Peek,
+    Shape,
+    ThreadSet,
+    Trace,
+)
 
 _MASK64 = (1 << 64) - 1
 _CTA_BARRIERS = frozenset({Op.BAR_SYNC, Op.BAR_RED})
@@ -978,7 +989,13 @@ class Machine:
             self.observe_use(address)
             access = kind.at(self._placed(address) if kind.space else self.reduced(address))
             if access is not None:
-                self._add_access(point, held, threads, replace(access, certain=certain))
+                within = self._within(point, access)
+                self._add_access(point, held, threads, replace(access, certain=certain, within=within))
+
+    def _within(self, point: int, access: Access) -> Bytes | None:
+        """Return the bytes that an access stays inside whose address is not known."""
+        pointer = self.program.pointer(point) if access.address is None else None
+        return None if pointer is None else self.layout.within(pointer, access.size)
 
     def _add_access(self, point: int, guard: ThreadSet, threads: ThreadSet, access: Access) -> None:
         self._append(point, guard, {}, threads, access)

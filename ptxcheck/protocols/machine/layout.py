@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ...cfg.addresses import Pointer
 from ...ir import Function, Module, Symbol, Variable
 from ...launch import GivenValue
 from . import lanes
 from .symbol import Form, Value, atom
-from .trace import PARAM_WINDOW, RANK_SHIFT
+from .trace import PARAM_WINDOW, RANK_SHIFT, Bytes
 
 _RESERVED = 1024
 """Bytes that the system keeps at the start of shared memory on sm_90 and later."""
 _DYNAMIC_ALIGNMENT = 1024
+_END = 1 << 18
+"""More bytes than any CTA has."""
+_PEER = "cluster"
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class Layout:
     parameters: tuple[tuple[int, int, str], ...]
     """Start, size and name of each parameter."""
     starts: dict[str, int]
+    sizes: dict[tuple[str, int], int] = field(default_factory=dict)
+    """Bytes of the shared variables whose size is declared."""
     given: dict[int, int] = field(default_factory=dict)
     """Bytes of parameter space that the user gave values for."""
 
@@ -36,6 +42,22 @@ class Layout:
         if start is not None:
             return PARAM_WINDOW + start
         return lanes.opaque("symbol", symbol.name)
+
+    def within(self, pointer: Pointer, size: int) -> Bytes | None:
+        """Return the bytes that an access of `size` bytes may touch.
+
+        An index that is not known is taken to stay inside its variable. None when neither is known.
+        """
+        base = pointer.base
+        start = self.shared.get((base.name, base.scope)) if base is not None else None
+        if base is None or start is None or not pointer.is_variable:
+            return None
+        low, high = pointer.offset.signed_range
+        length = self.sizes.get((base.name, base.scope), 0)
+        begin, end = start + max(low, 0), start + high + size
+        if length:
+            end = min(end, start + length)
+        return Bytes(begin, end, base.window.startswith(_PEER)) if begin < end <= _END else None
 
     def parameter(self, offset: int, size: int) -> Form | int:
         """Return the given number or the symbol of a parameter word at an offset of parameter space."""
@@ -65,8 +87,9 @@ def layout_of(function: Function, module: Module, given: Sequence[GivenValue] = 
         shared[(variable.name, variable.scope)] = at
     places = function.parameter_places
     starts = {parameter.name: offset for offset, _, parameter in places}
+    sizes = {(v.name, v.scope): v.size for v in _shared_variables(function, module) if v.size is not None}
     parameters = tuple((offset, size, parameter.name) for offset, size, parameter in places)
-    return Layout(shared, parameters, starts, _bytes(given))
+    return Layout(shared, parameters, starts, sizes, _bytes(given))
 
 
 def _bytes(given: Sequence[GivenValue]) -> dict[int, int]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from ...cfg.addresses import Pointer
 from ...cfg.calls import summarise
 from ...cfg.cfg import Cfg
 from ...cfg.definitions import Definitions, Name
@@ -97,9 +98,16 @@ class Program:
         self._regions: dict[int, Region] = {}
         self._steady: dict[Region, tuple[int, ...]] = {}
         self._turning: dict[int, bool] = {}
+        self._pointers: dict[int, Pointer | None] = {}
         self.events = frozenset(
             p for p, i in enumerate(cfg.instructions) if cfg.connected(p) and self._is_event(p, i)
         )
+
+    def pointer(self, point: int) -> Pointer | None:
+        """Return where an access of shared memory points to in every run."""
+        if point not in self._pointers:
+            self._pointers[point] = self._facts.address(point, self.accesses[point].operand)
+        return self._pointers[point]
 
     def _is_event(self, point: int, instruction: Instruction) -> bool:
         operation = instruction.operation

@@ -66,6 +66,15 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
+class Bytes:
+    """Bytes of shared memory from `start` to `end`: of the CTA itself, or of any CTA of its cluster."""
+
+    start: int
+    end: int
+    of_any: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Access:
     """What an ordinary access does to shared memory."""
 
@@ -80,6 +89,8 @@ class Access:
     """Only the first `lanes` lanes of each warp give an address that counts (fewer for small `ldmatrix`)."""
     certain: bool = True
     """False in code that some or all of the threads may skip: the access may happen, or not."""
+    within: Bytes | None = None
+    """What it stays inside when its address is not known, None: all shared memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,6 +25,7 @@ from .evaluate import WIDEST, Values
 from .execution import Execution, Executions
 from .graph import Edge
 from .guards import Fact
+from .linear import Linear
 from .literals import literal_value
 from .reachability import Reachability
 from .slice import SyncSlice, sync_slice
@@ -71,6 +72,10 @@ class Facts:
                 return self._in_brackets(point, operand)
             case _:
                 return literal_value(operand)
+
+    def of_linear(self, form: Linear, width: int) -> Value:
+        """Return what is known of a linear expression, from what is known of its atoms."""
+        return self._values.of_linear(form, width)
 
     def constant(self, point: int, operand: Operand | None) -> int | None:
         """Return the only number that an operand can be. Literals as written, registers unsigned."""

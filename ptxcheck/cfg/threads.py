@@ -2,7 +2,8 @@
 
 Property: where `Lanes.of(name)` gives numbers, element t is exactly what the definition leaves in the
 register of thread t, whatever the launch's other dimensions. It gives them for code that depends on the
-thread index and literals alone. Loops, memory, parameters and block indices have no answer (None).
+thread index and literals alone. Loops, memory, parameters and block indices have no answer (None). What a merge leaves
+follows where the branches on the way to it go by the thread index, too.
 
 Threads are numbered along x, then y, then z. Where the block is not known, 1024 threads along x stand for it:
 a smaller block is a prefix of that (`is_assumed`).
@@ -13,8 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ..ir import Component, Immediate, Instruction, Negated, Operand, Register, Vector
 from ..launch import Dim, Launch
@@ -24,12 +27,16 @@ from . import concrete
 from .cfg import Cfg
 from .concrete import Words
 from .definitions import Definitions, Name, part_of
+from .gates import Gates, gates_of
+from .graph import Edge
 from .optypes import Typing, typing_of
 from .sparse import Sparse
 from .special import MAX_THREADS, special_name
 
 WARP = 32
 WARPGROUP = 128
+Threads: TypeAlias = npt.NDArray[np.bool_]
+"""A truth value for each thread of a block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +127,7 @@ class Lanes:
         self.size = self._block[0] * self._block[1] * self._block[2]
         self._threads = np.arange(self.size, dtype=np.uint64)
         self._sparse: Sparse[Name, Numbers] = Sparse(self)
+        self._gates_of: dict[int, Gates | None] = {}
 
     def of(self, name: Name) -> Words | None:
         """Return the numbers that a definition leaves in each thread, None when not known."""
@@ -163,7 +171,9 @@ class Lanes:
 
     def inputs(self, key: Name) -> Sequence[Name]:
         if key.phi_block is not None:
-            return [name for _, name in self._definitions.merged(key)]
+            gates = self._gates(key.phi_block)
+            deciders = () if gates is None else gates.deciders.values()
+            return [*(name for _, name in self._definitions.merged(key)), *dict.fromkeys(deciders)]
         if key.site < 0:
             return ()
         instruction = self._cfg.instructions[key.site]
@@ -193,12 +203,46 @@ class Lanes:
         return old
 
     def _merged(self, key: Name, read: Read) -> Numbers | None:
-        merged = [read(name) for _, name in self._definitions.merged(key)]
-        first = merged[0] if merged else None
-        if first is None:
+        merged = [(edge, read(name)) for edge, name in self._definitions.merged(key)]
+        first = merged[0][1] if merged else None
+        if first is None or any(other is None for _, other in merged):
             return None
-        same = all(other is not None and np.array_equal(first.words, other.words) for other in merged[1:])
-        return first if same else None
+        if all(other is not None and np.array_equal(first.words, other.words) for _, other in merged[1:]):
+            return first
+        taken = self._taken(key.phi_block, read)
+        if taken is None:
+            return None
+        chosen = first.words
+        for edge, other in merged:
+            assert other is not None
+            chosen = np.where(taken[edge], other.words, chosen) if edge in taken else chosen
+        return Numbers(chosen)
+
+    def _gates(self, block: int) -> Gates | None:
+        if block not in self._gates_of:
+            self._gates_of[block] = gates_of(self._cfg, self._definitions, block)
+        return self._gates_of[block]
+
+    def _taken(self, block: int | None, read: Read) -> dict[Edge, Threads] | None:
+        """Return the threads that come into a block by each of its edges, None when not known."""
+        gates = None if block is None else self._gates(block)
+        if gates is None:
+            return None
+        here = {gates.order[0]: np.ones(self.size, dtype=np.bool_)}
+        taken: dict[Edge, Threads] = {}
+        for source in gates.order:
+            for edge in self._cfg.edges_from(source):
+                threads = here.get(source, np.zeros(self.size, dtype=np.bool_))
+                if edge.guard is not None:
+                    test = read(gates.deciders[edge])
+                    if test is None:
+                        return None
+                    threads = threads & ((test.words != 0) != edge.guard.negated)
+                if edge.target == gates.block:
+                    taken[edge] = threads
+                elif edge.target in gates.order:
+                    here[edge.target] = threads | here.get(edge.target, np.zeros(self.size, dtype=np.bool_))
+        return taken
 
     def _guarded(self, key: Name, instruction: Instruction, new: Words | None, read: Read) -> Words | None:
         guard = instruction.guard

@@ -55,7 +55,7 @@ def _judgements(launched: Launched) -> Iterator[Judgement]:
                 VerdictKind.VIOLATED,
                 Reason(f"the instruction descriptor is illegal: {one.text}", word.point),
             )
-        if word.shape.kind.layout.fields and not word.fields and (name := _parameter(view, word.point)):
+        if word.shape.kind.layout.fields and not word.fields and (name := host_descriptor(view, word.point)):
             of_host.add(word.point)
             text = f"the instruction descriptor that the host passes in {name} is legal, and fits the tiles"
             yield VerdictKind.ASSUMES, Reason(text, word.point)
@@ -65,7 +65,7 @@ def _judgements(launched: Launched) -> Iterator[Judgement]:
         yield from _of_operand(launched, operand, of_host)
 
 
-def _parameter(view: KernelView, point: int) -> str | None:
+def host_descriptor(view: KernelView, point: int) -> str | None:
     """Return the kernel parameter that an instruction descriptor is, None when it is something else."""
     form = view.facts.value(point, view.body.instructions[point].get("idesc")).linear
     if form is None or form.constant or len(form.terms) != 1:
@@ -170,4 +170,4 @@ def _numbers(field: BitField) -> tuple[int, ...]:
     return tuple(field.decode(number << field.shift) for number in range(1 << field.length))
 
 
-__all__ = ["descriptor_field_verdict"]
+__all__ = ["descriptor_field_verdict", "host_descriptor"]

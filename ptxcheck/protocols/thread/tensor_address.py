@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 ALL_COLUMNS = 512
 _WIDTHS = {".32x32b": 1, ".16x64b": 2, ".16x128b": 4, ".16x256b": 8, ".16x32bx2": 1}
 """Columns of one repetition of each shape of a load or store."""
+COPIED_COLUMNS = {".128x256b": 8, ".128x128b": 4, ".64x128b": 4, ".32x128b": 4, ".4x256b": 8}
+"""Columns that each shape of a copy from shared memory fills."""
 _WRITING = frozenset({Trait.STORE, Trait.ATOMIC, Trait.ASYNC})
 _LANES = ("%laneid", "%tid.x")
 
@@ -193,4 +195,6 @@ def _is_uniform(view: KernelView, atom: Atom) -> bool:
     return view.facts.uniform(after, Register(atom.name, atom.scope)) <= Uniformity.WARP
 
 
-__all__ = ["TensorAddress", "differs_in_warp", "tensor_address", "used_width", "warp_addresses", "width"]
+__all__ = [
+    "COPIED_COLUMNS", "TensorAddress", "differs_in_warp", "tensor_address", "used_width", "warp_addresses", "width",
+]  # fmt: skip

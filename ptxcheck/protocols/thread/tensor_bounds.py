@@ -1,0 +1,181 @@
+"""Bounds of addresses in tensor memory: which allocation an address is in, and the columns and lanes that it may name.
+
+Property: an address of a `Bounded` operand is, in every run, the start of its allocation (or zero, where there is none)
+plus a lane and a column that are within the bounds; the lane is that of `lanes` in each warp. An allocation's start is
+what a thread reads from the place that `tcgen05.alloc` writes to, if nothing else writes there: `rests_on_slot`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...cfg import AtomKind, Linear, Uniformity, Value
+from ...cfg.linear import Atom
+from ...op import Op
+from ...spec import Trait
+from .places import Place
+
+if TYPE_CHECKING:
+    from ...view import KernelView
+
+_WARP = 32
+_LANE_SHIFT = 16
+_COLUMN_MASK = (1 << _LANE_SHIFT) - 1
+_ADDRESS_BITS = 32
+_ALL_COLUMNS = 512
+_ID_BITS = 0b11 << 30
+"""Where the address of scale factors has their id."""
+_LOADS = frozenset({Op.LD, Op.LDU})
+_WRITING = frozenset({Trait.STORE, Trait.ATOMIC, Trait.ASYNC})
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """What is known of an address."""
+
+    columns: int
+    """Columns of the allocation that it is in."""
+    last_column: int
+    """Greatest column that it can be, counted from the start of the allocation."""
+    lane_bits: int
+    """Bits that its lane can have."""
+    rests_on_slot: bool
+    """It holds if nothing but the allocation writes to where its start is kept."""
+
+
+class TensorBounds:
+    """Addresses of tensor memory in one kernel."""
+
+    def __init__(self, view: KernelView) -> None:
+        self._view = view
+        self._slots = [
+            (point, place)
+            for point in sorted(view.tensor_memory.allocations)
+            if (place := view.places.of(point, view.body.instructions[point].get("dst"), ".shared"))
+            is not None
+        ]
+        self._starts: dict[int, tuple[int, bool] | None] = {}
+
+    def of(self, point: int, name: str = "taddr") -> Bounded | None:
+        """Return the bounds of an address operand, None when it is in no allocation as far as is followed."""
+        value = self._view.facts.value(point, self._view.body.instructions[point].get(name))
+        start = self._start(value)
+        if start is None:
+            if not self._all_columns():
+                return None
+            found, form, columns = value, value.linear, _ALL_COLUMNS
+        else:
+            assert value.linear is not None
+            form, columns = value.linear.without(start[0]), start[1]
+            found = self._view.facts.of_linear(form, _ADDRESS_BITS)
+        column = found.maybe & _COLUMN_MASK
+        if found.high <= _COLUMN_MASK:
+            column = min(column, found.high)
+        by_thread = None if form is None else self._by_thread(point, form)
+        if by_thread is not None:
+            offsets, rest = by_thread
+            column = min(column, max(offset & _COLUMN_MASK for offset in offsets.values()) + rest)
+        lanes = (found.maybe & ~_ID_BITS) >> _LANE_SHIFT
+        return Bounded(columns, column, lanes, start is not None and not start[2])
+
+    def lanes(self, point: int) -> Mapping[int, int] | None:
+        """Return the lane that each warp which may execute a load or store names; None when not known."""
+        operand = self._view.body.instructions[point].get("taddr")
+        if self._view.facts.uniform(point, operand) > Uniformity.WARP:
+            return None
+        value = self._view.facts.value(point, operand)
+        start = self._start(value)
+        form = value.linear if start is None or value.linear is None else value.linear.without(start[0])
+        if value.constant is not None:
+            form = Linear((), value.constant)
+        found = None if form is None else self._by_thread(point, form)
+        if found is None:
+            return None
+        return {thread // _WARP: offset >> _LANE_SHIFT & 0xFFFF for thread, offset in found[0].items()}
+
+    def _by_thread(self, point: int, form: Linear) -> tuple[Mapping[int, int], int] | None:
+        """Return what is added to a start in one thread of each warp that may come to a point, and the most columns
+        that other terms add, which are no lanes.
+        """
+        count, threads = self._view.launch.threads, self._view.facts.execution(point).threads
+        if count is None:
+            return None
+        firsts = range(0, count, _WARP) if threads is None else [warp * _WARP for warp in threads.warps]
+        offsets = dict.fromkeys(firsts, form.constant)
+        rest: list[tuple[Atom, int]] = []
+        for term in form.terms:
+            own = self._view.thread_offsets.of_form(Linear((term,), 0))
+            if own is None:
+                rest.append(term)
+            else:
+                offsets = {first: offset + int(own[first]) for first, offset in offsets.items()}
+        others = self._view.facts.of_linear(Linear(tuple(rest), 0), _ADDRESS_BITS)
+        return None if others.high > _COLUMN_MASK or not offsets else (offsets, others.high)
+
+    # ---- allocations
+
+    def allocation_of(self, point: int) -> tuple[int, bool] | None:
+        """Return the columns of the allocation that starts at an address, and whether that is sure."""
+        value = self._view.facts.value(point, self._view.body.instructions[point].get("taddr"))
+        if value.constant == 0 and self._all_columns():
+            return _ALL_COLUMNS, True
+        start = self._start(value)
+        if start is None or value.linear is None:
+            return None
+        rest = self._view.facts.of_linear(value.linear.without(start[0]), _ADDRESS_BITS)
+        return None if rest.constant != 0 else start[1:]
+
+    def _all_columns(self) -> bool:
+        memory = self._view.tensor_memory
+        sizes = {memory.columns(point).constant for point in memory.allocations}
+        return sizes == {_ALL_COLUMNS}
+
+    def _start(self, value: Value) -> tuple[Atom, int, bool] | None:
+        """Return the term of an address that an allocation wrote, its columns, and whether that is sure."""
+        for atom, factor in () if value.linear is None else value.linear.terms:
+            if factor == 1 and atom.kind is AtomKind.DEFINITION and atom.at >= 0:
+                found = self._allocated(atom.at)
+                if found is not None:
+                    return atom, *found
+        return None
+
+    def _allocated(self, load: int) -> tuple[int, bool] | None:
+        if load not in self._starts:
+            self._starts[load] = self._read_at(load)
+        return self._starts[load]
+
+    def _read_at(self, load: int) -> tuple[int, bool] | None:
+        """Return the columns of the allocation whose start a load reads, and whether nothing else can be there."""
+        instruction = self._view.body.instructions[load]
+        if instruction.operation.op not in _LOADS or instruction.guard is not None:
+            return None
+        place = self._view.places.of(load, instruction.get("a"))
+        if place is None or place.at is None:
+            return None
+        sizes = {
+            self._view.tensor_memory.columns(p).constant for p, slot in self._slots if slot.is_same(place)
+        }
+        size = None if None in sizes or not sizes else min(each for each in sizes if each is not None)
+        if size is None:
+            return None
+        writers = tuple(self._writers(place, load))
+        return None if any(sure for sure in writers) else (size, not writers)
+
+    def _writers(self, place: Place, load: int) -> Iterator[bool]:
+        """Yield for each access that may write to a place before a load whether it surely writes there."""
+        for access in self._view.shared_accesses:
+            operation = self._view.body.instructions[access.point].operation
+            is_later = self._view.cfg.reaches(load, access.point) and not self._view.cfg.reaches(
+                access.point, load
+            )
+            if is_later or not operation.traits & _WRITING:
+                continue
+            if access.place is None:
+                yield False
+            elif access.place.may_overlap(place, access.size, 4):
+                yield access.place.at is not None
+
+
+__all__ = ["Bounded", "TensorBounds"]

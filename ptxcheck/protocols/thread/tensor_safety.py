@@ -1,0 +1,426 @@
+"""Whether tensor memory is allocated and freed once, and accessed inside what is allocated (PTX ISA 9.7.17).
+
+Property: `proved` means that in every run
+
+* each allocation has a legal number of columns, is made once, by one warp, before the permit is given up, none larger
+  than one before it, and all of them fit together;
+* it is freed once, from its start, with its size: on every way to the end of the kernel of the warp that made it, or by
+  another warp in the same runs;
+* loads, stores, accumulators and copies lie in the columns of their allocation, other operands in tensor memory start
+  in them; loads and stores name the lanes of their warp, or the first quarter, and one address in the whole warp.
+
+`violated` rests on what the analyses of one thread show. Not asked: the order of accesses, allocations and
+deallocations of several warps, which slot safety is about, and the columns of CTAs that run together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, product
+from typing import TYPE_CHECKING
+
+from ...cfg import Edge, EdgeKind, Name, ThreadSet, Uniformity
+from ...cfg.definitions import ENTRY
+from ...descriptors.matrix.accumulator import accumulator
+from ...ir import Register
+from ...isa.modifier import Mod
+from ...op import Op
+from ...spec import Trait
+from ...verdict import Property, Reason, Verdict, VerdictKind
+from .descriptor_fields import host_descriptor
+from .divergence import controlling
+from .judgement import Judgement, verdict_of
+from .largest_block import Launched
+from .matrix_operands import TCGEN05
+from .register_flow import unknown_calls
+from .tensor_address import COPIED_COLUMNS, used_width
+from .tensor_bounds import Bounded, TensorBounds
+from .tensor_memory import COLUMNS, LEGAL_COLUMNS, LOADS, TENSOR_MEMORY, Pair
+
+if TYPE_CHECKING:
+    from ...view import KernelView
+
+_MOVES = LOADS | {Op.TCGEN05_ST}
+_QUARTERS = 4
+_QUARTER = 32
+_WHOLE_QUARTER = ".32x32b"
+_HALF_QUARTER = 16
+_SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
+"""What every program may call without a body for it (PTX interoperability guide, "System Calls")."""
+_MOST_COMMON_BRANCHES = 6
+_ORDINARY_LOADS = frozenset({Op.LD, Op.LDU, Op.LD_NC})
+_OF_LAUNCH = frozenset({".param", ".const"})
+"""Spaces whose contents are the same during a launch."""
+_SLOT = "nothing but the allocation writes to where its address is kept"
+
+
+def tensor_memory_verdict(launched: Launched) -> Verdict | None:
+    """Return the verdict on tensor memory; None for a kernel that uses none."""
+    view = launched.view
+    if not any(i.operation.op in TENSOR_MEMORY for i in view.body.instructions):
+        return None
+    found = verdict_of(Property.TENSOR_MEMORY_SAFETY, _judgements(launched))
+    if found.kind is not VerdictKind.UNKNOWN:
+        return found
+    flaws = tuple(dict.fromkeys(_flaws(view)))
+    return found if not flaws else Verdict(Property.TENSOR_MEMORY_SAFETY, VerdictKind.VIOLATED, flaws)
+
+
+def _judgements(launched: Launched) -> Iterator[Judgement]:
+    view = launched.view
+    for call in sorted(unknown_calls(view)):
+        if view.facts.calls[call].callee in _SYSTEM_CALLS:
+            continue
+        yield _unknown("what this call does to tensor memory is not known", call)
+    if not view.function.is_entry:
+        yield _unknown("what calls this function is not known", -1)
+    if not view.tensor_memory.allocations:
+        yield _unknown("nothing is allocated", min(view.tensor_memory.of(TENSOR_MEMORY), default=-1))
+        return
+    found: tuple[Judgement, ...] = ()
+    for under, taken in launched.each():
+        found = tuple(chain(_Lives(under).judgements(), _Accesses(under).judgements()))
+        if taken is not None:
+            found = (*found, (VerdictKind.ASSUMES, taken))
+        if not any(kind is VerdictKind.UNKNOWN for kind, _ in found):
+            break
+    yield from found
+
+
+class _Lives:
+    """Allocations, from their making to their end."""
+
+    def __init__(self, view: KernelView) -> None:
+        self._view = view
+        self._memory = view.tensor_memory
+        self._bounds = TensorBounds(view)
+
+    def judgements(self) -> Iterator[Judgement]:
+        allocations = sorted(self._memory.allocations)
+        for point in allocations:
+            yield from self._made(point)
+            yield from self._freed(point)
+        yield from self._together(allocations)
+        yield from self._permits(allocations)
+        mixed = self._view.tensor_memory_use.mixed_groups()
+        if mixed is not None:
+            yield _unknown("instructions are of one CTA here, and of pairs elsewhere", mixed[1])
+
+    def _made(self, point: int) -> Iterator[Judgement]:
+        columns = self._memory.columns(point).constant
+        if columns not in LEGAL_COLUMNS:
+            yield _unknown("the number of columns that are allocated is not known to be legal", point)
+        if self._comes_back(point):
+            yield _unknown("how often a loop allocates is not followed", point)
+        if self._warp(point) is None:
+            yield _unknown(f"whether one warp alone allocates is not known{self._of_block}", point)
+        if self._view.body.instructions[point].operation.has(Mod.CTA_GROUP_2):
+            yield from self._of_pair(point)
+
+    def _of_pair(self, point: int) -> Iterator[Judgement]:
+        for block, _ in controlling(self._view.cfg, self._view.cfg.graph.block_of[point]):
+            last = self._view.cfg.blocks[block].last
+            guard = self._view.body.instructions[last].guard
+            if guard is None or self._holding(last, guard.register) is not None:
+                continue
+            if self._view.facts.uniform(last, guard.register) > Uniformity.CLUSTER:
+                yield (
+                    VerdictKind.ASSUMES,
+                    Reason("both CTAs of a pair go the same way here, to allocate", last),
+                )
+
+    def _freed(self, point: int) -> Iterator[Judgement]:
+        """Yield why an allocation may live longer than its kernel, or be freed amiss."""
+        columns, warp = self._memory.columns(point).constant, self._warp(point)
+        frees = []
+        for free in sorted(self._memory.deallocations):
+            found = self._bounds.allocation_of(free)
+            if found is None:
+                yield _unknown("which allocation is freed here is not followed", free)
+                return
+            size, is_sure = found
+            if self._memory.columns(free).constant != size or size != columns:
+                yield _unknown("whether as many columns are freed as were allocated is not known", free)
+                return
+            if not is_sure:
+                yield VerdictKind.ASSUMES, Reason(_SLOT, point)
+            if self._warp(free) is None:
+                yield _unknown(f"whether one warp alone frees is not known{self._of_block}", free)
+            if self._comes_back(free):
+                yield _unknown("how often a loop frees is not followed", free)
+            frees.append(free)
+        if len(self._memory.allocations) > 1 and len(frees) > 1:
+            yield _unknown("which of several allocations is freed here is not followed", frees[0])
+        elif warp is not None and not self._is_freed_by(point, warp, frees):
+            yield from self._freed_by_another(point, warp, frees)
+
+    def _comes_back(self, point: int) -> bool:
+        """Tell whether a thread may execute a point more than once."""
+        if not self._view.cfg.reaches(point, point) and self._view.cfg.loop_of(point) is None:
+            return False
+        warp = self._warp(point)
+        return warp is None or self._may_reach(point, warp, point, {})
+
+    def _is_freed_by(self, point: int, warp: ThreadSet, frees: list[int]) -> bool:
+        """Tell whether a warp that allocates frees once, on all its ways to the end."""
+        own = [free for free in frees if self._runs_for(free, warp)]
+        if not own or self._may_end(point, warp, own, {}):
+            return False
+        return not any(self._may_reach(one, warp, other, {}) for one in own for other in own)
+
+    def _freed_by_another(self, point: int, warp: ThreadSet, frees: list[int]) -> Iterator[Judgement]:
+        """Yield why another warp may not free in the same runs; what it rests on that it does."""
+        other = self._warp(frees[0]) if len(frees) == 1 else None
+        common = self._common_branches((point, *frees))
+        is_freed = (
+            other is not None
+            and self._runs_for(frees[0], other)
+            and self._runs_for(point, warp)
+            and all(
+                self._goes_along((point, warp), (frees[0], other), dict(zip(common, targets, strict=True)))
+                for targets in product(*(self._view.cfg.successors[block] for block in common))
+            )
+        )
+        if not is_freed:
+            text = "whether every way to the end of the kernel frees what is allocated here is not known"
+            yield _unknown(text, point)
+            return
+        for block in common:
+            if not self._is_common(block, _OF_LAUNCH):
+                text = "all warps of a CTA find the same in global memory, for this branch"
+                yield VerdictKind.ASSUMES, Reason(text, self._view.cfg.blocks[block].last)
+
+    def _goes_along(
+        self, made: tuple[int, ThreadSet], freed: tuple[int, ThreadSet], ways: Mapping[int, int]
+    ) -> bool:
+        """Tell whether of two points both are surely passed by their warps, or none, when branches go given ways."""
+        sides = [
+            (not self._may_end(None, warp, [point], ways), not self._may_reach(None, warp, point, ways))
+            for point, warp in (made, freed)
+        ]
+        return all(passed for passed, _ in sides) or all(never for _, never in sides)
+
+    def _common_branches(self, points: tuple[int, ...]) -> list[int]:
+        """Return branches over some points at which the whole CTA goes one way, once."""
+        cfg = self._view.cfg
+        above = {block for point in points for block, _ in controlling(cfg, cfg.graph.block_of[point])}
+        return [block for block in sorted(above) if self._is_common(block)][:_MOST_COMMON_BRANCHES]
+
+    def _is_common(self, block: int, spaces: frozenset[str] = _OF_LAUNCH | {".global"}) -> bool:
+        """Tell whether all threads take the same way at a branch: numbers in some spaces decide, outside loops."""
+        cfg, facts = self._view.cfg, self._view.facts
+        last = cfg.blocks[block].last
+        guard = self._view.body.instructions[last].guard
+        if (
+            guard is None
+            or cfg.loop_of(last) is not None
+            or facts.uniform(last, guard.register) > Uniformity.CTA
+        ):
+            return False
+        seen: set[Name] = set()
+        work = [facts.name(last, guard.register)]
+        while work:
+            name = work.pop()
+            if name in seen or name.site == ENTRY:
+                continue
+            seen.add(name)
+            if name.phi_block is not None:
+                return False
+            instruction = self._view.body.instructions[name.site]
+            traits, op = instruction.operation.traits, instruction.operation.op
+            is_load = op in _ORDINARY_LOADS and instruction.operation.slots.get("space", "") in spaces
+            if not (is_load or Trait.PURE in traits or op is Op.MOV):
+                return False
+            work.extend(facts.name(name.site, register) for register in instruction.reads())
+        return True
+
+    def _may_end(self, start: int | None, warp: ThreadSet, stops: list[int], ways: Mapping[int, int]) -> bool:
+        """Tell whether a warp may come to its end from a point, or from the entry, without any of some points."""
+        return self._walk(start, warp, frozenset(stops), None, ways)
+
+    def _may_reach(self, start: int | None, warp: ThreadSet, goal: int, ways: Mapping[int, int]) -> bool:
+        return self._walk(start, warp, frozenset(), goal, ways)
+
+    def _walk(
+        self,
+        start: int | None,
+        warp: ThreadSet,
+        stops: frozenset[int],
+        goal: int | None,
+        ways: Mapping[int, int],
+    ) -> bool:
+        """Follow all ways that a warp can take, as far as its threads decide; to a point, or to the end (None)."""
+        cfg = self._view.cfg
+        first = 0 if start is None else cfg.graph.block_of[start]
+        work = [(first, 0 if start is None else start + 1)]
+        seen: set[int] = set()
+        while work:
+            block, begin = work.pop()
+            points = [p for p in cfg.blocks[block].points if p >= begin]
+            if goal in points:
+                return True
+            if any(p in stops for p in points):
+                continue
+            for edge in cfg.edges_from(block):
+                if edge.kind is EdgeKind.TRAP or ways.get(block, edge.target) != edge.target:
+                    continue
+                if not self._passes(cfg.blocks[block].last, edge, warp):
+                    continue
+                if edge.target == cfg.exit:
+                    if goal is None:
+                        return True
+                elif edge.target not in seen:
+                    seen.add(edge.target)
+                    work.append((edge.target, cfg.blocks[edge.target].start))
+        return False
+
+    def _passes(self, last: int, edge: Edge, warp: ThreadSet) -> bool:
+        """Tell whether some thread of a warp may take an edge."""
+        if edge.guard is None:
+            return True
+        holding = self._holding(last, edge.guard.register, not edge.guard.negated)
+        return holding is None or bool((holding & warp).bits)
+
+    def _runs_for(self, point: int, warp: ThreadSet) -> bool:
+        """Tell whether a warp that comes to a point executes it, whatever its guard."""
+        guard = self._view.body.instructions[point].guard
+        if guard is None:
+            return True
+        holding = self._holding(point, guard.register, not guard.negated)
+        return holding is not None and not (warp - holding).bits
+
+    def _holding(self, point: int, register: Register, truth: bool = True) -> ThreadSet | None:
+        return self._view.facts.holding(self._view.facts.name(point, register), truth)
+
+    def _together(self, allocations: list[int]) -> Iterator[Judgement]:
+        sizes = {point: self._memory.columns(point).constant or COLUMNS for point in allocations}
+        if sum(sizes.values()) > COLUMNS:
+            yield _unknown(
+                f"whether all allocations fit into {COLUMNS} columns is not known", allocations[-1]
+            )
+        for first in allocations:
+            for then in allocations:
+                if sizes[then] > sizes[first] and self._view.cfg.reaches(first, then):
+                    yield _unknown("a larger allocation may follow a smaller one", then)
+
+    def _permits(self, allocations: list[int]) -> Iterator[Judgement]:
+        for permit in sorted(self._memory.points[Op.TCGEN05_RELINQUISH_ALLOC_PERMIT]):
+            for point in allocations:
+                mine, its = self._warp(point), self._warp(permit)
+                same = mine is not None and its is not None and mine.warps == its.warps
+                if not same or self._view.cfg.reaches(permit, point):
+                    yield _unknown("whether the permit is given up before an allocation is not known", permit)
+
+    def _warp(self, point: int) -> ThreadSet | None:
+        """Return the threads of the only warp that may come to a point; None when it may be more."""
+        threads = self._view.facts.execution(point).threads
+        return threads if threads is not None and len(threads.warps) == 1 else None
+
+    @property
+    def _of_block(self) -> str:
+        return (
+            "" if self._view.launch.threads is not None else ": the block size is not, give it with --launch"
+        )
+
+
+class _Accesses:
+    """Columns and lanes of what instructions read and write."""
+
+    def __init__(self, view: KernelView) -> None:
+        self._view = view
+        self._memory = view.tensor_memory
+        self._bounds = TensorBounds(view)
+        self._words = {word.point: word for word in view.matrix_tiles.operands.instruction_words}
+
+    def judgements(self) -> Iterator[Judgement]:
+        for point in sorted(self._memory.of(_MOVES)):
+            yield from self._inside(point, "taddr", used_width(self._view, point))
+            yield from self._in_lanes(point)
+        for point in sorted(self._memory.points[Op.TCGEN05_CP]):
+            shape = self._view.body.instructions[point].operation.slots.get("shape", "")
+            yield from self._inside(point, "taddr", COPIED_COLUMNS.get(shape, 1))
+        for point in sorted(self._memory.points[Op.TCGEN05_SHIFT]):
+            yield from self._inside(point, "taddr", 1)
+        for point in sorted(self._memory.of(TCGEN05)):
+            yield from self._multiplication(point)
+
+    def _multiplication(self, point: int) -> Iterator[Judgement]:
+        instruction, word = self._view.body.instructions[point], self._words.get(point)
+        m, n = (None, None) if word is None else (word.fields.get("m"), word.fields.get("n"))
+        d = None if word is None or m is None or n is None else accumulator(word.shape, m, n)
+        if word is not None and not word.fields and (name := host_descriptor(self._view, point)) is not None:
+            text = (
+                f"D of the instruction descriptor that the host passes in {name} fits into what is allocated"
+            )
+            yield VerdictKind.ASSUMES, Reason(text, point)
+            yield from self._inside(point, "taddr", 1)
+        elif d is None:
+            yield _unknown("the columns of D are not known, as its shape is not", point)
+        else:
+            yield from self._inside(point, "taddr", d.columns)
+            place = self._bounds.of(point)
+            if place is not None and place.lane_bits & ~(0 if d.all_lanes else _HALF_QUARTER):
+                yield _unknown("whether D starts at a lane of its layout is not known", point)
+        for operand in ("a_taddr", "scale_a", "scale_b", "metadata"):
+            if instruction.get(operand) is not None:
+                yield from self._inside(point, operand, 1)
+
+    def _inside(self, point: int, name: str, width: int) -> Iterator[Judgement]:
+        """Yield why an operand may reach beyond its allocation."""
+        place: Bounded | None = self._bounds.of(point, name)
+        if place is None:
+            yield _unknown("where in tensor memory this operand lies is not followed", point)
+        elif place.last_column + width > place.columns:
+            text = f"whether this operand ends within the {place.columns} columns that are allocated is not known"
+            yield _unknown(text, point)
+        elif place.rests_on_slot:
+            yield VerdictKind.ASSUMES, Reason(_SLOT, min(self._memory.allocations))
+
+    def _in_lanes(self, point: int) -> Iterator[Judgement]:
+        lanes = self._bounds.lanes(point)
+        if lanes is None:
+            yield _unknown("which lanes of tensor memory each warp names is not followed", point)
+            return
+        shape = self._view.body.instructions[point].operation.slots.get("shape", "")
+        step = _QUARTER if shape == _WHOLE_QUARTER else _HALF_QUARTER
+        for warp, lane in lanes.items():
+            if lane % step or lane // _QUARTER not in (0, warp % _QUARTERS):
+                yield _unknown(f"warp {warp} may name lane {lane}, which it does not reach", point)
+                return
+
+
+def _flaws(view: KernelView) -> Iterator[Reason]:
+    """Yield what is surely wrong with the tensor memory of a kernel."""
+    memory, use = view.tensor_memory, view.tensor_memory_use
+    pairs: tuple[tuple[Callable[[], Iterable[Pair]], str], ...] = (
+        (memory.never_freed, "a way to the end of the kernel does not free what is allocated here"),
+        (memory.growing, "a larger allocation follows this one"),
+        (memory.after_relinquish, "the permit is given up before an allocation"),
+        (memory.oversubscribed, f"this allocation and a later one have more than {COLUMNS} columns"),
+        (use.freed_twice, "what is freed here is freed a second time"),
+        (use.lost_allocations, "the address of this allocation is overwritten before it is read"),
+    )
+    for find, text in pairs:
+        yield from (Reason(text, pair.first) for pair in find())
+    for point, columns in memory.wrong_sizes():
+        yield Reason(f"{columns} columns are freed, which nothing allocates", point)
+    for point, _ in use.freed_elsewhere():
+        yield Reason("another address is freed than the start of the allocation", point)
+    for point, last, address in use.d_beyond():
+        yield Reason(f"D reaches column {last}, but {address.columns} are allocated", point)
+    for point, lane, _ in use.d_off_its_lanes():
+        yield Reason(f"no layout of D starts at lane {lane}", point)
+    never = memory.never_allocated()
+    if never is not None:
+        yield Reason("tensor memory is used, and nobody allocates any", never)
+    for point in sorted(memory.allocations):
+        size = memory.columns(point)
+        if not any(size.may_be(legal) for legal in LEGAL_COLUMNS):
+            yield Reason(f"{size} columns are allocated: no power of two from 32 to {COLUMNS}", point)
+
+
+def _unknown(text: str, point: int) -> Judgement:
+    return VerdictKind.UNKNOWN, Reason(text, point)
+
+
+__all__ = ["tensor_memory_verdict"]

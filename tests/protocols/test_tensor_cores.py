@@ -1,0 +1,312 @@
+"""Verdicts on tensor cores that need no run of the whole kernel: descriptors, collectives, tensor memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxcheck.launches import launch_of
+from ptxcheck.parser import parse_module
+from ptxcheck.protocols.thread.tensor_cores import tensor_core_verdicts
+from ptxcheck.source import Source
+from ptxcheck.verdict import Property, Verdict, VerdictKind
+from ptxcheck.view import KernelView
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+PROVED, ASSUMES, UNKNOWN, VIOLATED = (
+    VerdictKind.PROVED, VerdictKind.ASSUMES, VerdictKind.UNKNOWN, VerdictKind.VIOLATED,
+)  # fmt: skip
+HEAD = ".version 8.6\n.target {target}\n.address_size 64\n"
+
+
+def verdict(text: str, which: Property) -> Verdict | None:
+    module = parse_module(Source("kernel.ptx", text))
+    (function,) = module.entries
+    view = KernelView(module, function, launch_of(function, [])[0])
+    return next((each for each in tensor_core_verdicts(view) if each.property is which), None)
+
+
+def kind(text: str, which: Property) -> VerdictKind:
+    found = verdict(text, which)
+    assert found is not None
+    return found.kind
+
+
+# ---------------------------------------------------------------- descriptors
+
+DESCRIPTORS = Property.MATRIX_DESCRIPTORS
+
+
+DESCRIPTOR_RULES = (
+    "TM019", "TM020", "TM021", "TM022", "TM023", "TM025", "TM026", "WG014", "WG015", "WG016", "WG017", "WG018", "WG020",
+)  # fmt: skip
+REFUSED = [path for rule in DESCRIPTOR_RULES for path in sorted((CORPUS / "bad" / rule).glob("*.ptx"))]
+
+
+@pytest.mark.parametrize("path", REFUSED, ids=lambda path: path.stem)
+def test_descriptors_that_rules_refuse_are_violated(path: Path) -> None:
+    assert kind(path.read_text(), DESCRIPTORS) is VIOLATED
+
+
+@pytest.mark.parametrize(
+    "name", ["descriptors_of_a_tile_in_steps", "ring_of_descriptors", "leading_and_stride_without_swizzle"]
+)
+def test_descriptors_of_good_kernels_are_proved(name: str) -> None:
+    assert kind((CORPUS / "good" / f"{name}.ptx").read_text(), DESCRIPTORS) is PROVED
+
+
+MULTIPLY = (
+    HEAD.format(target="sm_100a")
+    + """
+.visible .entry kernel(.param .u32 word, .param .u64 high) .reqntid 32
+{{
+    .reg .pred leads;
+    .reg .b32 d, idesc, at;
+    .reg .b64 a_desc;
+    .shared .align 1024 .b8 tile[16384];
+    .shared .align 4 .b32 slot;
+    tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 64;
+    bar.sync 0;
+    ld.shared.b32 d, [slot];
+    mov.u32 at, tile;
+    shr.u32 at, at, 4;
+    and.b32 at, at, 16383;
+    cvt.u64.u32 a_desc, at;
+    {fields}
+    {word}
+    elect.sync _|leads, -1;
+    @leads tcgen05.mma.cta_group::1.kind::f16 [d], a_desc, a_desc, idesc, 1;
+    bar.sync 0;
+    tcgen05.dealloc.cta_group::1.sync.aligned.b32 d, 64;
+    ret;
+}}
+"""
+)
+RIGHT = "or.b64 a_desc, a_desc, 0x4000404000010000;"
+WORD = "mov.b32 idesc, 0x8100490;"
+
+
+@pytest.mark.parametrize(
+    ("fields", "word", "wanted"),
+    [
+        (RIGHT, WORD, PROVED),
+        ("or.b64 a_desc, a_desc, 0x6000404000010000;", WORD, VIOLATED),
+        (RIGHT, "mov.b32 idesc, 0x8100498;", VIOLATED),
+        (RIGHT, "ld.param.u32 idesc, [word];", ASSUMES),
+        (RIGHT, "ld.param.u32 idesc, [word]; or.b32 idesc, idesc, 0x8100490;", UNKNOWN),
+        (".reg .b64 more; ld.param.u64 more, [high]; or.b64 a_desc, a_desc, more;", WORD, UNKNOWN),
+    ],
+)
+def test_every_field_has_to_be_known_to_be_legal(fields: str, word: str, wanted: VerdictKind) -> None:
+    assert kind(MULTIPLY.format(fields=fields, word=word), DESCRIPTORS) is wanted
+
+
+def test_what_the_host_passes_is_named() -> None:
+    found = verdict(MULTIPLY.format(fields=RIGHT, word="ld.param.u32 idesc, [word];"), DESCRIPTORS)
+    assert found is not None
+    assert "param+0" in found.reasons[0].text
+
+
+# ---------------------------------------------------------------- collectives
+
+COLLECTIVES = Property.COLLECTIVE_EXECUTION
+TOGETHER = (
+    HEAD.format(target="sm_90a")
+    + """
+.visible .entry kernel(.param .u64 words) {block}
+{{
+    .reg .pred out;
+    .reg .b32 thread, lane, word;
+    .reg .b64 at, own;
+    ld.param.u64 at, [words];
+    mov.u32 thread, %tid.x;
+    {decide}
+    @out bra DONE;
+    wgmma.fence.sync.aligned;
+DONE:
+    bar.sync 0;
+    ret;
+}}
+"""
+)
+LOADED = "mul.wide.u32 own, thread, 4; add.u64 at, at, own; ld.global.u32 word, [at];"
+ALL_LANES_OF_ONE = "shfl.sync.idx.b32 word, word, 0, 31, -1; setp.eq.u32 out, word, 0;"
+
+
+@pytest.mark.parametrize(
+    ("block", "decide", "wanted"),
+    [
+        (".reqntid 128", "setp.eq.b64 out, at, 0;", PROVED),
+        (".reqntid 256", "setp.lt.u32 out, thread, 128;", PROVED),
+        (".maxntid 256", "setp.lt.u32 out, thread, 128;", ASSUMES),
+        (".reqntid 256", "setp.lt.u32 out, thread, 64;", VIOLATED),
+        (".reqntid 128", "and.b32 lane, thread, 31; setp.ne.u32 out, lane, 0;", VIOLATED),
+        (".reqntid 160", "setp.ge.u32 out, thread, 128;", PROVED),
+        (".reqntid 160", "setp.eq.b64 out, at, 0;", VIOLATED),
+        ("", "setp.eq.b64 out, at, 0;", UNKNOWN),
+        (".reqntid 128", f"{LOADED} setp.eq.u32 out, word, 0;", UNKNOWN),
+        (".reqntid 128", f"{LOADED} {ALL_LANES_OF_ONE}", ASSUMES),
+    ],
+)
+def test_who_comes_to_an_instruction_of_a_warpgroup(block: str, decide: str, wanted: VerdictKind) -> None:
+    assert kind(TOGETHER.format(block=block, decide=decide), COLLECTIVES) is wanted
+
+
+def test_kernels_without_tensor_cores_are_not_asked() -> None:
+    text = HEAD.format(target="sm_90a") + ".visible .entry kernel() .reqntid 32\n{\n bar.sync 0;\n ret;\n}\n"
+    assert verdict(text, COLLECTIVES) is None
+
+
+# ---------------------------------------------------------------- tensor memory
+
+MEMORY = Property.TENSOR_MEMORY_SAFETY
+TENSOR = (
+    HEAD.format(target="sm_100a")
+    + """
+.visible .entry kernel(.param .u32 steps, .param .u64 out) {block}
+{{
+    .reg .pred first, last, stop;
+    .reg .b32 thread, warp, base, at, lane, value, step, n, stage;
+    .reg .b64 to;
+    .shared .align 4 .b32 slot;
+    .shared .align 4 .b32 others[64];
+    ld.param.u32 n, [steps];
+    ld.param.u64 to, [out];
+    mov.u32 thread, %tid.x;
+    shr.u32 warp, thread, 5;
+    setp.eq.u32 first, warp, 0;
+    setp.eq.u32 last, warp, 3;
+    {before}
+    {alloc}
+    bar.sync 0;
+    ld.shared.b32 base, [slot];
+    {access}
+    bar.sync 0;
+    {free}
+DONE:
+    ret;
+}}
+"""
+)
+ALLOC = "@first tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 64;"
+FREE = "@first tcgen05.dealloc.cta_group::1.sync.aligned.b32 base, 64;"
+BY_ANOTHER = FREE.replace("first", "last")
+LANES = "shl.b32 lane, warp, 21; add.u32 at, base, lane;"
+LOAD = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {value}, [at]; tcgen05.wait::ld.sync.aligned;"
+STAGES = f"""mov.u32 step, 0; mov.u32 stage, 0; {LANES}
+NEXT:
+    shl.b32 lane, stage, 5; {{add}} add.u32 lane, lane, at;
+    tcgen05.ld.sync.aligned.32x32b.x32.b32 {{{{{", ".join(["value"] * 32)}}}}}, [lane];
+    tcgen05.wait::ld.sync.aligned;
+    add.u32 stage, stage, 1; setp.eq.u32 stop, stage, {{stages}}; selp.b32 stage, 0, stage, stop;
+    add.u32 step, step, 1; setp.lt.u32 stop, step, n; @stop bra NEXT;
+"""
+
+
+def tensor(**parts: str) -> str:
+    usual = {
+        "block": ".reqntid 128", "before": "", "alloc": ALLOC, "access": f"{LANES} {LOAD}", "free": FREE,
+    }  # fmt: skip
+    return TENSOR.format(**(usual | parts))
+
+
+def test_an_allocation_with_its_accesses_is_proved() -> None:
+    assert kind(tensor(), MEMORY) is PROVED
+
+
+def test_a_bound_on_the_block_is_an_assumption() -> None:
+    assert kind(tensor(block=".maxntid 128"), MEMORY) is ASSUMES
+    assert kind(tensor(block=""), MEMORY) is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("free", "wanted"),
+    [
+        ("@last tcgen05.dealloc.cta_group::1.sync.aligned.b32 base, 64;", PROVED),
+        ("", VIOLATED),
+        ("@first tcgen05.dealloc.cta_group::1.sync.aligned.b32 base, 32;", VIOLATED),
+        (f"{FREE} {FREE}", VIOLATED),
+        (f"setp.eq.u32 stop, n, 7; @stop bra DONE; {FREE}", VIOLATED),
+        (f"add.u32 base, base, 32; {FREE}", VIOLATED),
+        ("tcgen05.dealloc.cta_group::1.sync.aligned.b32 base, 64;", UNKNOWN),
+        (f"ld.global.u32 value, [to]; setp.eq.u32 stop, value, 7; @stop bra DONE; {FREE}", VIOLATED),
+    ],
+)
+def test_every_way_to_the_end_frees_once(free: str, wanted: VerdictKind) -> None:
+    assert kind(tensor(free=free), MEMORY) is wanted
+
+
+@pytest.mark.parametrize(
+    ("before", "free", "wanted"),
+    [
+        ("setp.eq.u32 stop, n, 0; @stop bra DONE;", FREE, PROVED),
+        ("setp.eq.u32 stop, n, 0; @stop bra DONE;", BY_ANOTHER, PROVED),
+        ("ld.global.u32 value, [to]; setp.eq.u32 stop, value, 0; @stop bra DONE;", BY_ANOTHER, ASSUMES),
+        ("setp.eq.u32 stop, n, 0; @stop bra DONE;",
+         f"setp.eq.u32 stop, n, 1; @stop bra DONE; {BY_ANOTHER}", UNKNOWN),
+    ],
+)  # fmt: skip
+def test_another_warp_may_free_in_the_same_runs(before: str, free: str, wanted: VerdictKind) -> None:
+    assert kind(tensor(before=before, free=free), MEMORY) is wanted
+
+
+@pytest.mark.parametrize(
+    ("alloc", "wanted"),
+    [
+        ("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 64;", UNKNOWN),
+        ("@first tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 48;", VIOLATED),
+        ("@first tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], n;", UNKNOWN),
+        (f"{ALLOC} @first tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;", PROVED),
+        (f"@first tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned; {ALLOC}", VIOLATED),
+        (f"@last tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned; {ALLOC}", UNKNOWN),
+        (f"mov.u32 step, 0; AGAIN: {ALLOC} add.u32 step, step, 1; setp.lt.u32 stop, step, n; @stop bra AGAIN;",
+         VIOLATED),
+    ],
+)  # fmt: skip
+def test_one_warp_allocates_once(alloc: str, wanted: VerdictKind) -> None:
+    assert kind(tensor(alloc=alloc), MEMORY) is wanted
+
+
+@pytest.mark.parametrize(
+    ("access", "wanted"),
+    [
+        (f"mov.u32 at, base; {LOAD}", PROVED),
+        (f"{LANES} add.u32 at, at, 63; {LOAD}", PROVED),
+        (f"{LANES} add.u32 at, at, 64; {LOAD}", UNKNOWN),
+        (f"{LANES} add.u32 at, at, 2097152; {LOAD}", UNKNOWN),
+        (f"{LANES} add.u32 at, at, n; {LOAD}", UNKNOWN),
+        (f"add.u32 at, base, thread; {LOAD}", UNKNOWN),
+        (f"mov.u32 at, 0; {LOAD}", UNKNOWN),
+        (STAGES.format(stages=2, add=""), PROVED),
+        (STAGES.format(stages=3, add=""), UNKNOWN),
+        (STAGES.format(stages=2, add="add.u32 lane, lane, 1;"), UNKNOWN),
+        (f"{LANES} {LOAD} and.b32 n, n, 63; mov.u32 lane, others; add.u32 lane, lane, n; st.shared.b32 [lane], 0;",
+         PROVED),
+    ],
+)  # fmt: skip
+def test_accesses_lie_in_the_columns_and_lanes_of_their_warp(access: str, wanted: VerdictKind) -> None:
+    assert kind(tensor(access=access), MEMORY) is wanted
+
+
+def test_stores_to_where_the_address_is_kept() -> None:
+    overwritten = tensor(before="mov.u32 lane, slot; st.shared.b32 [lane], n;")
+    perhaps = tensor(before="mov.u32 lane, slot; add.u32 lane, lane, n; st.shared.b32 [lane], n;")
+    assert kind(overwritten, MEMORY) is UNKNOWN
+    assert kind(perhaps, MEMORY) is ASSUMES
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("bad/TM015/second_accumulator_outside.ptx", VIOLATED),
+        ("bad/TM017/each_warp_allocates.ptx", UNKNOWN),
+        ("bad/TM018/nobody_allocates.ptx", VIOLATED),
+        ("bad/TM027/freed_by_the_early_exit_too.ptx", VIOLATED),
+        ("bad/TM028/address_of_the_second_accumulator.ptx", VIOLATED),
+        ("good/freed_on_either_way.ptx", PROVED),
+        ("good/two_accumulators.ptx", PROVED),
+    ],
+)
+def test_the_corpus(path: str, wanted: VerdictKind) -> None:
+    assert kind((CORPUS / path).read_text(), MEMORY) is wanted

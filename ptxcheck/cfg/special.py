@@ -69,6 +69,11 @@ def special_name(operand: Register | Component) -> str | None:
     return name if known or name.startswith(("%pm", "%envreg")) else None
 
 
+def changes(name: str) -> bool:
+    """Tell whether a special register differs from read to read."""
+    return name in _VOLATILE or name.startswith("%pm")
+
+
 def special_uniformity(name: str) -> Uniformity:
     """Return how far all threads read the same number."""
     scalar = _SCALARS.get(name)
@@ -81,7 +86,7 @@ def special_uniformity(name: str) -> Uniformity:
 
 def special_value(name: str, width: int, launch: Launch) -> Value | None:
     """Return the value of a special register, or None for one that changes from read to read."""
-    if name in _VOLATILE or name.startswith("%pm"):
+    if changes(name):
         return None
     stem, _, field = name.partition(".")
     if stem in _VECTORS:

@@ -9,7 +9,7 @@ import numpy as np
 from ...cfg.cfg import Cfg
 from ...ir import Address, Instruction, Register, Symbol
 from ...op import Op
-from ...spec import OperandKind, Trait
+from ...spec import OperandKind, Operation, Trait
 from ..thread.shared_access import ROW_BYTES, access_bytes, address_lanes
 from .symbol import Atom, Form, Value
 from .trace import PARAM_WINDOW, SHARED_WINDOW, Access
@@ -20,6 +20,7 @@ _MATRIX = frozenset({Op.LDMATRIX, Op.STMATRIX})
 _OFFSETS = ~SHARED_WINDOW & ((1 << 64) - 1)
 """Bits of a generic address of shared memory that are not the window; unsigned, as lanes are."""
 _POINTER_BYTES = 8
+_STRONG = (".acquire", ".relaxed", ".volatile", ".mmio", ".cv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,11 @@ class AccessKind:
                 return None
             known = np.bitwise_and(address, np.uint64(_OFFSETS))
         return Access(self.reads, self.writes, known, self.size, self.lanes)
+
+
+def is_strong(operation: Operation) -> bool:
+    """Tell whether a load sees what others store meanwhile, so that two of them may differ."""
+    return any(operation.has(each) for each in _STRONG)
 
 
 def is_pointer(address: Form) -> bool:

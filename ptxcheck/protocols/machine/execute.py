@@ -518,13 +518,30 @@ class Machine:
         kept = keep_steady(self, region, threads)
         differs = truth.differs | self._differs_into(region, threads)
         visit = self.count(("region", block, threads))
-        for register in region.written:
-            if register in kept:
-                continue
+        left = [register for register in region.written if register not in kept]
+        keys = [
+            self._loop_key(block, register, threads, truth) or (block, register, visit) for register in left
+        ]
+        for register, key in zip(left, keys, strict=True):
             alike = differs & LANE and self.program.agrees_in_warps(self.program.join(block), register)
             own = differs & ~LANE if alike else differs
-            symbol = lanes.opaque("loop", block, register.name, visit, differs=own)
-            self.registers.write(register, threads, symbol)
+            name = self.program.loop_result(block, register, (*key, own))
+            self.registers.write(register, threads, lanes.opaque("loop", *name, differs=own))
+
+    def _loop_key(
+        self, block: int, register: Register, threads: ThreadSet, truth: Form
+    ) -> tuple[object, ...] | None:
+        """Return what a loop leaves in a register follows from: its code, and the numbers that it starts with."""
+        code = self.program.code_behind(block, register)
+        if code is None:
+            return None
+        try:
+            starts = [self.value(each, threads) for each in code.inputs]
+        except SplitError:
+            return None
+        if any(isinstance(each, np.ndarray) for each in starts):
+            return None
+        return code.text, *map(lanes.key_of, (truth, *starts))
 
     def _differs_into(self, region: Region, threads: ThreadSet) -> int:
         found = 0

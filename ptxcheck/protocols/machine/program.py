@@ -36,6 +36,7 @@ from ...op import Op
 from ...spec import Direction, OperandSpec, Trait
 from .accesses import AccessKind, access_kinds
 from .polling import POLLS, Polling
+from .same_loops import Code, code_behind
 from .steady import steady_points
 
 _EVENTS = frozenset(
@@ -99,6 +100,9 @@ class Program:
         self._steady: dict[Region, tuple[int, ...]] = {}
         self._turning: dict[int, bool] = {}
         self._pointers: dict[int, Pointer | None] = {}
+        self._codes: dict[tuple[int, Register], Code | None] = {}
+        self._results: dict[object, tuple[int, str, int]] = {}
+        self._results_of: dict[tuple[int, Register], list[tuple[int, str, int]]] = {}
         self.events = frozenset(
             p for p, i in enumerate(cfg.instructions) if cfg.connected(p) and self._is_event(p, i)
         )
@@ -271,6 +275,22 @@ class Program:
         if found is None:
             found = self._steady[region] = steady_points(self, region)
         return found
+
+    def code_behind(self, block: int, register: Register) -> Code | None:
+        """Return what gives a register its value behind the region of a branch, None when that is not code alone."""
+        key = block, register
+        if key not in self._codes:
+            self._codes[key] = code_behind(self, block, self.region(block), register)
+        return self._codes[key]
+
+    def loop_result(self, block: int, register: Register, key: object) -> tuple[int, str, int]:
+        """Return the name of what a loop leaves in a register: the same for equal keys, in all runs of the kernel."""
+        name = self._results.get(key)
+        if name is None:
+            own = self._results_of.setdefault((block, register), [])
+            name = self._results[key] = block, register.name, len(own)
+            own.append(name)
+        return name
 
     def _find_region(self, block: int) -> Region:
         seen, cyclic, ends = self._between(block)

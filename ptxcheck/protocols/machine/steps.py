@@ -12,7 +12,7 @@ from ...ir import Address, Immediate, Instruction, Pair, Register, Symbol, Vecto
 from ...op import Op
 from ...spec import Trait
 from . import lanes
-from .accesses import is_pointer
+from .accesses import is_pointer, is_strong
 from .compute import COMPUTE
 from .registers import lanes_of
 from .resolve import mapped
@@ -269,7 +269,7 @@ def _loaded(
         symbol = lanes.opaque("shared", at, types.width, visit)
         machine.note_loaded(symbol, point, guard)
         return symbol
-    if any(operation.has(m) for m in (".acquire", ".relaxed", ".volatile", ".mmio", ".cv")):
+    if is_strong(operation):
         visit = machine.count(("strong", point, guard))
         differs = 0 if guard.bit_count() == 1 else _ANY
         return lanes.opaque("strong", at, types.width, point, hex(guard), visit, differs=differs)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..finding import Finding
-from ..ir import Immediate
+from ..ir import Immediate, Instruction
 from ..op import Op
 from ..verdict import SEVERITY, Property, VerdictKind
 from ..view import KernelView
@@ -21,6 +21,13 @@ _OF_MAPS = frozenset(
 """Decided by rules: where no rule finds a flaw they may stay unknown, which keeps a repair from being safe."""
 _OF_MAP_FIELDS = frozenset({Property.DESCRIPTOR_LEGALITY, Property.DESCRIPTOR_RANK})
 """Decided by what maps hold and which map a copy names, whatever the order."""
+_ORDERING = frozenset(
+    {
+        Op.FENCE, Op.FENCE_MBARRIER_INIT, Op.FENCE_PROXY, Op.CP_ASYNC_BULK_WAIT_GROUP, Op.CP_ASYNC_WAIT_ALL,
+        Op.CP_ASYNC_WAIT_GROUP, Op.TCGEN05_WAIT, Op.TCGEN05_FENCE, Op.WGMMA_FENCE, Op.WGMMA_WAIT_GROUP,
+    }
+)  # fmt: skip
+"""What only makes later statements wait, and for what ends in any case."""
 _MAKING = frozenset({Op.TENSORMAP_REPLACE, Op.TENSORMAP_CP_FENCEPROXY})
 _MAP_RULES = ("TD", "PX004")
 
@@ -57,7 +64,12 @@ class Refusal(Enum):
 
 
 def refusal(
-    before: Judgement, after: Judgement, target: Finding, current: Judgement | None = None
+    before: Judgement,
+    after: Judgement,
+    target: Finding,
+    current: Judgement | None = None,
+    *,
+    as_strong: bool = True,
 ) -> Refusal | None:
     """Return why a patch for `target` does not pass the static part of the gate, None when it does.
 
@@ -65,7 +77,7 @@ def refusal(
     than in `before`; a property that held must hold with the same strength, but for one that held only under
     assumptions when the target is about the tensor map that they are about. A property that was violated or unknown
     may become anything but violated; a violated one may not become unknown where nothing else is violated, unless
-    rules alone decide it.
+    rules alone decide it. Without `as_strong` what held has to hold, up to whatever bound: `after` had less time.
     """
     if after.problems:
         return Refusal.UNREADABLE
@@ -78,7 +90,9 @@ def refusal(
     strict = _GOOD - {VerdictKind.ASSUMES} if target.rule.startswith(_MAP_RULES) else _GOOD
     for name, kind in before.verdicts.items():
         now = after.verdicts.get(name, VerdictKind.UNKNOWN)
-        lost = kind in strict and SEVERITY.index(now) < SEVERITY.index(kind)
+        lost = kind in strict and (
+            SEVERITY.index(now) < SEVERITY.index(kind) if as_strong else now not in _GOOD
+        )
         broken = now is VerdictKind.VIOLATED and kind is not VerdictKind.VIOLATED
         if lost or broken:
             return Refusal.LOST_PROOF
@@ -102,6 +116,9 @@ class Proof(Enum):
 
     WHOLE = "every property of the kernel holds"
     RULES = "the kernel has nothing that verification of the whole is about: its rules decide"
+    MORE_ORDER = (
+        "what is not decided was not before, and the patch only adds fences and waits that always end"
+    )
     AS_BEFORE = "what is not decided was not before, and the patch changes nothing that it is about"
 
 
@@ -121,10 +138,33 @@ def proof(before: Judgement, after: Judgement, kernel: str | None, *, local: boo
         return Proof.RULES
     open_ = {name for name, kind in after.verdicts.items() if name[0] == kernel and kind not in _GOOD}
     known = all(before.verdicts.get(name) is VerdictKind.UNKNOWN for name in open_)
+    if known and old is not None and is_verified(after, kernel) and _only_orders_more(old, view):
+        return Proof.MORE_ORDER
     if not local:
         known = known and old is not None and _maps(old) == _maps(view)
         known = known and all(which in _OF_MAP_FIELDS for _, which in open_)
     return Proof.AS_BEFORE if known and is_verified(after, kernel) else None
+
+
+def _only_orders_more(before: KernelView, after: KernelView) -> bool:
+    """Tell whether a patch only puts in fences, and waits for groups: the runs it leaves are among those before."""
+    old, new = _statements(before), _statements(after)
+    rest = iter(new)
+    added = Counter(new) - Counter(old)
+    kept = all(statement in rest for statement in old)
+    return kept and _frame(before) == _frame(after) and all(op in _ORDERING for op, _ in added)
+
+
+def _statements(view: KernelView) -> list[tuple[Op, str]]:
+    """Return the statements of a kernel with their operations, in order."""
+    text = view.module.source.text
+    return [(each.operation.op, text[each.start : each.end]) for each in view.body.instructions]
+
+
+def _frame(view: KernelView) -> tuple[object, ...]:
+    """Return what is in front of a kernel, and in it beside its statements."""
+    beside = [each for each in view.body.statements if not isinstance(each, Instruction)]
+    return view.module.source.text[: view.function.span.start], view.function.attributes, beside
 
 
 def _awaits_less(before: KernelView, after: KernelView) -> bool:

@@ -274,7 +274,7 @@ def _passing(
         if not budget.take():
             break
         after = (judges.brief or judges.full)(patched)
-        answer = refusal(original, after, target, state)
+        answer = refusal(original, after, target, state, as_strong=judges.brief is None)
         if answer is Refusal.NEW_FINDING:
             unmasked.append((patch, patched, after))
         elif judges.brief is None or answer in (Refusal.STILL_THERE, Refusal.UNREADABLE):

@@ -19,6 +19,7 @@ from ..protocols.actions import (
     AsyncArrive,
     Columns,
     Expect,
+    Init,
     Protocol,
     Rendezvous,
     Span,
@@ -27,6 +28,7 @@ from ..protocols.actions import (
     Transfer,
     Wait,
 )
+from ..protocols.barrier_names import mbarriers_of
 from ..protocols.simulate import simulate
 from ..view import KernelView
 from .sites import POLLS
@@ -41,6 +43,8 @@ _MOST_TIMES = 4
 """Asynchronous work is not to be done so many times as often: by every lane instead of one."""
 _ALIGNMENT = 4
 """Bytes, or columns, to which places are compared."""
+
+_WORKING = (Arrive, AsyncArrive, Transfer, Access, TensorAccess)
 
 Place = Span | Columns
 
@@ -69,6 +73,10 @@ class Work:
     """Arrivals, waits and barriers."""
     awaiting: int = 0
     """Threads that wait for bytes which copies bring."""
+    barriers: int = 0
+    """Places of initialised mbarriers at which something arrives, or for which somebody waits."""
+    waiting: int = 0
+    """Threads that wait for mbarriers and do something else, too."""
 
 
 @dataclass(slots=True)
@@ -91,10 +99,11 @@ class Workload:
         read less of what is written; copies may go that nothing reads. A statement that the patch itself changes may
         be executed less often, as long as it touches the same places. As many arrivals, waits and barriers have to
         come, and in each further round as many copies be read, where the patch leaves the statements of their operation
-        as they are. No statement may be cut off, whether the patch changes it or not. No more than half of the threads
-        may stop waiting for what copies bring, no more than half of the arrivals stay in the own CTA, and no place
-        start less aligned than those of its operation before. Asynchronous work may not be repeated by every lane, and
-        not be done where there was none. A kernel that cannot be run loses nothing that is known.
+        as they are. No statement may be cut off, whether the patch changes it or not, and no mbarrier be left idle.
+        Who waits for mbarriers and does something else has to wait for some; no more than half of the threads may stop
+        waiting for what copies bring, no more than half of the arrivals stay in the own CTA, and no place start less
+        aligned than those of its operation before. Asynchronous work may not be repeated by every lane, and not be done
+        where there was none. A kernel that cannot be run loses nothing that is known.
         """
         changed = _changed(self.runs.view, after.view)
         pairs = []
@@ -149,7 +158,9 @@ def _less_met(pairs: _Pairs) -> Iterator[Op]:
     fewer_copies = any(last_now.done[op] < last.done[op] for op in last.copies)
     excused = POLLS | ({Op.MBARRIER_ARRIVE, Op.MBARRIER_EXPECT_TX} if fewer_copies else set())
     for old, new in pairs:
-        yield from (op for op, n in old.met.items() if new.met[op] < n and (op in rounds or op not in excused))
+        yield from (
+            op for op, n in old.met.items() if new.met[op] < n and (op in rounds or op not in excused)
+        )
 
 
 def _grows_less(
@@ -181,7 +192,9 @@ def _is_less(old: Work, new: Work, changed: frozenset[Op]) -> bool:
             return True
     if any(count and new.copies[op] > _MOST_TIMES * count for op, count in old.copies.items()):
         return True
-    if 2 * new.awaiting < old.awaiting or any(2 * new.remote[op] < n for op, n in old.remote.items()):
+    if new.barriers < old.barriers or new.waiting < old.waiting or 2 * new.awaiting < old.awaiting:
+        return True
+    if any(2 * new.remote[op] < n for op, n in old.remote.items()):
         return True
     if any(_alignment(new.places.get(op, ())) < _alignment(places) for op, places in old.places.items()):
         return True
@@ -227,10 +240,16 @@ def _counted(view: KernelView, protocol: Protocol) -> Work:
     ]
     written = _Places((place, moment) for moment, action in acts for place in writes_of(action))
     read = _Places((place, -moment) for moment, action in acts for place in reads_of(action))
+    made = {a.barrier for _, a in acts if isinstance(a, Init)}
+    used = {barrier for _, a in acts if not isinstance(a, Init) for barrier in mbarriers_of(a)}
+    work.barriers = len({barrier.offset for barrier in made & used})
     brought = {target for _, a in acts if isinstance(a, Transfer) for target, _ in a.completes}
     for index, strand in enumerate(protocol.strands):
         if any(isinstance(action, Wait) and action.barrier in brought for action in strand.actions):
             work.awaiting += strand.threads
+        if any(isinstance(action, Wait) for action in strand.actions):
+            others = any(isinstance(action, _WORKING) for action in strand.actions)
+            work.waiting += strand.threads if others else 0
         for at, action in enumerate(strand.actions):
             op = view.body.instructions[action.point].operation.op
             work.points.setdefault(op, set()).add(action.point)

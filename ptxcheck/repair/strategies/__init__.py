@@ -26,6 +26,7 @@ from .initialisation import insert_init
 from .insertion import insert_statement
 from .legal_value import use_legal_value
 from .map_field import change_map_field
+from .map_update import change_map_later
 from .matrix_group import close_matrix_group
 from .modifier import change_modifier, count_arrival_once
 from .movement import move_statement
@@ -41,7 +42,7 @@ from .needless_wait import leave_out_wait
 from .number import change_number
 from .offset import round_offset
 from .parity import flip_parity
-from .peer import reach_peer
+from .peer import reach_all, reach_peer
 from .poll import poll_again
 from .predicate import change_predicate
 from .register import take_other_register
@@ -102,12 +103,14 @@ STRATEGIES: tuple[Strategy, ...] = (
     balance_registers,
     encode_start_address,
     reach_peer,
+    reach_all,
     change_start,
     agree_on_numbers,
     test_bound,
     tell_cluster,
     keep_ring_state,
     leave_out_arrival,
+    change_map_later,
 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ...ir import Immediate, Instruction, Operand
 from ..patch import Patch, Writer, combined
@@ -12,7 +11,6 @@ from ..subject import Subject
 
 _LEAST = 2
 """Numbers that differ; one alone is the business of another strategy."""
-_BEFORE = 0
 
 
 def agree_on_numbers(subject: Subject) -> Iterator[Patch]:

@@ -9,13 +9,14 @@ from ...op import Op
 from ...parser.show import show_operand
 from ...protocols.actions import Barrier, Init, Wait
 from ..patch import Patch, Writer, combined
-from ..sites import expected_bytes, nearest, step_at, steps_of, unread
+from ..sites import expected_bytes, nearest, points_of, step_at, steps_of, unread
 from ..subject import Subject
 
 _RULES = frozenset({"MB020", "MB021", "TX001", "TX002", "TX003", "MB022", "MB024", "SM022"})
 _PLACES = 6
 _LOST = 4
 _STEPS = 4
+_COMMIT = "tcgen05.commit"
 _ARRIVES = frozenset({Op.MBARRIER_ARRIVE})
 
 
@@ -46,7 +47,8 @@ def _lost(subject: Subject) -> Iterator[Patch]:
     for cost, point in enumerate(nearest(tuple(found), subject.around)[:_LOST]):
         for more, (head, tail) in enumerate(forms):
             text = f"{head} [{found[point]}]{tail};"
-            for far, place in enumerate((point, *_later_steps(subject, point))):
+            later = _later_work(subject, point) if head.startswith(_COMMIT) else _later_steps(subject, point)
+            for far, place in enumerate((point, *later)):
                 edit = Writer(subject.view).after(place, text)
                 yield combined("arrival", f"arrive: '{text}'", 3 + cost + more + far, [edit])
 
@@ -58,6 +60,12 @@ def _later_steps(subject: Subject, point: int) -> list[int]:
         step.last for step in steps_of(subject.view) if step.first > point and cfg.dominates(point, step.last)
     ]
     return nearest(tuple(ends), subject.around)[:_STEPS]
+
+
+def _later_work(subject: Subject, point: int) -> list[int]:
+    """Return the multiplications in tensor memory that only come behind a point: a commit tells when they are done."""
+    multiplications = points_of(subject.view, Op.TCGEN05_MMA)
+    return [p for p in multiplications if p > point and subject.view.cfg.dominates(point, p)]
 
 
 def _forms(subject: Subject) -> list[tuple[str, str]]:

@@ -45,7 +45,7 @@ def _test_first(subject: Subject) -> Iterator[Patch]:
 def _test_around(subject: Subject) -> Iterator[Patch]:
     """Yield, behind a branch around a copy in a loop, the branch around it at the end of what the loop counts."""
     view, writer = subject.view, Writer(subject.view)
-    instructions, cfg = view.body.instructions, view.cfg
+    instructions = view.body.instructions
     tests = {
         bound: test
         for test, _ in loop_tests(view)

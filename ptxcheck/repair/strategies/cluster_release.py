@@ -65,8 +65,7 @@ def _arrivals(subject: Subject, point: int, targets: range) -> Iterator[list[Edi
     control = view.cfg.control[view.cfg.graph.block_of[point]]
     for branch in sorted({view.cfg.blocks[each.branch].last for each in control}, reverse=True):
         known = all(
-            view.facts.same_definition(point, register, branch, register)
-            for register in instruction.reads()
+            view.facts.same_definition(point, register, branch, register) for register in instruction.reads()
         )
         if branch < point and known:
             yield [writer.delete(point), writer.before(branch, *lines)]

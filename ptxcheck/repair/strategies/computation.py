@@ -34,7 +34,7 @@ def borrow_computation(subject: Subject) -> Iterator[Patch]:
             edits += [writer.delete(point) for point in own[1:]]
             summary = f"compute {register.name} as '{' '.join(texts)}'"
             odd = not all(has_twin(subject.view, point) for point in own)
-            cost = (2 if odd else 5) + min(rank, 3) + min(far // 2, 3)
+            cost = (2 if odd else 4) + min(rank, 2) + min(far // 4, 2)
             yield combined("computation", summary, cost, edits, needs_proof=True)
 
 
@@ -94,11 +94,17 @@ def _others(
 
 def _is_computable(subject: Subject, chain: tuple[int, ...], place: int) -> bool:
     """Tell whether what a chain reads, itself left out, has values at a place."""
-    instructions, facts = subject.view.body.instructions, subject.view.facts
+    instructions = subject.view.body.instructions
     made: set[Register] = set()
     for point in chain:
         reads = set(instructions[point].reads()) - made
-        if any(not facts.definitions(place, register) for register in reads):
+        if any(not _may_be_read(subject, place, register) for register in reads):
             return False
         made.update(instructions[point].writes())
     return True
+
+
+def _may_be_read(subject: Subject, place: int, register: Register) -> bool:
+    """Tell whether a register has a value at a place, on every way to it as far as one definition tells."""
+    definitions = subject.view.facts.definitions(place, register)
+    return any(subject.view.cfg.dominates(each, place) for each in definitions) or len(definitions) > 1

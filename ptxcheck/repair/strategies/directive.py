@@ -14,6 +14,8 @@ from ..subject import Subject
 
 _VERSION = re.compile(r"^([ \t]*\.version[ \t]+)(\S+)", re.MULTILINE)
 _TARGET = re.compile(r"^([ \t]*\.target[ \t]+)([^\s,]+)", re.MULTILINE)
+_REGISTERS, _MOST_REGISTERS, _STEP = 65536, 255, 8
+"""Of a multiprocessor and of a thread (CUDA C++ Programming Guide, compute capabilities)."""
 _BOUNDS = (".maxntid", ".reqntid")
 
 
@@ -24,6 +26,8 @@ def change_directive(subject: Subject) -> Iterator[Patch]:
             yield from _version(subject.view)
         case "PT005":
             yield from _target(subject.view)
+        case "WG011":
+            yield from _registers(subject.view)
         case "PT010":
             yield from _bounds(subject.view)
         case _:
@@ -69,6 +73,17 @@ def _target(view: KernelView) -> Iterator[Patch]:
 
 def _has(target: Target, requirement: Requirement) -> bool:
     return any(target.meets(one) for one in requirement.targets)
+
+
+def _registers(view: KernelView) -> Iterator[Patch]:
+    """Yield the registers of a thread at the start: as many as a multiprocessor has for one block of the kernel."""
+    text = view.module.source.text
+    threads = view.launch.threads
+    brace = text.index("{", view.function.span.start)
+    if threads:
+        count = min(_MOST_REGISTERS, _REGISTERS // threads // _STEP * _STEP)
+        edit = Edit(brace, brace, f".maxnreg {count} ")
+        yield combined("directive", f".maxnreg {count}, for one block of {threads} threads", 2, [edit])
 
 
 def _bounds(view: KernelView) -> Iterator[Patch]:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...ir import Immediate
+from ...ir import Immediate, Instruction
+from ...op import Op
 from ..patch import Patch, Writer, combined
 from ..sites import nearest
 from ..slices import feeding, has_twin
 from ..subject import Subject
 from .offset import behind_operands
+
+_ADDS = frozenset({Op.ADD, Op.SUB, Op.MAD, Op.MUL, Op.XOR, Op.OR})
+_DISTANCE = 8
+"""Bytes or columns: multiples of it that are added are distances of stages, boxes and accumulators."""
 
 
 def change_number(subject: Subject) -> Iterator[Patch]:
@@ -29,7 +34,7 @@ def change_number(subject: Subject) -> Iterator[Patch]:
             elsewhere = _elsewhere(subject, point, place)
             agreed = has_twin(subject.view, point)
             distance = 2 + min(far // 4, 4) if agreed else min(far // 8, 2)
-            for rank, value in enumerate(dict.fromkeys((*elsewhere, *near(operand.value)))):
+            for rank, value in enumerate(dict.fromkeys((*elsewhere, *_near(instruction, operand.value)))):
                 edit = writer.with_operand_at(point, place, Immediate(value))
                 summary = f"'{edit.replacement}': {value} instead of {operand.value}"
                 known = value in elsewhere
@@ -50,6 +55,13 @@ def _elsewhere(subject: Subject, point: int, place: int) -> list[int]:
     )
     values = (other.value for other in found if isinstance(other, Immediate))
     return [value for value in dict.fromkeys(values) if own.operands[place] != Immediate(value)]
+
+
+def _near(instruction: Instruction, value: int) -> list[int]:
+    """Return numbers that one in a statement is mistaken for: a distance in memory only for another whole distance."""
+    if instruction.operation.op in _ADDS and value >= _DISTANCE and value % _DISTANCE == 0:
+        return [value * 2, value // 2, 0]
+    return near(value)
 
 
 def near(value: int) -> list[int]:

@@ -12,7 +12,7 @@ from ..sites import nearest, toggled
 from ..subject import Subject
 
 _WAITS = frozenset({Op.MBARRIER_TEST_WAIT, Op.MBARRIER_TRY_WAIT})
-_RULES = ("MB02", "TX", "SM02", "CL02")
+_RULES = ("MB02", "TX", "SM02", "CL02", "TM03", "TM04")
 _MOST = 8
 _BITS = 3
 

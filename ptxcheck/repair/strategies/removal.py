@@ -40,7 +40,9 @@ def leave_out_arrival(subject: Subject) -> Iterator[Patch]:
         for point in points_of(view, Op.MBARRIER_ARRIVE)
         if view.body.instructions[point].get("tx_count") is None
     ]
-    for far, point in enumerate(nearest(tuple(arrivals), subject.around)[:_ARRIVALS] if len(arrivals) > 1 else ()):
+    for far, point in enumerate(
+        nearest(tuple(arrivals), subject.around)[:_ARRIVALS] if len(arrivals) > 1 else ()
+    ):
         summary = f"leave out '{writer.statement(point)}'"
         yield combined("removal", summary, 5 + far, [writer.delete(point)], needs_proof=True)
 

@@ -45,7 +45,9 @@ def keep_ring_state(subject: Subject) -> Iterator[Patch]:
             text = " ".join(writer.statement(point) for point in advance)
             edits: list[Edit] = [writer.rewritten(own[0], text)]
             edits += [writer.delete(point) for point in (*own[1:], *resets)]
-            yield combined("ring state", f"'{text}' as elsewhere, and no start anew", 5, edits, needs_proof=True)
+            yield combined(
+                "ring state", f"'{text}' as elsewhere, and no start anew", 5, edits, needs_proof=True
+            )
 
 
 def _is_poll(subject: Subject, loop: Loop) -> bool:

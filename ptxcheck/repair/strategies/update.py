@@ -9,6 +9,7 @@ from ..patch import Patch, Writer, combined
 from ..sites import POLLS, nearest
 from ..slices import feeding, has_twin, is_branch
 from ..subject import Subject
+from .offset import behind_operands
 
 _TOGETHER = 3
 """Updates in a row that are left out together: a stage and its parity."""
@@ -25,7 +26,7 @@ def leave_out_update(subject: Subject) -> Iterator[Patch]:
     instructions = view.body.instructions
     updates = [
         point
-        for point in feeding(view)
+        for point in sorted({*feeding(view), *behind_operands(subject)})
         if all(_is_set_before(subject, point, register) for register in instructions[point].writes())
     ]
     branches = [p for p, each in enumerate(instructions) if is_branch(each) and not _closes_poll(subject, p)]

@@ -46,8 +46,10 @@ class Property(Enum):
     """Descriptors of matrices and of `tcgen05.mma` have fields that the hardware takes, and tiles of separate bytes."""
     COLLECTIVE_EXECUTION = "collective-execution"
     """Instructions of whole warps and warpgroups are executed by them."""
-    TENSOR_MEMORY_SAFETY = "tensor-memory-safety"
-    """Tensor memory is allocated and freed once, and accesses lie in the columns and lanes that their warp has."""
+    TENSOR_MEMORY_ALLOCATION = "tensor-memory-allocation"
+    """Tensor memory is allocated by one warp, once, and freed in every run, once, as it was allocated."""
+    TENSOR_MEMORY_ACCESS = "tensor-memory-access"
+    """Accesses of tensor memory lie in the columns that are allocated and the lanes that their warp reaches."""
 
 
 @dataclass(frozen=True, slots=True)

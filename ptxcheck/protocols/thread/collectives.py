@@ -63,7 +63,7 @@ def _judge(launched: Launched, point: int) -> Iterator[Judgement]:
         if level <= (Uniformity.WARPGROUP if needs_warpgroup else Uniformity.WARP):
             if needs_warpgroup and not _is_of_whole_warpgroups(view, point):
                 continue
-            if taken is not None:
+            if taken is not None and (needs_warpgroup or level > Uniformity.CTA):
                 yield VerdictKind.ASSUMES, taken
             return
     view = launched.last

@@ -128,7 +128,7 @@ def _agreement(launched: Launched, operand: MatrixOperand) -> Iterator[Judgement
     for view, taken in launched.each():
         level = view.facts.uniform(operand.point, view.body.instructions[operand.point].get(operand.name))
         if level <= Uniformity.WARPGROUP or _is_one_start(view, operand):
-            if taken is not None:
+            if taken is not None and level > Uniformity.CTA:
                 yield VerdictKind.ASSUMES, taken
             return
     if level is Uniformity.WARP:

@@ -1,7 +1,7 @@
-"""A kernel as it is launched, and with the largest block that it may have, for verdicts that rest on the block.
+"""A kernel with what is known of its block, or with the block that has to be taken for granted.
 
 `.maxntid` bounds the number of threads and no more: what follows from a block of that very shape is an assumption, the
-same that verification of whole kernels makes.
+same that verification of whole kernels makes. With no bound at all, facts about threads take the block to be one row.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
-from ...cfg.special import MAX_THREADS
+from ...cfg import ApproximationKind
+from ...launch import MAX_THREADS
 from ...verdict import Reason
 
 if TYPE_CHECKING:
@@ -26,10 +27,12 @@ class Launched:
         self.view = view
 
     def each(self) -> Iterator[tuple[KernelView, Reason | None]]:
-        """Yield the kernel with what is known of its block, then with the largest block, and what that assumes."""
-        yield self.view, None
+        """Yield the kernel with its block, and what has to be taken for granted of that."""
         if self._largest is not None:
             yield self._largest
+            return
+        texts = (a.text for a in self.view.facts.approximations if a.kind is ApproximationKind.BLOCK_SHAPE)
+        yield self.view, next((Reason(text, -1) for text in texts), None)
 
     @property
     def last(self) -> KernelView:

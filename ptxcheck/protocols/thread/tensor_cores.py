@@ -9,7 +9,7 @@ from ...verdict import Property, Reason, Verdict, VerdictKind
 from .collectives import collective_verdict
 from .descriptor_fields import descriptor_field_verdict
 from .largest_block import Launched
-from .tensor_safety import tensor_memory_verdict
+from .tensor_safety import tensor_access_verdict, tensor_allocation_verdict
 
 if TYPE_CHECKING:
     from ...view import KernelView
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _ASKED: tuple[tuple[Property, Callable[[Launched], Verdict | None]], ...] = (
     (Property.MATRIX_DESCRIPTORS, descriptor_field_verdict),
     (Property.COLLECTIVE_EXECUTION, collective_verdict),
-    (Property.TENSOR_MEMORY_SAFETY, tensor_memory_verdict),
+    (Property.TENSOR_MEMORY_ALLOCATION, tensor_allocation_verdict),
+    (Property.TENSOR_MEMORY_ACCESS, tensor_access_verdict),
 )
 
 

@@ -1,13 +1,13 @@
 """Whether tensor memory is allocated and freed once, and accessed inside what is allocated (PTX ISA 9.7.17).
 
-Property: `proved` means that in every run
+Property: allocations are `proved` when in every run each of them has a legal number of columns, is made once, by one
+warp, before the permit is given up, none larger than one before it, and all of them fit together; and is freed once,
+from its start, with its size: on every way to the end of the kernel of the warp that made it, or by another warp in the
+same runs.
 
-* each allocation has a legal number of columns, is made once, by one warp, before the permit is given up, none larger
-  than one before it, and all of them fit together;
-* it is freed once, from its start, with its size: on every way to the end of the kernel of the warp that made it, or by
-  another warp in the same runs;
-* loads, stores, accumulators and copies lie in the columns of their allocation, other operands in tensor memory start
-  in them; loads and stores name the lanes of their warp, or the first quarter, and one address in the whole warp.
+Accesses are `proved` when in every run loads, stores, accumulators and copies lie in the columns of their allocation,
+and other operands in tensor memory start in them; loads and stores name the lanes of their warp, or the first quarter,
+and one address in the whole warp.
 
 `violated` rests on what the analyses of one thread show. Not asked: the order of accesses, allocations and
 deallocations of several warps, which slot safety is about, and the columns of CTAs that run together.
@@ -16,7 +16,7 @@ deallocations of several warps, which slot safety is about, and the columns of C
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, product
+from itertools import product
 from typing import TYPE_CHECKING
 
 from ...cfg import Edge, EdgeKind, Name, ThreadSet, Uniformity
@@ -33,7 +33,8 @@ from .judgement import Judgement, verdict_of
 from .largest_block import Launched
 from .matrix_operands import TCGEN05
 from .register_flow import unknown_calls
-from .tensor_address import COPIED_COLUMNS, used_width
+from .same_numbers import SameNumbers
+from .tensor_address import COPIED_COLUMNS, used_width, warp_addresses
 from .tensor_bounds import Bounded, TensorBounds
 from .tensor_memory import COLUMNS, LEGAL_COLUMNS, LOADS, TENSOR_MEMORY, Pair
 
@@ -47,31 +48,45 @@ _WHOLE_QUARTER = ".32x32b"
 _HALF_QUARTER = 16
 _SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
 """What every program may call without a body for it (PTX interoperability guide, "System Calls")."""
-_MOST_COMMON_BRANCHES = 6
+_MOST_QUESTIONS = 6
+"""Predicates whose answers are combined."""
 _ORDINARY_LOADS = frozenset({Op.LD, Op.LDU, Op.LD_NC})
 _OF_LAUNCH = frozenset({".param", ".const"})
 """Spaces whose contents are the same during a launch."""
 _SLOT = "nothing but the allocation writes to where its address is kept"
 
 
-def tensor_memory_verdict(launched: Launched) -> Verdict | None:
-    """Return the verdict on tensor memory; None for a kernel that uses none."""
+def tensor_allocation_verdict(launched: Launched) -> Verdict | None:
+    """Return the verdict on allocations of tensor memory; None for a kernel that uses none."""
+    return _verdict(Property.TENSOR_MEMORY_ALLOCATION, launched, _Lives, _flaws_of_allocations)
+
+
+def tensor_access_verdict(launched: Launched) -> Verdict | None:
+    """Return the verdict on columns and lanes of accesses; None for a kernel that accesses no tensor memory."""
+    return _verdict(Property.TENSOR_MEMORY_ACCESS, launched, _Accesses, _flaws_of_accesses)
+
+
+def _verdict(
+    which: Property,
+    launched: Launched,
+    judge: type[_Lives | _Accesses],
+    flaws_of: Callable[[KernelView], Iterator[Reason]],
+) -> Verdict | None:
     view = launched.view
     if not any(i.operation.op in TENSOR_MEMORY for i in view.body.instructions):
         return None
-    found = verdict_of(Property.TENSOR_MEMORY_SAFETY, _judgements(launched))
+    found = verdict_of(which, _judgements(launched, judge))
     if found.kind is not VerdictKind.UNKNOWN:
         return found
-    flaws = tuple(dict.fromkeys(_flaws(view)))
-    return found if not flaws else Verdict(Property.TENSOR_MEMORY_SAFETY, VerdictKind.VIOLATED, flaws)
+    flaws = tuple(dict.fromkeys(flaws_of(view)))
+    return Verdict(which, VerdictKind.VIOLATED, flaws) if flaws else found
 
 
-def _judgements(launched: Launched) -> Iterator[Judgement]:
+def _judgements(launched: Launched, judge: type[_Lives | _Accesses]) -> Iterator[Judgement]:
     view = launched.view
     for call in sorted(unknown_calls(view)):
-        if view.facts.calls[call].callee in _SYSTEM_CALLS:
-            continue
-        yield _unknown("what this call does to tensor memory is not known", call)
+        if view.facts.calls[call].callee not in _SYSTEM_CALLS:
+            yield _unknown("what this call does to tensor memory is not known", call)
     if not view.function.is_entry:
         yield _unknown("what calls this function is not known", -1)
     if not view.tensor_memory.allocations:
@@ -79,7 +94,7 @@ def _judgements(launched: Launched) -> Iterator[Judgement]:
         return
     found: tuple[Judgement, ...] = ()
     for under, taken in launched.each():
-        found = tuple(chain(_Lives(under).judgements(), _Accesses(under).judgements()))
+        found = tuple(judge(under).judgements())
         if taken is not None:
             found = (*found, (VerdictKind.ASSUMES, taken))
         if not any(kind is VerdictKind.UNKNOWN for kind, _ in found):
@@ -94,6 +109,7 @@ class _Lives:
         self._view = view
         self._memory = view.tensor_memory
         self._bounds = TensorBounds(view)
+        self._numbers = SameNumbers(view)
 
     def judgements(self) -> Iterator[Judgement]:
         allocations = sorted(self._memory.allocations)
@@ -176,10 +192,7 @@ class _Lives:
             other is not None
             and self._runs_for(frees[0], other)
             and self._runs_for(point, warp)
-            and all(
-                self._goes_along((point, warp), (frees[0], other), dict(zip(common, targets, strict=True)))
-                for targets in product(*(self._view.cfg.successors[block] for block in common))
-            )
+            and all(self._goes_along((point, warp), (frees[0], other), ways) for ways in self._ways(common))
         )
         if not is_freed:
             text = "whether every way to the end of the kernel frees what is allocated here is not known"
@@ -204,7 +217,29 @@ class _Lives:
         """Return branches over some points at which the whole CTA goes one way, once."""
         cfg = self._view.cfg
         above = {block for point in points for block, _ in controlling(cfg, cfg.graph.block_of[point])}
-        return [block for block in sorted(above) if self._is_common(block)][:_MOST_COMMON_BRANCHES]
+        return [block for block in sorted(above) if self._is_common(block)]
+
+    def _ways(self, blocks: list[int]) -> Iterator[Mapping[int, int]]:
+        """Yield where branches may go together; those that ask the same go the same way."""
+        asked = {block: self._asked(block) for block in blocks}
+        questions = sorted(set(asked.values()))[:_MOST_QUESTIONS]
+        for answers in product((False, True), repeat=len(questions)):
+            answered = dict(zip(questions, answers, strict=True))
+            yield {
+                block: edge.target
+                for block in blocks
+                for edge in self._view.cfg.edges_from(block)
+                if edge.guard is not None
+                and asked[block] in answered
+                and answered[asked[block]] != edge.guard.negated
+            }
+
+    def _asked(self, block: int) -> int:
+        """Return what a branch asks, as a key of its predicate."""
+        last = self._view.cfg.blocks[block].last
+        guard = self._view.body.instructions[last].guard
+        assert guard is not None
+        return self._numbers.key(self._view.facts.name(last, guard.register))
 
     def _is_common(self, block: int, spaces: frozenset[str] = _OF_LAUNCH | {".global"}) -> bool:
         """Tell whether all threads take the same way at a branch: numbers in some spaces decide, outside loops."""
@@ -389,8 +424,8 @@ class _Accesses:
                 return
 
 
-def _flaws(view: KernelView) -> Iterator[Reason]:
-    """Yield what is surely wrong with the tensor memory of a kernel."""
+def _flaws_of_allocations(view: KernelView) -> Iterator[Reason]:
+    """Yield what is surely wrong with the allocations of a kernel."""
     memory, use = view.tensor_memory, view.tensor_memory_use
     pairs: tuple[tuple[Callable[[], Iterable[Pair]], str], ...] = (
         (memory.never_freed, "a way to the end of the kernel does not free what is allocated here"),
@@ -406,10 +441,6 @@ def _flaws(view: KernelView) -> Iterator[Reason]:
         yield Reason(f"{columns} columns are freed, which nothing allocates", point)
     for point, _ in use.freed_elsewhere():
         yield Reason("another address is freed than the start of the allocation", point)
-    for point, last, address in use.d_beyond():
-        yield Reason(f"D reaches column {last}, but {address.columns} are allocated", point)
-    for point, lane, _ in use.d_off_its_lanes():
-        yield Reason(f"no layout of D starts at lane {lane}", point)
     never = memory.never_allocated()
     if never is not None:
         yield Reason("tensor memory is used, and nobody allocates any", never)
@@ -419,8 +450,24 @@ def _flaws(view: KernelView) -> Iterator[Reason]:
             yield Reason(f"{size} columns are allocated: no power of two from 32 to {COLUMNS}", point)
 
 
+def _flaws_of_accesses(view: KernelView) -> Iterator[Reason]:
+    """Yield what is surely wrong with the columns and lanes of accesses."""
+    use = view.tensor_memory_use
+    for point, last, address in use.d_beyond():
+        yield Reason(f"D reaches column {last}, but {address.columns} are allocated", point)
+    for point, lane, _ in use.d_off_its_lanes():
+        yield Reason(f"no layout of D starts at lane {lane}", point)
+    for point in sorted(view.tensor_memory.of(_MOVES)):
+        for warp, place in warp_addresses(view, point):
+            if place.lane // _QUARTER not in (0, warp % _QUARTERS):
+                yield Reason(f"warp {warp} names lane {place.lane}, which it does not reach", point)
+            elif place.column + used_width(view, point) > place.columns:
+                last = place.column + used_width(view, point) - 1
+                yield Reason(f"this reaches column {last}, but {place.columns} are allocated", point)
+
+
 def _unknown(text: str, point: int) -> Judgement:
     return VerdictKind.UNKNOWN, Reason(text, point)
 
 
-__all__ = ["tensor_memory_verdict"]
+__all__ = ["tensor_access_verdict", "tensor_allocation_verdict"]

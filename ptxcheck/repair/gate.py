@@ -152,7 +152,8 @@ def _only_orders_more(before: KernelView, after: KernelView) -> bool:
     rest = iter(new)
     added = Counter(new) - Counter(old)
     kept = all(statement in rest for statement in old)
-    return kept and _frame(before) == _frame(after) and all(op in _ORDERING for op, _ in added)
+    same = kept and bool(added) and _frame(before) == _frame(after)
+    return same and all(op in _ORDERING for op, _ in added)
 
 
 def _statements(view: KernelView) -> list[tuple[Op, str]]:

@@ -45,7 +45,7 @@ class Writer:
         return Edit(start, start, "".join(f"{text}\n{self._indent(start)}" for text in statements))
 
     def ahead(self, point: int, *statements: str) -> Edit:
-        """Insert statements before an instruction and its labels: jumps to them do not come past."""
+        """Insert statements before an instruction and its last label: jumps there, of a loop around it, do not come past."""
         start = self._heads.get(point, self._instructions[point].start)
         return Edit(start, start, "".join(f"{text}\n{self._indent(start)}" for text in statements))
 
@@ -100,16 +100,16 @@ class Writer:
 
     @cached_property
     def _heads(self) -> dict[int, int]:
-        """Start of the first label right before each labelled point."""
+        """Start of the last label right before each labelled point."""
         found: dict[int, int] = {}
-        point, first = 0, -1
+        point, last = 0, -1
         for statement in self._statements:
             if isinstance(statement, Instruction):
-                if first >= 0:
-                    found[point] = first
-                point, first = point + 1, -1
-            elif isinstance(statement, Label) and first < 0:
-                first = statement.span.start
+                if last >= 0:
+                    found[point] = last
+                point, last = point + 1, -1
+            elif isinstance(statement, Label):
+                last = statement.span.start
         return found
 
     def _end(self, instruction: Instruction) -> int:

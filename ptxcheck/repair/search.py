@@ -302,11 +302,11 @@ class _Sieve:
 
     @staticmethod
     def of(view: KernelView, target: Finding, plain: Judge | None) -> _Sieve:
-        """Return the sieve for a finding in the kernel of a view; one that lets everything pass where no run shows it."""
-        violation = subject_of(view, target).violation
-        if plain is None or violation is None:
-            return _Sieve(view, None, plain)
-        return _Sieve(view, trial_of(Runs(view), violation.problem.flaw), plain)
+        """Return the sieve for a finding; one that lets everything pass where no run shows it."""
+        point, whole = subject_of(view, target).point, view.whole_kernel
+        shown = () if whole is None or plain is None else (*whole.violations, *whole.strict)
+        flaw = next((v.problem.flaw for v in shown if v.problem.point == point), None)
+        return _Sieve(view, None if flaw is None else trial_of(Runs(view), flaw), plain)
 
     def passes(self, patch: Patch, patched: str, workloads: _Workloads) -> bool:
         """Tell whether the finding is gone for the size of the trial, and no work is lost where only a proof helps."""

@@ -87,7 +87,7 @@ def _places(result: Verification, flaw: Flaw) -> int:
     """Return at how many places a flaw is surely shown; deadlocks are one thing, whoever waits."""
     points = {
         problem.point
-        for run in result.failures
+        for run in (*result.failures, *result.strict)
         for problem in run.problems
         if problem.flaw is flaw and problem.demonstrated
     }

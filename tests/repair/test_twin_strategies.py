@@ -57,7 +57,7 @@ def _statements(text: str) -> list[str]:
         ("ring/five_stages_by_division.divides_by_four", "computation"),
         ("ring/five_stages_by_division.parity_of_the_step", "computation"),
         ("ring/two_stages.one_barrier_for_both_stages", "computation"),
-        ("tcgen05/pair_with_two_accumulators.peer_not_told", "number"),
+        ("tcgen05/pair_with_two_accumulators.peer_not_told", "peer"),
         ("tcgen05/scale_factors_by_copies.over_an_accumulator", "number"),
         ("tcgen05/commits_release_stages.commits_to_the_full_barrier", "register"),
     ],

@@ -51,7 +51,9 @@ def _test_around(subject: Subject) -> Iterator[Patch]:
         for test, _ in loop_tests(view)
         if isinstance(bound := instructions[test].operands[-1], Register)
     }
-    for rank, branch in enumerate(nearest(tuple(_branches_around_copies(subject)), subject.around)[:_MOST]):
+    ends = {branch for _, branch in loop_tests(view)}
+    branches = tuple(branch for branch in _branches_around_copies(subject) if branch not in ends)
+    for rank, branch in enumerate(nearest(branches, subject.around)[:_MOST]):
         counters = _counters(subject, branch)
         for bound, test in tests.items():
             for more, counter in enumerate(counters if is_set(view, branch, bound) else ()):

@@ -36,7 +36,8 @@ def change_start(subject: Subject) -> Iterator[Patch]:
             for text in _from_rank(register.name, rank.name, value.value)
         ]
         texts += [
-            f"min.u32 {register.name}, {bound.name}, {value.value};" for bound in _bounds(subject, point)
+            f"min.u32 {register.name}, {bound.name}, {value.value};"
+            for bound in (_bounds(subject, point) if value.value > 1 else ())
         ]
         for more, text in enumerate(texts):
             cost = 4 + min(far // 4, 3) + more // 2
@@ -73,7 +74,7 @@ def _ranks(subject: Subject, point: int) -> list[Register]:
         for register in view.body.instructions[place].writes():
             if place in view.facts.definitions(point, register) and view.cfg.dominates(place, point):
                 low, high = view.facts.range(point, register)
-                is_number = 0 <= low < high < _MOST_RANK and high > 1 or (low, high) == (0, 1)
+                is_number = 0 <= low < high < _MOST_RANK
                 if is_number and view.facts.uniform(point, register) in _RANKED:
                     found[register] = None
     return [register for register in found if _width(subject, point, register) == _WIDTH][:_MOST]

@@ -18,6 +18,7 @@ _MOST = 48
 _WIDE = ".acquire.cluster"
 _RELEASES = ".release.cluster"
 _ADDRESSES = 4
+_STEPS = 3
 _BITS = frozenset({Op.XOR, Op.AND, Op.NOT, Op.SELP})
 _COPIES = frozenset({Op.CP_ASYNC_BULK, Op.CP_ASYNC_BULK_TENSOR})
 
@@ -43,8 +44,8 @@ def _waits(subject: Subject) -> Iterator[Patch]:
             yield _patch(subject, point, where, parity, 3 + far + cost, behind=True)
     for cost, where in enumerate(_unawaited(subject)):
         for far, point in enumerate(places):
-            for more, parity in enumerate(parities):
-                likely = 3 if parity in idle_bits else 4
+            for more, parity in enumerate(dict.fromkeys((*sorted(idle_bits), "0", *parities))):
+                likely = 3 if parity in idle_bits or parity == "0" else 4
                 yield _patch(subject, point, where, parity, likely + cost + more + far, behind=False)
     for cost, (point, address) in enumerate(_lost(subject)):
         for more, parity in enumerate(parities):
@@ -58,10 +59,10 @@ def _waits(subject: Subject) -> Iterator[Patch]:
 
 
 def _steps_before(subject: Subject, places: list[int]) -> list[int]:
-    """Return the last step in front of each place: what is waited for has to be seen by the fences between."""
+    """Return the last steps in front of each place: what is waited for has to be seen by the fences between."""
     steps = steps_of(subject.view)
-    last = (max((s.first for s in steps if s.last < place), default=-1) for place in places)
-    return [point for point in dict.fromkeys(last) if point >= 0]
+    found = [s.first for place in places for s in [s for s in steps if s.last < place][: -_STEPS - 1 : -1]]
+    return list(dict.fromkeys(found))
 
 
 def _patch(subject: Subject, point: int, address: str, parity: str, cost: int, *, behind: bool) -> Patch:

@@ -69,7 +69,9 @@ class Components:
         own = np.array([strand.cta for strand in protocol.strands], dtype=np.int64)
         ctas = np.concatenate([own, np.full(len(ordered), -1, dtype=np.int64)])
         self._ctas = [strand.cta for strand in protocol.strands]
-        self._same_cta = [ctas == strand.cta for strand in protocol.strands]
+        parts = {cta: _part(ctas == cta) for cta in set(self._ctas)} if len(set(self._ctas)) > 1 else {}
+        self._same_cta = [parts.get(cta) for cta in self._ctas]
+        """For each strand, the components of the strands of its CTA; None when there is but one CTA."""
         self._place = {name: self._strands + position for position, name in enumerate(ordered)}
 
     @property
@@ -96,7 +98,11 @@ class Components:
     def publish(self, clock: Clock, strand: int) -> None:
         """Let a strand hand on to other CTAs what its own CTA has shown it."""
         same = self._same_cta[strand]
-        clock[Row.WIDE, same] = np.maximum(clock[Row.WIDE, same], clock[Row.VISIBLE, same])
+        if isinstance(same, slice):
+            wide = clock[Row.WIDE, same]
+            np.maximum(wide, clock[Row.VISIBLE, same], out=wide)
+        elif same is not None:
+            clock[Row.WIDE, same] = np.maximum(clock[Row.WIDE, same], clock[Row.VISIBLE, same])
 
     def bytes_of(self, barrier: Barrier) -> Component | None:
         """Return the component that counts the phases of a barrier that asynchronous work takes part in."""
@@ -105,6 +111,22 @@ class Components:
     def work_of(self, pipeline: str, strand: int) -> Component | None:
         """Return the component that counts the completed operations of a strand in a pipeline."""
         return self._place.get(("work", pipeline, strand))
+
+
+def stamped(clock: Clock, strand: int, count: int) -> Clock:
+    """Return a clock in which a strand has done so many actions."""
+    stamp = clock.copy()
+    for row in OWN_ROWS:
+        stamp[row, strand] = count
+    return stamp
+
+
+def _part(chosen: npt.NDArray[np.bool_]) -> slice | npt.NDArray[np.bool_]:
+    """Return which components are chosen: as a slice if they are next to each other."""
+    places = np.flatnonzero(chosen)
+    if len(places) and places[-1] - places[0] + 1 == len(places):
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return chosen
 
 
 def executed_before(earlier: Clock, later: Clock) -> bool:

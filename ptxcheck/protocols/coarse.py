@@ -4,6 +4,10 @@ What a strand reads and writes between two of its other actions is known to othe
 all the bytes is ordered as each of its parts is. Two accesses that are one here meet whenever some of their parts do,
 and none of the excuses that the parts may have holds for them. So a quick look that finds no problem is right; one
 that finds any says nothing, and the protocol itself is judged.
+
+The same holds for operations of the matrix unit that only read shared memory and follow each other: nothing is
+learned or told between them, they are in one group, and all that ends one of them ends the others. The same
+instructions in the same order have one name in all strands, as an excuse may be that two strands come to the same ones.
 """
 
 from __future__ import annotations
@@ -11,14 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from .actions import Access, Action, Protocol, Strand
+from .actions import Access, Action, Protocol, Strand, TensorAccess, Transfer
 from .in_step import without_late_lanes
 from .lowering import merged
-from .outcome import Outcome
+from .memory import MATRIX_PIPELINES
+from .outcome import Outcome, Problem
 from .simulate import simulate
 
 _FIRST = -2
-"""Points of accesses that were put together: none of an instruction, and another one for each strand."""
+"""Points of what was put together: none of an instruction."""
 
 
 def examined(protocol: Protocol, examine: Callable[[Protocol], Outcome]) -> Outcome:
@@ -26,16 +31,17 @@ def examined(protocol: Protocol, examine: Callable[[Protocol], Outcome]) -> Outc
 
     The steps of an outcome without problems are those of the protocol with accesses put together.
     """
-    strands = tuple(_together(strand, index, protocol) for index, strand in enumerate(protocol.strands))
+    quick_look = _QuickLook()
+    strands = tuple(quick_look.of(strand, index) for index, strand in enumerate(protocol.strands))
     if all(len(one.actions) == len(own.actions) for one, own in zip(strands, protocol.strands, strict=True)):
         return examine(protocol)
     quick = replace(protocol, strands=strands)
     outcome = without_late_lanes(quick, simulate(quick))
     if outcome.problems:
         return examine(protocol)
-    points = len(protocol.strands)
-    doubts = tuple(replace(each, point=_origin(each.point, points)) for each in outcome.memory_doubts)
-    return replace(outcome, memory_doubts=doubts)
+    doubts = tuple(replace(each, point=quick_look.origin(each.point)) for each in outcome.memory_doubts)
+    strict = tuple(_placed(problem, quick_look) for problem in outcome.strict)
+    return replace(outcome, memory_doubts=doubts, strict=strict)
 
 
 def without_accesses(protocol: Protocol) -> Protocol:
@@ -59,47 +65,110 @@ def _with(strand: Strand, numbered: Iterable[tuple[Action, int]]) -> Strand:
     return replace(strand, actions=tuple(action for action, _ in kept), events=events)
 
 
-def _together(strand: Strand, index: int, protocol: Protocol) -> Strand:
-    return _with(strand, _joined(strand, index, len(protocol.strands)))
+class _QuickLook:
+    """What is put together in the strands of one protocol."""
+
+    def __init__(self) -> None:
+        self._names: dict[object, int] = {}
+        self._origins: list[int] = []
+        self._transfers: dict[tuple[int, ...], Transfer] = {}
+        """By the identities of the operations that are one."""
+
+    def of(self, strand: Strand, index: int) -> Strand:
+        """Return a strand with its accesses put together."""
+        return _with(strand, self._joined(strand, index))
+
+    def origin(self, point: int) -> int:
+        """Return the point of the first instruction that was put together with others at a point."""
+        return self._origins[_FIRST - point] if point <= _FIRST else point
+
+    def _point(self, name: object, first: int) -> int:
+        """Return the point of what is put together under a name, from an instruction on."""
+        number = self._names.setdefault(name, len(self._names))
+        if number == len(self._origins):
+            self._origins.append(first)
+        return _FIRST - number
+
+    def _joined(self, strand: Strand, index: int) -> Iterator[tuple[Action, int]]:
+        waiting: list[tuple[Access, int]] = []
+        for action, event in self._with_reads_together(strand):
+            if isinstance(action, Access) and not action.combines and not action.blocks:
+                waiting.append((action, event))
+                continue
+            yield from self._as_one(waiting, index)
+            waiting = []
+            yield action, event
+        yield from self._as_one(waiting, index)
+
+    def _as_one(self, accesses: list[tuple[Access, int]], index: int) -> Iterator[tuple[Action, int]]:
+        """Yield accesses that follow each other as one of all certain reads and one of all certain writes, and the
+        rest.
+        """
+        if len(accesses) < 2:
+            yield from accesses
+            return
+        last = accesses[-1][1]
+        first = accesses[0][0].point
+        point = self._point((first, "of", index), first)
+        sure = [access for access, _ in accesses if _is_sure(access)]
+        reads = {span for access in sure for span in access.reads}
+        writes = {span for access in sure for span in access.writes}
+        if reads:
+            yield Access(point, reads=tuple(merged(reads))), last
+        if writes:
+            yield Access(point, writes=tuple(merged(writes))), last
+        rest: dict[tuple[object, ...], tuple[Access, int]] = {}
+        for access, event in accesses:
+            if not _is_sure(access):
+                rest.setdefault((access.reads, access.writes, access.certain), (access, event))
+        yield from rest.values()
+
+    def _with_reads_together(self, strand: Strand) -> Iterator[tuple[Action, int]]:
+        """Yield the actions of a strand, with matrix operations that follow each other as one that reads for all."""
+        waiting: list[tuple[Transfer, int]] = []
+        between: list[tuple[Action, int]] = []
+        """Work on tensor memory behind the first that waits."""
+        for action, event in _numbered(strand):
+            if isinstance(action, Transfer) and _only_reads(action):
+                if waiting and (waiting[0][0].pipeline, waiting[0][0].proxy) != (
+                    action.pipeline,
+                    action.proxy,
+                ):
+                    yield from (*between, self._as_one_transfer(waiting))
+                    waiting, between = [], []
+                waiting.append((action, event))
+            elif waiting and isinstance(action, TensorAccess):
+                between.append((action, event))
+            else:
+                if waiting:
+                    yield from (*between, self._as_one_transfer(waiting))
+                    waiting, between = [], []
+                yield action, event
+        if waiting:
+            yield from (*between, self._as_one_transfer(waiting))
+
+    def _as_one_transfer(self, transfers: list[tuple[Transfer, int]]) -> tuple[Transfer, int]:
+        (first, _), (_, last) = transfers[0], transfers[-1]
+        if len(transfers) == 1:
+            return first, last
+        key = tuple(id(transfer) for transfer, _ in transfers)
+        found = self._transfers.get(key)
+        if found is None:
+            reads = dict.fromkeys(span for transfer, _ in transfers for span in transfer.reads)
+            point = self._point(tuple(transfer.point for transfer, _ in transfers), first.point)
+            found = self._transfers[key] = replace(first, point=point, reads=tuple(reads))
+        return found, last
 
 
-def _joined(strand: Strand, index: int, strands: int) -> Iterator[tuple[Action, int]]:
-    waiting: list[tuple[Access, int]] = []
-    for action, event in _numbered(strand):
-        if isinstance(action, Access) and not action.combines and not action.blocks:
-            waiting.append((action, event))
-            continue
-        yield from _as_one(waiting, index, strands)
-        waiting = []
-        yield action, event
-    yield from _as_one(waiting, index, strands)
-
-
-def _as_one(accesses: list[tuple[Access, int]], index: int, strands: int) -> Iterator[tuple[Action, int]]:
-    """Yield accesses that follow each other as one of all certain reads and one of all certain writes, and the rest."""
-    if len(accesses) < 2:
-        yield from accesses
-        return
-    last = accesses[-1][1]
-    point = _FIRST - (accesses[0][0].point * strands + index)
-    sure = [access for access, _ in accesses if _is_sure(access)]
-    reads = {span for access in sure for span in access.reads}
-    writes = {span for access in sure for span in access.writes}
-    if reads:
-        yield Access(point, reads=tuple(merged(reads))), last
-    if writes:
-        yield Access(point, writes=tuple(merged(writes))), last
-    rest: dict[tuple[object, ...], tuple[Access, int]] = {}
-    for access, event in accesses:
-        if not _is_sure(access):
-            rest.setdefault((access.reads, access.writes, access.certain), (access, event))
-    yield from rest.values()
+def _only_reads(action: Transfer) -> bool:
+    return action.pipeline in MATRIX_PIPELINES and not action.completes and not action.writes
 
 
 def _is_sure(access: Access) -> bool:
     return access.certain and all(span.exact for span in (*access.reads, *access.writes))
 
 
-def _origin(point: int, strands: int) -> int:
-    """Return the point of the first access that was put together with others at a point."""
-    return (_FIRST - point) // strands if point <= _FIRST else point
+def _placed(problem: Problem, quick_look: _QuickLook) -> Problem:
+    """Return a problem at instructions of the kernel."""
+    related = tuple((strand, quick_look.origin(point)) for strand, point in problem.related)
+    return replace(problem, point=quick_look.origin(problem.point), related=related)

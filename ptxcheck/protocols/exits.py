@@ -7,7 +7,7 @@ that thread ends, that it is over: the CTA lives at least as long as that thread
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from .actions import Action, AsyncArrive, Protocol
@@ -40,7 +40,7 @@ class Exits:
         """Note an operation on an mbarrier of another CTA."""
         if target == self._strands[actor.strand].cta:
             return
-        over = int(actor.stamp[Row.EXECUTED, actor.strand])
+        over = actor.number
         self._add(_Remote(actor.strand, action.point, target, actor.strand, over))
 
     def note_later(self, actor: Actor, action: AsyncArrive, component: Component | None, over: int) -> None:
@@ -48,11 +48,11 @@ class Exits:
         if component is not None and action.barrier.cta != self._strands[actor.strand].cta:
             self._add(_Remote(actor.strand, action.point, action.barrier.cta, component, over))
 
-    def touch(self, touch: Touch, *, is_copy: bool) -> None:
-        """Note an access of shared memory: of another CTA, or by a copy that nobody may have waited for."""
+    def touch(self, touch: Touch, targets: Iterable[int], *, is_copy: bool) -> None:
+        """Note an access of shared memory of some CTAs: of another, or by a copy that nobody may have waited for."""
         own = self._strands[touch.strand].cta
-        for target in sorted({span.cta for span in touch.spans}):
-            if touch.certain and (target != own or is_copy):
+        for target in targets:
+            if target != own or is_copy:
                 fills = target == own and touch.writes
                 self._add(_Remote(touch.strand, touch.point, target, touch.component, touch.over, fills))
 

@@ -85,7 +85,7 @@ class Meetings:
         """
         strands = self._protocol.strands
         own = strands[actor.strand]
-        event = own.events[int(actor.stamp[Row.EXECUTED, actor.strand]) - 1]
+        event = own.events[actor.number - 1]
         for other in strands:
             if (own.cta, own.warp) != (other.cta, other.warp) or other.lanes & action.parted:
                 continue

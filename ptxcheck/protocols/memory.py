@@ -22,66 +22,42 @@ that a touch may reach beyond them, up to the end of its slot, give doubts.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from .actions import Access, Fence, Init, Protocol, Proxy, Span, Transfer
-from .clock import Clock, Component, Row
+from .clock import Row
+from .conflicts import (
+    Column,
+    Filter,
+    Numbers,
+    Pairs,
+    Place,
+    Report,
+    Spans,
+    Touch,
+    Truths,
+    columns_of,
+    compare,
+)
 from .outcome import Doubt, Flaw
 from .record import Record
 
 _NO_LIMIT = 1 << 24
-_BUDGET = 300_000
+_BUDGET = 2_000_000
 _FILLED = "each tile that is multiplied is filled by the copies that start in it"
 MATRIX_PIPELINES = frozenset({"wgmma", "tcgen05"})
-Spans = tuple[Span, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Touch:
-    """One access of one kind: done when `component` reaches `over`; `clock` is what was known before it."""
-
-    strand: int
-    index: int
-    point: int
-    spans: Spans
-    writes: bool
-    proxy: Proxy
-    combines: bool
-    component: Component
-    over: int
-    clock: Clock
-    certain: bool = True
-    after_fenced_reads: bool = False
-
-    @property
-    def is_asynchronous(self) -> bool:
-        return self.component != self.strand
-
-    @property
-    def is_exact(self) -> bool:
-        return self.certain and all(span.exact for span in self.spans)
 
 
 @dataclass(frozen=True, slots=True)
-class _Race:
+class Race:
+    """What is wrong between two touches."""
+
     flaw: Flaw
     detail: str
     strict: bool = False
-
-
-@dataclass(slots=True)
-class _Cell:
-    """Bytes that are always accessed together: their last writes, and the reads since."""
-
-    place: tuple[int, int]
-    writes: list[Touch] = field(default_factory=list)
-    reads: dict[tuple[Component, Proxy], Touch] = field(default_factory=dict)
-
-
-Place = tuple[int, int]
-"""CTA and offset of the first byte of a cell."""
-_Report = Callable[[Touch, Touch, Place], None]
 
 
 class Memory:
@@ -93,6 +69,7 @@ class Memory:
         self._touches: list[Touch] = []
         self._doubts: dict[str, Doubt] = {}
         self._budget = _BUDGET
+        self._ctas = np.array([strand.cta for strand in protocol.strands], dtype=np.int64)
 
     def add(self, touch: Touch) -> None:
         self._touches.append(touch)
@@ -105,42 +82,53 @@ class Memory:
         `sizes` gives bytes that transfers (by strand and number of action) are known to move by equations, `most` bytes
         that they move at most; it is asked when it matters.
         """
-        touches = [_sized(touch, sizes) for touch in self._touches]
+        touches = [_sized(touch, sizes) for touch in self._touches] if sizes else self._touches
+        unknown = {id(touch.spans) for touch in touches if any(span.start < 0 for span in touch.spans)}
         for touch in touches:
-            if any(span.start < 0 for span in touch.spans):
+            if id(touch.spans) in unknown:
                 self._doubt("where an access of shared memory lies is not known", touch.point)
-        placed = [touch for touch in touches if all(span.start >= 0 for span in touch.spans)]
-        self._compare([touch for touch in placed if touch.certain], self._report, lambda _: True)
+        placed = [touch for touch in touches if id(touch.spans) not in unknown]
+        columns = columns_of(placed)
+        certain = np.array([touch.certain for touch in placed], dtype=np.bool_)
+        self._compare(
+            [touch for touch in placed if touch.certain], columns[:, certain], self._report, self.races
+        )
         if all(touch.is_exact for touch in placed):
             return tuple(self._doubts.values()), self._provisos(placed)
-        possible = self._extended(placed, {})
-        loose = {touch.spans for touch in possible if not touch.is_exact}
         known = dict(self._doubts)
-        self._compare(possible, self._report_possible, loose.__contains__)
+        self._compare_possible(placed, columns, {})
         provisos = self._provisos(placed)
         limits = most() if len(self._doubts) > len(known) else {}
         if limits:
             self._doubts = known
-            possible = self._extended(placed, limits)
-            loose = {touch.spans for touch in possible if not touch.is_exact}
-            self._compare(possible, self._report_possible, loose.__contains__)
+            self._compare_possible(placed, columns, limits)
             provisos += (_FILLED,)
         return tuple(self._doubts.values()), provisos
 
-    def _extended(self, touches: Sequence[Touch], most: Mapping[tuple[int, int], int]) -> list[Touch]:
-        """Return touches with all bytes that they may reach."""
+    def _compare_possible(
+        self, touches: Sequence[Touch], columns: Numbers, most: Mapping[tuple[int, int], int]
+    ) -> None:
+        """Compare touches on all bytes that they may reach."""
+        places = self._extended(touches, most)
+        loose = {spans for touch, spans in zip(touches, places, strict=True) if not touch.is_exact}
+        self._compare(
+            touches, columns, self._report_possible, self._possible_races, places, loose.__contains__
+        )
+
+    def _extended(self, touches: Sequence[Touch], most: Mapping[tuple[int, int], int]) -> list[Spans]:
+        """Return all bytes that each touch may reach."""
         starts = _slot_starts(self._protocol, touches)
         known: dict[tuple[Spans, int], Spans] = {}
         found = []
         for touch in touches:
             if touch.is_exact:
-                found.append(touch)
+                found.append(touch.spans)
                 continue
             limit = most.get((touch.strand, touch.index), _NO_LIMIT) if touch.writes else _NO_LIMIT
             key = touch.spans, limit
             if key not in known:
                 known[key] = tuple(_extended(span, starts, limit) for span in touch.spans)
-            found.append(replace(touch, spans=known[key]))
+            found.append(known[key])
         return found
 
     def _provisos(self, touches: Sequence[Touch]) -> tuple[str, ...]:
@@ -148,18 +136,59 @@ class Memory:
         found = []
         if any(not span.exact and not span.reach for touch in touches for span in touch.spans):
             found.append("each copy and each matrix operand stays inside the slot that it starts in")
+        if any(span.reach and not touch.is_asynchronous for touch in touches for span in touch.spans):
+            found.append("an index into shared memory that is not known stays inside its variable")
         return tuple(found)
 
     # -- comparison
 
-    def _compare(self, touches: Sequence[Touch], report: _Report, concerns: Callable[[Spans], bool]) -> None:
+    def _compare(
+        self,
+        touches: Sequence[Touch],
+        columns: Numbers,
+        report: Report,
+        matters: Filter,
+        places: Sequence[Spans] | None = None,
+        concerns: Callable[[Spans], bool] = lambda _: True,
+    ) -> None:
         """Compare touches on all bytes that some group of spans covers that is of concern."""
-        self._budget, left = compare(touches, report, self._budget, concerns)
+        self._budget, left = compare(
+            touches,
+            report,
+            self._budget,
+            columns=columns,
+            places=places,
+            concerns=concerns,
+            matters=matters,
+        )
         if left is not None:
             self._doubt("more accesses of shared memory than the budget allows", left.point)
 
+    def races(self, pairs: Pairs) -> Truths:
+        """Tell which pairs are races: those for which `race` says what is wrong."""
+        over = pairs.of_earlier(Column.OVER)
+        executed, visible, fenced, crossed, wide = (
+            pairs.known(Row.EXECUTED, Row.VISIBLE, Row.FENCED, Row.CROSSED, Row.WIDE) >= over
+        )
+        first, then = pairs.of_earlier(Column.STRAND), pairs.of_later(Column.STRAND)
+        apart = self._ctas[first] != self._ctas[then]
+        was_asynchronous = pairs.of_earlier(Column.COMPONENT) != first
+        is_asynchronous = pairs.of_later(Column.COMPONENT) != then
+        crosses = pairs.of_earlier(Column.PROXY) < pairs.of_later(Column.PROXY)
+        unfenced = ~fenced & ~(crossed & was_asynchronous)
+        after_write = ~visible | (crosses & unfenced) | (~was_asynchronous & ~is_asynchronous & apart & ~wide)
+        after_read = ~executed | (crosses & ~was_asynchronous & ~fenced & ~crossed)
+        found: Truths = np.where(pairs.of_earlier(Column.WRITES) != 0, after_write, after_read)
+        return found
+
+    def _possible_races(self, pairs: Pairs) -> Truths:
+        """Tell which pairs are races of which one may touch other bytes than are certain."""
+        found: Truths = pairs.of_earlier(Column.EXACT) & pairs.of_later(Column.EXACT) == 0
+        found[found] = self.races(pairs.among(found))
+        return found
+
     def _report(self, earlier: Touch, later: Touch, place: Place) -> None:
-        race = _judge(earlier, later) or self._judge_scope(earlier, later)
+        race = self.race(earlier, later)
         if race is None:
             return
         cta, offset = place
@@ -176,13 +205,15 @@ class Memory:
         )
 
     def _report_possible(self, earlier: Touch, later: Touch, _: Place) -> None:
-        if earlier.is_exact and later.is_exact:
-            return
-        race = _judge(earlier, later) or self._judge_scope(earlier, later)
+        race = self.race(earlier, later)
         if race is not None and not self._is_strict(race, earlier, later):
             self._doubt(f"whether two accesses meet is not known; if they do: {race.detail}", later.point)
 
-    def _judge_scope(self, earlier: Touch, later: Touch) -> _Race | None:
+    def race(self, earlier: Touch, later: Touch) -> Race | None:
+        """Return what is wrong between two conflicting touches, or None."""
+        return _judge(earlier, later) or self._judge_scope(earlier, later)
+
+    def _judge_scope(self, earlier: Touch, later: Touch) -> Race | None:
         """Return what is wrong with ordinary accesses of two CTAs that releases of CTA scope order."""
         both = not earlier.is_asynchronous and not later.is_asynchronous and earlier.writes
         strands = self._protocol.strands
@@ -193,12 +224,12 @@ class Memory:
         kind = "write" if later.writes else "read"
         flaw = Flaw.WRITES_COLLIDE if later.writes else Flaw.READ_TOO_EARLY
         text = f"an earlier write of the same bytes is published to its own CTA only, and this {kind} is in another"
-        return _Race(flaw, text)
+        return Race(flaw, text)
 
     def _doubt(self, text: str, point: int) -> None:
         self._doubts.setdefault(text, Doubt(text, point))
 
-    def _is_strict(self, race: _Race, earlier: Touch, later: Touch) -> bool:
+    def _is_strict(self, race: Race, earlier: Touch, later: Touch) -> bool:
         return (
             race.strict
             or self._is_warp_synchronous(earlier, later)
@@ -247,100 +278,32 @@ class Memory:
         )  # fmt: skip
 
 
-def touches_of(
-    action: Access | Transfer,
-    strand: int,
-    index: int,
-    clock: Clock,
-    component: Component,
-    read_component: Component,
-    over: int,
-) -> Iterable[Touch]:
-    """Yield the touches of an action: reads first, as it writes what it has read."""
-    if isinstance(action, Access):
-        proxy, certain, fenced = Proxy.GENERIC, action.certain, False
-    else:
-        proxy, certain, fenced = action.proxy, True, action.after_fenced_reads
-    for spans, writes, place in ((action.reads, False, read_component), (action.writes, True, component)):
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Bytes that an action touches in one way."""
+
+    spans: Spans
+    writes: bool
+    is_exact: bool
+    ctas: tuple[int, ...]
+    """CTAs whose bytes these are."""
+
+
+def parts_of(action: Access | Transfer) -> tuple[Part, ...]:
+    """Return the bytes that an action touches: reads first, as it writes what it has read."""
+    is_certain = not isinstance(action, Access) or action.certain
+    found = []
+    for spans, writes in ((action.reads, False), (action.writes, True)):
         exact = tuple(span for span in spans if span.exact)
         bounded = tuple(span for span in spans if not span.exact and span.reach)
         for group in (exact, bounded, *((span,) for span in spans if not span.exact and not span.reach)):
             if group:
-                yield Touch(
-                    strand, index, action.point, group, writes, proxy, action.combines, place, over, clock,
-                    certain, fenced,
-                )  # fmt: skip
+                ctas = tuple(sorted({span.cta for span in group}))
+                found.append(Part(group, writes, is_certain and group is exact, ctas))
+    return tuple(found)
 
 
-def compare(
-    touches: Iterable[Touch], report: _Report, budget: int, concerns: Callable[[Spans], bool] = lambda _: True
-) -> tuple[int, Touch | None]:
-    """Report pairs of touches of the same bytes of which one writes, the earlier one first.
-
-    Returns what is left of the budget, and the touch at which it ran out. Only cells of groups of spans are looked at
-    that are of concern.
-    """
-    known = list(touches)
-    cells = _cells(dict.fromkeys(touch.spans for touch in known), concerns)
-    for touch in known:
-        for cell in cells[touch.spans]:
-            budget -= 1
-            if budget < 0:
-                return budget, touch
-            _enter(cell, touch, report)
-    return budget, None
-
-
-def _enter(cell: _Cell, touch: Touch, report: _Report) -> None:
-    own = (touch.strand, touch.index)
-    for earlier in cell.writes:
-        if not (earlier.combines and touch.combines) and (earlier.strand, earlier.index) != own:
-            report(earlier, touch, cell.place)
-    if not touch.writes:
-        cell.reads[touch.component, touch.proxy] = touch
-        return
-    for earlier in cell.reads.values():
-        if not (earlier.combines and touch.combines) and (earlier.strand, earlier.index) != own:
-            report(earlier, touch, cell.place)
-    if touch.combines and cell.writes and cell.writes[0].combines:
-        cell.writes.append(touch)
-    else:
-        cell.writes, cell.reads = [touch], {}
-
-
-def _cells(groups: Iterable[Spans], concerns: Callable[[Spans], bool]) -> Mapping[Spans, Sequence[_Cell]]:
-    """Return the cells of each group of spans: bytes that the same groups cover are one cell.
-
-    Cells of groups that are of no concern are left out.
-    """
-    starting: dict[tuple[int, int], list[int]] = {}
-    ending: dict[tuple[int, int], list[int]] = {}
-    known = list(groups)
-    for number, spans in enumerate(known):
-        for span in spans:
-            if span.size > 0:
-                starting.setdefault((span.cta, span.start), []).append(number)
-                ending.setdefault((span.cta, span.end), []).append(number)
-    cells: dict[frozenset[int], _Cell] = {}
-    active: dict[int, int] = {}
-    wanted = {number for number, spans in enumerate(known) if concerns(spans)}
-    for place in sorted({*starting, *ending}):
-        for number in ending.get(place, ()):
-            active[number] -= 1
-            if not active[number]:
-                del active[number]
-        for number in starting.get(place, ()):
-            active[number] = active.get(number, 0) + 1
-        if active and any(number in wanted for number in active):
-            cells.setdefault(frozenset(active), _Cell(place))
-    found: dict[Spans, list[_Cell]] = {spans: [] for spans in known}
-    for numbers, cell in cells.items():
-        for number in sorted(numbers):
-            found[known[number]].append(cell)
-    return found
-
-
-def _judge(earlier: Touch, later: Touch) -> _Race | None:
+def _judge(earlier: Touch, later: Touch) -> Race | None:
     """Return what is wrong between two conflicting touches, or None."""
     clock, place = later.clock, earlier.component
     if not earlier.writes:
@@ -361,22 +324,22 @@ def _judge(earlier: Touch, later: Touch) -> _Race | None:
         text = "the proxy fence is not on the side of the thread that wrote these bytes, before"
     kind = "write" if later.writes else "read"
     detail = f"{text} this {kind} of the same bytes through the async proxy"
-    return _Race(Flaw.MISSING_PROXY_FENCE, detail, strict=later.writes)
+    return Race(Flaw.MISSING_PROXY_FENCE, detail, strict=later.writes)
 
 
-def _judge_overwrite(earlier: Touch, later: Touch) -> _Race | None:
+def _judge_overwrite(earlier: Touch, later: Touch) -> Race | None:
     clock, place = later.clock, earlier.component
     if clock[Row.EXECUTED, place] < earlier.over:
         what = "asynchronous read" if earlier.is_asynchronous else "read"
-        return _Race(Flaw.OVERWRITE, f"nothing orders this write after an earlier {what} of the same bytes")
+        return Race(Flaw.OVERWRITE, f"nothing orders this write after an earlier {what} of the same bytes")
     crosses = earlier.proxy is Proxy.GENERIC and later.proxy is Proxy.ASYNC and not earlier.is_asynchronous
     if not crosses or max(clock[Row.FENCED, place], clock[Row.CROSSED, place]) >= earlier.over:
         return None
     text = "no proxy fence lies between an ordinary read and this write of the same bytes through the async proxy"
-    return _Race(Flaw.MISSING_PROXY_FENCE, text, strict=not later.after_fenced_reads)
+    return Race(Flaw.MISSING_PROXY_FENCE, text, strict=not later.after_fenced_reads)
 
 
-def _judge_hidden(earlier: Touch, later: Touch) -> _Race:
+def _judge_hidden(earlier: Touch, later: Touch) -> Race:
     kind = "write" if later.writes else "read"
     flaw = Flaw.WRITES_COLLIDE if later.writes else Flaw.READ_TOO_EARLY
     what = "asynchronous write" if earlier.is_asynchronous else "write"
@@ -386,7 +349,7 @@ def _judge_hidden(earlier: Touch, later: Touch) -> _Race:
         text = f"an earlier {what} of the same bytes is not made visible to this {kind}"
     else:
         text = f"nothing orders this {kind} after an earlier {what} of the same bytes"
-    return _Race(flaw, text, strict=alike)
+    return Race(flaw, text, strict=alike)
 
 
 def _sized(touch: Touch, sizes: Mapping[tuple[int, int], int]) -> Touch:
@@ -394,7 +357,7 @@ def _sized(touch: Touch, sizes: Mapping[tuple[int, int], int]) -> Touch:
     (span, *others) = touch.spans
     if size is None or others or span.exact or span.start < 0:
         return touch
-    return replace(touch, spans=(Span(span.cta, span.start, size),))
+    return replace(touch, spans=(Span(span.cta, span.start, size),), is_exact=touch.certain)
 
 
 def _slot_starts(protocol: Protocol, touches: Sequence[Touch]) -> Mapping[int, Sequence[int]]:
@@ -421,3 +384,6 @@ def _extended(span: Span, starts: Mapping[int, Sequence[int]], most: int = _NO_L
     place = bisect_left(known, span.start + max(span.size, 1))
     end = known[place] if place < len(known) else _NO_LIMIT
     return Span(span.cta, span.start, min(end - span.start, max(most, span.size)), exact=False)
+
+
+__all__ = ["MATRIX_PIPELINES", "Memory", "Part", "Place", "Spans", "Touch", "compare", "parts_of"]

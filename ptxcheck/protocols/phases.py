@@ -18,7 +18,7 @@ from itertools import combinations
 import numpy as np
 
 from .actions import Amount, Arrive, AsyncArrive, Barrier, Expect, Init, Span, Transfer, Wait
-from .clock import Clock, Components, Row, executed_before, execution_only
+from .clock import Clock, Components, Row, executed_before, execution_only, stamped
 from .machine.symbol import Form, plus
 from .outcome import MAX_COUNT, Equation, Flaw
 from .record import Record
@@ -80,14 +80,29 @@ class Mbarrier:
     """For each strand, the last phase that a wait of it observed."""
 
 
-@dataclass(slots=True)
 class Actor:
-    """Who acts on a barrier now: a strand, its clock before and after the action, what relaxed arrivals publish."""
+    """Who acts now: a strand, the number of its action, what it knows before, and what relaxed arrivals publish."""
 
-    strand: int
-    clock: Clock
-    stamp: Clock
-    released: Clock
+    __slots__ = ("_components", "_stamp", "clock", "number", "released", "strand")
+
+    def __init__(
+        self, components: Components, strand: int, number: int, clock: Clock, released: Clock
+    ) -> None:
+        self.strand = strand
+        self.number = number
+        """Counted from one."""
+        self.clock = clock
+        self.released = released
+        self._components = components
+        self._stamp: Clock | None = None
+
+    @property
+    def stamp(self) -> Clock:
+        """What is known after the action, and handed on."""
+        if self._stamp is None:
+            self._stamp = stamped(self.clock, self.strand, self.number)
+            self._components.publish(self._stamp, self.strand)
+        return self._stamp
 
 
 class Phases:
@@ -132,7 +147,7 @@ class Phases:
         if not 1 <= action.count <= MAX_COUNT:
             text = f"an expected count of {action.count} is outside 1 to {MAX_COUNT}"
             self._problem(Flaw.TX_RANGE, actor, action.point, action.barrier, text, happened=True)
-        made = int(actor.stamp[Row.EXECUTED, actor.strand])
+        made = actor.number
         if action.barrier not in self.live:
             insort(self._offsets.setdefault(action.barrier.cta, []), action.barrier.offset)
         self.live[action.barrier] = Mbarrier(
@@ -305,7 +320,7 @@ class Phases:
                 Flaw.BARRIER_OVERWRITTEN, strand, where, name, barrier.phase, text, happened=True,
                 related=((actor.strand, point),),
             )  # fmt: skip
-        barrier.users[actor.strand] = int(actor.stamp[Row.EXECUTED, actor.strand])
+        barrier.users[actor.strand] = actor.number
         return barrier
 
     def _count_arrival(

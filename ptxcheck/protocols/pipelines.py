@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .actions import TEAM_PIPELINES, Commit, Protocol, WaitGroup
-from .clock import READS, Clock, Components, Row
+from .actions import TEAM_PIPELINES, WARPS_OF_A_TEAM, Commit, Protocol, WaitGroup
+from .clock import READS, Clock, Component, Components, Row
 from .phases import Actor
 
 
@@ -28,17 +28,14 @@ class Pipelines:
     def __init__(self, protocol: Protocol, components: Components) -> None:
         self._components = components
         self._by_owner: dict[tuple[int, str], _Pipeline] = {}
-        self._teams = {
-            (index, pipeline): [
-                member for member in protocol.team(index)
-                if any(isinstance(a, Commit) and a.pipeline == pipeline for a in protocol.strands[member].actions)
-            ]
-            for pipeline in sorted(TEAM_PIPELINES)
-            for index in range(len(protocol.strands))
-        }  # fmt: skip
+        self._teams = _teams(protocol)
+        self._places: dict[tuple[int, str, bool], tuple[Component, ...]] = {}
 
     def _of(self, strand: int, pipeline: str) -> _Pipeline:
-        return self._by_owner.setdefault((strand, pipeline), _Pipeline())
+        found = self._by_owner.get((strand, pipeline))
+        if found is None:
+            found = self._by_owner[strand, pipeline] = _Pipeline()
+        return found
 
     def issue(self, strand: int, pipeline: str) -> int:
         """Add an operation; return its number, counted from one."""
@@ -50,31 +47,57 @@ class Pipelines:
         own = self._of(actor.strand, pipeline)
         own.closed.append((own.issued, actor.stamp))
 
-    def done_so_far(self, strand: int, pipeline: str, pending: int = 0) -> Clock:
-        """Return what is known when all operations issued so far are complete, but for the newest `pending`."""
+    def done_so_far(self, strand: int, pipeline: str) -> Clock:
+        """Return what is known when all operations issued so far are complete."""
         clock = self._components.zero()
-        self._know(clock, strand, pipeline, self._of(strand, pipeline).issued - pending, read=False)
+        self._know(clock, strand, pipeline, self._of(strand, pipeline).issued, read=False)
+        return clock
+
+    def after(self, actor: Actor, pipeline: str, pending: int) -> Clock:
+        """Return what a strand knows when its operations are complete, but for the newest `pending`."""
+        clock = actor.clock.copy()
+        self._know(
+            clock, actor.strand, pipeline, self._of(actor.strand, pipeline).issued - pending, read=False
+        )
         return clock
 
     def wait(self, actor: Actor, action: WaitGroup) -> Clock | None:
-        """Return what a wait for groups lets its strand know, None while another warp has not issued them."""
+        """Return what a strand knows behind a wait for groups, None while another warp has not issued them."""
         groups = len(self._of(actor.strand, action.pipeline).closed)
         last = groups - action.pending - 1
-        clock = self._components.zero()
-        for member in self._teams.get((actor.strand, action.pipeline), [actor.strand]) or [actor.strand]:
+        clock = actor.clock.copy()
+        for member in self._teams.get((actor.strand, action.pipeline), ()) or (actor.strand,):
             closed = self._of(member, action.pipeline).closed
             if len(closed) < groups:
                 return None
             if last >= 0:
                 issued, stamp = closed[last]
                 self._know(clock, member, action.pipeline, issued, read=action.read)
-                clock[Row.EXECUTED] = np.maximum(clock[Row.EXECUTED], stamp[Row.EXECUTED])
+                executed = clock[Row.EXECUTED]
+                np.maximum(executed, stamp[Row.EXECUTED], out=executed)
         return clock
 
     def _know(self, clock: Clock, strand: int, pipeline: str, issued: int, *, read: bool) -> None:
-        for suffix in (READS,) if read else ("", READS):
-            place = self._components.work_of(pipeline + suffix, strand)
-            if place is not None:
-                clock[(Row.EXECUTED, Row.VISIBLE), place] = np.maximum(
-                    clock[(Row.EXECUTED, Row.VISIBLE), place], issued
-                )
+        places = self._places.get((strand, pipeline, read))
+        if places is None:
+            suffixes = (READS,) if read else ("", READS)
+            found = (self._components.work_of(pipeline + suffix, strand) for suffix in suffixes)
+            places = tuple(place for place in found if place is not None)
+            self._places[strand, pipeline, read] = places
+        for place in places:
+            for row in (Row.EXECUTED, Row.VISIBLE):
+                if clock[row, place] < issued:
+                    clock[row, place] = issued
+
+
+def _teams(protocol: Protocol) -> dict[tuple[int, str], list[int]]:
+    """Return, for each strand and pipeline of warpgroups, the strands of its warpgroup that close groups of it."""
+    found: dict[tuple[int, str], list[int]] = {}
+    for pipeline in sorted(TEAM_PIPELINES):
+        by_team: dict[tuple[int, int], list[int]] = {}
+        for index, strand in enumerate(protocol.strands):
+            if any(isinstance(a, Commit) and a.pipeline == pipeline for a in strand.actions):
+                by_team.setdefault((strand.cta, strand.warp // WARPS_OF_A_TEAM), []).append(index)
+        for index, strand in enumerate(protocol.strands):
+            found[index, pipeline] = by_team.get((strand.cta, strand.warp // WARPS_OF_A_TEAM), [])
+    return found

@@ -15,6 +15,8 @@ class Record:
     steps: list[Step] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     strict: list[Problem] = field(default_factory=list)
+    _known: set[tuple[bool, Flaw, int, Barrier | tuple[object, ...] | None]] = field(default_factory=set)
+    """What was noted: strict or not, flaw, point and name."""
 
     def add(
         self,
@@ -34,7 +36,9 @@ class Record:
         `happened`: this very schedule goes wrong. Otherwise only the argument for all schedules fails here.
         """
         found = self.strict if strict else self.problems
-        if any(p.flaw is flaw and p.point == point and p.barrier == name for p in found):
+        key = strict, flaw, point, name
+        if key in self._known:
             return
+        self._known.add(key)
         schedule = tuple(self.steps) if happened else ()
         found.append(Problem(flaw, strand, point, name, phase, detail, related, happened, schedule))

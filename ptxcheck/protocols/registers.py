@@ -55,7 +55,7 @@ class RegisterPool:
             return False
         self._held[actor.strand] = action.count
         self._free[cta] = free - more
-        number = int(actor.stamp[Row.EXECUTED, actor.strand])
+        number = actor.number
         self._changes.append(_Change(actor.strand, action, actor.clock, number))
         return True
 

@@ -27,6 +27,7 @@ from .actions import (
     Init,
     Inval,
     Protocol,
+    Proxy,
     Registers,
     Rendezvous,
     TensorAccess,
@@ -35,13 +36,13 @@ from .actions import (
     Wait,
     WaitGroup,
 )
-from .clock import MEMORY_ROWS, OWN_ROWS, READS, Clock, Components, Row, execution_only
+from .clock import MEMORY_ROWS, READS, Clock, Components, Row, execution_only, stamped
 from .copy_extents import most_bytes
 from .deadlock import Explainer
 from .equations import check_equations, sizes_by_equations
 from .exits import Exits
 from .meetings import Meetings
-from .memory import MATRIX_PIPELINES, Memory, touches_of
+from .memory import MATRIX_PIPELINES, Memory, Part, Touch, parts_of
 from .outcome import Equation, Flaw, Outcome, Problem, Step
 from .phases import Actor, Phases
 from .pipelines import Pipelines
@@ -85,6 +86,8 @@ class _Simulation:
         self._pipelines = Pipelines(protocol, self._components)
         self._memory = Memory(protocol, self._record)
         self._tensor = TensorOrder(protocol, self._record)
+        self._parts: dict[int, tuple[Part, ...]] = {}
+        """What each action touches, by its identity: the same actions come again and again."""
         self._exits = Exits(protocol)
         self._registers = RegisterPool(protocol)
         zero = self._components.zero
@@ -133,7 +136,7 @@ class _Simulation:
         if phase is None:
             return False
         runner.at += 1
-        runner.clock = _stamped(runner.clock, runner.index, runner.at)
+        runner.clock = stamped(runner.clock, runner.index, runner.at)
         self._record.steps.append(Step(runner.index, runner.at - 1, phase if phase > _DONE else None))
         if self._clocks is not None:
             self._clocks.append(runner.clock)
@@ -141,17 +144,17 @@ class _Simulation:
 
     def _do(self, runner: _Runner, action: Action) -> int | None:
         """Perform an action. None: blocked; else the phase that it observed or took part in, or `_DONE`."""
+        actor = Actor(self._components, runner.index, runner.at + 1, runner.clock, runner.released)
         if isinstance(action, Access):
-            actor = Actor(runner.index, runner.clock, runner.clock, runner.released)
             self._touch(runner, actor, action, runner.index, runner.index, runner.at + 1)
             return _DONE
         if isinstance(action, TensorAccess):
             self._access_tensor_memory(runner, action)
             return _DONE
-        stamp = _stamped(runner.clock, runner.index, runner.at + 1)
-        self._components.publish(stamp, runner.index)
-        actor = Actor(runner.index, runner.clock, stamp, runner.released)
         match action:
+            case Transfer():
+                phase = self._transfer(runner, actor, action)
+                return _DONE if phase is None else phase
             case Wait():
                 return self._wait(runner, actor, action)
             case Rendezvous():
@@ -160,12 +163,11 @@ class _Simulation:
                 known = self._pipelines.wait(actor, action)
                 if known is None:
                     return None
-                runner.clock = np.maximum(runner.clock, known)
+                runner.clock = known
             case Registers():
                 return _DONE if self._registers.move(actor, action) else None
             case TensorWait():
-                done = self._pipelines.done_so_far(runner.index, action.pipeline, action.pending)
-                runner.clock = np.maximum(runner.clock, done)
+                runner.clock = self._pipelines.after(actor, action.pipeline, action.pending)
             case Commit():
                 self._pipelines.commit(actor, action.pipeline)
             case Fence():
@@ -179,7 +181,7 @@ class _Simulation:
         self,
         runner: _Runner,
         actor: Actor,
-        action: Init | Inval | Arrive | Expect | AsyncArrive | Transfer,
+        action: Init | Inval | Arrive | Expect | AsyncArrive,
     ) -> int | None:
         """Perform an action on mbarriers that never blocks; return the phase that it takes part in."""
         match action:
@@ -189,8 +191,6 @@ class _Simulation:
             case Inval():
                 self._phases.invalidate(actor, action.barrier, action.point)
                 return None
-            case Transfer():
-                return self._transfer(runner, actor, action)
             case AsyncArrive():
                 done = self._pipelines.done_so_far(runner.index, action.pipeline)
                 over = self._phases.completed_by(action.barrier, self._phases.present(action.barrier))
@@ -232,10 +232,24 @@ class _Simulation:
     ) -> None:
         if not isinstance(action, Access) or action.certain:
             self._phases.touch(actor, action.point, (*action.reads, *action.writes))
-        is_copy = isinstance(action, Transfer) and (bool(action.completes) or action.pipeline == COPIES)
-        for touch in touches_of(action, runner.index, runner.at, runner.clock, component, reads, over):
+        parts = self._parts.get(id(action))
+        if parts is None:
+            parts = self._parts[id(action)] = parts_of(action)
+        if not parts:
+            return
+        if isinstance(action, Access):
+            is_copy, proxy, certain, fenced = False, Proxy.GENERIC, action.certain, False
+        else:
+            is_copy = bool(action.completes) or action.pipeline == COPIES
+            proxy, certain, fenced = action.proxy, True, action.after_fenced_reads
+        for part in parts:
+            touch = Touch(
+                actor.strand, runner.at, action.point, part.spans, part.writes, proxy, action.combines,
+                component if part.writes else reads, over, actor.clock, certain, fenced, part.is_exact,
+            )  # fmt: skip
             self._memory.add(touch)
-            self._exits.touch(touch, is_copy=is_copy)
+            if certain:
+                self._exits.touch(touch, part.ctas, is_copy=is_copy)
 
     def _access_tensor_memory(self, runner: _Runner, action: TensorAccess) -> None:
         component, over = runner.index, runner.at + 1
@@ -283,18 +297,12 @@ class _Simulation:
                 clock[Row.FENCED, place] = clock[Row.VISIBLE, place]
         runner.clock = clock
         if action.releases:
-            runner.released = _stamped(clock, runner.index, runner.at + 1)
+            runner.released = stamped(clock, runner.index, runner.at + 1)
             self._components.publish(runner.released, runner.index)
         elif action.inits:
             self._phases.fence_inits(runner.index)
             runner.released = runner.released.copy()
             runner.released[Row.INITIALISED] = actor.stamp[Row.INITIALISED]
-
-
-def _stamped(clock: Clock, strand: int, count: int) -> Clock:
-    stamp = clock.copy()
-    stamp[OWN_ROWS, strand] = count
-    return stamp
 
 
 __all__ = ["Equation", "Flaw", "Outcome", "Problem", "Step", "simulate"]

@@ -176,8 +176,9 @@ def _repaired(path: str, options: dict[str, Any], fail: Fail) -> tuple[str, Outc
 
     text, judge, assembler = prepared(path, options["config_file"], fail)
     return text, repair(
-        text, judge, assembler, unsafe=options["unsafe"], quick=judge.rules_only, brief=judge.brief
-    )
+        text, judge, assembler, unsafe=options["unsafe"], quick=judge.rules_only, brief=judge.brief,
+        plain=judge.plain,
+    )  # fmt: skip
 
 
 def _config(path: str, config_file: str | None, fail: Fail) -> Config:

@@ -59,8 +59,9 @@ def repair_command(write: Write, fail: Fail) -> click.Command:
             shown, table = _optimised_text(path, better), _optimised_table(better)
         else:
             outcome = repair(
-                text, judge, assembler, unsafe=options["unsafe"], quick=judge.rules_only, brief=judge.brief
-            )
+                text, judge, assembler, unsafe=options["unsafe"], quick=judge.rules_only, brief=judge.brief,
+                plain=judge.plain,
+            )  # fmt: skip
             result, left = outcome.text, bool(outcome.left)
             shown, table = outcome_text(outcome), outcome_table(outcome)
         session, missing = _on_hardware(text, result, options, fail)

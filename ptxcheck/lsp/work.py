@@ -151,7 +151,7 @@ class FindRepairs:
         assembler = Assembler(find_ptxas(), views[0].module.targets[0] if views else "")
         done = repair(
             self.text, judge, assembler, unsafe=self.unsafe, only=self._is_wanted,
-            quick=judge.rules_only, brief=judge.brief,
+            quick=judge.rules_only, brief=judge.brief, plain=judge.plain,
         )  # fmt: skip
         made: dict[int, Repair] = {id(each.finding): each for each in done.repairs}
         for finding, fix in fixes_of(Source(self.name, self.text), done.repairs):

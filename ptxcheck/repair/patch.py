@@ -45,7 +45,7 @@ class Writer:
         return Edit(start, start, "".join(f"{text}\n{self._indent(start)}" for text in statements))
 
     def ahead(self, point: int, *statements: str) -> Edit:
-        """Insert statements before an instruction and its last label: jumps there, of a loop around it, do not come past."""
+        """Insert statements before an instruction and its last label: jumps to that, of a loop, do not come past."""
         start = self._heads.get(point, self._instructions[point].start)
         return Edit(start, start, "".join(f"{text}\n{self._indent(start)}" for text in statements))
 

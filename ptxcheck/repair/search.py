@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -263,16 +263,10 @@ def _passing(
     view = state.views.get(target.kernel or "")
     if view is None:
         return
-    sieve = _Sieve.of(view, target, judges.plain)
     slow: list[tuple[Patch, str]] = []
     unmasked: list[tuple[Patch, str, Judgement]] = []
-    for patch, patched in _patched(text, view, state, target, judges.quick):
-        if judges.is_late:
-            break
-        if not sieve.passes(patch, patched, budget.workloads):
-            continue
-        if not budget.take():
-            break
+    sieve = _Sieve.of(view, target, judges.plain)
+    for patch, patched in _sifted(_patched(text, view, state, target, judges.quick), sieve, judges, budget):
         after = (judges.brief or judges.full)(patched)
         answer = refusal(original, after, target, state, as_strong=judges.brief is None)
         if answer is Refusal.NEW_FINDING:
@@ -319,6 +313,19 @@ class _Sieve:
         if self.trial is not None and self.trial.still_shows(runs):
             return False
         return not (patch.needs_proof and workloads.are_less(self.view, runs))
+
+
+def _sifted(
+    found: Iterable[tuple[Patch, str]], sieve: _Sieve, judges: Judges, budget: _Budget
+) -> Iterator[tuple[Patch, str]]:
+    """Yield the patches that pass a sieve, for as long as there is time."""
+    for patch, patched in found:
+        if judges.is_late:
+            return
+        if sieve.passes(patch, patched, budget.workloads):
+            if not budget.take():
+                return
+            yield patch, patched
 
 
 def _patched(

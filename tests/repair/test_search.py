@@ -219,6 +219,15 @@ def test_what_proves_a_repair(judge: TextJudge) -> None:
     assert proof(nothing, nothing, "k", local=False) is Proof.RULES
     assert proof(unknown, unknown, "k", local=True) is Proof.AS_BEFORE
     assert proof(unknown, unknown, "k", local=False) is None
+    fenced = judge(_kernel().replace("    ld.shared", "    fence.proxy.async;\n    ld.shared"))
+    moved = judge(
+        _kernel()
+        .replace("    mad.lo.s32 %r4, %r1, 4, %r3;\n", "")
+        .replace("again:", "mad.lo.s32 %r4, %r1, 4, %r3;\nagain:")
+    )
+    for after, wanted in ((fenced, Proof.MORE_ORDER), (moved, None)):
+        undecided = replace(after, verdicts=unknown.verdicts)
+        assert proof(unknown, undecided, "k", local=False) is wanted
     assert proof(good, unknown, "k", local=True) is None
     legality = {("k", Property.DESCRIPTOR_RANK): VerdictKind.UNKNOWN}
     maps = replace(good, verdicts={**good.verdicts, **legality})

@@ -60,6 +60,12 @@ def _statements(text: str) -> list[str]:
         ("tcgen05/pair_with_two_accumulators.peer_not_told", "peer"),
         ("tcgen05/scale_factors_by_copies.over_an_accumulator", "number"),
         ("tcgen05/commits_release_stages.commits_to_the_full_barrier", "register"),
+        ("groups/cp_async_three_stages.refills_the_stage_being_read", "register"),
+        ("pingpong/order_barriers.nobody_begins", "start"),
+        ("pingpong/consumers_in_turn.both_start_with_the_first", "start"),
+        ("cluster/rows_of_four.mask_of_the_first_row", "start"),
+        ("ring/six_stages_by_multiplication.shift_one_short", "agreement"),
+        ("tcgen05/two_accumulators.loads_the_other_one", "update"),
     ],
 )
 def test_the_correct_twin_is_proposed(twin: str, strategy: str) -> None:
@@ -83,6 +89,8 @@ def test_the_correct_twin_is_proposed(twin: str, strategy: str) -> None:
         ("tcgen05/commits_release_stages.no_last_commit", "tensor memory"),
         ("tcgen05/commits_release_stages.released_by_an_arrival", "tensor memory"),
         ("tcgen05/weights_in_tensor_memory.stores_not_awaited", "insertion"),
+        ("tcgen05/commits_release_stages.stages_not_committed", "arrival"),
+        ("waits/two_phases_a_round.three_phases_a_round", "removal"),
     ],
 )
 def test_synchronisation_of_the_correct_twin_is_proposed(twin: str, strategy: str) -> None:
@@ -103,6 +111,13 @@ def test_synchronisation_of_the_correct_twin_is_proposed(twin: str, strategy: st
         ("ring/four_stages_filled_ahead.refill_before_all_have_read", "clone"),
         ("ring/one_stage.tail_not_guarded", "computation"),
         ("handover/barrier_of_the_consumers.no_barrier", "named barrier"),
+        ("cluster/two_ctas_in_step.one_round_less", "update"),
+        ("cluster/launch_control_pair.first_cta_expects_for_both", "movement"),
+        ("cluster/multicast_pair.released_to_its_own_cta_only", "cluster release"),
+        ("tcgen05/pair_with_two_accumulators.peer_not_loaded", "cluster release"),
+        ("persistent/first_step_peeled.empty_split", "bound"),
+        ("persistent/tiles_and_steps.parity_of_the_inner_step", "ring state"),
+        ("tcgen05/weights_in_tensor_memory.output_one_tile_early", "parity"),
     ],
 )
 def test_a_patch_after_which_nothing_is_found_is_proposed(twin: str, strategy: str) -> None:
@@ -138,3 +153,54 @@ def test_what_gives_a_register_its_first_value_is_not_left_out() -> None:
     summaries = [patch.summary for patch in _proposed(broken, "update")]
     assert "leave out 'mov.u32 stage, 1;'" in summaries
     assert "leave out 'mov.u32 stage, 0;'" not in summaries
+
+
+@pytest.mark.parametrize(
+    "twin",
+    [
+        "ring/four_stages_filled_ahead.refill_not_guarded",
+        "ring/four_stages_filled_ahead.fills_more_than_there_is",
+    ],
+)
+def test_a_bound_ends_copies_that_nobody_waits_for(twin: str) -> None:
+    broken = (_PROTOCOLS / f"{twin}.ptx").read_text(encoding="utf-8")
+    config = Config(verify_seconds=1, possible=True)
+    judge = TextJudge(
+        "k.ptx", select_rules(RULES, config.select, config.ignore, pedantic=True, possible=True), config
+    )
+    judged = judge(broken)
+    (view,) = judged.views.values()
+    patches = [p for p in propose(*(subject_of(view, f) for f in judged.findings)) if p.strategy == "bound"]
+    assert "CL021" in {finding.rule for finding in judged.findings}
+    texts = [apply_edits(broken, patch.edits) for patch in patches]
+    assert any("CL021" not in {finding.rule for finding in judge(text).findings} for text in texts)
+
+
+def test_registers_at_the_start_are_as_many_as_a_block_can_have() -> None:
+    twin = _PROTOCOLS / "roles" / "registers_in_balance.takes_more_than_was_given.ptx"
+    config = Config(verify_seconds=1, possible=True)
+    judge = TextJudge(
+        "k.ptx", select_rules(RULES, config.select, config.ignore, pedantic=True, possible=True), config
+    )
+    judged = judge(twin.read_text(encoding="utf-8"))
+    (view,) = judged.views.values()
+    (patch,) = [p for p in propose(subject_of(view, judged.findings[0])) if p.strategy == "directive"]
+    assert ".maxnreg 128" in apply_edits(twin.read_text(encoding="utf-8"), patch.edits)
+
+
+def test_a_map_is_changed_behind_the_wait_for_its_load() -> None:
+    bad = _PROTOCOLS.parent / "bad" / "TD057" / "grouped_map_moved_under_its_load.ptx"
+    broken = bad.read_text(encoding="utf-8")
+    texts = [apply_edits(broken, patch.edits) for patch in _proposed(broken, "map update")]
+    assert any(not _judge()(text).findings for text in texts)
+    moved = next(text for text in texts if not _judge()(text).findings)
+    assert moved.index("try_wait") < moved.index("tensormap.replace")
+
+
+def test_distances_are_mistaken_for_other_distances_only() -> None:
+    broken = (_PROTOCOLS / "tcgen05" / "scale_factors_by_copies.over_an_accumulator.ptx").read_text(
+        encoding="utf-8"
+    )
+    summaries = [patch.summary for patch in _proposed(broken, "number")]
+    assert any("scales_a, %r5, 32;': 32 instead of 16" in summary for summary in summaries)
+    assert not any("17 instead of 16" in summary for summary in summaries)

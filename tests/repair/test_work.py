@@ -63,6 +63,44 @@ def test_what_is_counted() -> None:
         ("cluster/two_ctas_in_step.one_round_less", "xor.b32 peer, rank, 1;", "xor.b32 peer, rank, 0;"),
         ("groups/store_of_each_warp.leader_alone_fences", "@!leads bra DONE;", ""),
         ("pingpong/named_barriers.nobody_begins", "@other bra SECOND;", ""),
+        (  # nobody waits any more for what is copied
+            "waits/copy_outstanding.consumer_not_counted",
+            """USE:
+WAIT_FULL:
+    mbarrier.try_wait.parity.shared::cta.b64 ready, [both], parity;  // <- here
+    @!ready bra WAIT_FULL;
+""",
+            "USE:\n",
+        ),
+        (  # it copies where there is nothing to copy
+            "roles/tiles_without_work.waits_without_work",
+            "    @last bra TOLD;\n    mbarrier",
+            "    mbarrier",
+        ),
+        ("tcgen05/scale_factors_by_copies.over_an_accumulator", "scales_a, %r5, 16;", "scales_a, %r5, 17;"),
+        (
+            "tcgen05/two_accumulators.loads_the_other_one",
+            "xor.b32 %r13, %r13, 16;",
+            "xor.b32 %r13, %r13, 15;",
+        ),
+        (  # a copy that no thread executes
+            "ring/four_stages_filled_ahead.refill_not_guarded",
+            "    @skip bra STEP;\n    mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 1024;\n    cp",
+            "    @skip bra STEP;\n    mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 1024;\n    @skip cp",
+        ),
+        (  # stages that nobody uses any more
+            "ring/six_stages_by_multiplication.shift_one_short",
+            "shr.u32 lap, lap, 2;\n    mul.lo.u32 at, lap, 6;",
+            "shr.u32 lap, lap, 1;\n    mul.lo.u32 at, lap, 3;",
+        ),
+        (  # who arrives and waits only arrives
+            "cluster/two_ctas_in_step.one_barrier",
+            """WAIT_TOLD:
+    mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 ready, [bar], parity;  // <- here
+    @!ready bra WAIT_TOLD;
+""",
+            "",
+        ),
         ("handover/three_roles_meet.one_role_less", "@other sub.u32 n, n, 1;", "sub.u32 n, n, 1;"),
     ],
 )
@@ -89,6 +127,13 @@ def test_what_is_read_has_to_be_written_before() -> None:
         "pingpong/consumers_in_turn.both_start_with_the_first",
         "persistent/first_step_peeled.empty_split",
         "tcgen05/scale_factors_by_copies.over_an_accumulator",
+        "cluster/rows_of_four.mask_of_the_first_row",
+        "cluster/rows_of_four.releases_to_the_other_row",
+        "groups/cp_async_three_stages.refills_the_stage_being_read",
+        "ring/four_stages_filled_ahead.refill_not_guarded",
+        "ring/looks_ahead.counts_33",
+        "ring/three_stages.wraps_one_late",
+        "tcgen05/commits_release_stages.freed_while_read",
     ],
 )
 def test_the_correct_twin_does_no_less(name: str) -> None:
@@ -98,6 +143,8 @@ def test_the_correct_twin_does_no_less(name: str) -> None:
 def test_a_repair_keeps_the_work() -> None:
     broken = _text("waits/copy_outstanding.consumer_not_counted")
     judge = _judge()
-    outcome = repair(broken, judge, Assembler(None, "sm_90a"), quick=judge.rules_only, brief=judge.brief)
+    outcome = repair(
+        broken, judge, Assembler(None, "sm_90a"), quick=judge.rules_only, brief=judge.brief, plain=judge.plain
+    )
     assert not _is_lost(broken, outcome.text)
     assert all(each.safety is Safety.SUGGESTED for each in outcome.repairs)

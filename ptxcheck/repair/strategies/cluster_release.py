@@ -82,7 +82,7 @@ def _counts(subject: Subject, point: int, ctas: int) -> list[Edit]:
 
 
 def _inits(subject: Subject, point: int) -> dict[int, int]:
-    """Return where the mbarriers are initialised that an arrival arrives at in the runs of the violation, and counts."""
+    """Return where the mbarriers are initialised that an arrival arrives at in the violation, with their counts."""
     names = _barriers(subject, point)
     return {a.point: a.count for a in _actions(subject) if isinstance(a, Init) and a.barrier in names}
 

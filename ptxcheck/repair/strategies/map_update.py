@@ -39,7 +39,7 @@ def _row(subject: Subject) -> range:
 
 
 def _places(subject: Subject, row: range) -> list[int]:
-    """Return what comes behind each wait below, where both the wait and those who skip it go on, then right behind it."""
+    """Return what comes behind each wait below, where those who skip it go on as well, then right behind it."""
     view = subject.view
     found: dict[int, None] = {}
     for poll in points_of(view, *POLLS):

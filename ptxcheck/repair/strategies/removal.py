@@ -31,7 +31,7 @@ _ARRIVALS = 6
 
 
 def leave_out_arrival(subject: Subject) -> Iterator[Patch]:
-    """Yield the removal of each arrival without bytes, the nearest to the finding first: one a round may be too many."""
+    """Yield the removal of each arrival without bytes, the nearest first: one a round may be too many."""
     if not subject.finding.rule.startswith(_OF_PHASES) or subject.finding.counterexample is None:
         return
     view, writer = subject.view, Writer(subject.view)

@@ -150,6 +150,9 @@ class _Lives:
         columns, warp = self._memory.columns(point).constant, self._warp(point)
         frees = []
         for free in sorted(self._memory.deallocations):
+            threads = self._view.facts.execution(free).threads
+            if threads is not None and not len(threads):
+                continue
             found = self._bounds.allocation_of(free)
             if found is None:
                 yield _unknown("which allocation is freed here is not followed", free)

@@ -23,6 +23,7 @@ from .coarse import examined, without_accesses
 from .fences import is_proxy_fence
 from .given import with_given
 from .handed_numbers import is_handed_on
+from .handed_turns import are_in_turn
 from .lane_order import taken_to_be_in_step
 from .lowered import Lowered
 from .lowering import build_protocol
@@ -35,7 +36,16 @@ from .machine.polling import POLLS
 from .machine.program import Program
 from .machine.solver import SolverOracle
 from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom
-from .machine.trace import SHARED_LOAD, SHARED_TABLE, Assumption, NotFollowedError, Peek, Shape, Trace
+from .machine.trace import (
+    SHARED_LOAD,
+    SHARED_RING,
+    SHARED_TABLE,
+    Assumption,
+    NotFollowedError,
+    Peek,
+    Shape,
+    Trace,
+)
 from .meanings import MEANINGS, PROPERTY_OF
 from .open_waits import open_waits
 from .outcome import Doubt, Equation, Flaw, Outcome, Problem
@@ -344,9 +354,27 @@ class _Verifier:
             self._result.complete = coverage.is_complete and self._is_plain and not self._program.peeks
             self._extend_to_all_sizes(coverage)
         if self._result.for_all is None:
+            self._fail_looks()
             self._note_left_out(coverage)
         self._elect_others()
         return self._result
+
+    def _fail_looks(self) -> None:
+        """Come to waits that looks ahead have spared in all runs: there all looks fail, though phases are over."""
+        if not self._program.peeks or self._result.failures or self._program.events <= self._recorded:
+            return
+        recorded = set(self._recorded)
+        plan = Plan(self._grid()[0][0])
+        try:
+            decisions, traces = self._trace(plan, failing=None)
+            protocol, outcome = self._judge(traces)
+        except (NotFollowedError, ImpossibleError):
+            self._recorded = recorded
+            return
+        if outcome.problems:
+            self._recorded = recorded
+        else:
+            self._note(plan, decisions, traces, protocol, outcome)
 
     def _elect_others(self) -> None:
         """Look whether a kernel that holds goes wrong where `elect.sync` chooses other lanes than in the runs."""
@@ -458,13 +486,14 @@ class _Verifier:
             decisions, traces = self._trace(again, failing=None if attempt == _MOST_ANSWERS - 1 else failing)
             protocol, outcome = self._judge(traces)
         self._note(plan, decisions, traces, protocol, outcome)
-        if self._program.peeks and self._result.runs == 1 and not failing and not self._is_probe:
-            self._answer_no(plan, protocol, traces)
+        if self._program.peeks and self._result.runs == 1 and not self._is_probe:
+            self._answer_no(plan, protocol, traces, failing)
         return True
 
-    def _answer_no(self, plan: Plan, protocol: Protocol, traces: tuple[Trace, ...]) -> None:
-        """Make a run again in which polls that are not repeated fail where they may."""
-        failing: set[tuple[int, Peek]] = set()
+    def _answer_no(
+        self, plan: Plan, protocol: Protocol, traces: tuple[Trace, ...], failing: set[tuple[int, Peek]]
+    ) -> None:
+        """Make a run again in which polls that are not repeated fail where they may, and those that have to."""
         for _ in range(_MOST_ANSWERS):
             fresh = {
                 (cta, traces[cta].peeks[event]) for cta, event in open_waits(protocol, self._program.peeks)
@@ -508,7 +537,7 @@ class _Verifier:
         excused = self._note_required(decisions.taken, outcome)
         self._note_conditions(outcome, () if excused else outcome.memory_doubts)
         self._note_strict(plan, protocol, outcome)
-        taken = [a for trace in traces for a in trace.assumptions if not self._is_seen(a, protocol)]
+        taken = self._taken(traces, protocol)
         for assumption in taken:
             self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         self._note_lanes(traces)
@@ -568,13 +597,21 @@ class _Verifier:
                 outcome = self._seen[protocol] = _left_alone(outcome)
         return protocol, outcome
 
-    def _is_seen(self, assumption: Assumption, protocol: Protocol) -> bool:
-        """Tell whether the run itself shows what its machine took for granted: with ordinary accesses it may."""
-        return (
-            assumption.kind == SHARED_TABLE
-            and bool(self._program.accesses)
-            and is_handed_on(protocol, assumption.point, self._program.table_stores)
-        )
+    def _taken(self, traces: Sequence[Trace], protocol: Protocol) -> list[Assumption]:
+        """Return what the machine took for granted and the run itself does not show: with ordinary accesses it may."""
+        taken = [assumption for trace in traces for assumption in trace.assumptions]
+        if not self._program.accesses:
+            return taken
+        seen = set[str]()
+        if any(assumption.kind == SHARED_RING for assumption in taken):
+            seen.update({SHARED_RING} if are_in_turn(protocol, traces, self._program.ring_stores) else ())
+        tables = self._program.table_stores
+        return [
+            assumption
+            for assumption in taken
+            if assumption.kind not in seen
+            and not (assumption.kind == SHARED_TABLE and is_handed_on(protocol, assumption.point, tables))
+        ]
 
     def _surely(
         self,

@@ -42,17 +42,20 @@ from . import lanes, steps
 from .accesses import AccessKind, is_pointer
 from .lanes import condition_of
 from .layout import Layout
+from .loop_ends import Ends
 from .observation import Observation
 from .polling import POLLS
 from .program import Program, Region, followed
 from .registers import RegisterFile, SplitError, lanes_of, set_of
 from .resolve import arguments, at_thread, has_choice, is_predicate, leaves, rebuild, with_pins
+from .rings import Rings
 from .special import special_register
 from .steady import keep_steady
 from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, WARP, Atom, Condition, Decisions, Form, Value
 from .table import ParkError, Table
 from .trace import (
     SHARED_LOAD,
+    SHARED_RING,
     Access,
     Assumption,
     Bytes,
@@ -199,6 +202,7 @@ class Machine:
         self._peek_fails = peek_fails
         self._peeks: dict[int, Peek] = {}
         self._budget = budget
+        self._before_access = 0
         self._is_late = is_late
         self._observation = observation
         self._events: list[Event] = []
@@ -209,6 +213,8 @@ class Machine:
         self._visits: dict[object, int] = {}
         self._reduced: dict[Form, tuple[int, Value]] = {}
         self.table = Table(self._table_places(), shape.threads)
+        self.rings = Rings()
+        self._ring_turns: dict[int, int] = {}
         self._specials: dict[tuple[str, str], Value] = {}
 
     def run(self) -> Trace:
@@ -216,7 +222,7 @@ class Machine:
         self._run_groups(_Group(0, (1 << self.threads) - 1, None))
         return Trace(
             self.rank, self.shape, tuple(self._events), tuple(self._decisions.taken),
-            tuple(self._assumptions.values()), self._loaded, self._peeks,
+            tuple(self._assumptions.values()), self._loaded, self._ring_turns, self._peeks,
         )  # fmt: skip
 
     def _table_places(self) -> Iterator[int]:
@@ -255,9 +261,18 @@ class Machine:
         try:
             self._advance(group, groups)
         except ParkError:
+            self._forget_access(group)
             parked.append(group)
             return (group.block, group.at, group.rounds) != before
         return True
+
+    def _forget_access(self, group: _Group) -> None:
+        """Drop the access of a read that is made again."""
+        point = self.program.steps[group.block][group.at]
+        if point in self.program.accesses:
+            del self._events[self._before_access :]
+            if self._observation is not None:
+                del self._observation.rounds[self._before_access :]
 
     def _unpark(self, groups: list[_Group], parked: list[_Group]) -> None:
         """Everybody waits: let one group read without knowing what."""
@@ -519,6 +534,12 @@ class Machine:
         differs = truth.differs | self._differs_into(region, threads)
         visit = self.count(("region", block, threads))
         left = [register for register in region.written if register not in kept]
+        ends = {register: found for register in left if (found := self._ends_of(block, register, threads))}
+        tells: dict[tuple[int, int | None], Register] = {}
+        for register in sorted(ends, key=lambda each: ends[each].point):
+            tells.setdefault(ends[register].blocks, register)
+        left = [register for register in left if register not in ends or register in tells.values()]
+        symbols: dict[Register, Form] = {}
         keys = [
             self._loop_key(block, register, threads, truth) or (block, register, visit) for register in left
         ]
@@ -526,7 +547,28 @@ class Machine:
             alike = differs & LANE and self.program.agrees_in_warps(self.program.join(block), register)
             own = differs & ~LANE if alike else differs
             name = self.program.loop_result(block, register, (*key, own))
-            self.registers.write(register, threads, lanes.opaque("loop", *name, differs=own))
+            symbols[register] = lanes.opaque("loop", *name, differs=own)
+            if register not in ends:
+                self.registers.write(register, threads, symbols[register])
+        for register, found in ends.items():
+            is_first = lanes.compare(".ne", symbols[tells[found.blocks]], 0, 32, signed_operands=True)
+            held = found.value(is_first, self._before(register, threads), self.threads)
+            assert held is not None
+            self.registers.write(register, threads, held)
+
+    def _ends_of(self, block: int, register: Register, threads: ThreadSet) -> Ends | None:
+        """Return how a register tells which way a loop ended, None when it does not for these threads."""
+        found = self.program.ends_of(block, register)
+        known = (
+            found is not None and found.value(0, self._before(register, threads), self.threads) is not None
+        )
+        return found if known else None
+
+    def _before(self, register: Register, threads: ThreadSet) -> Value | None:
+        try:
+            return self.registers.read(register, threads)
+        except SplitError:
+            return None
 
     def _loop_key(
         self, block: int, register: Register, threads: ThreadSet, truth: Form
@@ -771,6 +813,21 @@ class Machine:
             return
         self._loaded[last.index] = (*self._loaded.get(last.index, ()), *(name for name, _ in value.terms))
 
+    def read_ring(self, point: int, address: Value, size: int, guard: ThreadSet) -> Value | None:
+        """Return what is handed on through a ring. Raises ParkError when it has not been written yet."""
+        if not self.program.ring_stores or not isinstance(address, int):
+            return None
+        read = self.rings.read(address, size, guard, may_park=self.table.may_park)
+        if read is None:
+            return None
+        turn, value = read
+        if self.program.accesses:
+            self._ring_turns[len(self._events) - 1] = turn
+        self.assume(
+            SHARED_RING, "what is read from a ring in shared memory was written in the same turn", point
+        )
+        return value
+
     # -- instructions
 
     def _step(self, point: int, threads: ThreadSet) -> None:
@@ -962,6 +1019,8 @@ class Machine:
         ):
             self.table.pass_barrier(lanes_of(guard, self.threads))
         op = instruction.operation.op
+        if op in POLLS or Trait.BARRIER in instruction.operation.traits:
+            self.rings.wait(guard)
         if op in POLLS:
             self._write_all(instruction, guard, 1)
         elif op in _STATES:
@@ -998,6 +1057,7 @@ class Machine:
         if not guard:
             return
         kind = self.program.accesses[point]
+        self._before_access = len(self._events)
         try:
             addresses = [(guard, self.value(kind.operand, guard))]
         except SplitError as split:

@@ -35,7 +35,9 @@ from ...launch import Launch
 from ...op import Op
 from ...spec import Direction, OperandSpec, Trait
 from .accesses import AccessKind, access_kinds
+from .loop_ends import Ends, ends_of
 from .polling import POLLS, Polling
+from .rings import ring_stores
 from .same_loops import Code, code_behind
 from .steady import steady_points
 
@@ -100,6 +102,7 @@ class Program:
         self._steady: dict[Region, tuple[int, ...]] = {}
         self._turning: dict[int, bool] = {}
         self._pointers: dict[int, Pointer | None] = {}
+        self._ends: dict[tuple[int, Register], Ends | None] = {}
         self._codes: dict[tuple[int, Register], Code | None] = {}
         self._results: dict[object, tuple[int, str, int]] = {}
         self._results_of: dict[tuple[int, Register], list[tuple[int, str, int]]] = {}
@@ -138,7 +141,31 @@ class Program:
     @cached_property
     def points(self) -> frozenset[int]:
         """Events, ends of threads, and what they depend on."""
-        return self._closed(self.table_stores)
+        return self._closed(self.table_stores | self.ring_stores)
+
+    @cached_property
+    def ring_stores(self) -> frozenset[int]:
+        """Stores to places of a ring that synchronisation depends on."""
+        loads = (p for p in self._closed(self.table_stores) if _loads_from_shared(self.cfg.instructions[p]))
+        read = [
+            pointer for p in sorted(loads) if (pointer := self._place(p)) and pointer.offset.constant is None
+        ]
+        stores = (
+            point
+            for point, instruction in enumerate(self.cfg.instructions)
+            if instruction.operation.op is Op.ST
+            and self.cfg.connected(point)
+            and point not in self.table_stores
+        )
+        return ring_stores(read, ((point, self._place(point)) for point in stores)) if read else frozenset()
+
+    def _place(self, point: int) -> Pointer | None:
+        """Return where an ordinary access of shared memory points to, None when that is not known."""
+        instruction = self.cfg.instructions[point]
+        if not instruction.operation.slots.get("space", "").startswith(".shared"):
+            return None
+        address = next((each for each in instruction.operands if isinstance(each, Address)), None)
+        return self._facts.address(point, address)
 
     @cached_property
     def reads_tables(self) -> bool:
@@ -282,6 +309,13 @@ class Program:
         if key not in self._codes:
             self._codes[key] = code_behind(self, block, self.region(block), register)
         return self._codes[key]
+
+    def ends_of(self, block: int, register: Register) -> Ends | None:
+        """Return how a register tells which way the region of a branch ended."""
+        key = block, register
+        if key not in self._ends:
+            self._ends[key] = ends_of(self, block, self.region(block), register)
+        return self._ends[key]
 
     def loop_result(self, block: int, register: Register, key: object) -> tuple[int, str, int]:
         """Return the name of what a loop leaves in a register: the same for equal keys, in all runs of the kernel."""

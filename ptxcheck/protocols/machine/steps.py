@@ -265,6 +265,9 @@ def _loaded(
                 if machine.program.reads_tables:
                     machine.assume(SHARED_TABLE, text, point)
                 return lanes.settle(held)
+            turn = machine.read_ring(point, at, types.width // 8, guard)
+            if turn is not None:
+                return turn
         visit = machine.count(("shared", lanes.key_of(at), guard))
         symbol = lanes.opaque("shared", at, types.width, visit)
         machine.note_loaded(symbol, point, guard)
@@ -331,6 +334,8 @@ def _set_predicate(machine: Machine, point: int, instruction: Instruction, guard
             relation, _masked(left, types.width), _masked(right, types.width), types.width,
             signed_operands=types.signed,
         )  # fmt: skip
+    elif relation in _OPPOSITES:
+        truth = lanes.negate(lanes.opaque("setp", _OPPOSITES[relation], left, right))
     else:
         truth = lanes.opaque("setp", relation, left, right)
     combine = next((m for m in operation.modifiers if m in _COMBINE), None)
@@ -377,8 +382,8 @@ def _call(machine: Machine, point: int, instruction: Instruction, guard: ThreadS
     _returned(machine, point, instruction, guard)
 
 
-def _store(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet) -> None:
-    """A store to a constant place in shared memory is kept in the machine's table."""
+def _store(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    """A store to a constant place in shared memory is kept in the machine's table, one to a ring in its rings."""
     target, source = instruction.operands[0], instruction.operands[-1]
     address = machine.value(target, guard)
     if isinstance(address, int):
@@ -389,7 +394,11 @@ def _store(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet)
             value = machine.value(element, guard)
             if isinstance(value, int):
                 value &= lanes.mask_of(width)
-            machine.table.write(address + number * width // 8, width // 8, value, threads)
+            place, size = address + number * width // 8, width // 8
+            if point in machine.program.ring_stores:
+                machine.rings.write(place, size, value, guard)
+            else:
+                machine.table.write(place, size, value, threads)
 
 
 _ALL_RELATIONS = frozenset(
@@ -398,6 +407,10 @@ _ALL_RELATIONS = frozenset(
         ".geu", ".num", ".nan",
     }
 )  # fmt: skip
+_OPPOSITES = {
+    ".ne": ".equ", ".neu": ".eq", ".geu": ".lt", ".gtu": ".le", ".leu": ".gt", ".ltu": ".ge", ".nan": ".num",
+}  # fmt: skip
+"""Relations of floating-point numbers that hold just where another one does not (PTX ISA 9.7.6.2, "setp")."""
 _COMBINE = {".and": Op.AND, ".or": Op.OR, ".xor": Op.XOR}
 
 _SPECIAL: Mapping[Op, Callable[[Machine, int, Instruction, ThreadSet], None]] = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...smt import Choice, Claim, Quotient, Remainder, Sum, Term, Unsigned, Variable, variables_of
+from .lanes import key_of
 from .resolve import LOGIC, PREDICATES
 from .symbol import Atom, Condition, Form
 
@@ -123,9 +124,13 @@ class Terms:
         symbols = [part for part in arguments if isinstance(part, Atom)]
         if len(constants) != 1 or len(symbols) != 1:
             return None
-        inner, number = self._operand(symbols[0]), constants[0]
+        number = constants[0]
         width = rest[0] if rest and isinstance(rest[0], int) else 32
         is_last = isinstance(arguments[1], int)
+        dividend = _rounded_towards_zero(symbols[0], number) if kind == "sar" and is_last else None
+        if dividend is not None:
+            return _divided(self._operand(dividend), 1 << number)
+        inner = self._operand(symbols[0])
         match kind:
             case "sar" | "shr" if is_last and 0 <= number < width:
                 return Quotient(inner if kind == "sar" else Unsigned(inner, width), 1 << number)
@@ -151,6 +156,25 @@ class Terms:
     def _sum(self, terms: object, constant: object) -> Term:
         parts = tuple((factor, self.of_atom(name)) for name, factor in terms)  # type: ignore[attr-defined]
         return Sum(parts, constant)  # type: ignore[arg-type]
+
+
+def _rounded_towards_zero(shifted: Atom, bits: int) -> object | None:
+    """Return x where `x + (x >> 31 >>> 32 - bits)` is shifted right by `bits`: x divided towards zero, as compilers do.
+
+    Written with divisions alone the solver may need seconds for it.
+    """
+    if shifted.inner[0] != "sum":
+        return None
+    terms, constant = shifted.inner[1:]
+    for bias, factor in terms:  # type: ignore[attr-defined]
+        if factor != 1 or bias.inner[0] != "shr" or bias.inner[2:] != (32 - bits, 32):
+            continue
+        sign = bias.inner[1]
+        if isinstance(sign, Atom) and sign.inner[0] == "sar" and sign.inner[2:] == (31, 32):
+            others = tuple(each for each in terms if each[0] != bias)  # type: ignore[attr-defined]
+            if others and key_of(Form(others, constant)) == sign.inner[1]:  # type: ignore[arg-type]
+                return sign.inner[1]
+    return None
 
 
 def _is_truth(part: object) -> bool:

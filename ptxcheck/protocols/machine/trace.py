@@ -32,6 +32,7 @@ RANK_SHIFT = 24
 SHARED_LOAD = "shared-load"
 """Kind of the assumption that all roles read the same values from shared memory, in the same order."""
 SHARED_TABLE = "shared-table"
+SHARED_RING = "shared-ring"
 """Kind of the assumption that nothing but stores to constant places writes the numbers that were read."""
 Peek = tuple[int, int, int]
 """A poll that is not repeated: its point, the first thread that came to it, and how often it did before."""
@@ -126,6 +127,8 @@ class Trace:
     assumptions: tuple[Assumption, ...]
     loaded: Mapping[int, tuple[Atom, ...]] = field(default_factory=dict, hash=False)
     """For accesses by the number of their event: the symbols of what they read."""
+    turns: Mapping[int, int] = field(default_factory=dict, hash=False)
+    """For accesses of rings by the number of their event: the turn whose number was taken to be read."""
     peeks: Mapping[int, Peek] = field(default_factory=dict, hash=False)
     """For polls that are not repeated, and that succeeded, by the number of their event."""
 
@@ -135,6 +138,7 @@ __all__ = [
     "PARAM_WINDOW",
     "RANK_SHIFT",
     "SHARED_LOAD",
+    "SHARED_RING",
     "SHARED_TABLE",
     "SHARED_WINDOW",
     "Access",

@@ -1,0 +1,84 @@
+"""Numbers that are handed on through a ring in shared memory: whether each read sees the write of its turn.
+
+The machine takes the k-th turn of a reader at a place for that of the k-th write there (`machine.rings`). A run's own
+protocol says whether that is so: with these accesses alone it is run once, all of them have to be in an order that no
+schedule changes, and in that order each read has to come behind the write of its turn and before the next one. Nothing
+else may write the bytes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+
+from .actions import Access, Action, Protocol, Span, Strand, Transfer
+from .machine.trace import Trace
+from .outcome import Step
+from .search import MEMORY_FLAWS
+from .simulate import simulate
+
+
+def are_in_turn(protocol: Protocol, traces: Sequence[Trace], stores: AbstractSet[int]) -> bool:
+    """Tell whether all reads of rings by a run see what they were taken to see."""
+    turns = {trace.rank: trace.turns for trace in traces}
+    read = {
+        span
+        for strand in protocol.strands
+        for action, event in zip(strand.actions, strand.events, strict=True)
+        if isinstance(action, Access) and event in turns[strand.cta]
+        for span in action.reads
+    }
+    if any(span.start < 0 or not span.exact for span in read) or _is_written_otherwise(
+        protocol, stores, read
+    ):
+        return False
+    alone = replace(
+        protocol, strands=tuple(_with_rings(each, turns[each.cta], stores) for each in protocol.strands)
+    )
+    outcome = simulate(alone)
+    races = any(problem.flaw in MEMORY_FLAWS for problem in (*outcome.problems, *outcome.strict))
+    return not races and not outcome.memory_doubts and _follow(alone, outcome.steps, turns)
+
+
+def _is_written_otherwise(protocol: Protocol, stores: AbstractSet[int], read: AbstractSet[Span]) -> bool:
+    return any(
+        span.start < 0 or any(_meet(span, own) for own in read)
+        for strand in protocol.strands
+        for action in strand.actions
+        if isinstance(action, Access | Transfer) and action.point not in stores
+        for span in action.writes
+    )
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one.cta == other.cta and one.start < other.end and other.start < one.end
+
+
+def _with_rings(strand: Strand, turns: Mapping[int, int], stores: AbstractSet[int]) -> Strand:
+    kept = tuple(
+        (action, event)
+        for action, event in zip(strand.actions, strand.events, strict=True)
+        if not isinstance(action, Access) or action.point in stores or event in turns
+    )
+    return replace(strand, actions=tuple(a for a, _ in kept), events=tuple(e for _, e in kept))
+
+
+def _follow(protocol: Protocol, steps: Sequence[Step], turns: Mapping[int, Mapping[int, int]]) -> bool:
+    """Tell whether the reads of a schedule come when as many writes are done as their turn says."""
+    written: Counter[tuple[int, int]] = Counter()
+    for step in steps:
+        strand = protocol.strands[step.strand]
+        action: Action = strand.actions[step.index]
+        if step.completes or not isinstance(action, Access):
+            continue
+        turn = turns[strand.cta].get(strand.events[step.index])
+        if turn is not None and any(written[place] != turn + 1 for place in _bytes(action.reads)):
+            return False
+        written.update(_bytes(action.writes))
+    return True
+
+
+def _bytes(spans: Sequence[Span]) -> Iterator[tuple[int, int]]:
+    return ((span.cta, place) for span in spans for place in range(span.start, span.end))

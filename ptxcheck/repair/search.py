@@ -298,7 +298,8 @@ class _Sieve:
     def of(view: KernelView, target: Finding, plain: Judge | None) -> _Sieve:
         """Return the sieve for a finding; one that lets everything pass where no run shows it."""
         point, whole = subject_of(view, target).point, view.whole_kernel
-        shown = () if whole is None or plain is None else (*whole.violations, *whole.strict)
+        asked = whole is not None and plain is not None and target.counterexample is not None
+        shown = (*whole.violations, *whole.strict) if whole is not None and asked else ()
         flaw = next((v.problem.flaw for v in shown if v.problem.point == point), None)
         return _Sieve(view, None if flaw is None else trial_of(Runs(view), flaw), plain)
 

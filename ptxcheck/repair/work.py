@@ -194,7 +194,7 @@ def _is_less(old: Work, new: Work, changed: frozenset[Op]) -> bool:
         return True
     if new.barriers < old.barriers or new.waiting < old.waiting or 2 * new.awaiting < old.awaiting:
         return True
-    if any(2 * new.remote[op] < n for op, n in old.remote.items()):
+    if any(2 * new.remote[op] < n for op, n in old.remote.items() if op not in changed):
         return True
     if any(_alignment(new.places.get(op, ())) < _alignment(places) for op, places in old.places.items()):
         return True

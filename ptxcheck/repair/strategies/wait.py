@@ -9,7 +9,7 @@ from ...op import Op
 from ...parser.show import show_operand
 from ...protocols.actions import Action, Barrier, Init, Wait
 from ..patch import Patch, Writer, combined
-from ..sites import POLLS, nearest, sites_of, steps_of, toggled, unread
+from ..sites import POLLS, nearest, sites_of, steps_of, toggled, unread, ways_out
 from ..slices import idle
 from ..subject import Subject
 
@@ -19,6 +19,7 @@ _WIDE = ".acquire.cluster"
 _RELEASES = ".release.cluster"
 _ADDRESSES = 4
 _STEPS = 3
+_OF_ENDS = "CL02"
 _BITS = frozenset({Op.XOR, Op.AND, Op.NOT, Op.SELP})
 _COPIES = frozenset({Op.CP_ASYNC_BULK, Op.CP_ASYNC_BULK_TENSOR})
 
@@ -35,6 +36,8 @@ def _waits(subject: Subject) -> Iterator[Patch]:
     parities = _parities(subject)
     idle_bits = {register.name for register in _idle_bits(subject)}
     places = [p for p in dict.fromkeys((subject.point, *subject.related)) if p >= 0]
+    if subject.finding.rule.startswith(_OF_ENDS):
+        places = [*ways_out(subject.view), *places]
     places += [p for p in _steps_before(subject, places) if p not in places]
     names = dict.fromkeys(
         (*_unawaited(subject), *(name for name, distance in _known(subject) if not distance))

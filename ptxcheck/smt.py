@@ -15,8 +15,12 @@ _EFFORT = 400_000
 _MODELS = 12
 """Assignments that answered earlier questions and are tried first for the next one."""
 _REPAIRED = 3
-_CHANGES = 4
+_CHANGES = 8
 """How many of them are changed to answer it, and how often each."""
+_REPAIR_EFFORT = 60_000
+"""Operations of terms that may be computed to change one of them."""
+_BISECTION = 66
+"""Values of a term that a search for a number looks at, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,8 @@ class _Numbered:
     """Each once, in the order of the term."""
     slopes: Mapping[str, int]
     """By how much the term grows with a variable, for those in which it is linear."""
+    size: int
+    """Operations of the term."""
 
     def is_true(self, numbers: Numbers) -> bool:
         """Tell whether the claim holds for numbers."""
@@ -150,10 +156,10 @@ class _Model:
             truths.pop(each, None)
         return _Model({**self.numbers, variable.name: number}, truths)
 
-    def nearest(self, claim: _Numbered, variable: Variable) -> int | None:
-        """Return a number for a variable that makes a false claim true, close to the one it has; None if none is found.
+    def nearest(self, claim: _Numbered, variable: Variable) -> Iterator[int]:
+        """Yield numbers for a variable that make a false claim true, close to the one it has on either side.
 
-        By bisection, as if the term grew or fell with the variable: the caller looks whether it is right.
+        By bisection, as if the term grew or fell with the variable: the caller looks whether they are right.
         """
         numbers = dict(self.numbers)
 
@@ -165,13 +171,14 @@ class _Model:
         slope = claim.slopes.get(variable.name)
         if slope:
             found = start + _distance(claim.claim, claim.evaluate(numbers), slope)
-            return (
-                found
-                if variable.low <= found <= variable.high and _is_true(claim.claim, value(found))
-                else None
-            )
+            if variable.low <= found <= variable.high and _is_true(claim.claim, value(found)):
+                yield found
+            return
         if claim.claim.relation == "eq" and claim.claim.holds:
-            return _solution(claim.claim.bound, variable, value)
+            solution = _solution(claim.claim.bound, variable, value)
+            if solution is not None:
+                yield solution
+            return
         for end in (variable.high, variable.low):
             if end == start or not _is_true(claim.claim, value(end)):
                 continue
@@ -179,8 +186,7 @@ class _Model:
             while abs(right - wrong) > 1:
                 middle = (right + wrong) // 2
                 wrong, right = (wrong, middle) if _is_true(claim.claim, value(middle)) else (middle, right)
-            return right
-        return None
+            yield right
 
 
 def _distance(claim: Claim, value: int, slope: int) -> int:
@@ -357,7 +363,7 @@ class PathSolver:
                 self._models.remove(model)
                 self._keep(model)
                 return model
-        for model in self._models[:_REPAIRED]:
+        for model in (*self._models[:_REPAIRED], _Model({})):
             repaired = self._repaired(model, asked)
             if repaired is not None:
                 self._keep(repaired)
@@ -365,15 +371,24 @@ class PathSolver:
         return None
 
     def _repaired(self, model: _Model, asked: Sequence[_Numbered]) -> _Model | None:
-        """Return a model of the claims that differs in some numbers, None when none is found."""
-        for _ in range(_CHANGES):
+        """Return a model of the claims that differs in some numbers, None when none is found.
+
+        Terms of thousands of operations are left to the solver, which needs no numbers to look at them.
+        """
+        effort = _REPAIR_EFFORT
+        for _ in range(_CHANGES + 1):
             broken = next((claim for claim in asked if not model.holds(claim)), None)
             if broken is None:
                 return model if all(map(model.holds, self._assumed)) else None
+            effort -= broken.size * sum(
+                2 if v.name in broken.slopes else _BISECTION for v in broken.variables
+            )
+            if effort < 0:
+                return None
             changed = [
                 model.changed(variable, number, self._about[variable.name])
                 for variable in broken.variables
-                if (number := model.nearest(broken, variable)) is not None
+                for number in model.nearest(broken, variable)
             ]
             if not changed:
                 return None
@@ -411,10 +426,11 @@ class PathSolver:
         literal = self._z3.Bool(f"claim!{number}", ctx=self._context)
         self._literals.append(literal)
         self._solver.add(self._z3.Implies(literal, self._claim(claim), ctx=self._context))
-        variables = tuple(variables_of(claim.term))
+        parts = _in_order(claim.term, {})
+        variables = tuple(each for each in parts if isinstance(each, Variable))
         for variable in variables:
             self._about.setdefault(variable.name, []).append(number)
-        return _Numbered(claim, number, _evaluator(claim.term), variables, _slopes(claim.term))
+        return _Numbered(claim, number, _evaluator(claim.term), variables, _slopes(claim.term), len(parts))
 
     def _literal(self, claim: Claim) -> Any:
         """Return a boolean that implies the claim."""

@@ -82,6 +82,26 @@ def test_one_divided_towards_zero() -> None:
         assert PathSolver().example(fixed, remainder) == n - 4 * expected
 
 
+def test_a_division_towards_zero_of_shifts() -> None:
+    """As compilers write it: (x + (x >> 31 >>> 26)) >> 6."""
+
+    def shifted(x: Value, sign: Value, bits: int) -> Form:
+        bias = lanes.shift_right(lanes.shift_right(sign, 31, 32, arithmetic=True), bits, 32, arithmetic=False)
+        found = lanes.shift_right(lanes.add(x, bias, 32), 6, 32, arithmetic=True)
+        assert isinstance(found, Form)
+        return found
+
+    terms = Terms()
+    dividend = lanes.add(N, 63, 32)
+    quotient = terms.of(shifted(dividend, dividend, 26))
+    assert "Choice" in repr(quotient)
+    for n in (-200, -128, -127, -64, -63, -1, 0, 1, 64, 65):
+        fixed = [Claim("eq", terms.of_atom(name(N)), n)]
+        assert PathSolver().example(fixed, quotient) == int((n + 63) / 64)
+    for other in (shifted(dividend, N, 26), shifted(dividend, dividend, 25)):
+        assert "Choice" not in repr(terms.of(other))
+
+
 def test_what_threads_hold_apart_is_not_taken_apart() -> None:
     chosen = lanes.choose(lanes.compare(".eq", N, 0, 32, signed_operands=True), M, 7, 32)
     assert isinstance(chosen, Form)

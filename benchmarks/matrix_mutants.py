@@ -34,9 +34,10 @@ from benchmarks.mutation.matrix_operators import MATRIX_OPERATORS, Standing, mat
 from benchmarks.mutation.subject import subjects
 from ptxcheck.config import Config
 from ptxcheck.finding import Confidence
+from ptxcheck.protocols.thread.tensor_cores import PROPERTIES
 from ptxcheck.results import Report
 from ptxcheck.source import Source
-from ptxcheck.verdict import VerdictKind
+from ptxcheck.verdict import Property, VerdictKind
 
 _HARMLESS = Path(__file__).parent / "mutation" / "harmless_matrix.toml"
 _CORPUS = Path(__file__).parents[1] / "corpus"
@@ -163,9 +164,19 @@ class _Before:
         self._text = text
 
     @cached_property
+    def _report(self) -> Report:
+        return _check(self._text, self._whole)
+
+    @cached_property
     def _rules(self) -> frozenset[str]:
         """What rules and verification say of the kernel."""
-        return frozenset(finding.rule for finding in _check(self._text, self._whole).active)
+        return frozenset(finding.rule for finding in self._report.active)
+
+    @cached_property
+    def _undecided(self) -> frozenset[Property]:
+        """Properties of one thread's code that are unknown of the kernel itself, and say nothing of its mutants."""
+        found = _verdicts(self._report)
+        return frozenset(which for which in PROPERTIES if found.get(which) is VerdictKind.UNKNOWN)
 
     def judge(self, text: str, *, verify: bool) -> Answer:
         """Return who says that a mutant is wrong."""
@@ -183,14 +194,16 @@ class _Before:
         mutant = _check(text, self._whole)
         if any(f.rule not in self._rules and f.confidence is Confidence.PROVED for f in mutant.active):
             return Answer.VIOLATED
-        if VerdictKind.UNKNOWN in _kinds(mutant):
+        kinds = {kind for which, kind in _verdicts(mutant).items() if which not in self._undecided}
+        if VerdictKind.UNKNOWN in kinds:
             return Answer.UNKNOWN
-        return Answer.PROVED if _kinds(mutant) == {VerdictKind.PROVED} else Answer.HOLDS
+        return Answer.PROVED if kinds == {VerdictKind.PROVED} else Answer.HOLDS
 
 
-def _kinds(report: Report) -> set[VerdictKind]:
+def _verdicts(report: Report) -> dict[Property, VerdictKind]:
+    """Return the verdicts on the only kernel of a report."""
     tables = [kernel.verification for kernel in report.kernels if kernel.verification is not None]
-    return {verdict.kind for table in tables for verdict in table.verdicts}
+    return {verdict.property: verdict.kind for table in tables for verdict in table.verdicts}
 
 
 def _said(text: str, config: Config) -> Counter[str]:

@@ -20,6 +20,7 @@ _ASKED: tuple[tuple[Property, Callable[[Launched], Verdict | None]], ...] = (
     (Property.TENSOR_MEMORY_ALLOCATION, tensor_allocation_verdict),
     (Property.TENSOR_MEMORY_ACCESS, tensor_access_verdict),
 )
+PROPERTIES = tuple(which for which, _ in _ASKED)
 
 
 def tensor_core_verdicts(view: KernelView) -> tuple[Verdict, ...]:
@@ -39,4 +40,4 @@ def tensor_core_verdicts(view: KernelView) -> tuple[Verdict, ...]:
     return tuple(found)
 
 
-__all__ = ["tensor_core_verdicts"]
+__all__ = ["PROPERTIES", "tensor_core_verdicts"]

@@ -534,7 +534,7 @@ class _Verifier:
         self._copies = max(self._copies, copies(protocol))
         if not isinstance(plan, SizePlan):
             self._keep_sample(plan, protocol)
-        excused = self._note_required(decisions.taken, outcome)
+        excused = not self._is_probe and self._note_required(decisions.taken, outcome)
         self._note_conditions(outcome, () if excused else outcome.memory_doubts)
         self._note_strict(plan, protocol, outcome)
         taken = self._taken(traces, protocol)

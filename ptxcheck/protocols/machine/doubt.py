@@ -18,6 +18,8 @@ _SOURCES = frozenset(
     {"param", "special", "load", "shared", "strong", "volatile", "result", "returned", "loop"}
 )
 
+_OF_HOST = frozenset({"param", "load"})
+
 
 def doubt_of(path: Iterable[tuple[Condition, bool]]) -> Atom | None:
     """Return an atom that may be related to another one of the path without the solver knowing, or None."""
@@ -32,7 +34,9 @@ def doubt_of(path: Iterable[tuple[Condition, bool]]) -> Atom | None:
 
 
 def empty_sizes(path: Iterable[tuple[Condition, bool]]) -> tuple[Atom, ...]:
-    """Return what a path takes for less than one: numbers that parameters alone give and that the path compares.
+    """Return what a path takes for less than one: numbers that the host gives and that the path compares.
+
+    The host passes them as parameters or has put them into tables in global memory.
 
     A comparison with zero for equality alone is about a flag, or says that the kernel has thought of it.
     """
@@ -43,7 +47,7 @@ def empty_sizes(path: Iterable[tuple[Condition, bool]]) -> tuple[Atom, ...]:
         (name, factor), *_ = condition.form.terms
         limit = condition.bound - condition.form.constant
         none = limit <= factor if truth else limit >= 0
-        if none and truth == (factor > 0) and all(source[0] == "param" for source in sources_of(name)):
+        if none and truth == (factor > 0) and all(source[0] in _OF_HOST for source in sources_of(name)):
             found[name] = None
     return tuple(found)
 

@@ -59,6 +59,13 @@ class Span:
     def end(self) -> int:
         return self.start + self.size
 
+    def may_meet(self, other: Span) -> bool:
+        """Tell whether some bytes may be in both; what has no known extent is taken to stay in its slot."""
+        if self.start < 0 or other.start < 0:
+            return True
+        ends = (span.start + max(span.size, span.reach, 1) for span in (self, other))
+        return self.cta == other.cta and max(self.start, other.start) < min(ends)
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Columns:

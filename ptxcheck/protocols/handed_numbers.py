@@ -20,7 +20,7 @@ def is_handed_on(protocol: Protocol, load: int, stores: AbstractSet[int]) -> boo
     return not any(
         isinstance(action, Access | Transfer)
         and action.point not in stores
-        and any(span.start < 0 or any(_meet(span, own) for own in read) for span in action.writes)
+        and any(span.may_meet(own) for own in read for span in action.writes)
         for strand in protocol.strands
         for action in strand.actions
     )
@@ -35,7 +35,3 @@ def _spans(protocol: Protocol, point: int) -> set[Span]:
         if isinstance(action, Access) and action.point == point
         for span in action.reads
     }
-
-
-def _meet(one: Span, other: Span) -> bool:
-    return one.cta == other.cta and one.start < other.end and other.start < one.end

@@ -44,16 +44,12 @@ def are_in_turn(protocol: Protocol, traces: Sequence[Trace], stores: AbstractSet
 
 def _is_written_otherwise(protocol: Protocol, stores: AbstractSet[int], read: AbstractSet[Span]) -> bool:
     return any(
-        span.start < 0 or any(_meet(span, own) for own in read)
+        any(span.may_meet(own) for own in read)
         for strand in protocol.strands
         for action in strand.actions
         if isinstance(action, Access | Transfer) and action.point not in stores
         for span in action.writes
     )
-
-
-def _meet(one: Span, other: Span) -> bool:
-    return one.cta == other.cta and one.start < other.end and other.start < one.end
 
 
 def _with_rings(strand: Strand, turns: Mapping[int, int], stores: AbstractSet[int]) -> Strand:

@@ -6,8 +6,9 @@
 `--out` keeps the rows of each file as they come, and goes on there when it is run again. The table of properties counts
 kernels of each group and target; `--tensor-cores` leaves out those without wgmma or tcgen05.
 
-Nothing that a library ships may come out violated. Time is processor time of the verification alone, beside that
-of `ptxas -O3` on the whole file (`python -m benchmarks.corpora ptxas` measures it).
+Nothing that a library ships may come out violated, but for what `library_bugs.toml` shows to be broken. Time is
+processor time of the verification alone, beside that of `ptxas -O3` on the whole file (`python -m benchmarks.corpora
+ptxas` measures it).
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ import os
 import statistics
 import sys
 import time
+import tomllib
 import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 from benchmarks.corpora.store import default_root
@@ -73,11 +76,31 @@ class Row:
 
     @property
     def state(self) -> str:
-        """`violated` when any property is, `unknown` when one is not decided, else `decided`."""
-        kinds = set(self.verdicts.values())
+        """`violated` when any property is and no known bug, `unknown` when one is not decided, else `decided`."""
+        kinds = {kind for name, kind in self.verdicts.items() if not self.is_known_bug(name)}
         if VerdictKind.VIOLATED.value in kinds:
             return "violated"
         return "decided" if kinds <= _DECIDED else "unknown"
+
+    def is_known_bug(self, name: str) -> bool:
+        """Tell whether a property is violated by a bug that is demonstrated."""
+        if self.verdicts[name] != VerdictKind.VIOLATED.value:
+            return False
+        said = self.reasons.get(name, "")
+        return any(
+            (self.file, name) == (bug["file"], bug["property"]) and said.startswith(bug["reason"])
+            for bug in _known_bugs()
+        )
+
+    def is_decided(self, name: str) -> bool:
+        """Tell whether a property has a good verdict or a bug that is demonstrated."""
+        return self.verdicts[name] in _DECIDED or self.is_known_bug(name)
+
+
+@cache
+def _known_bugs() -> tuple[dict[str, str], ...]:
+    text = Path(__file__).with_name("library_bugs.toml").read_text(encoding="utf-8")
+    return tuple(tomllib.loads(text)["bug"])
 
 
 def main() -> None:
@@ -221,8 +244,8 @@ def _table(rows: Sequence[Row]) -> str:
     for name in dict.fromkeys(name for row in rows for name in row.verdicts):
         cells = []
         for key in columns:
-            asked = [row.verdicts[name] for row in inside[key] if name in row.verdicts]
-            decided = sum(kind in _DECIDED for kind in asked)
+            asked = [row for row in inside[key] if name in row.verdicts]
+            decided = sum(row.is_decided(name) for row in asked)
             cells.append(f"{decided} of {len(asked)} ({100 * decided / len(asked):.0f} %)" if asked else "")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     violated = [sum(row.state == "violated" for row in inside[key]) for key in columns]

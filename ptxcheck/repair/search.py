@@ -310,7 +310,7 @@ class _Sieve:
         after = self.plain(patched).views.get(self.view.function.name)
         if after is None:
             return True
-        runs = Runs(after)
+        runs = Runs(after) if self.trial is None else Runs(after, self.trial.patience)
         if self.trial is not None and self.trial.still_shows(runs):
             return False
         return not (patch.needs_proof and workloads.are_less(self.view, runs))

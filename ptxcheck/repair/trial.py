@@ -15,6 +15,8 @@ from ..protocols.verify import Verification, verify
 from ..view import KernelView
 
 _SECONDS = 0.5
+_LEAST_SECONDS, _TIMES = 0.1, 8
+"""A patched kernel whose run takes longer, and so many times as long as before, is taken not to end."""
 _SIZES = (3, 12, 4, 1, 2, 5, 7, 0, 33)
 """Sizes at which a finding may show."""
 _WORD = 4
@@ -26,6 +28,8 @@ class Runs:
     """Runs of one kernel in which the host passes given 32-bit numbers, each made once."""
 
     view: KernelView
+    seconds: float = _SECONDS
+    """Processor time for one run."""
     _known: dict[tuple[int, int | None], Verification | None] = field(default_factory=dict)
 
     def of(self, size: int, rest: int | None = None) -> Verification | None:
@@ -42,7 +46,7 @@ class Runs:
         given = (*view.launch.given, *_given(view.function, view.launch, size, rest))
         try:
             launch = replace(view.launch, given=given)
-            return verify(view.cfg, view.function, view.module, launch, seconds=_SECONDS)
+            return verify(view.cfg, view.function, view.module, launch, seconds=self.seconds)
         except Exception:  # the verifier's own failures are part of the judgement of the kernel
             return None
 
@@ -66,11 +70,18 @@ class Trial:
     flaw: Flaw
     size: int
     places: int
+    seconds: float
+    """What the run took."""
+
+    @property
+    def patience(self) -> float:
+        """Return the time that a run of a patched kernel may take."""
+        return min(_SECONDS, max(_LEAST_SECONDS, _TIMES * self.seconds))
 
     def still_shows(self, runs: Runs) -> bool:
-        """Tell whether a patched kernel shows the flaw at as many places as before, for the size of the trial."""
+        """Tell whether a patched kernel shows the flaw at as many places as before, for that size, or does not end."""
         result = runs.of(self.size)
-        return result is not None and _places(result, self.flaw) >= self.places
+        return result is not None and (not result.runs or _places(result, self.flaw) >= self.places)
 
 
 def trial_of(runs: Runs, flaw: Flaw) -> Trial | None:
@@ -78,8 +89,8 @@ def trial_of(runs: Runs, flaw: Flaw) -> Trial | None:
     for size in _SIZES:
         result = runs.of(size)
         places = 0 if result is None else _places(result, flaw)
-        if places:
-            return Trial(flaw, size, places)
+        if result is not None and places:
+            return Trial(flaw, size, places, result.seconds)
     return None
 
 

@@ -21,4 +21,4 @@ def leave_out_wait(subject: Subject) -> Iterator[Patch]:
         if step.last > step.first:
             edits = [writer.delete(p) for p in range(step.first, step.last + 1)]
             summary = f"leave out the wait '{writer.statement(point)}'"
-            yield combined("needless wait", summary, 6 + far, edits, needs_proof=True)
+            yield combined("needless wait", summary, 9 + far, edits, needs_proof=True)

@@ -33,23 +33,14 @@ def _waits(subject: Subject) -> Iterator[Patch]:
     """Yield waits: where an address is computed that nothing uses, and where the finding says that one is missing."""
     if not subject.finding.rule.startswith(_RULES):
         return
-    parities = _parities(subject)
-    idle_bits = {register.name for register in _idle_bits(subject)}
-    places = [p for p in dict.fromkeys((subject.point, *subject.related)) if p >= 0]
-    if subject.finding.rule.startswith(_OF_ENDS):
-        places = [*ways_out(subject.view), *places]
-    places += [p for p in _steps_before(subject, places) if p not in places]
+    parities, places = _parities(subject), _places(subject)
     names = dict.fromkeys(
         (*_unawaited(subject), *(name for name, distance in _known(subject) if not distance))
     )
     for far, (point, parity) in enumerate(_lost_bits(subject)):
         for cost, where in enumerate(names):
             yield _patch(subject, point, where, parity, 3 + far + cost, behind=True)
-    for cost, where in enumerate(_unawaited(subject)):
-        for far, point in enumerate(places):
-            for more, parity in enumerate(dict.fromkeys((*sorted(idle_bits), "0", *parities))):
-                likely = 3 if parity in idle_bits or parity == "0" else 4
-                yield _patch(subject, point, where, parity, likely + cost + more + far, behind=False)
+    yield from _for_unawaited(subject, places, parities)
     for cost, (point, address) in enumerate(_lost(subject)):
         for more, parity in enumerate(parities):
             place = max(point, _made(subject, parity, point))
@@ -59,6 +50,25 @@ def _waits(subject: Subject) -> Iterator[Patch]:
         for far, point in enumerate(places):
             for more, parity in enumerate(parities):
                 yield _patch(subject, point, where, parity, 6 + cost + more + far, behind=False)
+
+
+def _places(subject: Subject) -> list[int]:
+    """Return the places of the finding, in front of ways out where it is about the end, and the last steps before."""
+    places = [p for p in dict.fromkeys((subject.point, *subject.related)) if p >= 0]
+    if subject.finding.rule.startswith(_OF_ENDS):
+        places = [*ways_out(subject.view), *places]
+    return places + [p for p in _steps_before(subject, places) if p not in places]
+
+
+def _for_unawaited(subject: Subject, places: list[int], parities: list[str]) -> Iterator[Patch]:
+    """Yield waits for mbarriers that nobody waits for: with bits that nothing uses, for the first phase, with others."""
+    idle_bits = sorted({register.name for register in _idle_bits(subject)})
+    likely = (*idle_bits, "0")
+    for cost, where in enumerate(_unawaited(subject)):
+        for far, point in enumerate(places):
+            for more, parity in enumerate(dict.fromkeys((*likely, *parities))):
+                least = 3 if parity in likely else 4
+                yield _patch(subject, point, where, parity, least + cost + more + far, behind=False)
 
 
 def _steps_before(subject: Subject, places: list[int]) -> list[int]:

@@ -61,7 +61,7 @@ def _places(subject: Subject) -> list[int]:
 
 
 def _for_unawaited(subject: Subject, places: list[int], parities: list[str]) -> Iterator[Patch]:
-    """Yield waits for mbarriers that nobody waits for: with bits that nothing uses, for the first phase, with others."""
+    """Yield waits for mbarriers that nobody waits for: with bits that nothing uses, then for the first phase."""
     idle_bits = sorted({register.name for register in _idle_bits(subject)})
     likely = (*idle_bits, "0")
     for cost, where in enumerate(_unawaited(subject)):

@@ -2,10 +2,11 @@
 
 Checks: `tcgen05.ld` and `.st` of 32 lanes and `tcgen05.shift` at a lane that is no multiple of 32, and
 shapes of 16 lanes at one that is no multiple of 16; D of `tcgen05.mma` at a lane that is no multiple of 16, or
-not 0 where D has all 128 lanes. For addresses that are constant, or away from an allocation by a constant or,
-of loads and stores, by what follows from the thread index.
+not 0 where D has all 128 lanes; A and metadata in the other half of the quarters than a D of 16 lanes of each. For
+addresses that are constant, or away from an allocation by a constant or, of loads and stores, by what follows from
+the thread index.
 Why: the shape starts at the first lane of a quarter, or in the middle of it; a layout of D starts at lane 0,
-or, of half of the lanes, at 16.
+or, of half of the lanes, at 16, where A and the metadata start, too.
 Source: PTX ISA 9.7.17.8.2, 9.7.17.9.3 and 9.7.17.10.5.
 Not checked: addresses computed in other ways.
 """
@@ -90,6 +91,9 @@ def check(view: KernelView) -> Iterator[Hit]:
     for point, lane, step in view.tensor_memory_use.d_off_its_lanes():
         where = f"a multiple of {step}" if step < 128 else "0: D has all lanes"
         yield Hit(point, f"D starts at lane {lane}, which is not {where}")
+    for point, what, lane, of_d in view.tensor_memory_use.operands_off_d():
+        text = f"{what} starts at lane {lane} and D at lane {of_d}: both have the same half of each quarter of lanes"
+        yield Hit(point, text)
 
 
 def _lanes(view: KernelView, point: int) -> Iterator[int]:

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from ptxcheck import check
+from ptxcheck.config import Config
 from ptxcheck.launches import launch_of
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.thread.tensor_cores import tensor_core_verdicts
+from ptxcheck.rules import RULES
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, Verdict, VerdictKind
 from ptxcheck.view import KernelView
@@ -222,8 +225,18 @@ def test_a_bound_on_the_block_is_an_assumption() -> None:
     assert kind(tensor(block=""), ACCESS) is UNKNOWN
 
 
-def test_columns_behind_the_allocation_are_violated() -> None:
-    assert kind((CORPUS / "bad/TM015/second_accumulator_outside.ptx").read_text(), ACCESS) is VIOLATED
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("bad/TM013/all_warps_load_lane_0.ptx", VIOLATED),
+        ("bad/TM015/second_accumulator_outside.ptx", VIOLATED),
+        ("bad/TM016/left_operand_in_the_other_half.ptx", VIOLATED),
+        ("good/left_operand_in_the_same_half.ptx", PROVED),
+        ("good/two_accumulators.ptx", PROVED),
+    ],
+)
+def test_columns_and_lanes_of_the_corpus(path: str, wanted: VerdictKind) -> None:
+    assert kind((CORPUS / path).read_text(), ACCESS) is wanted
 
 
 @pytest.mark.parametrize(
@@ -277,13 +290,14 @@ def test_one_warp_allocates_once(alloc: str, wanted: VerdictKind) -> None:
 @pytest.mark.parametrize(
     ("access", "wanted"),
     [
-        (f"mov.u32 at, base; {LOAD}", PROVED),
+        (f"mov.u32 at, base; {LOAD}", VIOLATED),
+        (f"mov.u32 at, base; @first {LOAD.split('; ')[0]}; tcgen05.wait::ld.sync.aligned;", PROVED),
         (f"{LANES} add.u32 at, at, 63; {LOAD}", PROVED),
         (f"{LANES} add.u32 at, at, 64; {LOAD}", VIOLATED),
         (f"{LANES} add.u32 at, at, 2097152; {LOAD}", VIOLATED),
         (f"{LANES} add.u32 at, at, n; {LOAD}", UNKNOWN),
         (f"add.u32 at, base, thread; {LOAD}", UNKNOWN),
-        (f"mov.u32 at, 0; {LOAD}", UNKNOWN),
+        (f"mov.u32 at, 0; {LOAD}", VIOLATED),
         (STAGES.format(stages=2, add=""), PROVED),
         (STAGES.format(stages=3, add=""), UNKNOWN),
         (STAGES.format(stages=2, add="add.u32 lane, lane, 1;"), UNKNOWN),
@@ -315,3 +329,44 @@ def test_stores_to_where_the_address_is_kept() -> None:
 )
 def test_the_corpus(path: str, wanted: VerdictKind) -> None:
     assert kind((CORPUS / path).read_text(), ALLOCATION) is wanted
+
+
+# ---------------------------------------------------------------- rules and verdicts
+
+ABOUT = {
+    DESCRIPTORS: DESCRIPTOR_RULES,
+    COLLECTIVES: ("TM007", "WG004", "WG005"),
+    ALLOCATION: (
+        "TM001",
+        "TM002",
+        "TM003",
+        "TM004",
+        "TM005",
+        "TM006",
+        "TM017",
+        "TM018",
+        "TM027",
+        "TM028",
+        "TM030",
+    ),
+    ACCESS: ("TM012", "TM013", "TM015", "TM016"),
+}
+BY_ID = {rule.id: rule for rule in RULES}
+
+
+@pytest.mark.parametrize(
+    ("which", "rule"), [(which, rule) for which, found in ABOUT.items() for rule in found]
+)
+def test_no_verdict_holds_where_a_rule_shows_that_it_does_not(which: Property, rule: str) -> None:
+    assert kind(BY_ID[rule].bad, which) in (VIOLATED, UNKNOWN)
+
+
+@pytest.mark.parametrize("rule", sorted(BY_ID))
+def test_what_is_violated_is_a_finding_of_some_rule(rule: str) -> None:
+    source = Source("kernel.ptx", BY_ID[rule].good)
+    if not source.text.lstrip().startswith(".version"):
+        return
+    module = parse_module(source)
+    views = [KernelView(module, function, launch_of(function, [])[0]) for function in module.entries]
+    if any(each.kind is VIOLATED for view in views for each in tensor_core_verdicts(view)):
+        assert check(source, config=Config(verify=False, pedantic=True, possible=True)).active

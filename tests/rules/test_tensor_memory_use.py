@@ -59,6 +59,12 @@ def d_in_lane(lane: int, rule: str = "", word: str = "0x8100490") -> str:
     return f"mov.b32 %r8, {word};\nadd.u32 %r6, %r3, {lane << 16};\n{expect(line, rule) if rule else line}"
 
 
+def a_in_lane(lane: int, d: int, rule: str = "", word: str = "0x4100490") -> str:
+    line = "@%p2 tcgen05.mma.cta_group::1.kind::f16 [%r6], [%r7], %rd1, %r8, %p3;"
+    lanes = f"add.u32 %r6, %r3, {d << 16};\nadd.u32 %r7, %r3, {(lane << 16) + 64};"
+    return f"mov.b32 %r8, {word};\n{lanes}\n{expect(line, rule) if rule else line}"
+
+
 CASES = {
     "TM013 each warp its own lanes": ("TM013", kernel(OPEN, by_warp(LD), WAIT_LD, CLOSE)),
     "TM013 each warp the next lanes": (
@@ -96,6 +102,13 @@ CASES = {
     ),
     "TM016 D of half of the lanes in lane 8": (
         "TM016", kernel(INIT, OPEN, d_in_lane(8, "TM016", word="0x4100490"), COMMIT, WAIT, CLOSE)
+    ),
+    "TM016 A in the half that D has not": (
+        "TM016", kernel(INIT, OPEN, a_in_lane(0, 16, "TM016"), COMMIT, WAIT, CLOSE)
+    ),
+    "TM016 A in the half that D has": ("TM016", kernel(INIT, OPEN, a_in_lane(16, 16), COMMIT, WAIT, CLOSE)),
+    "TM016 A of all lanes": (
+        "TM016", kernel(INIT, OPEN, a_in_lane(16, 0, word="0x8100490"), COMMIT, WAIT, CLOSE)
     ),
     "TM002 another address is written over this one": (
         "TM002", kernel(expect(ALLOCATE, "TM002"), OPEN, CLOSE)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...cfg import Atom, AtomKind, Linear, ThreadSet, Value
 from ...descriptors.matrix import instruction as words
+from ...descriptors.matrix.accumulator import accumulator
 from ...isa.modifier import Mod
 from ...op import Op
 from ...spec import Trait
@@ -233,6 +234,24 @@ class TensorMemoryUse:
             step = _ALL_LANES if fills else _HALF_QUARTER
             if address is not None and address.lane % step:
                 yield word.point, address.lane, step
+
+    def operands_off_d(self) -> Iterator[tuple[int, str, int, int]]:
+        """Yield operands in another half of each quarter of lanes than D: (point, what, its lane, that of D).
+
+        Where D has 16 lanes of each quarter, A and the metadata start at the same of lane 0 and 16 (layouts C and F).
+        """
+        for word in self._words():
+            m, n = word.fields.get("m"), word.fields.get("n")
+            layout = None if m is None or n is None else accumulator(word.shape, m, n)
+            d = tensor_address(self._view, word.point)
+            if layout is None or layout.all_lanes or d is None:
+                continue
+            for name, what in (("a_taddr", "A"), ("metadata", "the metadata")):
+                if self._view.body.instructions[word.point].get(name) is None:
+                    continue
+                other = tensor_address(self._view, word.point, name)
+                if other is not None and (other.lane ^ d.lane) & _HALF_QUARTER:
+                    yield word.point, what, other.lane, d.lane
 
     def lost_allocations(self) -> Iterator[Pair]:
         """Yield two allocations of which the second writes over the address of the first before anybody reads it."""

@@ -6,8 +6,8 @@ from its start, with its size: on every way to the end of the kernel of the warp
 same runs.
 
 Accesses are `proved` when in every run loads, stores, accumulators and copies lie in the columns of their allocation,
-and other operands in tensor memory start in them; loads and stores name the lanes of their warp, or the first quarter,
-and one address in the whole warp.
+and other operands in tensor memory start in them; loads and stores name the lanes of their warp, and one address in the
+whole warp.
 
 `violated` rests on what the analyses of one thread show. Not asked: the order of accesses, allocations and
 deallocations of several warps, which slot safety is about, and the columns of CTAs that run together.
@@ -34,7 +34,7 @@ from .largest_block import Launched
 from .matrix_operands import TCGEN05
 from .register_flow import unknown_calls
 from .same_numbers import SameNumbers
-from .tensor_address import COPIED_COLUMNS, used_width, warp_addresses
+from .tensor_address import COPIED_COLUMNS, tensor_address, used_width, warp_addresses
 from .tensor_bounds import Bounded, TensorBounds
 from .tensor_memory import COLUMNS, LEGAL_COLUMNS, LOADS, TENSOR_MEMORY, Pair
 
@@ -53,6 +53,9 @@ _MOST_QUESTIONS = 6
 _ORDINARY_LOADS = frozenset({Op.LD, Op.LDU, Op.LD_NC})
 _OF_LAUNCH = frozenset({".param", ".const"})
 """Spaces whose contents are the same during a launch."""
+_OWN_QUARTER = (
+    "a warp that names a lane of the first quarter reaches its own one, as released kernels rely on"
+)
 _SLOT = "nothing but the allocation writes to where its address is kept"
 
 
@@ -402,6 +405,22 @@ class _Accesses:
         for operand in ("a_taddr", "scale_a", "scale_b", "metadata"):
             if instruction.get(operand) is not None:
                 yield from self._inside(point, operand, 1)
+        if d is not None and not d.all_lanes:
+            yield from self._in_half_of_d(point)
+
+    def _in_half_of_d(self, point: int) -> Iterator[Judgement]:
+        """Yield why A or metadata may start in another half of each quarter of lanes than D."""
+        for operand in ("a_taddr", "metadata"):
+            if self._view.body.instructions[point].get(operand) is None:
+                continue
+            places = [self._bounds.of(point, name) for name in ("taddr", operand)]
+            known = [tensor_address(self._view, point, name) for name in ("taddr", operand)]
+            halves = {None if each is None else each.lane & _HALF_QUARTER for each in known}
+            in_first = all(place is not None and not place.lane_bits & _HALF_QUARTER for place in places)
+            if not in_first and (None in halves or len(halves) > 1):
+                yield _unknown(
+                    "whether D and the operands beside it have the same half of the lanes is not known", point
+                )
 
     def _inside(self, point: int, name: str, width: int) -> Iterator[Judgement]:
         """Yield why an operand may reach beyond its allocation."""
@@ -421,10 +440,20 @@ class _Accesses:
             return
         shape = self._view.body.instructions[point].operation.slots.get("shape", "")
         step = _QUARTER if shape == _WHOLE_QUARTER else _HALF_QUARTER
+        own = {warp: place.lane for warp, place in warp_addresses(self._view, point)}
         for warp, lane in lanes.items():
-            if lane % step or lane // _QUARTER not in (0, warp % _QUARTERS):
+            quarter = lane // _QUARTER
+            if lane % step or quarter not in (0, warp % _QUARTERS):
                 yield _unknown(f"warp {warp} may name lane {lane}, which it does not reach", point)
                 return
+            if quarter != warp % _QUARTERS:
+                if warp in own:
+                    yield (
+                        VerdictKind.VIOLATED,
+                        Reason(f"warp {warp} names lane {lane}, which it does not reach", point),
+                    )
+                    return
+                yield VerdictKind.ASSUMES, Reason(_OWN_QUARTER, point)
 
 
 def _flaws_of_allocations(view: KernelView) -> Iterator[Reason]:
@@ -460,9 +489,13 @@ def _flaws_of_accesses(view: KernelView) -> Iterator[Reason]:
         yield Reason(f"D reaches column {last}, but {address.columns} are allocated", point)
     for point, lane, _ in use.d_off_its_lanes():
         yield Reason(f"no layout of D starts at lane {lane}", point)
+    for point, what, lane, of_d in use.operands_off_d():
+        yield Reason(
+            f"{what} starts at lane {lane} and D at lane {of_d}, in another half of the lanes", point
+        )
     for point in sorted(view.tensor_memory.of(_MOVES)):
         for warp, place in warp_addresses(view, point):
-            if place.lane // _QUARTER not in (0, warp % _QUARTERS):
+            if place.lane // _QUARTER != warp % _QUARTERS:
                 yield Reason(f"warp {warp} names lane {place.lane}, which it does not reach", point)
             elif place.column + used_width(view, point) > place.columns:
                 last = place.column + used_width(view, point) - 1

@@ -16,7 +16,7 @@ from ..launch import Dim, GivenValue, Launch
 from ..op import Op
 from ..spec import Trait
 from ..verdict import Property, Reason, Verdict, VerdictKind
-from .actions import Arrive, Barrier, Expect, Init, Protocol
+from .actions import Access, Arrive, Barrier, Expect, Init, Protocol
 from .all_sizes import AllSizes, OtherDecisionError, Path, SizePlan, size_of
 from .cluster_use import uses_cluster
 from .coarse import examined, without_accesses
@@ -175,17 +175,23 @@ class Verification:
         """Tell whether a run with a problem is certainly possible, for the launch that was verified.
 
         In a kernel without any proxy fence, neither the launch nor what roles read from shared memory can put one
-        between the two accesses: that they come one after the other is all that it takes.
+        between two accesses: that they come one after the other is all that it takes. This is said of ordinary stores
+        alone, as released kernels multiply what `cp.async` has brought without a fence.
         """
         if run.doubt:
             return False
         if self.never_fences and problem.flaw is Flaw.MISSING_PROXY_FENCE and problem.demonstrated:
-            return True
+            return any(_is_ordinary(run.protocol, *earlier) for earlier in problem.related)
         return not self.inferred and _BLOCK not in self.assumptions and problem in run.sure
 
     def _has_spread(self) -> bool:
         """Tell whether a run went wrong in a way that says nothing of what comes after."""
         return any(PROPERTY_OF[p.flaw] not in _SEPARATE for run in self.failures for p in run.problems)
+
+
+def _is_ordinary(protocol: Protocol, strand: int, point: int) -> bool:
+    """Tell whether a point of a strand accesses shared memory itself and at once."""
+    return any(isinstance(each, Access) and each.point == point for each in protocol.strands[strand].actions)
 
 
 _TOLERATED = {

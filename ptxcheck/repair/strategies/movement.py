@@ -35,7 +35,7 @@ def _within_block(subject: Subject) -> Iterator[Patch]:
         for place in block.points:
             distance = place - point
             if distance not in (0, 1) and abs(distance) <= _FURTHEST:
-                yield _moved(subject, point, Writer(subject.view).before(place), 4 + abs(distance), distance)
+                yield _moved(subject, point, Writer(subject.view).before(place), 3 + abs(distance), distance)
 
 
 def _past_steps(subject: Subject) -> Iterator[Patch]:
@@ -53,7 +53,7 @@ def _past_steps(subject: Subject) -> Iterator[Patch]:
                 yield _moved(subject, point, place, 4 + far + rank // 2, 1)
         for far, branch in enumerate(branches_around(subject.view, point)[:_STEPS]):
             place = Writer(subject.view).before(branch)
-            yield _moved(subject, point, place, 4 + far + rank // 2, -1)
+            yield _moved(subject, point, place, 6 + far + rank // 2, -1)
 
 
 def _access_behind_steps(subject: Subject) -> Iterator[Patch]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -37,6 +38,7 @@ from .machine.program import Program
 from .machine.solver import SolverOracle
 from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom
 from .machine.trace import (
+    GLOBAL_LOAD,
     SHARED_LOAD,
     SHARED_RING,
     SHARED_TABLE,
@@ -112,6 +114,8 @@ class Verification:
     """What released libraries rely on, though the PTX ISA does not give it."""
     reasons: list[Reason] = field(default_factory=list)
     """Why something was not decided: bars every good verdict."""
+    is_admitted: bool = True
+    """The launch was given, or is one with which a run keeps its contract but for accesses of shared memory."""
     never_fences: bool = False
     """No instruction of the kernel is a proxy fence of shared memory."""
     complete: bool = False
@@ -182,11 +186,17 @@ class Verification:
             return False
         if self.never_fences and problem.flaw is Flaw.MISSING_PROXY_FENCE and problem.demonstrated:
             return any(_is_ordinary(run.protocol, *earlier) for earlier in problem.related)
-        return not self.inferred and _BLOCK not in self.assumptions and problem in run.sure
+        is_known = not self.inferred and _BLOCK not in self.assumptions
+        return problem in run.sure and (is_known or (self.is_admitted and _only_accesses(run.problems)))
 
     def _has_spread(self) -> bool:
         """Tell whether a run went wrong in a way that says nothing of what comes after."""
         return any(PROPERTY_OF[p.flaw] not in _SEPARATE for run in self.failures for p in run.problems)
+
+
+def _only_accesses(problems: Iterable[Problem]) -> bool:
+    """Tell whether a run goes wrong in accesses alone: then all roles agree about the work, as the launch meant it."""
+    return all(PROPERTY_OF[problem.flaw] in _SEPARATE for problem in problems)
 
 
 def _is_ordinary(protocol: Protocol, strand: int, point: int) -> bool:
@@ -251,21 +261,22 @@ def verify(
 
     if known is None:
         barriers_only = Program(cfg, module, launch)
-        shape = _admitted_cluster(partial(verifier, barriers_only))
+        shape, is_admitted = _admitted_cluster(partial(verifier, barriers_only))
     else:
-        shape = known
+        shape, is_admitted = known, True
     result = verifier(program, shape).run()
     if not accesses:
         result.memory_doubts.append(Reason("ordinary accesses of shared memory were not followed", -1))
     result.assumptions.update(taken)
     result.never_fences = not any(is_proxy_fence(i.operation) for i in cfg.instructions)
+    result.is_admitted = is_admitted
     result.inferred = known is None and (shape != (1, 1, 1) or bool(result.failures))
     result.seconds = time.process_time() - started
     return result
 
 
-def _admitted_cluster(verifier: Callable[[Dim], _Verifier]) -> Dim:
-    """Return the first cluster shape that the masks, addresses and counts of one run admit.
+def _admitted_cluster(verifier: Callable[[Dim], _Verifier]) -> tuple[Dim, bool]:
+    """Return the first cluster shape that the masks, addresses and counts of one run admit, and that there is one.
 
     If there is none, the first whose run goes wrong and may be impossible; else a single CTA.
     """
@@ -277,11 +288,11 @@ def _admitted_cluster(verifier: Callable[[Dim], _Verifier]) -> Dim:
         tried = verifier(cluster)
         needed = tried.probe()
         if not needed:
-            return cluster
+            return cluster, True
         least = max(least, needed)
         if tried.is_in_doubt:
             doubtful.append(cluster)
-    return doubtful[0] if doubtful else _CLUSTERS[0]
+    return (doubtful[0] if doubtful else _CLUSTERS[0]), False
 
 
 def _most_threads(function: Function) -> Dim | None:
@@ -329,7 +340,7 @@ class _Verifier:
         self._looked_at: set[int] = set()
         """Accesses that the order of lanes was looked at for."""
         self._barriers = 0
-        """Most mbarriers that a run has initialised."""
+        """Most mbarriers that a CTA has initialised in a run: a ring is in one CTA."""
         self._copies = 0
         """Most places from which one strand expects bytes at one mbarrier."""
         self._is_plain = True
@@ -483,13 +494,14 @@ class _Verifier:
             self._result.trips.append(plan.trips[-1])
         protocol, outcome = self._judge(traces)
         failing: set[tuple[int, Peek]] = set()
-        for attempt in range(_MOST_ANSWERS):
+        answers = 1 if self._is_probe else _MOST_ANSWERS
+        for attempt in range(answers):
             hung = self._hung_peeks(protocol, traces, outcome)
             if not hung:
                 break
             failing |= hung
             again = Plan(plan.trips, plan.flips, plan.preset)
-            decisions, traces = self._trace(again, failing=None if attempt == _MOST_ANSWERS - 1 else failing)
+            decisions, traces = self._trace(again, failing=None if attempt == answers - 1 else failing)
             protocol, outcome = self._judge(traces)
         self._note(plan, decisions, traces, protocol, outcome)
         if self._program.peeks and self._result.runs == 1 and not self._is_probe:
@@ -536,7 +548,8 @@ class _Verifier:
         outcome: Outcome,
     ) -> None:
         """Note what a run showed."""
-        self._barriers = max(self._barriers, len(initialised(protocol)))
+        per_cta = Counter(barrier.cta for barrier in initialised(protocol))
+        self._barriers = max(self._barriers, *per_cta.values(), 0)
         self._copies = max(self._copies, copies(protocol))
         if not isinstance(plan, SizePlan):
             self._keep_sample(plan, protocol)
@@ -628,8 +641,10 @@ class _Verifier:
         outcome: Outcome,
     ) -> Iterator[Problem]:
         """Yield the problems of a run that a schedule shows, and that what was taken for granted has no part in."""
-        if any(assumption.kind != SHARED_LOAD for assumption in taken):
+        harmless = {SHARED_LOAD, GLOBAL_LOAD} if _only_accesses(outcome.problems) else {SHARED_LOAD}
+        if any(assumption.kind not in harmless for assumption in taken):
             return
+        taken = [assumption for assumption in taken if assumption.kind != GLOBAL_LOAD]
         for problem in outcome.problems:
             steps = problem.schedule or outcome.steps
             if problem.demonstrated and (
@@ -715,7 +730,7 @@ class _Verifier:
         known = {(p.flaw, p.point) for each in self._result.failures for p in each.problems}
         if any((problem.flaw, problem.point) not in known for problem in run.problems):
             self._result.failures.append(run)
-        if not all(PROPERTY_OF[problem.flaw] in _SEPARATE for problem in run.problems):
+        if not _only_accesses(run.problems):
             raise _EnoughError
 
     def _keep_sample(self, plan: Plan, protocol: Protocol) -> None:

@@ -54,6 +54,7 @@ from .steady import keep_steady
 from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, WARP, Atom, Condition, Decisions, Form, Value
 from .table import ParkError, Table
 from .trace import (
+    GLOBAL_LOAD,
     SHARED_LOAD,
     SHARED_RING,
     Access,
@@ -719,7 +720,7 @@ class Machine:
             self.assume(SHARED_LOAD, note, point)
         if origin & FROM_GLOBAL:
             note = "numbers in global memory that decide branches do not change while the kernel runs"
-            self.assume("global-load", note, point)
+            self.assume(GLOBAL_LOAD, note, point)
 
     def concrete(self, value: Value, threads: ThreadSet, point: int) -> Value:
         """Return a value with the predicates that it depends on decided."""

@@ -31,6 +31,8 @@ PARAM_WINDOW = 1 << 57
 RANK_SHIFT = 24
 SHARED_LOAD = "shared-load"
 """Kind of the assumption that all roles read the same values from shared memory, in the same order."""
+GLOBAL_LOAD = "global-load"
+"""Kind of the assumption that numbers in global memory do not change while the kernel runs."""
 SHARED_TABLE = "shared-table"
 SHARED_RING = "shared-ring"
 """Kind of the assumption that nothing but stores to constant places writes the numbers that were read."""
@@ -134,6 +136,7 @@ class Trace:
 
 
 __all__ = [
+    "GLOBAL_LOAD",
     "OFFSET_MASK",
     "PARAM_WINDOW",
     "RANK_SHIFT",

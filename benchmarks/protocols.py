@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from benchmarks.corpora.store import default_root
 from ptxcheck.cfg import build
@@ -88,7 +89,7 @@ class Row:
             return False
         said = self.reasons.get(name, "")
         return any(
-            (self.file, name) == (bug["file"], bug["property"]) and said.startswith(bug["reason"])
+            (self.file, name) == (bug["file"], bug["property"]) and said.startswith(tuple(bug["reasons"]))
             for bug in _known_bugs()
         )
 
@@ -98,7 +99,7 @@ class Row:
 
 
 @cache
-def _known_bugs() -> tuple[dict[str, str], ...]:
+def _known_bugs() -> tuple[dict[str, Any], ...]:
     text = Path(__file__).with_name("library_bugs.toml").read_text(encoding="utf-8")
     return tuple(tomllib.loads(text)["bug"])
 

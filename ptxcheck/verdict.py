@@ -50,6 +50,8 @@ class Property(Enum):
     """Tensor memory is allocated by one warp, once, and freed in every run, once, as it was allocated."""
     TENSOR_MEMORY_ACCESS = "tensor-memory-access"
     """Accesses of tensor memory lie in the columns that are allocated and the lanes that their warp reaches."""
+    TENSOR_MEMORY_COMPLETION = "tensor-memory-completion"
+    """One thread issues what is asynchronous in tensor memory, and it is committed or waited for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,6 +309,11 @@ def test_accesses_lie_in_the_columns_and_lanes_of_their_warp(access: str, wanted
     assert kind(tensor(access=access), ACCESS) is wanted
 
 
+def test_lanes_of_the_first_quarter_are_violated_for_a_known_block_alone() -> None:
+    assert kind(tensor(access=f"mov.u32 at, base; {LOAD}"), ACCESS) is VIOLATED
+    assert kind(tensor(access=f"mov.u32 at, base; {LOAD}", block=".maxntid 128"), ACCESS) is ASSUMES
+
+
 def test_stores_to_where_the_address_is_kept() -> None:
     overwritten = tensor(before="mov.u32 lane, slot; st.shared.b32 [lane], n;")
     perhaps = tensor(before="mov.u32 lane, slot; add.u32 lane, lane, n; st.shared.b32 [lane], n;")
@@ -331,6 +336,79 @@ def test_the_corpus(path: str, wanted: VerdictKind) -> None:
     assert kind((CORPUS / path).read_text(), ALLOCATION) is wanted
 
 
+# ---------------------------------------------------------------- ends of asynchronous operations
+
+COMPLETION = Property.TENSOR_MEMORY_COMPLETION
+ISSUED = (
+    HEAD.format(target="sm_100a")
+    + """
+.visible .entry kernel(.param .u64 a, .param .u32 steps) .reqntid 128
+{{
+    .reg .pred first, leads, again, stop, ready;
+    .reg .b32 thread, warp, d, idesc, n, value, at;
+    .reg .b64 a_desc;
+    .shared .align 4 .b32 slot;
+    .shared .align 8 .b64 done;
+    ld.param.u64 a_desc, [a];
+    ld.param.u32 n, [steps];
+    mov.u32 thread, %tid.x;
+    shr.u32 warp, thread, 5;
+    setp.eq.u32 first, warp, 0;
+    setp.eq.u32 leads, thread, 0;
+    mov.b32 idesc, 0x8100490;
+    @first tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 64;
+    bar.sync 0;
+    ld.shared.b32 d, [slot];
+    shl.b32 at, warp, 21;
+    add.u32 at, at, d;
+    {code}
+    bar.sync 0;
+    @first tcgen05.dealloc.cta_group::1.sync.aligned.b32 d, 64;
+DONE:
+    ret;
+}}
+"""
+)
+MMA = "tcgen05.mma.cta_group::1.kind::f16 [d], a_desc, a_desc, idesc, 1;"
+COMMIT = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];"
+STORE = "tcgen05.st.sync.aligned.32x32b.x1.b32 [at], {thread};"
+STORED, LOADED_ALL = "tcgen05.wait::st.sync.aligned;", "tcgen05.wait::ld.sync.aligned;"
+LOAD_ONE = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {value}, [at];"
+ELECTED = "@!first bra OTHERS; elect.sync _|leads, -1;"
+
+
+FLAG = "mov.b32 value, 0; @leads mov.b32 value, 1;"
+WITHOUT_LEADER = f"{ELECTED} {FLAG} setp.eq.u32 again, value, 0; @again bra OTHERS;"
+ELECTED_AGAIN = f"elect.sync _|leads, -1; {FLAG} setp.ne.u32 again, value, 0;"
+ONLY_FOR_SOME = "setp.ne.u32 stop, n, 0; and.pred leads, leads, stop;"
+
+
+@pytest.mark.parametrize(
+    ("code", "wanted"),
+    [
+        (f"@leads {MMA} @leads {COMMIT}", PROVED),
+        (f"{ELECTED} @leads {MMA} @leads {COMMIT} OTHERS:", PROVED),
+        (f"{ELECTED} @!leads bra OTHERS; {MMA} {COMMIT} OTHERS:", PROVED),
+        (f"{ELECTED} @leads {MMA} elect.sync _|again, -1; @again {COMMIT} OTHERS:", PROVED),
+        (f"{WITHOUT_LEADER} {MMA} {ELECTED_AGAIN} @again {COMMIT} OTHERS:", PROVED),
+        (f"{ELECTED} @leads {MMA} {ONLY_FOR_SOME} @leads {COMMIT} OTHERS:", VIOLATED),
+        (f"@leads {MMA} {ELECTED} @leads {COMMIT} OTHERS:", VIOLATED),
+        (f"@leads {MMA}", VIOLATED),
+        (f"@leads {COMMIT} @leads {MMA}", UNKNOWN),
+        (f"@leads {MMA} setp.eq.u32 stop, n, 7; @stop bra DONE; @leads {COMMIT}", VIOLATED),
+        (f"@first {MMA} @first {COMMIT}", VIOLATED),
+        (f"elect.sync _|leads, -1; @leads {MMA} @leads {COMMIT}", UNKNOWN),
+        (f"{STORE} {STORED}", PROVED),
+        (STORE, VIOLATED),
+        (f"{STORE} setp.eq.u32 stop, thread, n; @!stop {STORED}", VIOLATED),
+        (f"{LOAD_ONE} {LOADED_ALL} st.shared.b32 [slot], value;", PROVED),
+        (f"{LOAD_ONE} st.shared.b32 [slot], value; {LOADED_ALL}", ASSUMES),
+    ],
+)
+def test_who_issues_and_what_comes_behind(code: str, wanted: VerdictKind) -> None:
+    assert kind(ISSUED.format(code=code), COMPLETION) is wanted
+
+
 # ---------------------------------------------------------------- rules and verdicts
 
 ABOUT = {
@@ -350,6 +428,7 @@ ABOUT = {
         "TM030",
     ),
     ACCESS: ("TM012", "TM013", "TM015", "TM016"),
+    COMPLETION: ("TM009", "TM010", "TM011"),
 }
 BY_ID = {rule.id: rule for rule in RULES}
 

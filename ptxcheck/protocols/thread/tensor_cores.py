@@ -9,6 +9,7 @@ from ...verdict import Property, Reason, Verdict, VerdictKind
 from .collectives import collective_verdict
 from .descriptor_fields import descriptor_field_verdict
 from .largest_block import Launched
+from .tensor_completion import tensor_completion_verdict
 from .tensor_safety import tensor_access_verdict, tensor_allocation_verdict
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ _ASKED: tuple[tuple[Property, Callable[[Launched], Verdict | None]], ...] = (
     (Property.COLLECTIVE_EXECUTION, collective_verdict),
     (Property.TENSOR_MEMORY_ALLOCATION, tensor_allocation_verdict),
     (Property.TENSOR_MEMORY_ACCESS, tensor_access_verdict),
+    (Property.TENSOR_MEMORY_COMPLETION, tensor_completion_verdict),
 )
 PROPERTIES = tuple(which for which, _ in _ASKED)
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...cfg import AtomKind, EdgeKind, Uniformity, Value
-from ...ir import Register
+from ...ir import Guard, Register
 from ...isa.modifier import Mod
 from ...op import Op
 from .in_flight import InFlight, Touch, Work
@@ -203,14 +203,21 @@ class TensorMemory:
 
     # ---- loads and stores
 
-    @cached_property
+    @property
     def early_uses(self) -> tuple[Touch, ...]:
         """Accesses to the registers of a load that has not been waited for."""
+        return self._loads.touches
+
+    @property
+    def open_uses(self) -> tuple[int, ...]:
+        """Points of such accesses on some path, whether a thread can take it or not."""
+        return self._loads.open_accesses
+
+    @cached_property
+    def _loads(self) -> InFlight:
         started = {point: self._loaded(point) for op in LOADS for point in self.points[op]}
-        if not started:
-            return ()
         waits = {p: 0 for p in self.points[Op.TCGEN05_WAIT] if self._has(p, Mod.WAIT_LD)}
-        return InFlight(self.view, Work(started, None, waits, chains=True)).touches
+        return InFlight(self.view, Work(started, None, waits, chains=True))
 
     def _loaded(self, point: int) -> frozenset[Register]:
         return frozenset(self.view.body.instructions[point].writes())
@@ -257,6 +264,17 @@ class TensorMemory:
         return value
 
     # ---- work of one thread
+
+    def commits_guarded_by(self, point: int, guard: Guard) -> frozenset[int]:
+        """Return the commits with the guard that a point has: they are executed by who has executed the point."""
+        name = self.view.facts.name(point, guard.register)
+        return frozenset(
+            commit
+            for commit in self.points[Op.TCGEN05_COMMIT]
+            if (other := self.view.body.instructions[commit].guard) is not None
+            and other.negated == guard.negated
+            and self.view.facts.name(commit, other.register) == name
+        )
 
     def uncommitted(self) -> Pair | None:
         """Return (asynchronous operation, end of its thread) with no commit between."""

@@ -97,7 +97,7 @@ def _judgements(launched: Launched, judge: type[_Lives | _Accesses]) -> Iterator
         return
     found: tuple[Judgement, ...] = ()
     for under, taken in launched.each():
-        found = tuple(judge(under).judgements())
+        found = tuple(judge(under, taken is None).judgements())
         if taken is not None:
             found = (*found, (VerdictKind.ASSUMES, taken))
         if not any(kind is VerdictKind.UNKNOWN for kind, _ in found):
@@ -108,7 +108,7 @@ def _judgements(launched: Launched, judge: type[_Lives | _Accesses]) -> Iterator
 class _Lives:
     """Allocations, from their making to their end."""
 
-    def __init__(self, view: KernelView) -> None:
+    def __init__(self, view: KernelView, is_block_known: bool) -> None:
         self._view = view
         self._memory = view.tensor_memory
         self._bounds = TensorBounds(view)
@@ -367,10 +367,11 @@ class _Lives:
 class _Accesses:
     """Columns and lanes of what instructions read and write."""
 
-    def __init__(self, view: KernelView) -> None:
+    def __init__(self, view: KernelView, is_block_known: bool) -> None:
         self._view = view
         self._memory = view.tensor_memory
         self._bounds = TensorBounds(view)
+        self._is_block_known = is_block_known
         self._words = {word.point: word for word in view.matrix_tiles.operands.instruction_words}
 
     def judgements(self) -> Iterator[Judgement]:
@@ -447,7 +448,7 @@ class _Accesses:
                 yield _unknown(f"warp {warp} may name lane {lane}, which it does not reach", point)
                 return
             if quarter != warp % _QUARTERS:
-                if warp in own:
+                if warp in own and self._is_block_known:
                     yield (
                         VerdictKind.VIOLATED,
                         Reason(f"warp {warp} names lane {lane}, which it does not reach", point),

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...cfg import AtomKind, Linear, Uniformity, Value
+from ...cfg import AtomKind, Linear, Name, ThreadSet, Uniformity, Value
 from ...cfg.linear import Atom
+from ...ir import Register
 from ...op import Op
 from ...spec import Trait
 from .places import Place
@@ -118,7 +119,16 @@ class TensorBounds:
 
     def allocation_of(self, point: int) -> tuple[int, bool] | None:
         """Return the columns of the allocation that starts at an address, and whether that is sure."""
-        value = self._view.facts.value(point, self._view.body.instructions[point].get("taddr"))
+        operand = self._view.body.instructions[point].get("taddr")
+        found = self._starts_at(self._view.facts.value(point, operand))
+        if found is not None or not isinstance(operand, Register):
+            return found
+        threads = self._view.facts.execution(point).threads
+        values = None if threads is None else self._merged_for(self._view.facts.name(point, operand), threads)
+        starts = {self._starts_at(value) for value in values or ()}
+        return starts.pop() if len(starts) == 1 else None
+
+    def _starts_at(self, value: Value) -> tuple[int, bool] | None:
         if value.constant == 0 and self._all_columns():
             return _ALL_COLUMNS, True
         start = self._start(value)
@@ -126,6 +136,27 @@ class TensorBounds:
             return None
         rest = self._view.facts.of_linear(value.linear.without(start[0]), _ADDRESS_BITS)
         return None if rest.constant != 0 else start[1:]
+
+    def _merged_for(self, name: Name, threads: ThreadSet) -> list[Value] | None:
+        """Return what some threads may find in a register that is merged: by the edges that one of them may take."""
+        cfg, facts = self._view.cfg, self._view.facts
+        work, seen, found = [name], set[Name](), list[Value]()
+        while work:
+            current = work.pop()
+            if current in seen:
+                continue
+            seen.add(current)
+            if current.phi_block is not None:
+                for edge, other in facts.merged(current):
+                    comes = facts.execution(cfg.blocks[edge.source].start).threads
+                    if comes is None or (comes & threads).bits:
+                        work.append(other)
+                continue
+            value = facts.value_of(current)
+            if value is None:
+                return None
+            found.append(value)
+        return found
 
     def _all_columns(self) -> bool:
         memory = self._view.tensor_memory

@@ -10,7 +10,7 @@ __device__ void allocate(uint32_t *slot, uint32_t columns) {
                : "memory");
 }
 __device__ void release(uint32_t address, uint32_t columns) {
-  asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(address), "r"(columns)
+  asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(address), "r"(columns)  // expect: TM040
                : "memory");
 }
 __device__ void keep(uint32_t address, uint32_t value) {

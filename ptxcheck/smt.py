@@ -141,6 +141,17 @@ class _Model:
     def __init__(self, numbers: Numbers, truths: dict[int, bool] | None = None) -> None:
         self.numbers = numbers
         self._truths: dict[int, bool] = {} if truths is None else truths
+        self._path: Sequence[_Numbered] = ()
+        self._held: int | None = 0
+        """How many claims of the path hold, None when one does not."""
+
+    def meets(self, path: Sequence[_Numbered]) -> bool:
+        """Tell whether all claims of a path hold, which only grows: those that were looked at are not again."""
+        if path is not self._path:
+            self._path, self._held = path, 0
+        while self._held is not None and self._held < len(path):
+            self._held = self._held + 1 if self.holds(path[self._held]) else None
+        return self._held is not None
 
     def holds(self, claim: _Numbered) -> bool:
         """Tell whether a claim is true."""
@@ -318,6 +329,9 @@ class PathSolver:
         self._numbered: dict[Claim, _Numbered] = {}
         self._same: dict[int, tuple[Claim, _Numbered]] = {}
         """The same by identity, as callers ask with the same claims again and again."""
+        self._path: Sequence[Claim] = ()
+        self._known_path: list[_Numbered] = []
+        """The path that was given last."""
         self._models: list[_Model] = []
         """The latest one first."""
         self._assumed: list[_Numbered] = []
@@ -330,45 +344,57 @@ class PathSolver:
         self._models.clear()
         self._assumed.append(self._known(claim))
 
-    def possible(self, claims: Sequence[Claim]) -> bool | None:
-        """Tell whether the claims can hold together; None when that was not decided within the effort."""
-        if self._find_model(claims) is not None:
+    def possible(self, claims: Sequence[Claim], path: Sequence[Claim] = ()) -> bool | None:
+        """Tell whether claims can hold together; None when that was not decided within the effort.
+
+        `path` has more claims: a sequence that is given again and again as it grows.
+        """
+        if self._find_model(claims, path) is not None:
             return True
-        answer = self._solver.check(*[self._literal(claim) for claim in claims])
+        answer = self._solver.check(*[self._literal(claim) for claim in (*path, *claims)])
         if answer == self._z3.unknown:
             return None
         if answer == self._z3.sat:
-            self._keep_model(claims)
+            self._keep_model((*path, *claims))
             return True
         return False
 
-    def example(self, claims: Sequence[Claim], term: Term) -> int | None:
-        """Return a number that a term may be when the claims hold, None when none was found."""
-        model = self._find_model(claims)
+    def example(self, claims: Sequence[Claim], term: Term, path: Sequence[Claim] = ()) -> int | None:
+        """Return a number that a term may be when the claims and those of a path hold, None when none was found."""
+        model = self._find_model(claims, path)
         if model is not None:
             return _evaluator(term)(model.numbers)
         built = self._term(term)
-        if self._solver.check(*[self._literal(claim) for claim in claims]) != self._z3.sat:
+        if self._solver.check(*[self._literal(claim) for claim in (*path, *claims)]) != self._z3.sat:
             return None
         number = self._solver.model().eval(built, model_completion=True)
-        self._keep_model(claims)
+        self._keep_model((*path, *claims))
         return int(number.as_long()) if self._z3.is_int_value(number) else None
 
-    def _find_model(self, claims: Sequence[Claim]) -> _Model | None:
+    def _find_model(self, claims: Sequence[Claim], path: Sequence[Claim] = ()) -> _Model | None:
         """Return an earlier answer that is one to these claims too, as it is or with a number or two changed."""
         asked = [self._known(claim) for claim in claims]
         asked.reverse()
+        before = self._numbered_path(path)
         for model in self._models:
-            if all(map(model.holds, asked)):
+            if all(map(model.holds, asked)) and model.meets(before):
                 self._models.remove(model)
                 self._keep(model)
                 return model
+        asked += reversed(before)
         for model in (*self._models[:_REPAIRED], _Model({})):
             repaired = self._repaired(model, asked)
             if repaired is not None:
                 self._keep(repaired)
                 return repaired
         return None
+
+    def _numbered_path(self, path: Sequence[Claim]) -> Sequence[_Numbered]:
+        """Return the claims of a path; the same sequence for the same path."""
+        if path is not self._path:
+            self._path, self._known_path = path, []
+        self._known_path += (self._known(path[number]) for number in range(len(self._known_path), len(path)))
+        return self._known_path
 
     def _repaired(self, model: _Model, asked: Sequence[_Numbered]) -> _Model | None:
         """Return a model of the claims that differs in some numbers, None when none is found.

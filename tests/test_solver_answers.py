@@ -39,6 +39,20 @@ def test_answers_do_not_depend_on_what_was_asked_before(questions: list[list[Cla
         assert answer is None or alone is None or answer == alone
 
 
+@given(st.lists(CLAIMS, min_size=1, max_size=6), st.lists(CLAIMS, min_size=1, max_size=6))
+@settings(max_examples=100, deadline=None)
+def test_a_path_that_grows_is_the_same_as_its_claims(decided: list[Claim], asked: list[Claim]) -> None:
+    solver = PathSolver()
+    path: list[Claim] = []
+    for claim, question in zip(decided, asked, strict=False):
+        path.append(claim)
+        answer, alone = solver.possible([question], path), PathSolver().possible([*path, question])
+        assert answer is None or alone is None or answer == alone
+    other: list[Claim] = list(reversed(path))
+    answer, alone = solver.possible([], other), PathSolver().possible(other)
+    assert answer is None or alone is None or answer == alone
+
+
 def test_the_sign_of_a_size_is_found_on_either_side() -> None:
     """A quotient read as unsigned is large for large numbers and for negative ones; only the latter are left."""
     size = Variable("k", -(1 << 31), (1 << 31) - 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from ..ir import TYPE_BYTES
 from ..spec import Operation
@@ -15,32 +15,32 @@ _INTEGER = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Typing:
     """Types of an operation in the order written (`cvt.u64.u32`: result, then source)."""
 
     types: tuple[str, ...]
     modifiers: frozenset[str]
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Bits of the first type; 32 when none is written, 1 for predicates."""
         return type_width(self.types[0]) if self.types else 32
 
-    @property
+    @cached_property
     def source_width(self) -> int:
         return type_width(self.types[-1]) if self.types else 32
 
-    @property
+    @cached_property
     def signed(self) -> bool:
         """Tell whether the first type is signed."""
         return bool(self.types) and self.types[0][1] == "s"
 
-    @property
+    @cached_property
     def source_signed(self) -> bool:
         return bool(self.types) and self.types[-1][1] == "s"
 
-    @property
+    @cached_property
     def is_integer(self) -> bool:
         """Tell whether all types are integer, bit or predicate types."""
         return all(name in _INTEGER or name == ".pred" for name in self.types)

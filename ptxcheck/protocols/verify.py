@@ -54,6 +54,7 @@ from .outcome import Doubt, Equation, Flaw, Outcome, Problem
 from .read_values import Answers, are_possible
 from .search import examine
 from .simulate import simulate
+from .stages import most_stages
 from .tensor_loads import LoadUses
 from .thread.register_count import most_registers
 
@@ -341,6 +342,8 @@ class _Verifier:
         """Accesses that the order of lanes was looked at for."""
         self._barriers = 0
         """Most mbarriers that a CTA has initialised in a run: a ring is in one CTA."""
+        self._stages = 0
+        """Most stages of a ring, as far as the runs show."""
         self._copies = 0
         """Most places from which one strand expects bytes at one mbarrier."""
         self._is_plain = True
@@ -473,7 +476,8 @@ class _Verifier:
 
     def _deep(self) -> list[tuple[int, ...]]:
         """Return counts that take every stage of a ring twice, from each copy of a body that was unrolled."""
-        rounds = min(self._barriers + 1 + (2 * self._copies if self._copies > 1 else 0), _DEEPEST)
+        twice = min(self._barriers, 2 * self._stages)
+        rounds = min(twice + 1 + (2 * self._copies if self._copies > 1 else 0), _DEEPEST)
         nested = len(self._grid()[0][0]) > 1
         if rounds <= max(_TRIPS):
             return []
@@ -550,6 +554,7 @@ class _Verifier:
         """Note what a run showed."""
         per_cta = Counter(barrier.cta for barrier in initialised(protocol))
         self._barriers = max(self._barriers, *per_cta.values(), 0)
+        self._stages = max(self._stages, most_stages(protocol))
         self._copies = max(self._copies, copies(protocol))
         if not isinstance(plan, SizePlan):
             self._keep_sample(plan, protocol)

@@ -45,7 +45,7 @@ from .layout import Layout
 from .loop_ends import Ends
 from .observation import Observation
 from .polling import POLLS
-from .program import Program, Region, followed
+from .program import Program, Region
 from .registers import RegisterFile, SplitError, lanes_of, set_of
 from .resolve import arguments, at_thread, has_choice, is_predicate, leaves, rebuild, with_pins
 from .rings import Rings
@@ -842,8 +842,7 @@ class Machine:
             raise NotFollowedError("more steps than the budget allows", point)
         if not self._budget & 1023 and self._is_late():
             raise NotFollowedError("out of time", point)
-        traits = instruction.operation.traits
-        if Trait.BRANCH in traits or Trait.TERMINATOR in traits:
+        if point in self.program.leaving:
             return
         guard = threads
         if instruction.guard is not None:
@@ -994,7 +993,7 @@ class Machine:
 
     def _record(self, point: int, instruction: Instruction, threads: ThreadSet, guard: ThreadSet) -> None:
         operands: dict[str, Value] = {}
-        for spec, operand in followed(instruction):
+        for spec, operand in self.program.followed_at(point):
             self._check_written(operand, guard, point)
             value = self.value(operand, guard)
             if isinstance(value, Form):

@@ -6,9 +6,10 @@ change which events a thread records, in which order, and with which operands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ...cfg.addresses import Pointer
 from ...cfg.calls import summarise
@@ -40,6 +41,9 @@ from .polling import POLLS, Polling
 from .rings import ring_stores
 from .same_loops import Code, code_behind
 from .steady import steady_points
+
+if TYPE_CHECKING:
+    from .steps import Step
 
 _EVENTS = frozenset(
     {
@@ -101,6 +105,9 @@ class Program:
         self._regions: dict[int, Region] = {}
         self._steady: dict[Region, tuple[int, ...]] = {}
         self._turning: dict[int, bool] = {}
+        self._followed: dict[int, tuple[tuple[OperandSpec, Operand], ...]] = {}
+        self.made: dict[int, Step] = {}
+        """How to run each instruction that was run."""
         self._pointers: dict[int, Pointer | None] = {}
         self._ends: dict[tuple[int, Register], Ends | None] = {}
         self._codes: dict[tuple[int, Register], Code | None] = {}
@@ -236,6 +243,22 @@ class Program:
             tuple(p for p in block.points if p in self.points or p in self.accesses)
             for block in self.cfg.blocks
         )
+
+    @cached_property
+    def leaving(self) -> frozenset[int]:
+        """Branches and ends of threads."""
+        return frozenset(
+            point
+            for point, instruction in enumerate(self.cfg.instructions)
+            if {Trait.BRANCH, Trait.TERMINATOR} & instruction.operation.traits
+        )
+
+    def followed_at(self, point: int) -> Sequence[tuple[OperandSpec, Operand]]:
+        """Return the operands of an event that say what it synchronises or accesses."""
+        found = self._followed.get(point)
+        if found is None:
+            found = self._followed[point] = tuple(followed(self.cfg.instructions[point]))
+        return found
 
     @cached_property
     def headers(self) -> Mapping[int, frozenset[int]]:

@@ -36,7 +36,7 @@ class SolverOracle:
 
     def restart(self) -> None:
         """Forget the decisions: another run begins."""
-        self._path.clear()
+        self._path = []
         self._bounds = Bounds()
         self._at = self._root
 
@@ -70,10 +70,10 @@ class SolverOracle:
         if known is not None:
             return known
         solver = self._ready()
-        found = solver.example(self._path, term)
+        found = solver.example((), term, self._path)
         if found is None:
             return None
-        other = solver.possible([*self._path, Claim("eq", term, found, holds=False)])
+        other = solver.possible([Claim("eq", term, found, holds=False)], self._path)
         return found if other is False else None
 
     def example(self, name: Atom, others: Mapping[Atom, int] | None = None) -> int | None:
@@ -82,15 +82,15 @@ class SolverOracle:
         `others` gives numbers of other atoms.
         """
         if others:
-            return self._example(name, [*self._path, *self._numbered(others)])
+            return self._example(name, self._numbered(others))
         if name not in self._at.examples:
-            self._at.examples[name] = self._example(name, self._path)
+            self._at.examples[name] = self._example(name, ())
         return self._at.examples[name]
 
     def _example(self, name: Atom, claims: Sequence[Claim]) -> int | None:
         solver, term = self._ready(), self._terms.of_atom(name)
-        found = solver.example([*claims, Claim("lt", term, 0, holds=False)], term)
-        return solver.example(claims, term) if found is None else found
+        found = solver.example([*claims, Claim("lt", term, 0, holds=False)], term, self._path)
+        return solver.example(claims, term, self._path) if found is None else found
 
     def numbers(self, claims: Sequence[tuple[Condition, bool]]) -> dict[Atom, int] | None:
         """Return numbers for what the last of some conditions depends on with which all can hold, small if possible."""
@@ -113,16 +113,16 @@ class SolverOracle:
         names = {name for condition, _ in path for name in leaves(condition.form) if name[0] in _OF_HOST}
         ordered = sorted(names, key=lambda each: each.digest)
         sizes = [Claim("lt", self._terms.of_atom(name), 0, holds=False) for name in ordered]
-        return self._ready().possible([*self._path, *sizes]) is not False
+        return self._ready().possible(sizes, self._path) is not False
 
     def admits(self, numbers: Mapping[Atom, int]) -> bool:
         """Tell whether the decisions can certainly hold with these numbers."""
-        return self._ready().possible([*self._path, *self._numbered(numbers)]) is True
+        return self._ready().possible(self._numbered(numbers), self._path) is True
 
     def is_consistent(self) -> bool:
         """Tell whether the decisions can hold together, as far as is known."""
         if self._at.consistent is None:
-            self._at.consistent = self._ready().possible(self._path) is not False
+            self._at.consistent = self._ready().possible((), self._path) is not False
         return self._at.consistent
 
     def _numbered(self, numbers: Mapping[Atom, int]) -> list[Claim]:
@@ -139,10 +139,10 @@ class SolverOracle:
         if known is not None:
             return known
         solver = self._ready()
-        can_hold = solver.possible([*self._path, claim])
+        can_hold = solver.possible([claim], self._path)
         if can_hold is False:
             return False
-        can_fail = solver.possible([*self._path, opposite])
+        can_fail = solver.possible([opposite], self._path)
         if can_fail is False:
             return True
         return None

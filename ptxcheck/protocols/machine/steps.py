@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ...cfg.optypes import typing_of
-from ...ir import Address, Immediate, Instruction, Pair, Register, Symbol, Vector
+from ...cfg.optypes import Typing, typing_of
+from ...ir import Address, Immediate, Instruction, Operand, Pair, Register, Symbol, Vector
 from ...op import Op
 from ...spec import Trait
 from . import lanes
 from .accesses import is_pointer, is_strong
-from .compute import COMPUTE
+from .compute import COMPUTE, Compute
 from .registers import lanes_of
 from .resolve import mapped
 from .symbol import LANE, WARP, Form, Lanes, Value
@@ -32,33 +33,61 @@ if TYPE_CHECKING:
 _ANY = LANE | WARP
 
 
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """An instruction that computes a register from registers and numbers, taken apart once."""
+
+    function: Compute
+    types: Typing
+    target: Register
+    sources: tuple[int | Operand, ...]
+
+
+Step: TypeAlias = "Computation | Callable[[Machine, int, Instruction, ThreadSet], None]"
+
+
 def perform(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
     """Run one instruction for the threads of `guard`. Raises SplitError, NotFollowedError."""
+    made = machine.program.made
+    step = made.get(point)
+    if step is None:
+        step = made[point] = _made(instruction)
+    if not isinstance(step, Computation):
+        step(machine, point, instruction, guard)
+        return
+    values = [
+        source if type(source) is int
+        else machine.read(source, guard) if type(source) is Register
+        else machine.value(source, guard)  # type: ignore[arg-type]
+        for source in step.sources
+    ]  # fmt: skip
+    result = step.function(step.types, values, machine.threads)
+    machine.registers.write(step.target, guard, result if type(result) is int else lanes.settle(result))
+
+
+def _made(instruction: Instruction) -> Step:
+    """Return how to run an instruction."""
     op = instruction.operation.op
     special = _SPECIAL.get(op)
     if special is not None:
-        special(machine, point, instruction, guard)
-        return
+        return special
     function = COMPUTE.get(op)
     if function is None or not instruction.operands:
-        _opaque_results(machine, point, instruction, guard)
-        return
+        return _opaque_results
     target, *sources = instruction.operands
     if not isinstance(target, Register) or any(isinstance(s, Vector) for s in sources):
-        _move_vector(machine, point, instruction, guard)
-        return
+        return _move_vector
     types = typing_of(instruction.operation)
     if not types.is_integer and op is not Op.MOV and op is not Op.SELP and op is not Op.CVT:
-        _opaque_results(machine, point, instruction, guard)
-        return
+        return _opaque_results
     width = types.source_width if op is Op.CVT else types.width
-    values = [
+    read = tuple(
         source.value & lanes.mask_of(2 * width if position == 2 and types.has(".wide") else width)
         if type(source) is Immediate
-        else machine.value(source, guard)
+        else source
         for position, source in enumerate(sources)
-    ]
-    machine.registers.write(target, guard, lanes.settle(function(types, values, machine.threads)))
+    )
+    return Computation(function, types, target, read)
 
 
 def _opaque_results(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:

@@ -10,6 +10,7 @@ from ..spec import Trait
 from ..view import KernelView
 from .sites import is_site
 
+_PARAMETER = ".param"
 _NOT_ARITHMETIC = frozenset(
     {Trait.LOAD, Trait.STORE, Trait.ATOMIC, Trait.ASYNC, Trait.CALL, Trait.TERMINATOR, Trait.MATRIX}
 )
@@ -82,7 +83,10 @@ def is_set(view: KernelView, point: int, register: Register) -> bool:
 
 
 def idle(view: KernelView) -> Iterator[tuple[int, Register]]:
-    """Yield what is computed for nothing but other such computations, with the points: a use may have got lost."""
+    """Yield what is computed for nothing but other such computations, with the points: a use may have got lost.
+
+    What is computed from loaded data, such as a sum, is left out: nothing is counted or addressed by it.
+    """
     instructions = view.body.instructions
     work = [(p, r) for p, each in enumerate(instructions) if not is_arithmetic(each) for r in each.reads()]
     used: set[int] = set()
@@ -93,5 +97,18 @@ def idle(view: KernelView) -> Iterator[tuple[int, Register]]:
                 used.add(definition)
                 work += [(definition, each) for each in instructions[definition].reads()]
     for point, instruction in enumerate(instructions):
-        if point not in used and is_arithmetic(instruction):
+        if point not in used and is_arithmetic(instruction) and not _is_of_data(view, point):
             yield from ((point, register) for register in instruction.writes())
+
+
+def _is_of_data(view: KernelView, point: int) -> bool:
+    """Tell whether a statement computes from what an instruction loads from memory, or from nothing that is set."""
+    instructions = view.body.instructions
+    for register in instructions[point].reads():
+        definitions = view.facts.definitions(point, register)
+        loads = (
+            instructions[each] for each in definitions if Trait.LOAD in instructions[each].operation.traits
+        )
+        if any(_PARAMETER not in load.operation.text for load in loads):
+            return True
+    return False

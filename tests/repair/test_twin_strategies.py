@@ -204,3 +204,10 @@ def test_distances_are_mistaken_for_other_distances_only() -> None:
     summaries = [patch.summary for patch in _proposed(broken, "number")]
     assert any("scales_a, %r5, 32;': 32 instead of 16" in summary for summary in summaries)
     assert not any("17 instead of 16" in summary for summary in summaries)
+
+
+def test_a_sum_of_data_is_no_parity() -> None:
+    twin = _PROTOCOLS / "waits" / "opposite_parities_one_flip.flipped_for_each_wait.ptx"
+    summaries = [patch.summary for patch in _proposed(twin.read_text(encoding="utf-8"), "register")]
+    assert summaries
+    assert not any("sum instead of" in summary for summary in summaries)

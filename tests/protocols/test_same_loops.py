@@ -74,7 +74,7 @@ def deadlock(start: str = "0", stride: str = "1", strength: str = "") -> Verdict
 
 
 def test_copies_of_a_loop_agree() -> None:
-    assert deadlock() is VerdictKind.PROVED
+    assert deadlock() is VerdictKind.ASSUMES, "the table does not change meanwhile"
 
 
 @pytest.mark.parametrize(

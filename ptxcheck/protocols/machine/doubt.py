@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from .resolve import with_pins
 from .solver import SolverOracle
-from .symbol import Atom, Condition, Form
+from .symbol import LOOPS, Atom, Condition, Form
 from .terms import Terms
 
 _SOURCES = frozenset(
-    {"param", "special", "load", "shared", "strong", "volatile", "result", "returned", "loop"}
+    {"param", "special", "load", "shared", "strong", "volatile", "result", "returned", *LOOPS.values()}
 )
 
 _OF_HOST = frozenset({"param", "load"})

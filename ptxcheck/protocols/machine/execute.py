@@ -39,7 +39,7 @@ from ...op import Op
 from ...spec import Trait
 from ..thread.shared_access import access_bytes
 from . import lanes, steps
-from .accesses import AccessKind, is_pointer
+from .accesses import AccessKind, is_pointer, is_strong
 from .lanes import condition_of
 from .layout import Layout
 from .loop_ends import Ends
@@ -51,7 +51,7 @@ from .resolve import arguments, at_thread, has_choice, is_predicate, leaves, reb
 from .rings import Rings
 from .special import special_register
 from .steady import keep_steady
-from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, WARP, Atom, Condition, Decisions, Form, Value
+from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, LOOPS, WARP, Atom, Condition, Decisions, Form, Value
 from .table import ParkError, Table
 from .trace import (
     GLOBAL_LOAD,
@@ -535,6 +535,7 @@ class Machine:
         differs = truth.differs | self._differs_into(region, threads)
         visit = self.count(("region", block, threads))
         left = [register for register in region.written if register not in kept]
+        kind = LOOPS[self.program.memory_read(block)]
         ends = {register: found for register in left if (found := self._ends_of(block, register, threads))}
         tells: dict[tuple[int, int | None], Register] = {}
         for register in sorted(ends, key=lambda each: ends[each].point):
@@ -548,7 +549,7 @@ class Machine:
             alike = differs & LANE and self.program.agrees_in_warps(self.program.join(block), register)
             own = differs & ~LANE if alike else differs
             name = self.program.loop_result(block, register, (*key, own))
-            symbols[register] = lanes.opaque("loop", *name, differs=own)
+            symbols[register] = lanes.opaque(kind, *name, differs=own)
             if register not in ends:
                 self.registers.write(register, threads, symbols[register])
         for register, found in ends.items():
@@ -593,7 +594,7 @@ class Machine:
                 if point not in self.program.points:
                     continue
                 instruction = self.cfg.instructions[point]
-                if Trait.ATOMIC in instruction.operation.traits:
+                if Trait.ATOMIC in instruction.operation.traits or is_strong(instruction.operation):
                     return LANE | WARP
                 for operand in instruction.operands:
                     if isinstance(operand, Component):

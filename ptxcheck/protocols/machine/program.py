@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from ...cfg.addresses import Pointer
@@ -41,6 +42,7 @@ from .polling import POLLS, Polling
 from .rings import ring_stores
 from .same_loops import Code, code_behind
 from .steady import steady_points
+from .symbol import FROM_GLOBAL, FROM_SHARED
 
 if TYPE_CHECKING:
     from .steps import Step
@@ -84,6 +86,16 @@ def _loads_from_shared(instruction: Instruction) -> bool:
     return Trait.LOAD in instruction.operation.traits and (not space or space.startswith(".shared"))
 
 
+def _memory_of(instruction: Instruction) -> int:
+    """Return which memory that changes a load may read."""
+    space = instruction.operation.slots.get("space", "")
+    if Trait.LOAD not in instruction.operation.traits or space.startswith((".param", ".const", ".local")):
+        return 0
+    if space.startswith(".shared"):
+        return FROM_SHARED
+    return FROM_GLOBAL if space else FROM_GLOBAL | FROM_SHARED
+
+
 def _loads_from_outside(instruction: Instruction) -> bool:
     operation = instruction.operation
     return (
@@ -109,6 +121,7 @@ class Program:
         self.made: dict[int, Step] = {}
         """How to run each instruction that was run."""
         self._pointers: dict[int, Pointer | None] = {}
+        self._memory: dict[int, int] = {}
         self._ends: dict[tuple[int, Register], Ends | None] = {}
         self._codes: dict[tuple[int, Register], Code | None] = {}
         self._results: dict[object, tuple[int, str, int]] = {}
@@ -332,6 +345,14 @@ class Program:
         if key not in self._codes:
             self._codes[key] = code_behind(self, block, self.region(block), register)
         return self._codes[key]
+
+    def memory_read(self, block: int) -> int:
+        """Return which memory is read in the region of a branch: bits `FROM_SHARED`, `FROM_GLOBAL`."""
+        if block not in self._memory:
+            points = (point for each in self.region(block).blocks for point in self.steps[each])
+            kinds = {_memory_of(self.cfg.instructions[point]) for point in points if point in self.points}
+            self._memory[block] = reduce(or_, kinds, 0)
+        return self._memory[block]
 
     def ends_of(self, block: int, register: Register) -> Ends | None:
         """Return how a register tells which way the region of a branch ended."""

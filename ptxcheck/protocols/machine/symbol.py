@@ -31,7 +31,13 @@ LANE, WARP = 1, 2
 
 FROM_SHARED, FROM_GLOBAL, INEXACT = 1, 2, 4
 """Bits of `origin`: loaded from shared memory, from global memory; left behind by code that was not followed."""
-_ORIGINS = {"shared": FROM_SHARED, "load": FROM_GLOBAL, "loop": INEXACT, "merged": INEXACT}
+LOOPS = {
+    0: "loop", FROM_SHARED: "loop:shared", FROM_GLOBAL: "loop:global", FROM_SHARED | FROM_GLOBAL: "loop:memory",
+}  # fmt: skip
+"""Kinds of what loops leave behind, by the memory that they read."""
+_ORIGINS = {"shared": FROM_SHARED, "load": FROM_GLOBAL, "merged": INEXACT} | {
+    kind: INEXACT | memory for memory, kind in LOOPS.items()
+}
 _OF_KERNEL = re.compile(r"\A_Z\w+_(?=param_\d+\Z)")
 """What nvcc puts before the number of a parameter: the name of the kernel."""
 _DEEPEST = 24

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 
-from .actions import Arrive, Barrier, Expect, Init, Protocol, Strand, Wait
+from .actions import Arrive, AsyncArrive, Barrier, Expect, Init, Protocol, Strand, Wait
 
 _OBJECT = 8
 
@@ -23,7 +23,7 @@ def most_stages(protocol: Protocol) -> int:
 def _rings(strand: Strand, counts: dict[Barrier, int]) -> Iterator[set[Barrier]]:
     used: dict[int, set[Barrier]] = {}
     for action in strand.actions:
-        if isinstance(action, Arrive | Expect | Wait):
+        if isinstance(action, Arrive | AsyncArrive | Expect | Wait):
             used.setdefault(action.point, set()).add(action.barrier)
     rings: list[set[Barrier]] = []
     for found in used.values():

@@ -24,6 +24,7 @@ R = TypeVar("R")
 
 _PRELOADED = ["ptxcheck.check", "ptxcheck.parser", "ptxcheck.rules"]
 _GRACE = 5.0
+_ATTEMPTS = 3
 """Seconds that a process may take to end after its connection has closed."""
 
 
@@ -101,7 +102,7 @@ class Dask:
         """Yield results as they come. Raises ExecutorError.
 
         Dask tries items elsewhere when their worker is lost, and gives up those that lost several: also one that only
-        waited beside a deadly one, so these are tried once more, each alone.
+        waited beside a deadly one, so these are tried again, each alone, and more than once: a worker may be lost late.
         """
         try:
             from distributed import Client, as_completed
@@ -125,8 +126,11 @@ class Dask:
                 else:
                     yield index, lost(items[index], _reason(future.exception()))
             for index in sorted(suspects):
-                again = client.submit(there, items[index], pure=False)
-                failure = again.exception()
+                for _ in range(_ATTEMPTS):
+                    again = client.submit(there, items[index], pure=False)
+                    failure = again.exception()
+                    if not isinstance(failure, KilledWorker):
+                        break
                 yield index, again.result() if failure is None else lost(items[index], _reason(failure))
 
 

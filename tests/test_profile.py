@@ -30,6 +30,7 @@ def test_profile_names_rules_analyses_and_phases() -> None:
         "analysis cfg",
         "analysis whole_kernel",
         "analysis device_maps",
+        "analysis matrix_tiles",
         "analysis wgmma",
     }
     assert profile.seconds["rule XX001 rule-xx001"] >= 0.05

@@ -20,6 +20,7 @@ __device__ __forceinline__ void wait() {
 }
 
 __device__ __forceinline__ float read(const float4 *from) {
+  // expect: SM020
   return *reinterpret_cast<const volatile float *>(from);
 }
 

@@ -17,5 +17,6 @@ __global__ void __launch_bounds__(32) load(const float4 *in, float *out) {
                : "memory");
   asm volatile("cp.async.wait_group 0;" ::: "memory");
   __syncthreads();
+  // expect: SM020
   out[threadIdx.x] = a[threadIdx.x ^ 1].x + b[threadIdx.x ^ 1].x;
 }

@@ -13,6 +13,7 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(256) histogram(const
   asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(peer) : "r"(own), "r"(rank ^ 1));
+  // expect: SM020
   asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(total) : "r"(peer) : "memory");
   asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");
   output[blockIdx.x * 256 + threadIdx.x] = total;

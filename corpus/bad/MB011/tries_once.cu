@@ -13,10 +13,10 @@ __global__ void __launch_bounds__(128) read_once(const char *source, char *out) 
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 2048;" ::"r"(bar) : "memory");
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 2048, [%2];" ::"r"(dst),
-        "l"(source), "r"(bar)
+        "l"(source), "r"(bar)  // expect: SM021
         : "memory");
   }
   // expect: MB011
   asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0; }" ::"r"(bar) : "memory");
-  out[threadIdx.x] = tile[threadIdx.x];
+  out[threadIdx.x] = tile[threadIdx.x];  // expect: SM020
 }

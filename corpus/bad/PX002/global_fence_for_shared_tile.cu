@@ -15,6 +15,7 @@ __global__ void __launch_bounds__(128) scale(const float *in, float *out) {
   asm volatile("fence.proxy.async.global;" ::: "memory");  // expect: PX002
   __syncthreads();
   if (threadIdx.x == 0) {
+    // expect: PX020
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 512;" ::"l"(out), "r"(shared_address(tile))
                  : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");

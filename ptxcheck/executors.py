@@ -24,7 +24,6 @@ R = TypeVar("R")
 
 _PRELOADED = ["ptxcheck.check", "ptxcheck.parser", "ptxcheck.rules"]
 _GRACE = 5.0
-_ATTEMPTS = 3
 """Seconds that a process may take to end after its connection has closed."""
 
 
@@ -102,11 +101,10 @@ class Dask:
         """Yield results as they come. Raises ExecutorError.
 
         Dask tries items elsewhere when their worker is lost, and gives up those that lost several: also one that only
-        waited beside a deadly one, so these are tried again, each alone, and more than once: a worker may be lost late.
+        waited beside a deadly one, so what failed is tried once more, each alone.
         """
         try:
             from distributed import Client, as_completed
-            from distributed.scheduler import KilledWorker
         except ImportError as error:
             raise ExecutorError("a Dask cluster needs: pip install 'ptxcheck[distributed]'") from error
         try:
@@ -118,20 +116,18 @@ class Dask:
             places = {client.submit(there, item, pure=False): index for index, item in enumerate(items)}
             suspects: list[int] = []
             for future in as_completed(places):
-                index = places[future]
-                if future.status == "finished":
-                    yield index, future.result()
-                elif isinstance(future.exception(), KilledWorker):
-                    suspects.append(index)
-                else:
-                    yield index, lost(items[index], _reason(future.exception()))
+                try:
+                    result = future.result()
+                except Exception:  # its own, or that of a cluster which has lost it together with a worker
+                    suspects.append(places[future])
+                    continue
+                yield places[future], result
             for index in sorted(suspects):
-                for _ in range(_ATTEMPTS):
-                    again = client.submit(there, items[index], pure=False)
-                    failure = again.exception()
-                    if not isinstance(failure, KilledWorker):
-                        break
-                yield index, again.result() if failure is None else lost(items[index], _reason(failure))
+                try:
+                    result = client.submit(there, items[index], pure=False).result()
+                except Exception as error:
+                    result = lost(items[index], _reason(error))
+                yield index, result
 
 
 def _in_folder(folder: str, task: Callable[[T], R], item: T) -> R:

@@ -188,7 +188,9 @@ class Verification:
         if self.never_fences and problem.flaw is Flaw.MISSING_PROXY_FENCE and problem.demonstrated:
             return any(_is_ordinary(run.protocol, *earlier) for earlier in problem.related)
         is_known = not self.inferred and _BLOCK not in self.assumptions
-        return problem in run.sure and (is_known or (self.is_admitted and _only_accesses(run.problems)))
+        is_alone = self.shape is not None and self.shape.ctas == 1 and self.is_admitted
+        is_meant = not self.inferred or is_alone
+        return problem in run.sure and (is_known or (is_meant and _only_accesses(run.problems)))
 
     def _has_spread(self) -> bool:
         """Tell whether a run went wrong in a way that says nothing of what comes after."""
@@ -197,7 +199,7 @@ class Verification:
 
 def _only_accesses(problems: Iterable[Problem]) -> bool:
     """Tell whether a run goes wrong in accesses alone: then all roles agree about the work, as the launch meant it."""
-    return all(PROPERTY_OF[problem.flaw] in _SEPARATE for problem in problems)
+    return all(PROPERTY_OF[problem.flaw] is Property.SLOT_SAFETY for problem in problems)
 
 
 def _is_ordinary(protocol: Protocol, strand: int, point: int) -> bool:
@@ -735,7 +737,7 @@ class _Verifier:
         known = {(p.flaw, p.point) for each in self._result.failures for p in each.problems}
         if any((problem.flaw, problem.point) not in known for problem in run.problems):
             self._result.failures.append(run)
-        if not _only_accesses(run.problems):
+        if not all(PROPERTY_OF[problem.flaw] in _SEPARATE for problem in run.problems):
             raise _EnoughError
 
     def _keep_sample(self, plan: Plan, protocol: Protocol) -> None:

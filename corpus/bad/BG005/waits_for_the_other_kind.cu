@@ -15,7 +15,6 @@ __global__ void __launch_bounds__(128) scale(const float *in, float *out) {
   fence();
   __syncthreads();
   if (threadIdx.x == 0) {
-    // expect: CL020
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 512;" ::"l"(out), "r"(shared_address(tile))
                  : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from ..launch import Dim, GivenValue, Launch
 from ..op import Op
 from ..spec import Trait
 from ..verdict import Property, Reason, Verdict, VerdictKind
-from .actions import Access, Arrive, Barrier, Expect, Init, Protocol
+from .actions import Access, Arrive, Barrier, Expect, Protocol
 from .all_sizes import AllSizes, OtherDecisionError, Path, SizePlan, size_of
 from .cluster_use import uses_cluster
 from .coarse import examined, without_accesses
@@ -342,8 +341,6 @@ class _Verifier:
         """Somebody waits for an mbarrier, or looks at one."""
         self._looked_at: set[int] = set()
         """Accesses that the order of lanes was looked at for."""
-        self._barriers = 0
-        """Most mbarriers that a CTA has initialised in a run: a ring is in one CTA."""
         self._stages = 0
         """Most stages of a ring, as far as the runs show."""
         self._copies = 0
@@ -477,9 +474,11 @@ class _Verifier:
         return [(trips,) for trips in _TRIPS], [(trips,) for trips in _FURTHER_TRIPS]
 
     def _deep(self) -> list[tuple[int, ...]]:
-        """Return counts that take every stage of a ring twice, from each copy of a body that was unrolled."""
-        twice = min(self._barriers, 2 * self._stages)
-        rounds = min(twice + 1 + (2 * self._copies if self._copies > 1 else 0), _DEEPEST)
+        """Return counts that take every stage of a ring three times, from each copy of a body that was unrolled.
+
+        A wait for the mbarrier behind the right one is passed a lap too early, which the laps before it may hide.
+        """
+        rounds = min(3 * self._stages + 1 + (2 * self._copies if self._copies > 1 else 0), _DEEPEST)
         nested = len(self._grid()[0][0]) > 1
         if rounds <= max(_TRIPS):
             return []
@@ -554,8 +553,6 @@ class _Verifier:
         outcome: Outcome,
     ) -> None:
         """Note what a run showed."""
-        per_cta = Counter(barrier.cta for barrier in initialised(protocol))
-        self._barriers = max(self._barriers, *per_cta.values(), 0)
         self._stages = max(self._stages, most_stages(protocol))
         self._copies = max(self._copies, copies(protocol))
         if not isinstance(plan, SizePlan):
@@ -791,11 +788,6 @@ def _left_alone(outcome: Outcome) -> Outcome:
 
 class _EnoughError(Exception):
     """A run failed: further runs would tell nothing new."""
-
-
-def initialised(protocol: Protocol) -> frozenset[Barrier]:
-    """Return the mbarriers that a protocol initialises."""
-    return frozenset(a.barrier for s in protocol.strands for a in s.actions if isinstance(a, Init))
 
 
 def copies(protocol: Protocol) -> int:

@@ -271,6 +271,9 @@ class Machine:
         """Drop the access of a read that is made again."""
         point = self.program.steps[group.block][group.at]
         if point in self.program.accesses:
+            for index in range(self._before_access, len(self._events)):
+                self._ring_turns.pop(index, None)
+                self._loaded.pop(index, None)
             del self._events[self._before_access :]
             if self._observation is not None:
                 del self._observation.rounds[self._before_access :]
@@ -810,21 +813,31 @@ class Machine:
 
     def note_loaded(self, value: Value, point: int, guard: ThreadSet) -> None:
         """Note which access reads a symbol: the last one that was recorded, if it is the one of the load."""
-        last = self._events[-1] if self._events else None
-        if last is None or last.point != point or last.threads != guard or not isinstance(value, Form):
+        last = self._access_of(point, guard)
+        if last is None or not isinstance(value, Form):
             return
         self._loaded[last.index] = (*self._loaded.get(last.index, ()), *(name for name, _ in value.terms))
 
+    def _access_of(self, point: int, guard: ThreadSet) -> Event | None:
+        """Return the access that some threads have just recorded, None when it was another one, or of other threads."""
+        last = self._events[-1] if self._events else None
+        return last if last is not None and last.point == point and last.threads == guard else None
+
     def read_ring(self, point: int, address: Value, size: int, guard: ThreadSet) -> Value | None:
-        """Return what is handed on through a ring. Raises ParkError when it has not been written yet."""
+        """Return what is handed on through a ring. Raises ParkError when it has not been written yet.
+
+        With ordinary accesses, only what the one access of these threads reads: else nothing could check its turn.
+        """
         if not self.program.ring_stores or not isinstance(address, int):
+            return None
+        if self.program.accesses and self._access_of(point, guard) is None:
             return None
         read = self.rings.read(address, size, guard, may_park=self.table.may_park)
         if read is None:
             return None
         turn, value = read
         if self.program.accesses:
-            self._ring_turns[len(self._events) - 1] = turn
+            self._ring_turns[self._events[-1].index] = turn
         self.assume(
             SHARED_RING, "what is read from a ring in shared memory was written in the same turn", point
         )

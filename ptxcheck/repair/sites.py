@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from ..cfg.graph import EdgeKind
 from ..ir import Instruction, Register
 from ..op import Op
+from ..protocols.machine.polling import POLLS
 from ..spec import Trait
 from ..view import KernelView
 
-POLLS = frozenset({Op.MBARRIER_TRY_WAIT, Op.MBARRIER_TEST_WAIT})
 _SYNCHRONISING = frozenset({Trait.MBARRIER, Trait.BARRIER, Trait.WAIT, Trait.COMMIT, Trait.FENCE})
 _LONGEST_POLL_LOOP = 12
 

@@ -29,9 +29,9 @@ from ..protocols.actions import (
     Wait,
 )
 from ..protocols.barrier_names import mbarriers_of
+from ..protocols.machine.polling import POLLS
 from ..protocols.simulate import simulate
 from ..view import KernelView
-from .sites import POLLS
 from .trial import Runs
 
 _SIZES = (4, 12)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...op import Op
+from ...protocols.machine.polling import POLLS
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
-from ..sites import POLLS, points_of, step_at
+from ..sites import points_of, step_at
 from ..subject import Subject
 
 _UPDATES = frozenset({Op.TENSORMAP_REPLACE, Op.TENSORMAP_CP_FENCEPROXY, Op.FENCE_PROXY})

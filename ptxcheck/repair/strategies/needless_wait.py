@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...protocols.machine.polling import POLLS
 from ..patch import Patch, Writer, combined
-from ..sites import POLLS, nearest, points_of, step_at
+from ..sites import nearest, points_of, step_at
 from ..subject import Subject
 
 _RULES = ("MB02", "TX00")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...ir import Register
+from ...protocols.machine.polling import POLLS
 from ..patch import Patch, Writer, combined
-from ..sites import POLLS
 from ..subject import Subject
 
 _RULES = frozenset({"MB011"})

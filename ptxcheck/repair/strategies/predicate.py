@@ -8,9 +8,10 @@ from dataclasses import replace
 from ...ir import Guard, Instruction, Register
 from ...op import Op
 from ...parser.show import show_instruction
+from ...protocols.machine.polling import POLLS
 from ...spec import Trait
 from ..patch import Patch, Writer, combined
-from ..sites import POLLS, is_site, nearest
+from ..sites import is_site, nearest
 from ..slices import feeding
 from ..subject import Subject
 

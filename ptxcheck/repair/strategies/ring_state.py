@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from ...cfg.loops import Loop
 from ...ir import Register
 from ...op import Op
+from ...protocols.machine.polling import POLLS
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
-from ..sites import POLLS
 from ..slices import feeding
 from ..subject import Subject
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...ir import Register
+from ...protocols.machine.polling import POLLS
 from ..patch import Patch, Writer, combined
-from ..sites import POLLS, nearest
+from ..sites import nearest
 from ..slices import feeding, has_twin, is_branch
 from ..subject import Subject
 from .offset import behind_operands

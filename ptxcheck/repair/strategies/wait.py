@@ -8,8 +8,9 @@ from ...ir import Address, Register, Symbol
 from ...op import Op
 from ...parser.show import show_operand
 from ...protocols.actions import Action, Barrier, Init, Wait
+from ...protocols.machine.polling import POLLS
 from ..patch import Patch, Writer, combined
-from ..sites import POLLS, nearest, sites_of, steps_of, toggled, unread, ways_out
+from ..sites import nearest, sites_of, steps_of, toggled, unread, ways_out
 from ..slices import idle
 from ..subject import Subject
 

@@ -6,12 +6,10 @@ from functools import cache
 
 import pytest
 
-from ptxcheck.cfg import build
-from ptxcheck.launches import from_directives
-from ptxcheck.parser import parse_module
-from ptxcheck.protocols.verify import Verification, verify
-from ptxcheck.source import Source
+from ptxcheck.protocols.verify import Verification
 from ptxcheck.verdict import Property, VerdictKind
+
+from .verifying import kind, verified
 
 KERNEL = """.version 8.6
 .target sm_90a
@@ -117,24 +115,15 @@ FULL_{name}:
 
 
 @cache
-def verified(other: str = "0", before: str = "") -> Verification:
+def told(other: str = "0", before: str = "") -> Verification:
     text = KERNEL.replace("LISTEN(A, 0)", LISTEN.format(name="A", other="0"))
     text = text.replace("LISTEN(B, OTHER)", LISTEN.format(name="B", other=other))
     text = text.replace("TELL:\n", f"TELL:\n{before}", 1)
-    module = parse_module(Source("k.ptx", text))
-    assert not module.problems
-    (function,) = module.entries
-    assert function.body is not None
-    assert not function.body.problems
-    return verify(build(function), function, module, from_directives(function))
-
-
-def kind(result: Verification, which: Property) -> VerdictKind:
-    return next(each.kind for each in result.verdicts() if each.property is which)
+    return verified(text)
 
 
 def test_both_are_told_the_same() -> None:
-    result = verified()
+    result = told()
     assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.ASSUMES
     assert kind(result, Property.SLOT_SAFETY) is VerdictKind.ASSUMES
     assert {each.kind for each in result.assumptions.values()} == {"global-load"}, "the turns were checked"
@@ -143,11 +132,11 @@ def test_both_are_told_the_same() -> None:
 @pytest.mark.parametrize("which", [Property.DEADLOCK_FREEDOM, Property.SLOT_SAFETY])
 def test_who_reads_the_other_stage_is_told_something_else(which: Property) -> None:
     good = (VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.ASSUMES)
-    assert kind(verified(other="1"), which) not in good
+    assert kind(told(other="1"), which) not in good
 
 
 def test_turns_are_taken_for_granted_where_something_else_may_write() -> None:
     """A store anywhere in the ring comes in between: what is read is not sure to be what the turn says."""
     other = "    add.u32 place, ring, limit;\n    st.shared.u8 [place], limit;\n"
-    result = verified(before=other)
+    result = told(before=other)
     assert "shared-ring" in {each.kind for each in result.assumptions.values()}

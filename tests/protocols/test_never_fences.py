@@ -6,14 +6,10 @@ import re
 
 import pytest
 
-from ptxcheck.cfg import build
-from ptxcheck.launches import from_directives
-from ptxcheck.parser import parse_module
-from ptxcheck.protocols.verify import verify
-from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 
 from .corpus_runs import ROOT
+from .verifying import kind, verified
 
 FENCE_OF_GLOBAL_MEMORY = "    fence.proxy.async.global;\n"
 FENCE_ELSEWHERE = "    fence.proxy.async.shared::cta;\n"
@@ -34,13 +30,8 @@ def slot_safety(name: str, first: str = "") -> VerdictKind:
     text = (ROOT / "wgmma" / f"{name}.ptx").read_text()
     text = re.sub(r"\)\s*\{\n", ")\n.maxntid 160\n{\n", text, count=1)
     text = text.replace("READY:\n    bar.sync 0;\n", f"READY:\n    bar.sync 0;\n{first}", 1)
-    module = parse_module(Source("k.ptx", text))
-    assert not module.problems
-    (function,) = module.entries
-    assert function.body is not None
-    assert not function.body.problems
-    result = verify(build(function), function, module, from_directives(function))
-    return next(v.kind for v in result.verdicts() if v.property is Property.SLOT_SAFETY)
+    result = verified(text)
+    return kind(result, Property.SLOT_SAFETY)
 
 
 @pytest.mark.parametrize("first", ["", FENCE_OF_GLOBAL_MEMORY, FENCE_ELSEWHERE])

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.cfg import build
-from ptxcheck.launches import from_directives
-from ptxcheck.parser import parse_module
-from ptxcheck.protocols.verify import verify
-from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 
 from .machine.running import kernel
+from .verifying import kind, verified
 
 INIT = """
 mov.u32 %r9, %tid.x; mov.u32 %r1, smem; add.u32 %r2, %r1, 8; setp.eq.u32 %p9, %r9, 0;
@@ -31,13 +27,8 @@ EITHER = "or.pred %p3, %p1, %p2; @!%p3 bra W; E:"
 
 def deadlock(*arrived: int, end: str) -> VerdictKind:
     body = INIT + "".join(ARRIVE.format(number) for number in arrived) + LOOK + POLLS + end
-    module = parse_module(Source("k.ptx", kernel(body)))
-    (function,) = module.entries
-    assert not module.problems
-    assert function.body is not None
-    assert not function.body.problems
-    result = verify(build(function), function, module, from_directives(function))
-    return next(each.kind for each in result.verdicts() if each.property is Property.DEADLOCK_FREEDOM)
+    result = verified(kernel(body))
+    return kind(result, Property.DEADLOCK_FREEDOM)
 
 
 def test_both_phases_complete() -> None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.cfg import build
-from ptxcheck.launches import from_directives
-from ptxcheck.parser import parse_module
-from ptxcheck.protocols.verify import verify
-from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
+
+from .verifying import kind, verified
 
 KERNEL = """.version 8.6
 .target sm_90a
@@ -64,13 +61,8 @@ END:
 
 def deadlock(start: str = "0", stride: str = "1", strength: str = "") -> VerdictKind:
     text = KERNEL.format(start=start, stride=stride, strength=strength)
-    module = parse_module(Source("k.ptx", text))
-    assert not module.problems
-    (function,) = module.entries
-    assert function.body is not None
-    assert not function.body.problems
-    result = verify(build(function), function, module, from_directives(function))
-    return next(each.kind for each in result.verdicts() if each.property is Property.DEADLOCK_FREEDOM)
+    result = verified(text)
+    return kind(result, Property.DEADLOCK_FREEDOM)
 
 
 def test_copies_of_a_loop_agree() -> None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.cfg import build
-from ptxcheck.launches import from_directives
-from ptxcheck.parser import parse_module
-from ptxcheck.protocols.verify import Verification, verify
-from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
+
+from .verifying import verified
 
 KERNEL = """.version 8.6
 .target sm_90a
@@ -49,12 +46,7 @@ def slot_safety(
     written: str, between: str = "", mask: str = "", offset: str = ""
 ) -> tuple[VerdictKind, set[str]]:
     text = KERNEL.format(written=written, between=between, mask=mask, offset=offset)
-    module = parse_module(Source("k.ptx", text))
-    assert not module.problems
-    (function,) = module.entries
-    assert function.body is not None
-    assert not function.body.problems
-    result: Verification = verify(build(function), function, module, from_directives(function))
+    result = verified(text)
     kinds = {each.property: each.kind for each in result.verdicts()}
     return kinds[Property.SLOT_SAFETY], result.provisos
 

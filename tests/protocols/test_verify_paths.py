@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.cfg import build
-from ptxcheck.launches import from_directives
-from ptxcheck.parser import parse_module
-from ptxcheck.protocols.verify import Verification, verify
-from ptxcheck.source import Source
+from ptxcheck.protocols.verify import Verification
 from ptxcheck.verdict import Property, VerdictKind
 
 from .machine.running import kernel
+from .verifying import kind, verified
 
 INIT = """
 mov.u32 %r9, %tid.x; mov.u32 %r1, smem; setp.eq.u32 %p9, %r9, 0;
@@ -31,20 +28,11 @@ E:
 
 
 def _verify(body: str) -> Verification:
-    module = parse_module(Source("k.ptx", kernel(body)))
-    (function,) = module.entries
-    assert not module.problems
-    assert function.body is not None
-    assert not function.body.problems
-    return verify(build(function), function, module, from_directives(function))
-
-
-def _kind(result: Verification, which: Property) -> VerdictKind:
-    return next(verdict.kind for verdict in result.verdicts() if verdict.property is which)
+    return verified(kernel(body))
 
 
 def _deadlock(body: str) -> VerdictKind:
-    return _kind(_verify(body), Property.DEADLOCK_FREEDOM)
+    return kind(_verify(body), Property.DEADLOCK_FREEDOM)
 
 
 def test_straight_code_is_proved() -> None:
@@ -97,7 +85,7 @@ def test_failure_on_a_path_that_may_be_impossible_is_no_violation() -> None:
         C:
     """ + WAIT.format(name="0", parity=0)  # fmt: skip
     result = _verify(body)
-    assert _kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.UNKNOWN
+    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.UNKNOWN
     (verdict, *_) = result.verdicts()
     assert "may be impossible" in verdict.reasons[0].text
 
@@ -142,9 +130,11 @@ U:
 
 
 @pytest.mark.parametrize(
-    ("guard", "kind"), [("", VerdictKind.PROVED), ("@%p7", VerdictKind.ASSUMES)], ids=["any lane", "lane 0"]
+    ("guard", "expected"),
+    [("", VerdictKind.PROVED), ("@%p7", VerdictKind.ASSUMES)],
+    ids=["any lane", "lane 0"],
 )
-def test_any_lane_may_be_elected(guard: str, kind: VerdictKind) -> None:
+def test_any_lane_may_be_elected(guard: str, expected: VerdictKind) -> None:
     result = _verify(ELECTED.format(guard=guard) + WAIT.format(name="0", parity=0))
-    assert _kind(result, Property.DEADLOCK_FREEDOM) is kind
+    assert kind(result, Property.DEADLOCK_FREEDOM) is expected
     assert [key for key, _ in result.assumptions] == (["elect"] if guard else [])

@@ -1,0 +1,25 @@
+"""Verify a kernel given as PTX, with the launch that its directives state."""
+
+from __future__ import annotations
+
+from ptxcheck.cfg import build
+from ptxcheck.launches import from_directives
+from ptxcheck.parser import parse_module
+from ptxcheck.protocols.verify import Verification, verify
+from ptxcheck.source import Source
+from ptxcheck.verdict import Property, VerdictKind
+
+
+def verified(text: str) -> Verification:
+    """Return what verification of the one kernel in a text shows."""
+    module = parse_module(Source("k.ptx", text))
+    assert not module.problems
+    (function,) = module.entries
+    assert function.body is not None
+    assert not function.body.problems
+    return verify(build(function), function, module, from_directives(function))
+
+
+def kind(result: Verification, which: Property) -> VerdictKind:
+    """Return the verdict on one property."""
+    return next(verdict.kind for verdict in result.verdicts() if verdict.property is which)

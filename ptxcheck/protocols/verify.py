@@ -141,8 +141,15 @@ class Verification:
             for run in self.failures
             if run.doubt and any(PROPERTY_OF[p.flaw] is which for p in run.problems)
         ]
-        sure = [p for run in self.failures for p in run.problems if self.is_sure(run, p)]
-        certain = next((p for p in sure if PROPERTY_OF[p.flaw] is which), None)
+        certain = next(
+            (
+                p
+                for run in self.failures
+                for p in run.problems
+                if PROPERTY_OF[p.flaw] is which and self.is_sure(run, p)
+            ),
+            None,
+        )
         if certain is not None:
             return Verdict(which, VerdictKind.VIOLATED, (Reason(certain.detail, certain.point),))
         if shown and doubts:

@@ -59,6 +59,10 @@ class Violation:
                 return ""
 
 
+_Flaw = tuple[Run, Problem, Cause]
+"""A problem with its run; the cause is that of a deadlock."""
+
+
 @dataclass(frozen=True)
 class WholeKernel:
     """What verification of one kernel gave."""
@@ -89,9 +93,13 @@ class WholeKernel:
     def violations(self) -> tuple[Violation, ...]:
         """Return each flaw once: lifecycles by barrier, deadlocks by kernel, races by instruction, both ends apart."""
         shape = self.result.shape
-        runs = self.result.failures if shape is not None else ()
-        return _each_once(
-            each for run in runs if shape is not None for each in _of_run(shape, run, self.result)
+        if shape is None:
+            return ()
+        return tuple(
+            Violation(shape, run, problem, self.result.is_sure(run, problem), cause)
+            for run, problem, cause in _each_once(
+                each for run in self.result.failures for each in _flaws(run)
+            )
         )
 
     @cached_property
@@ -101,20 +109,20 @@ class WholeKernel:
         if shape is None:
             return ()
         is_sure = not self.result.assumptions and not self.result.inferred
-        return _each_once(
+        flaws = ((run, problem, Cause.ARRIVALS) for run in self.result.strict for problem in run.problems)
+        return tuple(
             Violation(shape, run, problem, is_sure and problem.demonstrated)
-            for run in self.result.strict
-            for problem in run.problems
+            for run, problem, _ in _each_once(flaws)
         )
 
 
-def _each_once(violations: Iterable[Violation]) -> tuple[Violation, ...]:
-    found: dict[object, Violation] = {}
-    for violation in violations:
-        keys = _keys(violation.problem)
-        if not any(key in found for key in keys):
-            found.update(dict.fromkeys(keys, violation))
-    return tuple(dict.fromkeys(found.values()))
+def _each_once(flaws: Iterable[_Flaw]) -> Iterator[_Flaw]:
+    known: set[object] = set()
+    for each in flaws:
+        keys = _keys(each[1])
+        if known.isdisjoint(keys):
+            known.update(keys)
+            yield each
 
 
 def _keys(problem: Problem) -> list[object]:
@@ -168,16 +176,19 @@ def _is_named(operands: tuple[object, ...]) -> bool:
     return len(operands) > 1 or not (isinstance(operands[0], Immediate) and operands[0].value == 0)
 
 
-def _of_run(shape: Shape, run: Run, result: Verification) -> Iterator[Violation]:
+def _flaws(run: Run) -> Iterator[_Flaw]:
     """Yield the flaws of a run; of several blocked strands one that lacks bytes, or that the others wait for."""
     for problem in run.problems:
         if problem.flaw is not Flaw.DEADLOCK:
-            yield Violation(shape, run, problem, result.is_sure(run, problem))
+            yield run, problem, Cause.ARRIVALS
     blocked = [problem for problem in run.problems if problem.flaw is Flaw.DEADLOCK]
     if blocked:
-        causes = {problem: _cause(run, problem) for problem in blocked}
-        root = min(blocked, key=lambda problem: (causes[problem] is not Cause.BYTES, _helpers(run, problem)))
-        yield Violation(shape, run, root, result.is_sure(run, root), causes[root])
+        causes = [_cause(run, problem) for problem in blocked]
+        root, cause = min(
+            zip(blocked, causes, strict=True),
+            key=lambda each: (each[1] is not Cause.BYTES, _helpers(run, each[0])),
+        )
+        yield run, root, cause
 
 
 def steps_of(run: Run, problem: Problem) -> tuple[Step, ...]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from ...ir import Address, Immediate, Operand, Register
 from ...op import Op
 from ...parser.show import show_operand
+from ...view import KernelView
 from ..patch import Patch, Writer, combined
 from ..sites import is_site, nearest, unread
 from ..slices import feeding, idle
@@ -26,12 +28,13 @@ def take_other_register(subject: Subject) -> Iterator[Patch]:
     view, writer = subject.view, Writer(subject.view)
     instructions = view.body.instructions
     sites = [p for p, each in enumerate(instructions) if is_site(each)]
-    lost = {register for _, register in (*unread(view), *idle(view))}
+    spare = _Spare.of(view)
+    lost = {*spare.unread, *spare.idle}
     points = tuple(dict.fromkeys((*sites, *feeding(view), *behind_operands(subject))))
     for far, point in enumerate(nearest(points, subject.around)):
         instruction = instructions[point]
         for place, operand in enumerate(instruction.operands):
-            for rank, other in enumerate(_others(subject, point, place)):
+            for rank, other in enumerate(_others(subject, spare, point, place)):
                 edit = writer.with_operand_at(point, place, other)
                 summary = f"'{edit.replacement}': {show_operand(other)} instead of {show_operand(operand)}"
                 is_lost = _register(other) in lost
@@ -39,7 +42,29 @@ def take_other_register(subject: Subject) -> Iterator[Patch]:
                 yield combined("register", summary, cost, [edit], needs_proof=True)
 
 
-def _others(subject: Subject, point: int, place: int) -> list[Operand]:
+@dataclass(frozen=True, slots=True)
+class _Spare:
+    """Registers of a kernel that may be taken instead of others."""
+
+    unread: tuple[Register, ...]
+    idle: tuple[Register, ...]
+    by_operation: Mapping[str, tuple[Register, ...]]
+    """The registers that instructions of one text of operation name, in order."""
+
+    @classmethod
+    def of(cls, view: KernelView) -> _Spare:
+        named: dict[str, dict[Register, None]] = {}
+        for each in view.body.instructions:
+            registers = (operand for operand in each.operands if isinstance(operand, Register))
+            named.setdefault(each.operation.text, {}).update(dict.fromkeys(registers))
+        return cls(
+            tuple(register for _, register in unread(view)),
+            tuple(register for _, register in idle(view)),
+            {text: tuple(registers) for text, registers in named.items()},
+        )
+
+
+def _others(subject: Subject, spare: _Spare, point: int, place: int) -> list[Operand]:
     instructions = subject.view.body.instructions
     instruction = instructions[point]
     operand = instruction.operands[place]
@@ -55,20 +80,16 @@ def _others(subject: Subject, point: int, place: int) -> list[Operand]:
             if is_site(each) and name in each.operation.operand_index
         ]
         if isinstance(operand, Address):
-            alike = [*(replace(operand, base=register) for _, register in unread(subject.view)), *alike]
+            alike = [*(replace(operand, base=register) for register in spare.unread), *alike]
     elif isinstance(operand, Register) and operand not in tuple(instruction.writes()):
-        alike = [register for _, register in idle(subject.view)]
-        alike += [
-            other
-            for each in instructions
-            if each.operation.text == instruction.operation.text
-            for other in each.operands
-            if isinstance(other, Register)
+        alike = [
+            *spare.idle,
+            *spare.by_operation[instruction.operation.text],
+            *_synonyms(subject, operand),
         ]
-        alike += _synonyms(subject, operand)
     else:
         return []
-    return [o for o in dict.fromkeys(alike) if _fits(subject, o, operand, point)][:_MOST]
+    return list(islice((o for o in dict.fromkeys(alike) if _fits(subject, o, operand, point)), _MOST))
 
 
 def _synonyms(subject: Subject, operand: Register) -> Iterator[Register]:

@@ -50,6 +50,8 @@ class _Spare:
     idle: tuple[Register, ...]
     by_operation: Mapping[str, tuple[Register, ...]]
     """The registers that instructions of one text of operation name, in order."""
+    updated: tuple[tuple[Register, ...], ...]
+    """By instruction that has a constant, the registers that it reads and writes."""
 
     @classmethod
     def of(cls, view: KernelView) -> _Spare:
@@ -61,6 +63,7 @@ class _Spare:
             tuple(register for _, register in unread(view)),
             tuple(register for _, register in idle(view)),
             {text: tuple(registers) for text, registers in named.items()},
+            tuple(_updates(view)),
         )
 
 
@@ -85,19 +88,20 @@ def _others(subject: Subject, spare: _Spare, point: int, place: int) -> list[Ope
         alike = [
             *spare.idle,
             *spare.by_operation[instruction.operation.text],
-            *_synonyms(subject, operand),
+            *(register for each in spare.updated if operand not in each for register in each),
         ]
     else:
         return []
     return list(islice((o for o in dict.fromkeys(alike) if _fits(subject, o, operand, point)), _MOST))
 
 
-def _synonyms(subject: Subject, operand: Register) -> Iterator[Register]:
-    """Yield registers that are compared or counted in the same way as one is."""
-    instructions = subject.view.body.instructions
-    for each in instructions:
-        if any(isinstance(o, Immediate) for o in each.operands) and operand not in tuple(each.writes()):
-            yield from (register for register in each.writes() if register in tuple(each.reads()))
+def _updates(view: KernelView) -> Iterator[tuple[Register, ...]]:
+    """Yield the registers that an instruction compares or counts with a constant, and writes."""
+    for each in view.body.instructions:
+        if any(isinstance(operand, Immediate) for operand in each.operands):
+            read, written = frozenset(each.reads()), tuple(each.writes())
+            if not read.isdisjoint(written):
+                yield tuple(register for register in written if register in read)
 
 
 def _fits(subject: Subject, other: Operand, operand: Operand, point: int) -> bool:

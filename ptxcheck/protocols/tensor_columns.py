@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..descriptors.matrix.accumulator import Accumulator, accumulator
+from ..descriptors.matrix.operand_columns import BESIDE_D, operand_columns
 from ..isa.modifier import Mod
 from .actions import Columns
 from .instruction_fields import instruction_fields
@@ -147,6 +148,19 @@ class Multiplication:
         end = place.column + self._d.columns
         if end > place.allocation.columns:
             return f"D ends at column {end - 1}, behind the {place.allocation.columns} that are allocated"
+        return self._overlap(place, self._d) if self._d.all_lanes else ""
+
+    def _overlap(self, place: TensorPlace, d: Accumulator) -> str:
+        """Return which operand surely shares columns with D, or ""."""
+        for name, what in BESIDE_D.items():
+            other = _place(self._occurrence, name) if self._occurrence.has(name) else None
+            if self._shape is None or other is None or other.origin != place.origin:
+                continue
+            count = operand_columns(name, self._shape, self._fields).least
+            if place.column < other.column + count and other.column < place.column + d.columns:
+                return (
+                    f"{what} from column {other.column} on and D from column {place.column} on share columns"
+                )
         return ""
 
     def writes(self) -> tuple[Columns, ...]:

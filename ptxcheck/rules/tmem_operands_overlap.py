@@ -1,9 +1,11 @@
-"""Scale factors in the columns of the accumulator of the same multiplication.
+"""Operands in the columns of the accumulator of the same multiplication.
 
-Checks: multiplications with block scaling whose addresses are constants away from one allocation.
-Why: the multiplication writes D while it reads the factors.
-Source: PTX ISA 9.7.17.10.5.
-Not checked: operands at computed addresses; A in tensor memory.
+Checks: multiplications with A, scale factors or metadata in tensor memory, whose addresses are constants away from one
+allocation, and whose D has all lanes.
+Why: the multiplication writes D while it reads them.
+Source: PTX ISA 9.7.17.10.5 to 9.7.17.10.7.
+Not checked: operands at computed addresses, and columns that only some formats have: `tensor-memory-access` of the
+verdicts is `unknown` there.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ def _multiply(column: int) -> str:
 
 def check(view: KernelView) -> Iterator[Hit]:
     for overlap in view.tensor_memory_use.overlaps():
-        yield Hit(overlap.point, f"{overlap.what} are at column {overlap.column}, which is part of D")
+        yield Hit(overlap.point, f"{overlap.what} from column {overlap.column} on and D share columns")
 
 
 RULE = Rule(
@@ -36,9 +38,9 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     since="0.1",
     section="PTX ISA 9.7.17.10.5",
-    summary="The scale factors of a tcgen05.mma lie within its accumulator.",
-    consequence="Wrong results: the accumulator overwrites the factors.",
-    advice="Place the scale factors behind the columns of D.",
+    summary="The scale factors, the metadata or A of a tcgen05.mma lie within its accumulator.",
+    consequence="Wrong results: the accumulator overwrites what is being read.",
+    advice="Place the other operands behind the columns of D.",
     bad=kernel(INIT, OPEN, expect(_multiply(32), "TM031"), COMMIT, WAIT, CLOSE),
     good=kernel(INIT, OPEN, _multiply(64), COMMIT, WAIT, CLOSE),
     check=check,

@@ -309,6 +309,88 @@ def test_accesses_lie_in_the_columns_and_lanes_of_their_warp(access: str, wanted
     assert kind(tensor(access=access), ACCESS) is wanted
 
 
+SCALED = """{{
+    .reg .pred leads;
+    .reg .b32 d, sa, sb, offset;
+    .reg .b64 a_desc;
+    setp.eq.u32 leads, thread, 0;
+    mov.b64 a_desc, 0x4000404000010000;
+    {d} {sa} {sb}
+    @leads tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X [d], a_desc, a_desc, {word}, [sa], [sb], 1;
+}}"""
+OF_STAGE = "and.b32 offset, n, 1; shl.b32 offset, offset, 4; add.u32 {operand}, base, offset;"
+D_OF_STAGE = OF_STAGE.format(operand="d")
+
+
+def scaled(d: str = "mov.u32 d, base;", sa: int | str = 32, sb: int = 36, word: str = "0x8840480") -> str:
+    """Return a multiplication of 16 columns: D, four columns of factors of A, and one of B."""
+    factors = sa if isinstance(sa, str) else f"add.u32 sa, base, {sa};"
+    return tensor(access=SCALED.format(d=d, sa=factors, sb=f"add.u32 sb, base, {sb};", word=word))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (scaled(), PROVED),
+        (scaled(sa=16, sb=20), PROVED),
+        (scaled(sa=15), VIOLATED),
+        (scaled(sa=1), VIOLATED),
+        (scaled(sb=15), VIOLATED),
+        (scaled(sb=16), PROVED),
+        (scaled(d="add.u32 d, base, 36;"), VIOLATED),
+        (scaled(d="add.u32 d, base, 35;", sb=60), VIOLATED),
+        (scaled(d="add.u32 d, base, 36;", sb=60), PROVED),
+        (scaled(sa=60), PROVED),
+        (scaled(sa=61), UNKNOWN),
+        (scaled(sa=0x4000_0020), PROVED),
+        (scaled(sa=0x4000_0000 + 17, d=D_OF_STAGE), UNKNOWN),
+        (scaled(d=D_OF_STAGE), PROVED),
+        (scaled(d=D_OF_STAGE, sa=17), UNKNOWN),
+        (scaled(d=D_OF_STAGE, sa=31), UNKNOWN),
+        (scaled(d=D_OF_STAGE, sb=31), UNKNOWN),
+        (scaled(d=D_OF_STAGE, sa="add.u32 sa, d, 16;", sb=48), PROVED),
+        (scaled(d=D_OF_STAGE, sa="add.u32 sa, d, 15;", sb=48), UNKNOWN),
+        (scaled(d="add.u32 d, base, 12;", sa=OF_STAGE.format(operand="sa"), sb=48), UNKNOWN),
+        (scaled(sa="add.u32 sa, base, n;"), UNKNOWN),
+        (scaled(word="0x88c0480"), VIOLATED),
+        (scaled(word="0x8880480"), PROVED),
+    ],
+)
+def test_operands_share_no_column_with_the_accumulator(text: str, wanted: VerdictKind) -> None:
+    assert kind(text, ACCESS) is wanted
+
+
+@pytest.mark.parametrize(
+    ("column", "wanted"), [(16, PROVED), (56, PROVED), (57, UNKNOWN), (15, VIOLATED), (0, VIOLATED)]
+)
+def test_a_in_tensor_memory_shares_no_column_with_the_accumulator(column: int, wanted: VerdictKind) -> None:
+    access = f"""{{{{
+    .reg .pred leads; .reg .b64 desc;
+    setp.eq.u32 leads, thread, 0; mov.b64 desc, 0x4000404000010000; add.u32 at, base, {column};
+    @leads tcgen05.mma.cta_group::1.kind::f16 [base], [at], desc, 0x8040490, 1;
+    }}}}"""
+    assert kind(tensor(access=access.replace("{{", "{").replace("}}", "}")), ACCESS) is wanted
+
+
+@pytest.mark.parametrize(
+    ("access", "wanted"),
+    [
+        ("tcgen05.ld.sync.aligned.32x32b.x1.pack::16b.b32 {{value}}, [at + 62];", PROVED),
+        ("tcgen05.ld.sync.aligned.32x32b.x1.pack::16b.b32 {{value}}, [at + 63];", VIOLATED),
+        ("tcgen05.st.sync.aligned.32x32b.x1.unpack::16b.b32 [at + 63], {{value}};", VIOLATED),
+        ("tcgen05.ld.sync.aligned.16x32bx2.x1.b32 {{value}}, [at], 63;", PROVED),
+        ("tcgen05.ld.sync.aligned.16x32bx2.x1.b32 {{value}}, [at], 64;", VIOLATED),
+        ("tcgen05.st.sync.aligned.16x32bx2.x1.b32 [at + 1], 63, {{value}};", VIOLATED),
+        ("@first tcgen05.shift.cta_group::1.down [base + 56];", PROVED),
+        ("@first tcgen05.shift.cta_group::1.down [base + 57];", UNKNOWN),
+    ],
+)
+def test_columns_of_packed_and_split_accesses(access: str, wanted: VerdictKind) -> None:
+    plain = access.replace("{{", "{").replace("}}", "}")
+    waited = f"{LANES} {plain} tcgen05.wait::ld.sync.aligned; tcgen05.wait::st.sync.aligned;"
+    assert kind(tensor(access=waited), ACCESS) is wanted
+
+
 def test_lanes_of_the_first_quarter_are_violated_for_a_known_block_alone() -> None:
     assert kind(tensor(access=f"mov.u32 at, base; {LOAD}"), ACCESS) is VIOLATED
     assert kind(tensor(access=f"mov.u32 at, base; {LOAD}", block=".maxntid 128"), ACCESS) is ASSUMES

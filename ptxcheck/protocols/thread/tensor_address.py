@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from ...cfg import AtomKind, Linear, Uniformity
 from ...cfg.linear import Atom
-from ...ir import Register, Vector
+from ...ir import Immediate, Register, Vector
+from ...isa.modifier import Mod
 from ...op import Op
 from ...spec import Trait
 from .places import Place
@@ -26,6 +27,8 @@ _WIDTHS = {".32x32b": 1, ".16x64b": 2, ".16x128b": 4, ".16x256b": 8, ".16x32bx2"
 """Columns of one repetition of each shape of a load or store."""
 COPIED_COLUMNS = {".128x256b": 8, ".128x128b": 4, ".64x128b": 4, ".32x128b": 4, ".4x256b": 8}
 """Columns that each shape of a copy from shared memory fills."""
+SHIFTED_COLUMNS = 8
+"""Columns of the 32 bytes of each row that a shift moves (PTX ISA 9.7.17.9.3)."""
 _WRITING = frozenset({Trait.STORE, Trait.ATOMIC, Trait.ASYNC})
 _LANES = ("%laneid", "%tid.x")
 
@@ -145,10 +148,11 @@ def _is_written(view: KernelView, place: Place, load: int) -> bool:
 
 
 def width(view: KernelView, point: int) -> int:
-    """Return how many columns a load or store touches at least."""
-    slots = view.body.instructions[point].operation.slots
-    repeated = slots.get("num", ".x1").removeprefix(".x")
-    return _WIDTHS.get(slots.get("shape", ""), 1) * int(repeated)
+    """Return how many columns from its address on a load or store reaches.
+
+    Packed registers hold 16 bits of each of two columns. The second half of a split access has an offset of its own.
+    """
+    return _split_offset(view, point) + half_width(view, point)
 
 
 def used_width(view: KernelView, point: int) -> int:
@@ -157,14 +161,28 @@ def used_width(view: KernelView, point: int) -> int:
     FlashInfer loads 32 columns where it uses 16, at the end of an allocation.
     """
     loaded = view.body.instructions[point].get("d")
-    whole = width(view, point)
+    whole = half_width(view, point)
     if not isinstance(loaded, Vector):
-        return whole
+        return width(view, point)
     readers = view.facts.uses(point)
     read = {register for reader in readers for register in view.body.instructions[reader].reads()}
     count = len(loaded.elements)
     last = max((index for index, each in enumerate(loaded.elements) if each in read), default=count - 1)
-    return -(-whole * (last + 1) // count)
+    return _split_offset(view, point) + -(-whole * (last + 1) // count)
+
+
+def half_width(view: KernelView, point: int) -> int:
+    """Return how many columns one half of a split access touches, and any other access."""
+    operation = view.body.instructions[point].operation
+    repeated = operation.slots.get("num", ".x1").removeprefix(".x")
+    packed = 2 if operation.has(Mod.PACK_16B) or operation.has(Mod.UNPACK_16B) else 1
+    return _WIDTHS.get(operation.slots.get("shape", ""), 1) * int(repeated) * packed
+
+
+def _split_offset(view: KernelView, point: int) -> int:
+    """Return how many columns behind the first half the second one starts."""
+    offset = view.body.instructions[point].get("half_split")
+    return max(offset.value, 0) if isinstance(offset, Immediate) else 0
 
 
 def differs_in_warp(view: KernelView, point: int) -> bool:
@@ -196,5 +214,6 @@ def _is_uniform(view: KernelView, atom: Atom) -> bool:
 
 
 __all__ = [
-    "COPIED_COLUMNS", "TensorAddress", "differs_in_warp", "tensor_address", "used_width", "warp_addresses", "width",
+    "COPIED_COLUMNS", "SHIFTED_COLUMNS", "TensorAddress", "differs_in_warp", "half_width", "tensor_address",
+    "used_width", "warp_addresses", "width",
 ]  # fmt: skip

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...cfg import AtomKind, Linear, Name, ThreadSet, Uniformity, Value
-from ...cfg.linear import Atom
+from ...cfg.linear import Atom, plus
 from ...ir import Register
 from ...op import Op
 from ...spec import Trait
@@ -44,6 +44,13 @@ class Bounded:
     """Bits that its lane can have."""
     rests_on_slot: bool
     """It holds if nothing but the allocation writes to where its start is kept."""
+
+
+class Extent(NamedTuple):
+    """An operand of an instruction, and how many columns it has at most."""
+
+    name: str
+    columns: int
 
 
 class TensorBounds:
@@ -80,6 +87,39 @@ class TensorBounds:
             column = min(column, max(offset & _COLUMN_MASK for offset in offsets.values()) + rest)
         lanes = (found.maybe & ~_ID_BITS) >> _LANE_SHIFT
         return Bounded(columns, column, lanes, start is not None and not start[2])
+
+    def are_apart(self, point: int, first: Extent, then: Extent) -> bool:
+        """Tell whether two operands of an instruction surely share no column, each inside its allocation."""
+        here, there = (self._behind_start(point, extent.name) for extent in (first, then))
+        if here is None or there is None or here[0] != there[0]:
+            return False
+        distance = plus(there[1], here[1], _LANE_SHIFT, -1)
+        if distance is None:
+            return False
+        low = high = distance.constant
+        for atom, factor in distance.terms:
+            numbers = self._view.facts.of_linear(Linear(((atom, 1),), 0), _ADDRESS_BITS)
+            ends = factor * numbers.low, factor * numbers.high
+            low, high = low + min(ends), high + max(ends)
+        whole = (low - first.columns) >> _LANE_SHIFT << _LANE_SHIFT
+        return low - whole >= first.columns and high - whole <= _COLUMN_MASK + 1 - then.columns
+
+    def _behind_start(self, point: int, name: str) -> tuple[object, Linear] | None:
+        """Return which allocation an address is in, as a key, and what is added to its start."""
+        value = self._view.facts.value(point, self._view.body.instructions[point].get(name))
+        if value.constant is not None:
+            value = value._replace(linear=Linear((), value.constant))
+        start = self._start(value)
+        if value.linear is None or (start is None and not self._all_columns()):
+            return None
+        if start is None:
+            return "all columns", value.linear
+        behind = value.linear.without(start[0])
+        place = self._view.places.of(start[0].at, self._view.body.instructions[start[0].at].get("a"))
+        makers = [point for point, slot in self._slots if place is not None and slot.is_same(place)]
+        if self._all_columns():
+            return "all columns", behind
+        return (makers[0] if len(makers) == 1 else start[0]), behind
 
     def lanes(self, point: int) -> Mapping[int, int] | None:
         """Return the lane that each warp which may execute a load or store names; None when not known."""
@@ -209,4 +249,4 @@ class TensorBounds:
                 yield access.place.at is not None
 
 
-__all__ = ["Bounded", "TensorBounds"]
+__all__ = ["Bounded", "Extent", "TensorBounds"]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ...cfg import Atom, AtomKind, Linear, ThreadSet, Value
 from ...descriptors.matrix import instruction as words
 from ...descriptors.matrix.accumulator import accumulator
+from ...descriptors.matrix.operand_columns import BESIDE_D, operand_columns
 from ...isa.modifier import Mod
 from ...op import Op
 from ...spec import Trait
@@ -24,7 +25,7 @@ from .matrix_operands import InstructionWord
 from .paths import Query
 from .places import Place
 from .register_flow import unknown_calls
-from .tensor_address import TensorAddress, tensor_address, warp_addresses, width
+from .tensor_address import TensorAddress, half_width, tensor_address, warp_addresses, width
 from .tensor_memory import LOADS, Pair
 
 if TYPE_CHECKING:
@@ -198,17 +199,20 @@ class TensorMemoryUse:
                     yield point, buffer
 
     def overlaps(self) -> Iterator[Overlap]:
-        """Yield multiplications whose D shares columns with their scale factors."""
+        """Yield multiplications whose D surely shares columns with what they read beside it."""
         for word in self._words():
             width = self._columns_of_d(word)
             d = tensor_address(self._view, word.point)
             if width is None or d is None:
                 continue
-            for name, what in (("scale_a", "the scale factors of A"), ("scale_b", "the scale factors of B")):
+            for name, what in BESIDE_D.items():
+                if self._view.body.instructions[word.point].get(name) is None:
+                    continue
                 other = tensor_address(self._view, word.point, name)
                 if other is None or (other.is_absolute, other.slot) != (d.is_absolute, d.slot):
                     continue
-                if d.column <= other.column < d.column + width:
+                count = operand_columns(name, word.shape, word.fields).least
+                if other.column < d.column + width and d.column < other.column + count:
                     yield Overlap(word.point, what, other.column)
 
     def d_beyond(self) -> Iterator[tuple[int, int, TensorAddress]]:
@@ -290,7 +294,7 @@ class TensorMemoryUse:
                 for point, other in stores.items()
                 if (other.slot, other.is_absolute) == (d.slot, d.is_absolute)
                 and other.column < d.column + columns
-                and d.column < other.column + width(self._view, point)
+                and d.column < other.column + half_width(self._view, point)
             )
             found = self._path(same, word.point, self._memory.store_waits)
             if found is not None:

@@ -6,8 +6,8 @@ from its start, with its size: on every way to the end of the kernel of the warp
 same runs.
 
 Accesses are `proved` when in every run loads, stores, accumulators and copies lie in the columns of their allocation,
-and other operands in tensor memory start in them; loads and stores name the lanes of their warp, and one address in the
-whole warp.
+and so do other operands in tensor memory, in none of the columns of D; loads and stores name the lanes of their warp,
+and one address in the whole warp. The other operands of a multiplication whose D is not known start in the allocation.
 
 `violated` rests on what the analyses of one thread show. Not asked: the order of accesses, allocations and
 deallocations of several warps, which slot safety is about, and the columns of CTAs that run together.
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from ...cfg import Edge, EdgeKind, Name, ThreadSet, Uniformity
 from ...cfg.definitions import ENTRY
 from ...descriptors.matrix.accumulator import accumulator
+from ...descriptors.matrix.operand_columns import BESIDE_D, operand_columns
 from ...ir import Register
 from ...isa.modifier import Mod
 from ...op import Op
@@ -34,8 +35,8 @@ from .largest_block import Launched
 from .matrix_operands import TCGEN05
 from .register_flow import unknown_calls
 from .same_numbers import SameNumbers
-from .tensor_address import COPIED_COLUMNS, tensor_address, used_width, warp_addresses
-from .tensor_bounds import Bounded, TensorBounds
+from .tensor_address import COPIED_COLUMNS, SHIFTED_COLUMNS, tensor_address, used_width, warp_addresses
+from .tensor_bounds import Bounded, Extent, TensorBounds
 from .tensor_memory import COLUMNS, LEGAL_COLUMNS, LOADS, TENSOR_MEMORY, Pair
 
 if TYPE_CHECKING:
@@ -382,7 +383,7 @@ class _Accesses:
             shape = self._view.body.instructions[point].operation.slots.get("shape", "")
             yield from self._inside(point, "taddr", COPIED_COLUMNS.get(shape, 1))
         for point in sorted(self._memory.points[Op.TCGEN05_SHIFT]):
-            yield from self._inside(point, "taddr", 1)
+            yield from self._inside(point, "taddr", SHIFTED_COLUMNS)
         for point in sorted(self._memory.of(TCGEN05)):
             yield from self._multiplication(point)
 
@@ -403,9 +404,16 @@ class _Accesses:
             place = self._bounds.of(point)
             if place is not None and place.lane_bits & ~(0 if d.all_lanes else _HALF_QUARTER):
                 yield _unknown("whether D starts at a lane of its layout is not known", point)
-        for operand in ("a_taddr", "scale_a", "scale_b", "metadata"):
-            if instruction.get(operand) is not None:
+        for operand, what in BESIDE_D.items():
+            if instruction.get(operand) is None:
+                continue
+            if word is None or d is None:
                 yield from self._inside(point, operand, 1)
+                continue
+            columns = operand_columns(operand, word.shape, word.fields).most
+            yield from self._inside(point, operand, columns)
+            if not self._bounds.are_apart(point, Extent("taddr", d.columns), Extent(operand, columns)):
+                yield _unknown(f"whether {what} and D have no column in common is not known", point)
         if d is not None and not d.all_lanes:
             yield from self._in_half_of_d(point)
 
@@ -486,6 +494,8 @@ def _flaws_of_allocations(view: KernelView) -> Iterator[Reason]:
 def _flaws_of_accesses(view: KernelView) -> Iterator[Reason]:
     """Yield what is surely wrong with the columns and lanes of accesses."""
     use = view.tensor_memory_use
+    for overlap in use.overlaps():
+        yield Reason(f"{overlap.what} from column {overlap.column} on and D share columns", overlap.point)
     for point, last, address in use.d_beyond():
         yield Reason(f"D reaches column {last}, but {address.columns} are allocated", point)
     for point, lane, _ in use.d_off_its_lanes():

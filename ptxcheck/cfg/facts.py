@@ -157,7 +157,7 @@ class Facts:
 
     @cached_property
     def _levels(self) -> Levels:
-        return Levels(self.cfg, self._definitions, self._addresses, self._lanes)
+        return Levels(self.cfg, self._definitions, self._addresses, self._lanes, self._values)
 
     @cached_property
     def _executions(self) -> Executions:

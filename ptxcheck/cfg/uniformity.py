@@ -23,9 +23,10 @@ from functools import lru_cache
 from ..ir import Address, Instruction, Operand, Register, Symbol, SymbolOffset
 from ..op import Op
 from ..spec import Operation, Trait
-from .addresses import PARAMETER_SPACES, Addresses
+from .addresses import PARAMETER_SPACES, Addresses, linear_uniformity
 from .cfg import Cfg
 from .definitions import ENTRY, Definitions, Name
+from .evaluate import Values
 from .graph import Edge
 from .sparse import Sparse
 from .special import special_name, special_uniformity
@@ -49,11 +50,14 @@ def may_agree(operation: Operation) -> bool:
 class Levels:
     """Uniformity of the registers of one function."""
 
-    def __init__(self, cfg: Cfg, definitions: Definitions, addresses: Addresses, lanes: Lanes) -> None:
+    def __init__(
+        self, cfg: Cfg, definitions: Definitions, addresses: Addresses, lanes: Lanes, values: Values
+    ) -> None:
         self._cfg = cfg
         self._definitions = definitions
         self._addresses = addresses
         self._lanes = lanes
+        self._values = values
         self._sparse: Sparse[Name, Uniformity] = Sparse(self)
         self._deciders: dict[tuple[int, tuple[tuple[int, int], ...]], tuple[Name, ...]] = {}
 
@@ -73,7 +77,7 @@ class Levels:
     # ---- the problem for the sparse solver
 
     def inputs(self, key: Name) -> Sequence[Name]:
-        if self._lanes.of(key) is not None or key.site == ENTRY:
+        if self._exact(key) is not None or key.site == ENTRY:
             return ()
         block = key.phi_block
         if block is not None:
@@ -113,7 +117,7 @@ class Levels:
     def _exact(self, key: Name) -> Uniformity | None:
         words = self._lanes.of(key)
         if words is None:
-            return None
+            return self._of_constant(key) if key.phi_block is not None else None
         if (words == words[0]).all():
             return Uniformity.GRID
         for level, group in ((Uniformity.WARPGROUP, WARPGROUP), (Uniformity.WARP, WARP)):
@@ -123,6 +127,14 @@ class Levels:
             ):
                 return level
         return Uniformity.DIVERGENT
+
+    def _of_constant(self, key: Name) -> Uniformity | None:
+        """Return the level of a merge of one number of the launch, whichever way a thread has come."""
+        value = self._values.of(key)
+        if value is None or value.linear is None:
+            return None
+        level = linear_uniformity(value.linear)
+        return level if level < Uniformity.DIVERGENT else None
 
     def _result(self, instruction: Instruction, key: Name, joined: Uniformity, read: Read) -> Uniformity:
         """Return the level of a result whose operands have level `joined`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ptxcheck.cfg import Facts, ThreadSet, Uniformity
 
 from .kernels import exact_block, facts_of, point_of, register
@@ -119,6 +121,33 @@ def test_divergence_ends_where_the_sides_meet() -> None:
     assert inside.splits_warps
     assert facts.execution(point_of(facts, "bar.sync")).uniformity is Uniformity.GRID
     assert facts.uniform(point_of(facts, "st.shared"), register("%r3")) is Uniformity.DIVERGENT
+
+
+@pytest.mark.parametrize(
+    ("again", "level"),
+    [
+        ("ld.param.u32 %r3, [n];", Uniformity.GRID),
+        ("mov.u32 %r3, %ctaid.x;", Uniformity.DIVERGENT),
+        ("ld.param.u32 %r3, [n]; add.u32 %r3, %r3, 1;", Uniformity.DIVERGENT),
+        ("mov.u32 %r3, %r1;", Uniformity.DIVERGENT),
+    ],
+)
+def test_a_merge_of_one_number_of_the_launch(again: str, level: Uniformity) -> None:
+    """A parameter that one side reads again is the same number on either way."""
+    facts = facts_of(f"""
+        mov.u32 %r1, %tid.x;
+        ld.param.u32 %r3, [n];
+        mov.b32 %r4, 0;
+      L: setp.lt.u32 %p1, %r1, %r3;
+        @%p1 bra M;
+        {again}
+      M: add.u32 %r4, %r4, 1;
+        setp.lt.u32 %p1, %r4, 4;
+        @%p1 bra L;
+        st.shared.u32 [tile], %r3;
+        ret;
+    """)
+    assert facts.uniform(point_of(facts, "st.shared"), register("%r3")) is level
 
 
 def test_a_loop_with_a_divergent_exit() -> None:

@@ -9,6 +9,9 @@ from ptxcheck.protocols.verify import Verification, verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 
+_SECONDS = 120.0
+"""Enough on a machine that is busy: none of the texts takes more than some seconds."""
+
 
 def verified(text: str) -> Verification:
     """Return what verification of the one kernel in a text shows."""
@@ -17,7 +20,7 @@ def verified(text: str) -> Verification:
     (function,) = module.entries
     assert function.body is not None
     assert not function.body.problems
-    return verify(build(function), function, module, from_directives(function))
+    return verify(build(function), function, module, from_directives(function), seconds=_SECONDS)
 
 
 def kind(result: Verification, which: Property) -> VerdictKind:

@@ -9,7 +9,7 @@ Unsupported: memory. A load from anything but a kernel parameter is an atom.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from ..ir import Component, Immediate, Instruction, Register
@@ -62,6 +62,21 @@ class Values:
     def read(self, point: int, register: Register, read: Read) -> Value | None:
         name = self.definitions.before(point, register)
         return self._refined(name, read(name), self.cfg.graph.block_of[point])
+
+    def given(self, name: Name, known: Mapping[Name, Value], depth: int = 8) -> Value | None:
+        """Return the value of a name where others have known values, computed anew inside the name's block."""
+
+        def read(other: Name) -> Value | None:
+            if other in known:
+                return known[other]
+            same = (
+                other.site >= 0 and self.cfg.graph.block_of[other.site] == self.cfg.graph.block_of[name.site]
+            )
+            return self.given(other, known, depth - 1) if same else self.of(other)
+
+        if name in known:
+            return known[name]
+        return self.evaluate(name, read) if name.site >= 0 and depth else self.of(name)
 
     def component(self, operand: Component) -> Value:
         """Return the value of `%tid.x` and the like."""

@@ -201,6 +201,10 @@ class Facts:
         """Return the value of a definition; None when it never runs."""
         return self._values.of(name)
 
+    def value_given(self, name: Name, known: Mapping[Name, Value]) -> Value | None:
+        """Return what is known of a name where others have known values, as far as one block computes it from them."""
+        return self._values.given(name, known)
+
     def said_by(self, predicate: Name, truth: bool) -> tuple[Fact, ...]:
         """Return the comparisons of definitions with numbers that hold when a predicate is `truth`."""
         return self._values.guards.of(predicate, truth)

@@ -195,6 +195,7 @@ DONE:
 ALLOC = "@first tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 64;"
 FREE = "@first tcgen05.dealloc.cta_group::1.sync.aligned.b32 base, 64;"
 BY_ANOTHER = FREE.replace("first", "last")
+PACKED = "mov.b64 to, {step, step}; setp.ne.b64 stop, to, 5; @stop bra DONE;"
 LANES = "shl.b32 lane, warp, 21; add.u32 at, base, lane;"
 LOAD = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {value}, [at]; tcgen05.wait::ld.sync.aligned;"
 STAGES = f"""mov.u32 step, 0; mov.u32 stage, 0; {LANES}
@@ -264,6 +265,10 @@ def test_every_way_to_the_end_frees_once(free: str, wanted: VerdictKind) -> None
         ("ld.global.u32 value, [to]; setp.eq.u32 stop, value, 0; @stop bra DONE;", BY_ANOTHER, ASSUMES),
         ("setp.eq.u32 stop, n, 0; @stop bra DONE;",
          f"setp.eq.u32 stop, n, 1; @stop bra DONE; {BY_ANOTHER}", UNKNOWN),
+        (f"ld.global.u32 step, [to]; @!first bra KEPT; {PACKED} KEPT:",
+         f"@!last bra DONE; {PACKED} {BY_ANOTHER}", ASSUMES),
+        (f"ld.global.u32 step, [to]; @!first bra KEPT; {PACKED} KEPT:",
+         f"@!last bra DONE; add.u32 step, step, 1; {PACKED} {BY_ANOTHER}", UNKNOWN),
     ],
 )  # fmt: skip
 def test_another_warp_may_free_in_the_same_runs(before: str, free: str, wanted: VerdictKind) -> None:
@@ -416,6 +421,124 @@ def test_stores_to_where_the_address_is_kept() -> None:
 )
 def test_the_corpus(path: str, wanted: VerdictKind) -> None:
     assert kind((CORPUS / path).read_text(), ALLOCATION) is wanted
+
+
+# ---------------------------------------------------------------- flags that rounds of loops set
+
+ROUND = """
+    {start} mov.u16 flag, 0;
+{at}ROUND:
+    mul.wide.u32 to, step, 4; add.u64 to, to, table;
+    {length}
+    setp.ge.u32 stop, {count}, length; {skip}
+    {body}
+{at}NEXT:
+    {again}
+    {advance} setp.lt.u32 stop, step, n; @stop bra {at}ROUND;
+"""
+LENGTH = "ld.global.u32 length, [to];"
+ASK = "and.b16 word, flag, 255; setp.ne.s16 stop, word, 0; @stop bra MADE;"
+MAKE = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 64;"
+REMEMBER = "mov.u16 flag, 1;"
+HAVE = "setp.eq.s16 stop, flag, 0; @stop bra DONE; ld.shared.b32 base, [slot];"
+LET_GO = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 base, 64;"
+PERSISTENT = (
+    HEAD.format(target="sm_100a")
+    + """
+.visible .entry kernel(.param .u64 lengths, .param .u32 tiles, .param .u32 columns) .reqntid 64
+{{
+    .reg .pred other, stop;
+    .reg .b16 flag, word;
+    .reg .b32 thread, base, step, n, m, length, grid;
+    .reg .b64 to, table;
+    .shared .align 4 .b32 slot;
+    ld.param.u64 table, [lengths];
+    ld.param.u32 n, [tiles];
+    ld.param.u32 m, [columns];
+    mov.u32 thread, %tid.x;
+    mov.u32 grid, %nctaid.x;
+    setp.ge.u32 other, thread, 32;
+    @other bra OTHER;
+    {first}
+    bra DONE;
+OTHER:
+    {then}
+    {have} {free}
+DONE:
+    ret;
+}}
+"""
+)
+
+
+def rounds(have: str = HAVE, free: str = LET_GO, makes: dict[str, str] | None = None, **frees: str) -> str:
+    """Return a kernel whose first warp allocates in the first round with work, and whose second one frees."""
+    usual = {
+        "start": "mov.u32 step, %ctaid.x;", "length": LENGTH, "count": "m", "skip": "@stop bra {at}NEXT;", "again": "",
+        "advance": "add.u32 step, step, grid;",
+    }  # fmt: skip
+    first = usual | {"body": f"{ASK} {MAKE} MADE: {REMEMBER}"} | (makes or {})
+    then = usual | {"body": REMEMBER} | frees
+    parts = {"first": ROUND.format(at="A", **first).replace("{at}", "A"),
+             "then": ROUND.format(at="B", **then).replace("{at}", "B")}  # fmt: skip
+    return PERSISTENT.format(**parts, have=have, free=free)
+
+
+PARAMETER = "ld.param.u32 length, [columns]; add.u32 length, length, step;"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (rounds(), ASSUMES),
+        (rounds(makes={"length": PARAMETER}, length=PARAMETER), PROVED),
+        (rounds(have="setp.ne.s16 stop, flag, 1; @stop bra DONE; ld.shared.b32 base, [slot];"), ASSUMES),
+        (
+            rounds(makes={"again": "setp.eq.u32 stop, m, 9; @stop bra AMORE; mov.u32 length, 0; AMORE:"}),
+            ASSUMES,
+        ),
+    ],
+)
+def test_another_warp_frees_what_the_first_round_with_work_allocates(text: str, wanted: VerdictKind) -> None:
+    assert kind(text, ALLOCATION) is wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        rounds(start="mov.u32 step, %ctaid.x; add.u32 step, step, 1;"),
+        rounds(start="mov.u32 step, %ctaid.y;"),
+        rounds(advance="add.u32 step, step, 1;"),
+        rounds(advance="add.u32 step, step, grid; setp.eq.u32 stop, m, 3; @stop add.u32 step, step, 1;"),
+        rounds(advance="add.u32 step, step, grid; setp.eq.u32 stop, length, 3; @stop bra BODD; bra BEVEN;"
+               " BODD: add.u32 step, step, grid; BEVEN:"),
+        rounds(length="ld.global.u32 length, [to+4];"),
+        rounds(length="ld.volatile.global.u32 length, [to];"),
+        rounds(length="ld.relaxed.gpu.global.u32 length, [to];"),
+        rounds(length="ld.shared.u32 length, [slot];", makes={"length": "ld.shared.u32 length, [slot];"}),
+        rounds(length="mov.u32 length, thread;", makes={"length": "mov.u32 length, thread;"}),
+        rounds(length="mov.u32 length, %clock;", makes={"length": "mov.u32 length, %clock;"}),
+        rounds(count="n"),
+        rounds(skip=""),
+        rounds(makes={"skip": ""}),
+        rounds(body=f"setp.eq.u32 stop, m, 7; @stop bra BNEXT; {REMEMBER}"),
+        rounds(body=""),
+        rounds(makes={"body": f"{MAKE} {REMEMBER}"}),
+        rounds(makes={"body": f"{ASK} {MAKE} MADE:"}),
+        rounds(makes={"again": "mov.u16 flag, 0;"}),
+        rounds(makes={"again": "setp.eq.u32 stop, length, 5; @stop mov.u16 flag, 0;"}),
+        rounds(again="mov.u16 flag, 0;"),
+        rounds(again="setp.eq.u32 stop, m, 5; @stop bra BEND; bra BKEEP; BEND: mov.u16 flag, 0; BKEEP:"),
+        rounds(have=HAVE.replace(".eq.s16 stop, flag, 0", ".ne.s16 stop, flag, 0")),
+        rounds(have=HAVE.replace("flag, 0", "flag, 1")),
+        rounds(have="ld.shared.b32 base, [slot];"),
+        rounds(free=f"{LET_GO} setp.eq.u32 stop, m, 4; @stop bra DONE; {LET_GO}"),
+        rounds(free=""),
+        rounds(again="setp.eq.u32 stop, m, 5; @stop bra DONE;"),
+    ],
+)  # fmt: skip
+def test_rounds_that_differ_are_not_proved(text: str) -> None:
+    assert kind(text, ALLOCATION) in (UNKNOWN, VIOLATED)
 
 
 # ---------------------------------------------------------------- ends of asynchronous operations

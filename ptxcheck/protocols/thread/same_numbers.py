@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...cfg import AtomKind, Name
 from ...cfg.definitions import ENTRY, part_of
-from ...ir import Address, Operand, Register
+from ...ir import Address, Component, Negated, Operand, Register, Vector
 
 if TYPE_CHECKING:
     from ...view import KernelView
@@ -51,7 +51,14 @@ class SameNumbers:
             case Register():
                 return "register", self.key(self._view.facts.name(point, operand))
             case Address(base=Register() as base):
-                return "address", self.key(self._view.facts.name(point, base)), operand.offset
+                rest = tuple(self._operand(point, each) for each in operand.extra)
+                return "address", self.key(self._view.facts.name(point, base)), operand.offset, rest
+            case Negated(operand=inner):
+                return "not", self._operand(point, inner)
+            case Vector(elements=elements):
+                return "vector", tuple(self._operand(point, each) for each in elements)
+            case Component(base=Register()):
+                return "own", point, operand
             case _:
                 return operand
 

@@ -35,6 +35,7 @@ from .largest_block import Launched
 from .matrix_operands import TCGEN05
 from .register_flow import unknown_calls
 from .same_numbers import SameNumbers
+from .same_rounds import SameRounds, Trip
 from .tensor_address import COPIED_COLUMNS, SHIFTED_COLUMNS, tensor_address, used_width, warp_addresses
 from .tensor_bounds import Bounded, Extent, TensorBounds
 from .tensor_memory import COLUMNS, LEGAL_COLUMNS, LOADS, TENSOR_MEMORY, Pair
@@ -114,6 +115,7 @@ class _Lives:
         self._memory = view.tensor_memory
         self._bounds = TensorBounds(view)
         self._numbers = SameNumbers(view)
+        self._rounds = SameRounds(view)
 
     def judgements(self) -> Iterator[Judgement]:
         allocations = sorted(self._memory.allocations)
@@ -182,7 +184,9 @@ class _Lives:
         if not self._view.cfg.reaches(point, point) and self._view.cfg.loop_of(point) is None:
             return False
         warp = self._warp(point)
-        return warp is None or self._may_reach(point, warp, point, {})
+        return warp is None or (
+            self._may_reach(point, warp, point, {}) and not self._rounds.once(Trip(point, warp))
+        )
 
     def _is_freed_by(self, point: int, warp: ThreadSet, frees: list[int]) -> bool:
         """Tell whether a warp that allocates frees once, on all its ways to the end."""
@@ -195,28 +199,32 @@ class _Lives:
         """Yield why another warp may not free in the same runs; what it rests on that it does."""
         other = self._warp(frees[0]) if len(frees) == 1 else None
         common = self._common_branches((point, *frees))
-        is_freed = (
-            other is not None
-            and self._runs_for(frees[0], other)
-            and self._runs_for(point, warp)
-            and all(self._goes_along((point, warp), (frees[0], other), ways) for ways in self._ways(common))
-        )
-        if not is_freed:
+        found: frozenset[int] | None = None
+        if other is not None and self._runs_for(frees[0], other) and self._runs_for(point, warp):
+            made, freed = Trip(point, warp), Trip(frees[0], other)
+            if all(self._goes_along(made, freed, ways) for ways in self._ways(common)):
+                found = frozenset()
+            else:
+                found = self._rounds.together(made, freed, self._ways(common))
+        if found is None:
             text = "whether every way to the end of the kernel frees what is allocated here is not known"
             yield _unknown(text, point)
             return
-        for block in common:
-            if not self._is_common(block, _OF_LAUNCH):
-                text = "all warps of a CTA find the same in global memory, for this branch"
-                yield VerdictKind.ASSUMES, Reason(text, self._view.cfg.blocks[block].last)
+        lasts = (
+            self._view.cfg.blocks[block].last for block in common if not self._is_common(block, _OF_LAUNCH)
+        )
+        for last in sorted({*lasts, *found}):
+            text = "all warps of a CTA find the same in global memory, for this branch"
+            yield VerdictKind.ASSUMES, Reason(text, last)
 
-    def _goes_along(
-        self, made: tuple[int, ThreadSet], freed: tuple[int, ThreadSet], ways: Mapping[int, int]
-    ) -> bool:
+    def _goes_along(self, made: Trip, freed: Trip, ways: Mapping[int, int]) -> bool:
         """Tell whether of two points both are surely passed by their warps, or none, when branches go given ways."""
         sides = [
-            (not self._may_end(None, warp, [point], ways), not self._may_reach(None, warp, point, ways))
-            for point, warp in (made, freed)
+            (
+                not self._may_end(None, trip.warp, [trip.point], ways),
+                not self._may_reach(None, trip.warp, trip.point, ways),
+            )
+            for trip in (made, freed)
         ]
         return all(passed for passed, _ in sides) or all(never for _, never in sides)
 

@@ -3,7 +3,8 @@
 What a strand reads and writes between two of its other actions is known to others at the same moment, so one access of
 all the bytes is ordered as each of its parts is. Two accesses that are one here meet whenever some of their parts do,
 and none of the excuses that the parts may have holds for them. So a quick look that finds no problem is right; one
-that finds any says nothing, and the protocol itself is judged.
+that finds any says nothing, and the protocol itself is judged. Accesses that may not happen are put together in the
+same way at first; where the quick look is in doubt then, each of them is looked at.
 
 The same holds for operations of the matrix unit that only read shared memory and follow each other: nothing is
 learned or told between them, they are in one group, and all that ends one of them ends the others. The same
@@ -31,17 +32,25 @@ def examined(protocol: Protocol, examine: Callable[[Protocol], Outcome]) -> Outc
 
     The steps of an outcome without problems are those of the protocol with accesses put together.
     """
-    quick_look = _QuickLook()
-    strands = tuple(quick_look.of(strand, index) for index, strand in enumerate(protocol.strands))
-    if all(len(one.actions) == len(own.actions) for one, own in zip(strands, protocol.strands, strict=True)):
-        return examine(protocol)
-    quick = replace(protocol, strands=strands)
-    outcome = without_late_lanes(quick, simulate(quick))
-    if outcome.problems:
+    quick_look = _QuickLook(joins_possible=True)
+    outcome = _looked_at(protocol, quick_look)
+    if outcome is not None and outcome.memory_doubts and not outcome.problems and quick_look.has_joined_possible:
+        quick_look = _QuickLook(joins_possible=False)
+        outcome = _looked_at(protocol, quick_look)
+    if outcome is None or outcome.problems:
         return examine(protocol)
     doubts = tuple(replace(each, point=quick_look.origin(each.point)) for each in outcome.memory_doubts)
     strict = tuple(_placed(problem, quick_look) for problem in outcome.strict)
     return replace(outcome, memory_doubts=doubts, strict=strict)
+
+
+def _looked_at(protocol: Protocol, quick_look: _QuickLook) -> Outcome | None:
+    """Return what is known of a protocol with its accesses put together, None when there are none to put together."""
+    strands = tuple(quick_look.of(strand, index) for index, strand in enumerate(protocol.strands))
+    if all(len(one.actions) == len(own.actions) for one, own in zip(strands, protocol.strands, strict=True)):
+        return None
+    quick = replace(protocol, strands=strands)
+    return without_late_lanes(quick, simulate(quick))
 
 
 def without_accesses(protocol: Protocol) -> Protocol:
@@ -68,7 +77,10 @@ def _with(strand: Strand, numbered: Iterable[tuple[Action, int]]) -> Strand:
 class _QuickLook:
     """What is put together in the strands of one protocol."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, joins_possible: bool) -> None:
+        self._joins_possible = joins_possible
+        """Accesses that may not happen are put together, too."""
+        self.has_joined_possible = False
         self._names: dict[object, int] = {}
         self._origins: list[int] = []
         self._transfers: dict[tuple[int, ...], Transfer] = {}
@@ -110,16 +122,19 @@ class _QuickLook:
         last = accesses[-1][1]
         first = accesses[0][0].point
         point = self._point((first, "of", index), first)
-        sure = [access for access, _ in accesses if _is_sure(access)]
-        reads = {span for access in sure for span in access.reads}
-        writes = {span for access in sure for span in access.writes}
-        if reads:
-            yield Access(point, reads=tuple(merged(reads))), last
-        if writes:
-            yield Access(point, writes=tuple(merged(writes))), last
         rest: dict[tuple[object, ...], tuple[Access, int]] = {}
+        for certain in (True, False):
+            kind = [access for access, _ in accesses if access.certain is certain]
+            exact = [access for access in kind if _is_exact(access)] if certain or self._joins_possible else []
+            self.has_joined_possible |= not certain and len(exact) > 1
+            reads = {span for access in exact for span in access.reads}
+            writes = {span for access in exact for span in access.writes}
+            if reads:
+                yield Access(point, reads=tuple(merged(reads)), certain=certain), last
+            if writes:
+                yield Access(point, writes=tuple(merged(writes)), certain=certain), last
         for access, event in accesses:
-            if not _is_sure(access):
+            if not _is_exact(access) or not (access.certain or self._joins_possible):
                 rest.setdefault((access.reads, access.writes, access.certain), (access, event))
         yield from rest.values()
 
@@ -164,8 +179,8 @@ def _only_reads(action: Transfer) -> bool:
     return action.pipeline in MATRIX_PIPELINES and not action.completes and not action.writes
 
 
-def _is_sure(access: Access) -> bool:
-    return access.certain and all(span.exact for span in (*access.reads, *access.writes))
+def _is_exact(access: Access) -> bool:
+    return all(span.exact for span in (*access.reads, *access.writes))
 
 
 def _placed(problem: Problem, quick_look: _QuickLook) -> Problem:

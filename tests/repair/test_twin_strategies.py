@@ -211,3 +211,27 @@ def test_a_sum_of_data_is_no_parity() -> None:
     summaries = [patch.summary for patch in _proposed(twin.read_text(encoding="utf-8"), "register")]
     assert summaries
     assert not any("sum instead of" in summary for summary in summaries)
+
+
+_WAIT = """WAIT_EMPTY:
+    mbarrier.try_wait.parity.shared::cta.b64 ready, [free], parity;
+    @!ready bra WAIT_EMPTY;
+"""
+
+
+@pytest.mark.parametrize(
+    ("removed", "summary"),
+    [
+        (_WAIT, "wait for parity parity at [free]"),
+        (_WAIT + "    add.u32 free, frees, at;\n", "wait for parity parity at [empty+8]"),
+    ],
+    ids=["an address is left", "named as a variable"],
+)
+def test_a_lost_wait_comes_first(removed: str, summary: str) -> None:
+    right = (_PROTOCOLS / "ring" / "two_stages.ptx").read_text(encoding="utf-8")
+    broken = right.replace("[empty", "[frees")
+    for line in removed.splitlines(keepends=True):
+        assert line in broken
+    broken = broken.replace(_WAIT, "", 1).replace(removed.removeprefix(_WAIT) or "\0", "", 1)
+    found = sorted(_proposed(broken, "wait"), key=lambda patch: patch.cost)
+    assert summary in [patch.summary for patch in found[:8]]

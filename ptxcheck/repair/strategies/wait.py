@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from ...ir import Address, Register, Symbol
 from ...op import Op
-from ...parser.show import show_operand
 from ...protocols.actions import Action, Barrier, Init, Wait
+from ...protocols.machine.layout import layout_of
 from ...protocols.machine.polling import POLLS
 from ..patch import Patch, Writer, combined
-from ..sites import nearest, sites_of, steps_of, toggled, unread, ways_out
+from ..sites import nearest, points_of, sites_of, steps_of, toggled, unread, ways_out
 from ..slices import idle
 from ..subject import Subject
 
@@ -43,9 +44,11 @@ def _waits(subject: Subject) -> Iterator[Patch]:
             yield _patch(subject, point, where, parity, 3 + far + cost, behind=True)
     yield from _for_unawaited(subject, places, parities)
     for cost, (point, address) in enumerate(_lost(subject)):
-        for more, parity in enumerate(parities):
+        likely = dict.fromkeys((*_flipped_near(subject, point), *_bits_near(subject, point)))
+        for more, parity in enumerate(dict.fromkeys((*likely, *parities))):
             place = max(point, _made(subject, parity, point))
-            yield _patch(subject, place, address, parity, 4 + cost + more, behind=True)
+            least = 3 if parity in likely else 4
+            yield _patch(subject, place, address, parity, least + cost + more, behind=True)
     for cost, (address, distance) in enumerate(_known(subject)):
         where = f"{address}+{distance}" if distance else address
         for far, point in enumerate(places):
@@ -62,14 +65,40 @@ def _places(subject: Subject) -> list[int]:
 
 
 def _for_unawaited(subject: Subject, places: list[int], parities: list[str]) -> Iterator[Patch]:
-    """Yield waits for mbarriers that nobody waits for: with bits that nothing uses, then for the first phase."""
+    """Yield waits for mbarriers that nobody waits for: with idle bits, those of waits near, for the first phase."""
     idle_bits = sorted({register.name for register in _idle_bits(subject)})
-    likely = (*idle_bits, "0")
+    near = {point: _bits_near(subject, point) for point in places}
     for cost, where in enumerate(_unawaited(subject)):
         for far, point in enumerate(places):
+            likely = dict.fromkeys((*idle_bits, *near[point], "0"))
             for more, parity in enumerate(dict.fromkeys((*likely, *parities))):
                 least = 3 if parity in likely else 4
                 yield _patch(subject, point, where, parity, least + cost + more + far, behind=False)
+
+
+def _bits_near(subject: Subject, point: int) -> list[str]:
+    """Return the registers with which waits name a phase and that are set at a point, the nearest wait first."""
+    instructions = subject.view.body.instructions
+    waits = nearest(points_of(subject.view, *POLLS), (point,))
+    registers = dict.fromkeys(instructions[each].get("parity") for each in waits)
+    return [
+        register.name
+        for register in registers
+        if isinstance(register, Register) and subject.view.facts.definitions(point, register)
+    ]
+
+
+def _flipped_near(subject: Subject, point: int) -> list[str]:
+    """Return the bits that the block of a point has flipped there, and those it flips later, the nearest first."""
+    block, instructions = subject.view.cfg.graph.block_of, subject.view.body.instructions
+    flips = [p for p in points_of(subject.view, Op.XOR) if block[p] == block[point]]
+    registers = (
+        register
+        for flip in nearest(tuple(flips), (point,))
+        for register in (instructions[flip].writes() if flip < point else instructions[flip].operands[1:2])
+        if isinstance(register, Register)
+    )
+    return list(dict.fromkeys(register.name for register in registers))[:_STEPS]
 
 
 def _steps_before(subject: Subject, places: list[int]) -> list[int]:
@@ -108,11 +137,25 @@ def _head(subject: Subject) -> str:
 
 
 def _unawaited(subject: Subject) -> list[str]:
-    """Return mbarriers, as the kernel names them, that are initialised and that no thread waits for."""
-    waited = {a.barrier for a in _actions(subject) if isinstance(a, Wait)}
-    lost = {a.point for a in _actions(subject) if isinstance(a, Init) and a.barrier not in waited}
-    addresses = [subject.view.body.instructions[point].get("addr") for point in sorted(lost)]
-    return [show_operand(a)[1:-1] for a in addresses if isinstance(a, Address) and isinstance(a.base, Symbol)]
+    """Return the mbarriers that no thread waits for, then those waited for less often than others of their variable.
+
+    The names are those of variables, with a distance.
+    """
+    starts = layout_of(subject.view.function, subject.view.module).shared
+    waits = Counter({a.barrier.offset: 0 for a in _actions(subject) if isinstance(a, Init)})
+    waits.update(a.barrier.offset for a in _actions(subject) if isinstance(a, Wait))
+    rings: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for offset in sorted(waits):
+        before = [(start, name) for (name, _), start in starts.items() if start <= offset]
+        if before:
+            rings[max(before)].append(offset)
+    lost = [
+        (waits[offset], f"{name}+{offset - start}" if offset > start else name)
+        for (start, name), ring in sorted(rings.items())
+        for offset in ring
+        if not waits[offset] or waits[offset] < max(waits[each] for each in ring)
+    ]
+    return [name for _, name in sorted(lost, key=lambda each: each[0])]
 
 
 def _actions(subject: Subject) -> Iterator[Action]:

@@ -111,6 +111,85 @@ def test_what_the_host_passes_is_named() -> None:
     assert "param+0" in found.reasons[0].text
 
 
+MASKED = "ld.param.u32 at, [word]; and.b32 at, at, 16383; {add} cvt.u64.u32 a_desc, at; {then}"
+LONG = ".reg .b64 more; ld.param.u64 more, [high]; "
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted"),
+    [
+        (MASKED.format(add="", then=RIGHT), PROVED),
+        (MASKED.format(add="add.u32 at, at, 2;", then=RIGHT), ASSUMES),
+        (MASKED.format(add="add.u32 at, at, 2; and.b32 at, at, 16383;", then=RIGHT), PROVED),
+        (MASKED.format(add="add.u32 at, at, 16384;", then=RIGHT), VIOLATED),
+        (MASKED.format(add="sub.u32 at, at, 2;", then=RIGHT), ASSUMES),
+        (MASKED.format(add="shr.u32 at, at, 7; add.u32 at, at, 1;", then=RIGHT), ASSUMES),
+        (f"add.u64 a_desc, a_desc, 64; {RIGHT}", PROVED),
+        (f"{LONG} and.b64 more, more, 1023; add.u64 a_desc, a_desc, more; {RIGHT}", PROVED),
+        (f"{LONG} add.u64 a_desc, a_desc, more; {RIGHT}", ASSUMES),
+        (f"{LONG} shl.b64 more, more, 16; add.u64 a_desc, a_desc, more; {RIGHT}", UNKNOWN),
+        (f"{LONG} and.b64 more, more, 7; add.u64 more, more, 1; shl.b64 more, more, 43; {RIGHT}"
+         " xor.b64 a_desc, a_desc, more;", UNKNOWN),
+    ],
+)  # fmt: skip
+def test_what_is_added_to_a_start_may_carry_into_other_fields(fields: str, wanted: VerdictKind) -> None:
+    assert kind(MULTIPLY.format(fields=fields, word=WORD), DESCRIPTORS) is wanted
+
+
+ID_OF_FACTORS = (
+    HEAD.format(target="sm_100a")
+    + """
+.visible .entry kernel(.param .u32 n) .reqntid 32
+{{
+    .reg .pred leads;
+    .reg .b32 d, sa, sb, idesc, id, at;
+    .reg .b64 desc;
+    .shared .align 4 .b32 slot;
+    tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], {columns};
+    bar.sync 0;
+    {before}
+    ld.shared.b32 d, [slot];
+    add.u32 sa, d, {a};
+    add.u32 sb, d, {b};
+    mov.b64 desc, 0x4000404000010000;
+    and.b32 idesc, sa, 0xC0000000; shr.u32 idesc, idesc, 1;
+    and.b32 id, sb, 0xC0000000; shr.u32 id, id, 26;
+    or.b32 idesc, idesc, id; or.b32 idesc, idesc, 0x8900480;
+    elect.sync _|leads, -1;
+    @leads tcgen05.mma.cta_group::1.kind::mxf4.block_scale.block32 [d], desc, desc, idesc, [sa], [sb], 1;
+    bar.sync 0;
+    tcgen05.dealloc.cta_group::1.sync.aligned.b32 d, {columns};
+    ret;
+}}
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("columns", "a", "b", "before", "wanted"),
+    [
+        (512, 64, 80, "", PROVED),
+        (512, 64, 0x8000_0000 + 80, "", PROVED),
+        (512, 0x4000_0000 + 64, 80, "", UNKNOWN),
+        (512, 64, 0xC000_0000 + 80, "", UNKNOWN),
+        (256, 64, 80, "", UNKNOWN),
+        (512, 64, 80, "st.shared.b32 [slot], 7;", UNKNOWN),
+        (
+            512,
+            64,
+            80,
+            "ld.param.u32 at, [n]; mov.u32 d, slot; add.u32 at, at, d; st.shared.b32 [at], 7;",
+            ASSUMES,
+        ),
+    ],
+)
+def test_ids_of_scale_factors_come_from_their_address(
+    columns: int, a: int, b: int, before: str, wanted: VerdictKind
+) -> None:
+    text = ID_OF_FACTORS.format(columns=columns, a=a, b=b, before=before)
+    assert kind(text, DESCRIPTORS) is wanted
+
+
 # ---------------------------------------------------------------- collectives
 
 COLLECTIVES = Property.COLLECTIVE_EXECUTION

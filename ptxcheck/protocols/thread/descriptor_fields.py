@@ -5,12 +5,15 @@ descriptor that an instruction reads has its start address in the bits of that f
 offsets with which no two parts of its tile share bytes; that the warps of a warpgroup pass the same one to `wgmma`; and
 that instruction descriptors are in the tables of their kind. Fields that are not followed may have any number.
 
-Not asked: whether a tile lies in its buffer and in the stage that its barrier guards, which slot safety is about.
+Not asked: whether a tile lies in its buffer and in the stage that its barrier guards, which slot safety is about. So
+what a kernel adds to the address of a variable in shared memory is taken to give one again, and to carry no further
+than the field of the start; of numbers that come from elsewhere that is an assumption.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -22,11 +25,16 @@ from ...descriptors.matrix.swizzle_mode import SwizzleMode
 from ...verdict import Property, Reason, Verdict, VerdictKind
 from .judgement import Judgement, verdict_of
 from .largest_block import Launched
-from .matrix_operands import InstructionWord, MatrixOperand
+from .matrix_operands import InstructionWord, MatrixOperand, MatrixOperands
+from .tensor_bounds import SLOT, TensorBounds
+from .tensor_memory import COLUMNS
 
 if TYPE_CHECKING:
     from ...view import KernelView
 
+_START_BITS = 14
+"""Bits of the start of a tile, the lowest ones of its descriptor."""
+_IN_SHARED = "tiles of the matrix unit start in shared memory, with all that is added to where they start"
 _MOST_NUMBERS = 4096
 """Combinations of fields that are not followed to try."""
 
@@ -49,6 +57,7 @@ def _judgements(launched: Launched) -> Iterator[Judgement]:
         kind = VerdictKind.VIOLATED if flaw.sure else VerdictKind.UNKNOWN
         yield kind, Reason(f"{flaw.operand.title}: {flaw.message}", flaw.operand.point)
     of_host: set[int] = set()
+    in_slots = _Slots(view)
     for word in tiles.operands.instruction_words:
         for one in tiles.broken(word):
             yield (
@@ -60,7 +69,8 @@ def _judgements(launched: Launched) -> Iterator[Judgement]:
             text = f"the instruction descriptor that the host passes in {name} is legal, and fits the tiles"
             yield VerdictKind.ASSUMES, Reason(text, word.point)
         else:
-            yield from _of_word(view, word)
+            yield from _of_word(view, word, in_slots)
+    yield from _of_sums(tiles.operands.all)
     for operand in tiles.operands.all:
         yield from _of_operand(launched, operand, of_host)
 
@@ -74,15 +84,55 @@ def host_descriptor(view: KernelView, point: int) -> str | None:
     return f"param+{atom.at}" if atom.kind is AtomKind.PARAMETER and factor == 1 else None
 
 
-def _of_word(view: KernelView, word: InstructionWord) -> Iterator[Judgement]:
-    layout = word.shape.kind.layout
+class _Slots:
+    """Instruction descriptors with ids of scale factors out of addresses of tensor memory.
+
+    An allocation of all columns starts at column 0, and its ids are those of the constants that are added.
+    """
+
+    def __init__(self, view: KernelView) -> None:
+        self._bounds = TensorBounds(view)
+        self._operands = MatrixOperands(view, self._number)
+        self.is_sure = True
+
+    @cached_property
+    def fields(self) -> Mapping[int, Mapping[str, int]]:
+        """The fields of each multiplication."""
+        return {word.point: word.fields for word in self._operands.instruction_words}
+
+    def _number(self, load: int) -> int | None:
+        found = self._bounds.allocated_at(load)
+        if found is None or found[0] != COLUMNS:
+            return None
+        self.is_sure &= found[1]
+        return 0
+
+
+def _of_word(view: KernelView, word: InstructionWord, in_slots: _Slots) -> Iterator[Judgement]:
+    missing = _missing(word.shape, word.fields)
+    if missing is None:
+        return
+    fields = in_slots.fields.get(word.point, {})
+    if broken := next(words.broken(word.shape, fields), None):
+        yield (
+            VerdictKind.UNKNOWN,
+            Reason(f"the instruction descriptor may be illegal: {broken.text}", word.point),
+        )
+    elif _missing(word.shape, fields) is not None:
+        text = f"{word.shape.kind.layout.by_name[missing].text} in the instruction descriptor is not followed"
+        yield VerdictKind.UNKNOWN, Reason(text, word.point)
+    elif not in_slots.is_sure:
+        yield VerdictKind.ASSUMES, Reason(SLOT, min(view.tensor_memory.allocations))
+
+
+def _missing(shape: words.Shape, fields: Mapping[str, int]) -> str | None:
+    """Return a field that is not known, and with which some condition does not hold."""
     for one in words.CONSTRAINTS:
-        if word.shape.kind in one.kinds and not _holds_for_all(
-            layout, word.fields, one.fields, lambda *numbers, one=one: one.holds(word.shape, *numbers)
+        if shape.kind in one.kinds and not _holds_for_all(
+            shape.kind.layout, fields, one.fields, lambda *numbers, one=one: one.holds(shape, *numbers)
         ):
-            missing = next(name for name in one.fields if name not in word.fields)
-            text = f"{layout.by_name[missing].text} in the instruction descriptor is not followed"
-            yield VerdictKind.UNKNOWN, Reason(text, word.point)
+            return next(name for name in one.fields if name not in fields)
+    return None
 
 
 def _of_operand(launched: Launched, operand: MatrixOperand, of_host: set[int]) -> Iterator[Judgement]:
@@ -101,6 +151,17 @@ def _of_operand(launched: Launched, operand: MatrixOperand, of_host: set[int]) -
         yield from _of_tile(view, operand)
     if operand.is_hopper:
         yield from _agreement(launched, operand)
+
+
+def _of_sums(operands: Iterable[MatrixOperand]) -> Iterator[Judgement]:
+    """Yield what is not known of sums that may not fit into their fields."""
+    carrying = [(one, segment) for one in operands for segment in one.word.segments if segment.carries]
+    for operand, segment in carrying:
+        if segment.end > _START_BITS:
+            text = f"{operand.title}: whether a sum fits into its field is not known"
+            yield VerdictKind.UNKNOWN, Reason(text, operand.point)
+    for operand, _ in carrying[:1]:
+        yield VerdictKind.ASSUMES, Reason(_IN_SHARED, operand.point)
 
 
 def _of_tile(view: KernelView, operand: MatrixOperand) -> Iterator[Judgement]:

@@ -6,12 +6,12 @@ shared memory taken to be below 2^18 (see `packed.word`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ...cfg import AtomKind
+from ...cfg import AtomKind, Value
 from ...cfg.linear import Atom
 from ...descriptors.matrix import operand as operands
 from ...descriptors.matrix.bit_fields import BitField, Layout
@@ -134,8 +134,10 @@ class InstructionWord:
 class MatrixOperands:
     """Descriptors of one kernel."""
 
-    def __init__(self, view: KernelView) -> None:
+    def __init__(self, view: KernelView, known: Callable[[int], int | None] = lambda load: None) -> None:
+        """`known` gives the number that a load finds, by its point, None where that is not known."""
         self._view = view
+        self._known = known
 
     @cached_property
     def all(self) -> tuple[MatrixOperand, ...]:
@@ -152,6 +154,8 @@ class MatrixOperands:
             if shape is not None:
                 word = self._follower.word(point, instruction.get("idesc"), 32)
                 value = self._view.facts.value(point, instruction.get("idesc"))
+                if any(segment.carries for segment in word.segments):
+                    word = _opaque(value)
                 fields = _fields(word, shape.kind.layout, value.ones, value.maybe)
                 found.append(InstructionWord(point, shape, fields))
         return tuple(found)
@@ -166,7 +170,7 @@ class MatrixOperands:
 
     @cached_property
     def _follower(self) -> Follower:
-        return Follower(self._view)
+        return Follower(self._view, self._known)
 
     def _at(self, point: int) -> Iterator[MatrixOperand]:
         instruction = self._view.body.instructions[point]
@@ -189,6 +193,11 @@ def _fields(word: Word, layout: Layout, ones: int, maybe: int) -> dict[str, int]
         elif (ones ^ maybe) & field.mask == 0:
             found[field.name] = field.decode(ones)
     return found
+
+
+def _opaque(value: Value) -> Word:
+    """Return a word of which nothing is known beside the bits of the value."""
+    return Word(value.width, (Segment(0, value.width, Sum(())),))
 
 
 def shape_of(operation: Operation, target: Target | None = None) -> Shape | None:

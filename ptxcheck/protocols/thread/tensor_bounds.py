@@ -21,6 +21,8 @@ from .places import Place
 if TYPE_CHECKING:
     from ...view import KernelView
 
+SLOT = "nothing but the allocation writes to where its address is kept"
+"""What is taken for granted where `rests_on_slot`."""
 _WARP = 32
 _LANE_SHIFT = 16
 _COLUMN_MASK = (1 << _LANE_SHIFT) - 1
@@ -207,12 +209,13 @@ class TensorBounds:
         """Return the term of an address that an allocation wrote, its columns, and whether that is sure."""
         for atom, factor in () if value.linear is None else value.linear.terms:
             if factor == 1 and atom.kind is AtomKind.DEFINITION and atom.at >= 0:
-                found = self._allocated(atom.at)
+                found = self.allocated_at(atom.at)
                 if found is not None:
                     return atom, *found
         return None
 
-    def _allocated(self, load: int) -> tuple[int, bool] | None:
+    def allocated_at(self, load: int) -> tuple[int, bool] | None:
+        """Return the columns of the allocation whose start a load reads, and whether nothing else can be there."""
         if load not in self._starts:
             self._starts[load] = self._read_at(load)
         return self._starts[load]
@@ -249,4 +252,4 @@ class TensorBounds:
                 yield access.place.at is not None
 
 
-__all__ = ["Bounded", "Extent", "TensorBounds"]
+__all__ = ["SLOT", "Bounded", "Extent", "TensorBounds"]

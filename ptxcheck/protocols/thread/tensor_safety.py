@@ -37,7 +37,7 @@ from .register_flow import unknown_calls
 from .same_numbers import SameNumbers
 from .same_rounds import SameRounds, Trip
 from .tensor_address import COPIED_COLUMNS, SHIFTED_COLUMNS, tensor_address, used_width, warp_addresses
-from .tensor_bounds import Bounded, Extent, TensorBounds
+from .tensor_bounds import SLOT, Bounded, Extent, TensorBounds
 from .tensor_memory import COLUMNS, LEGAL_COLUMNS, LOADS, TENSOR_MEMORY, Pair
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ _OF_LAUNCH = frozenset({".param", ".const"})
 _OWN_QUARTER = (
     "a warp that names a lane of the first quarter reaches its own one, as released kernels rely on"
 )
-_SLOT = "nothing but the allocation writes to where its address is kept"
 
 
 def tensor_allocation_verdict(launched: Launched) -> Verdict | None:
@@ -168,7 +167,7 @@ class _Lives:
                 yield _unknown("whether as many columns are freed as were allocated is not known", free)
                 return
             if not is_sure:
-                yield VerdictKind.ASSUMES, Reason(_SLOT, point)
+                yield VerdictKind.ASSUMES, Reason(SLOT, point)
             if self._warp(free) is None:
                 yield _unknown(f"whether one warp alone frees is not known{self._of_block}", free)
             if self._comes_back(free):
@@ -448,7 +447,7 @@ class _Accesses:
             text = f"whether this operand ends within the {place.columns} columns that are allocated is not known"
             yield _unknown(text, point)
         elif place.rests_on_slot:
-            yield VerdictKind.ASSUMES, Reason(_SLOT, min(self._memory.allocations))
+            yield VerdictKind.ASSUMES, Reason(SLOT, min(self._memory.allocations))
 
     def _in_lanes(self, point: int) -> Iterator[Judgement]:
         lanes = self._bounds.lanes(point)

@@ -31,9 +31,11 @@ _AND, _OR, _XOR = 0xC0, 0xFC, 0x3C
 class Follower:
     """Words of one kernel's registers."""
 
-    def __init__(self, view: KernelView) -> None:
+    def __init__(self, view: KernelView, known: Callable[[int], int | None] = lambda load: None) -> None:
+        """`known` gives the number that a load finds, by its point, None where that is not known."""
         self._view = view
         self._facts = view.facts
+        self._known = known
         self._words: list[dict[Name, Word]] = [{}]
         """Known words; those beyond the first hold while a loop's assumption does."""
         self._assumed: dict[Name, Word] = {}
@@ -71,6 +73,9 @@ class Follower:
             return Word(_WIDEST)
         if value.constant is not None:
             return Word(value.width, (), value.constant)
+        number = self._known(name.site) if name.site >= 0 else None
+        if number is not None:
+            return Word(value.width, (), number)
         self._steps += 1
         if self._depth >= MAX_DEPTH or self._steps > MAX_STEPS:
             return _leaf(value, name)
@@ -98,8 +103,10 @@ class Follower:
             return entering
         if not entering.segments:
             return None
-        return self._through(name, around, entering, None) or self._through(
-            name, around, _hidden(entering, opaque), opaque
+        return (
+            self._through(name, around, entering, None)
+            or self._through(name, around, _hidden(entering, opaque, carries=False), opaque)
+            or self._through(name, around, _hidden(entering, opaque, carries=True), opaque)
         )
 
     def _joined(self, names: list[Name], opaque: Sum) -> Word | None:
@@ -280,7 +287,9 @@ def _bitwise_or(call: _Call, flip: bool) -> Word | None:
         touched = [s for s in one.segments if s.mask & inside]
         if all(s.is_address for s in touched):
             opaque = Sum(((_atom(call.name, _WIDEST), 1),))
-            hidden = (replace(s, sum=_hidden_sum(s, opaque)) if s in touched else s for s in one.segments)
+            hidden = (
+                replace(s, sum=_hidden_sum(s, opaque), room=0) if s in touched else s for s in one.segments
+            )
             return replace(combined, segments=tuple(hidden))
     return None
 
@@ -422,7 +431,7 @@ def _leaf(value: Value, name: Name | None) -> Word:
     halved = total.divided(1 << low) if low else None
     if halved is not None:
         return Word(value.width, (Segment(low, length - low, halved),))
-    return Word(value.width, (Segment(0, length, total),))
+    return Word(value.width, (Segment(0, length, total, room=(1 << length) - 1 - value.high),))
 
 
 def _unknown(point: int, width: int) -> Sum:
@@ -436,9 +445,12 @@ def _atom(name: Name, width: int) -> Atom:
     return Atom(AtomKind.DEFINITION, name.register.name, name.site, width, scope=name.register.scope)
 
 
-def _hidden(word: Word, opaque: Sum) -> Word:
-    """Return the word with every sum replaced by an unknown one of the same place."""
-    segments = tuple(replace(s, sum=_hidden_sum(s, opaque)) for s in word.segments)
+def _hidden(word: Word, opaque: Sum, *, carries: bool) -> Word:
+    """Return the word with every sum replaced by an unknown one of the same place, which may carry beyond it."""
+    segments = tuple(
+        replace(s, sum=_hidden_sum(s, opaque), room=0, carries=s.carries or (carries and not s.is_address))
+        for s in word.segments
+    )
     return Word(word.width, segments, word.constant)
 
 
@@ -461,6 +473,7 @@ def _is_within(word: Word, assumption: Word, opaque: Sum | None) -> bool:
             and (a.shift, a.dropped, a.generic) == (b.shift, b.dropped, b.generic)
             and a.end <= b.end
             and a.top <= b.top
+            and a.carries <= b.carries
         )
         for a, b in zip(word.segments, assumption.segments, strict=True)
     )

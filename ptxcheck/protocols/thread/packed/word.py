@@ -3,7 +3,8 @@
 Property: the machine word is `constant` plus each segment's sum, shifted to its place. A segment's sum fits into
 its length; of sums with an address of shared memory this is *taken for granted*: an address of shared memory, and
 an address plus an offset, is below 2^18 (the largest shared memory is 227 KiB), whatever rank bits a cluster puts
-from bit 24 up. `Segment.top` keeps track of these bits, so that code that forgets to mask them is still seen.
+from bit 24 up. `Segment.top` keeps track of these bits, so that code that forgets to mask them is still seen. Of other
+sums it is taken for granted where `Segment.carries` says so: a constant was added that the field may have no room for.
 
 Not represented: products of unknowns, bits that depend on several sums, rotated words.
 """
@@ -86,6 +87,10 @@ class Segment:
     """First bit of the address' register that is surely cut off; 0 for no address."""
     generic: bool = False
     """The address is a generic one: the bits from 18 up are those of the shared window."""
+    room: int = 0
+    """What can be added at least with the sum still in its length; 0 for an address."""
+    carries: bool = False
+    """Nothing shows that the sum is in its length: the bits behind it may differ by what it carries there."""
 
     @property
     def end(self) -> int:
@@ -139,8 +144,16 @@ class Word:
             part = _cut(segment, kept, mask >> segment.shift)
             if part is None:
                 return None
-            found += part
+            carries = segment.carries and self._keeps_carry(segment.end, mask)
+            if carries and not part:
+                return None
+            found += (replace(each, carries=carries) for each in part)
         return Word(self.width, tuple(found), self.constant & mask)
+
+    def _keeps_carry(self, bit: int, mask: int) -> bool:
+        """Tell whether what a segment carries into the bit behind it may get past a mask."""
+        is_free = not (self.occupied | self.constant) >> bit & 1
+        return bit < self.width and not (is_free and not mask >> bit & 1)
 
     def right(self, amount: int) -> Word | None:
         """Return the word shifted right, zeros from the left."""
@@ -233,9 +246,9 @@ class Word:
         one = self.segments[0]
         length = min(one.length + factor.bit_length(), self.width - one.shift)
         constant = self.constant * factor
-        return Word(self.width, (replace(one, length=length, sum=one.sum.times(factor)),)).plus_constant(
-            constant
-        )
+        return Word(
+            self.width, (replace(one, length=length, sum=one.sum.times(factor), room=0),)
+        ).plus_constant(constant)
 
     def either(self, other: Word, opaque: Sum) -> Word | None:
         """Return a word that stands for both, with an opaque sum where they differ; None for another shape."""
@@ -259,6 +272,7 @@ class Word:
                     a.dropped,
                     max(a.top, b.top),
                     a.generic or b.generic,
+                    carries=a.carries or b.carries,
                 )
             )
         return Word(self.width, tuple(found), self.constant)
@@ -304,7 +318,12 @@ def _piece(total: Sum, low: int, length: int) -> Piece:
 
 
 def _raised(segment: Segment, by: int) -> Segment:
-    return replace(segment, sum=segment.sum._replace(constant=segment.sum.constant + by)) if by else segment
+    if not by:
+        return segment
+    total = segment.sum._replace(constant=segment.sum.constant + by)
+    fits = segment.is_address or 0 <= by <= segment.room
+    room = max(segment.room - by, 0) if fits else 0
+    return replace(segment, sum=total, room=room, carries=segment.carries or not fits)
 
 
 def _together(a: Segment, b: Segment) -> Segment | None:
@@ -315,11 +334,12 @@ def _together(a: Segment, b: Segment) -> Segment | None:
         return None
     address = a if a.is_address else b
     if not address.is_address:
-        return Segment(shift, max(a.end, b.end) + 1 - shift, total)
+        return Segment(shift, max(a.end, b.end) + 1 - shift, total, carries=a.carries or b.carries)
     if a.is_address and b.is_address:
         return None
     assert address.dropped is not None
     dropped = address.dropped - (address.shift - shift)
     if dropped < 0:
         return None
-    return Segment(shift, address.end - shift, total, dropped, address.top, address.generic)
+    carries = a.carries or b.carries or max(a.end, b.end) > address.end
+    return Segment(shift, address.end - shift, total, dropped, address.top, address.generic, carries=carries)

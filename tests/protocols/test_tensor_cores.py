@@ -664,6 +664,7 @@ ELECTED = "@!first bra OTHERS; elect.sync _|leads, -1;"
 FLAG = "mov.b32 value, 0; @leads mov.b32 value, 1;"
 WITHOUT_LEADER = f"{ELECTED} {FLAG} setp.eq.u32 again, value, 0; @again bra OTHERS;"
 ELECTED_AGAIN = f"elect.sync _|leads, -1; {FLAG} setp.ne.u32 again, value, 0;"
+OF_FIRST = "setp.eq.u32 stop, n, 7; elect.sync _|again, -1; and.pred again, again, first;"
 ONLY_FOR_SOME = "setp.ne.u32 stop, n, 0; and.pred leads, leads, stop;"
 
 
@@ -682,15 +683,93 @@ ONLY_FOR_SOME = "setp.ne.u32 stop, n, 0; and.pred leads, leads, stop;"
         (f"@leads {MMA} setp.eq.u32 stop, n, 7; @stop bra DONE; @leads {COMMIT}", VIOLATED),
         (f"@first {MMA} @first {COMMIT}", VIOLATED),
         (f"elect.sync _|leads, -1; @leads {MMA} @leads {COMMIT}", UNKNOWN),
+        (f"{ELECTED} @leads {MMA} OTHERS: {OF_FIRST} @again {COMMIT}", PROVED),
+        (f"{ELECTED} @leads {MMA} OTHERS: {OF_FIRST.replace('first', 'stop')} @again {COMMIT}", UNKNOWN),
+        (f"{ELECTED} @leads {MMA} OTHERS: {OF_FIRST.replace(', first', ', !first')} @again {COMMIT}", UNKNOWN),
+        (f"{ELECTED} @leads {MMA} OTHERS: setp.eq.u32 stop, warp, 1; {OF_FIRST.replace('first', 'stop')}"
+         f" @again {COMMIT}", UNKNOWN),
+        (f"{ELECTED} @leads {MMA} OTHERS: {OF_FIRST.replace('and', 'or')} @again {COMMIT}", UNKNOWN),
         (f"{STORE} {STORED}", PROVED),
         (STORE, VIOLATED),
         (f"{STORE} setp.eq.u32 stop, thread, n; @!stop {STORED}", VIOLATED),
         (f"{LOAD_ONE} {LOADED_ALL} st.shared.b32 [slot], value;", PROVED),
         (f"{LOAD_ONE} st.shared.b32 [slot], value; {LOADED_ALL}", ASSUMES),
     ],
-)
+)  # fmt: skip
 def test_who_issues_and_what_comes_behind(code: str, wanted: VerdictKind) -> None:
     assert kind(ISSUED.format(code=code), COMPLETION) is wanted
+
+
+HANDED = (
+    HEAD.format(target="sm_100a")
+    + """
+.visible .entry kernel(.param .u64 a, .param .u32 steps) .reqntid 160
+{{
+    .reg .pred first, worker, leads, stop;
+    .reg .b32 thread, warp, at, role, d, n;
+    .reg .b64 a_desc;
+    .shared .align 4 .b32 slot;
+    .shared .align 8 .b64 done;
+    .shared .align 8 .b8 roles[16];
+ROLES: .branchtargets MULTIPLIES, WAITS;
+    ld.param.u64 a_desc, [a];
+    ld.param.u32 n, [steps];
+    mov.u32 thread, %tid.x;
+    shr.u32 warp, thread, 5;
+    setp.eq.u32 first, warp, 0;
+    @first tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 64;
+    {store}
+    bar.sync 0;
+    ld.shared.b32 d, [slot];
+    setp.ge.u32 worker, warp, 1;
+    @!worker bra WAITS;
+    mov.u32 at, roles;
+    add.u32 at, at, warp;
+    ld.shared.{kind} role, [at{offset}];
+    brx.idx role, ROLES;
+MULTIPLIES:
+    {elect}
+    @leads tcgen05.mma.cta_group::1.kind::f16 [d], a_desc, a_desc, 0x8100490, 1;
+    @leads tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];
+WAITS:
+    {behind}
+    bar.sync 0;
+    @first tcgen05.dealloc.cta_group::1.sync.aligned.b32 d, 64;
+    ret;
+}}
+"""
+)
+ONE_MULTIPLIES, TWO_MULTIPLY = "st.shared.b32 [roles+4], 0x01010001;", "st.shared.b32 [roles+4], 0x01000001;"
+
+
+@pytest.mark.parametrize(
+    ("parts", "wanted"),
+    [
+        ({}, ASSUMES),
+        ({"store": f"{ONE_MULTIPLIES} st.shared.v2.b16 [roles+4], {{257, 257}};"}, ASSUMES),
+        ({"store": "st.shared.v2.b16 [roles+4], {1, 257};"}, ASSUMES),
+        ({"store": "st.shared.b64 [roles], 0x0101000101010101;"}, ASSUMES),
+        ({"store": TWO_MULTIPLY}, UNKNOWN),
+        ({"store": f"{ONE_MULTIPLIES} {TWO_MULTIPLY}"}, UNKNOWN),
+        ({"store": f"{ONE_MULTIPLIES} st.shared.b8 [roles+7], 0;"}, UNKNOWN),
+        ({"store": f"{ONE_MULTIPLIES} st.shared.b8 [roles+7], n;"}, UNKNOWN),
+        ({"store": "st.shared.b32 [roles+4], n;"}, UNKNOWN),
+        ({"store": ""}, UNKNOWN),
+        ({"store": ONE_MULTIPLIES.replace("+4", "+5")}, UNKNOWN),
+        ({"offset": "+1"}, UNKNOWN),
+        ({"offset": "+2"}, UNKNOWN),
+        ({"kind": "b16"}, UNKNOWN),
+        ({"elect": "setp.eq.u32 leads, n, 1;"}, UNKNOWN),
+        ({"behind": f"elect.sync _|leads, -1; @leads {COMMIT}"}, UNKNOWN),
+    ],
+)
+def test_one_warp_multiplies_if_it_alone_is_handed_the_role(
+    parts: dict[str, str], wanted: VerdictKind
+) -> None:
+    usual = {
+        "store": ONE_MULTIPLIES, "kind": "b8", "offset": "+3", "elect": "elect.sync _|leads, -1;", "behind": "",
+    }  # fmt: skip
+    assert kind(HANDED.format(**(usual | parts)), COMPLETION) is wanted
 
 
 # ---------------------------------------------------------------- rules and verdicts

@@ -3,14 +3,15 @@
 Property: where `is_elected(name, truth)` says so, the predicate is `truth` in the elected thread of each full warp that
 comes to it together, and in it alone. Each election among all threads of a warp elects the same one.
 
-Looked through: a number that is set to another one in the elected thread, and compared with the first, as CUTLASS does.
+Looked through: a number that is set to another one in the elected thread, and compared with the first, as CUTLASS does;
+the conjunction with a predicate that holds in whole warps, if it is asked of these.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...cfg import Edge, Name
+from ...cfg import Edge, Name, ThreadSet
 from ...ir import Guard, Immediate, Pair, Register
 from ...op import Op
 
@@ -21,10 +22,11 @@ _ALL_LANES = 0xFFFFFFFF
 
 
 class Elections:
-    """Elections of one kernel."""
+    """Elections of one kernel, as some warps find them (of whose threads some predicates are known)."""
 
-    def __init__(self, view: KernelView) -> None:
+    def __init__(self, view: KernelView, warps: ThreadSet | None = None) -> None:
         self._view = view
+        self._warps = warps
         self._known: dict[Name, bool | None] = {}
 
     def holds(self, point: int, guard: Guard) -> bool | None:
@@ -54,6 +56,12 @@ class Elections:
                 chosen = target.second if isinstance(target, Pair) else target
                 is_full = mask is not None and mask & _ALL_LANES == _ALL_LANES
                 return True if chosen == name.register and is_full else None
+            case Op.AND if instruction.guard is None:
+                both = instruction.operands[1:]
+                names = [facts.name(name.site, each) for each in both if isinstance(each, Register)]
+                others = [each for each in names if self._of(each) is not True]
+                is_one = len(names) == 2 and len(others) == 1 and self._holds_throughout(others[0])
+                return True if is_one else None
             case Op.SETP if instruction.guard is None and len(instruction.operands) == 3:
                 _, flag, number = instruction.operands
                 if not (isinstance(flag, Register) and isinstance(number, Immediate)):
@@ -65,6 +73,11 @@ class Elections:
                 return equal == (number.value == numbers[0]) if number.value in numbers else None
             case _:
                 return None
+
+    def _holds_throughout(self, name: Name) -> bool:
+        """Tell whether a predicate holds in all threads of the warps."""
+        holding = None if self._warps is None else self._view.facts.holding(name, True)
+        return holding is not None and self._warps is not None and not (self._warps - holding).bits
 
     def _numbers(self, flag: Name) -> tuple[int, int] | None:
         """Return the numbers that a flag is in the elected thread, and in others; None for other registers."""

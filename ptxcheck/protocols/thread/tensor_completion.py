@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ...cfg import Edge, EdgeKind
+from ...cfg import Edge, EdgeKind, ThreadSet
 from ...op import Op
 from ...spec import Trait
 from ...verdict import Property, Reason, Verdict, VerdictKind
-from .divergence import controlling
+from .divergence import WARP, controlling
 from .elections import Elections
+from .handed_roles import HandedRoles
 from .issue import issued_by_several
 from .judgement import Judgement, verdict_of
 from .largest_block import Launched
@@ -36,6 +37,7 @@ _READ_EARLY = (
 )
 _TOLD = "a store to tensor memory is over when another warp loads that was told of it"
 _TELLING = frozenset({Trait.MBARRIER, Trait.BARRIER})
+_HANDED = "each warp finds the role that the kernel stores for it in shared memory"
 _SAME_THREAD = "the thread that is elected is the one that other instructions choose by its index"
 
 
@@ -62,9 +64,10 @@ def _judgements(launched: Launched) -> Iterator[Judgement]:
             yield VerdictKind.ASSUMES, taken
         if len({_is_by_index(under, point) for point in under.tensor_memory.of(ISSUED_ONCE)}) > 1:
             yield VerdictKind.ASSUMES, Reason(_SAME_THREAD, -1)
-    memory, elections = view.tensor_memory, Elections(view)
+    memory, elections = view.tensor_memory, dict[ThreadSet | None, Elections]()
     for point in sorted(memory.of(ASYNCHRONOUS)):
-        if _is_left_open(view, elections, point):
+        warps = _whole_warps(view, point)
+        if _is_left_open(view, elections.setdefault(warps, Elections(view, warps)), point):
             yield _unknown("whether a commit comes behind this on every way is not known", point)
     told = frozenset(
         p for p, i in enumerate(view.body.instructions) if i.guard is None and i.operation.traits & _TELLING
@@ -81,9 +84,25 @@ def _judgements(launched: Launched) -> Iterator[Judgement]:
 
 def _issues(view: KernelView) -> Iterator[Judgement]:
     """Yield where more than one thread may issue."""
+    roles = HandedRoles(view)
     for point in sorted(view.tensor_memory.of(ISSUED_ONCE)):
-        if not view.facts.execution(point).single_thread:
+        execution = view.facts.execution(point)
+        if execution.single_thread:
+            continue
+        warps = roles.warps(point) if execution.elected else None
+        if warps is not None and len(warps) == 1:
+            yield VerdictKind.ASSUMES, Reason(_HANDED, -1)
+        else:
             yield _unknown("whether one thread alone issues this is not known", point)
+
+
+def _whole_warps(view: KernelView, point: int) -> ThreadSet | None:
+    """Return all threads of the warps that may come to a point."""
+    threads = view.facts.execution(point).threads
+    if threads is None:
+        return None
+    bits = sum((1 << WARP) - 1 << warp * WARP for warp in threads.warps) & (1 << threads.size) - 1
+    return ThreadSet(bits, threads.size)
 
 
 def _is_by_index(view: KernelView, point: int) -> bool:

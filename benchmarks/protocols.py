@@ -29,7 +29,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.corpora.store import default_root
+from benchmarks.built_files import add_arguments, built_files
 from ptxcheck.cfg import build
 from ptxcheck.collector import paused
 from ptxcheck.launches import launch_of
@@ -131,39 +131,23 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--cache", type=Path, default=default_root())
-    parser.add_argument("--group", action="append", choices=GROUPS, help="may be given more than once")
-    parser.add_argument(
-        "--only", nargs="+", default=[], metavar="TEXT", help="files with one of these in the name"
-    )
+    add_arguments(parser, GROUPS)
     parser.add_argument("--seconds", type=float, default=60.0, help="limit for one kernel")
     parser.add_argument("--no-accesses", action="store_true", help="leave ordinary shared accesses out")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--reasons", action="store_true", help="how often each reason for unknown occurs")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--tensor-cores", action="store_true", help="kernels with wgmma or tcgen05 alone")
-    parser.add_argument("--first", type=int, metavar="N", help="the first kernels of each file alone")
     parser.add_argument("--out", type=Path, help="keeps rows as they come, and goes on from there")
     return parser.parse_args()
 
 
 def _jobs(options: argparse.Namespace) -> list[Job]:
-    found: list[Job] = []
-    for group in options.group or GROUPS:
-        for path in sorted((options.cache / "ptx" / group).glob("*.ptx")):
-            if not options.only or any(text in path.name for text in options.only):
-                key = f"{group}/{path.stem}"
-                found.append(
-                    Job(
-                        str(path),
-                        key,
-                        options.seconds,
-                        not options.no_accesses,
-                        options.tensor_cores,
-                        options.first,
-                    )
-                )
-    return found
+    accesses, tensor_cores = not options.no_accesses, options.tensor_cores
+    return [
+        Job(str(path), f"{group}/{path.stem}", options.seconds, accesses, tensor_cores, options.first)
+        for group, path in built_files(options, GROUPS)
+    ]
 
 
 def _verify_file(job: Job) -> list[Row]:

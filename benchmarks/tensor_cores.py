@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.corpora.store import default_root
+from benchmarks.built_files import add_arguments, built_files
 from ptxcheck.collector import paused
 from ptxcheck.launches import launch_of
 from ptxcheck.parser import parse_module
@@ -76,21 +76,14 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--cache", type=Path, default=default_root())
-    parser.add_argument("--group", action="append", choices=GROUPS, help="may be given more than once")
-    parser.add_argument(
-        "--only", nargs="+", default=[], metavar="TEXT", help="files with one of these in the name"
-    )
-    parser.add_argument("--first", type=int, metavar="N", help="the first kernels of each file alone")
+    add_arguments(parser, GROUPS)
     parser.add_argument("--reasons", action="store_true", help="how often each reason occurs")
     return parser.parse_args()
 
 
 def _rows(options: argparse.Namespace) -> Iterator[Row]:
-    for group in options.group or GROUPS:
-        for path in sorted((options.cache / "ptx" / group).glob("*.ptx")):
-            if not options.only or any(text in path.name for text in options.only):
-                yield from _of_file(group, path, options.first)
+    for group, path in built_files(options, GROUPS):
+        yield from _of_file(group, path, options.first)
 
 
 def _of_file(group: str, path: Path, first: int | None) -> Iterator[Row]:

@@ -1,0 +1,30 @@
+"""Which files of the built corpora (`python -m benchmarks.corpora build`) a campaign looks at, by its arguments."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.corpora.store import default_root
+
+
+def add_arguments(parser: argparse.ArgumentParser, groups: Sequence[str]) -> None:
+    """Add `--cache`, `--group` (of `groups`, all of them by default), `--only` and `--first`."""
+    parser.add_argument("--cache", type=Path, default=default_root())
+    parser.add_argument("--group", action="append", choices=groups, help="may be given more than once")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="TEXT", help="files with one of these in the name"
+    )
+    parser.add_argument("--first", type=int, metavar="N", help="the first kernels of each file alone")
+
+
+def built_files(options: argparse.Namespace, groups: Sequence[str]) -> Iterator[tuple[str, Path]]:
+    """Yield group and path of each file that the arguments choose, in order."""
+    for group in options.group or groups:
+        for path in sorted((options.cache / "ptx" / group).glob("*.ptx")):
+            if not options.only or any(text in path.name for text in options.only):
+                yield group, path
+
+
+__all__ = ["add_arguments", "built_files"]

@@ -157,7 +157,9 @@ class _Check:
                 yield f"'{spec.name}' must be a predicate, but '{operand.name}' is {declared}"
         elif isinstance(operand, Sink):
             yield from self.sink(spec)
-        elif not (isinstance(operand, Immediate) and spec.direction is Direction.READ):
+        elif isinstance(operand, Immediate) and spec.direction is Direction.READ:
+            yield from self.limits(spec, operand.value)
+        else:
             yield f"'{spec.name}' must be a predicate"
 
     def sink(self, spec: OperandSpec) -> Iterator[str]:

@@ -1,10 +1,10 @@
 """A wgmma instruction that some warps of a warpgroup do not execute.
 
 Checks: blocks that are no multiple of 128 threads where the last warpgroup takes part, blocks of less than
-128 threads, and branches that send some warps of a warpgroup elsewhere.
+128 threads, branches that send some warps of a warpgroup elsewhere, and lanes that their index has ended before.
 Why: the four warps of a warpgroup work on one matrix; all of them must execute the same instruction.
 Source: PTX ISA 9.7.16.1 and 9.7.16.5.2.
-Not checked: branches that no thread index decides; parts of a warp (WG005).
+Not checked: branches that no thread index decides; parts of a warp whose other lanes are alive (WG005).
 """
 
 from __future__ import annotations

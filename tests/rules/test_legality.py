@@ -13,6 +13,13 @@ CASES = {
     "PT002 order is free": ("PT002", "ld.param.u64 %rd1, [in];\nld.b32.global %r1, [%rd1];"),
     "PT003 too few": ("PT003", "add.u32 %r1, %r2; // expect: PT003"),
     "PT003 literal out of range": ("PT003", "bar.sync 16, 128; // expect: PT003"),
+    "PT003 scale-d as a number": (
+        "PT003",
+        ".reg .f32 %f<5>;\n"
+        "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f1, %f2, %f3, %f4}, %rd1, %rd1, 1, 1, 1;\n"
+        "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f1, %f2, %f3, %f4}, %rd1, %rd1, 2, 1, 1;"
+        " // expect: PT003",
+    ),
     "PT003 wider load": ("PT003", "ld.param.u64 %rd1, [in];\nld.global.u8 %r1, [%rd1];"),
     "PT006 label of an inner block": ("PT006", "bra IN; // expect: PT006\n{\nIN:\nmov.b32 %r1, 1;\n}"),
     "PT006 label of an outer block": ("PT006", "{\nbra OUT;\n}\nOUT:\nmov.b32 %r1, 1;"),

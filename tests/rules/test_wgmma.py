@@ -118,6 +118,12 @@ def test_zero_of_straight_code_is_possible() -> None:
 
 WARP = "mov.u32 %r1, %tid.x;\nshr.u32 %r2, %r1, 5;\n"
 GROUP = "mov.u32 %r1, %tid.x;\nshr.u32 %r2, %r1, 7;\n"
+LANES_END = """mov.u32 %r1, %tid.x;
+and.b32 %r2, %r1, 31;
+ld.param.u32 %r3, [n];
+setp.ge.u32 %p1, %r2, {};
+@%p1 bra $j;
+"""
 ONE = "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra $j;\n"
 
 
@@ -146,6 +152,9 @@ MORE = "\nbar.sync 0;\nsetmaxnreg.dec.sync.aligned.u32 24;"
             ".reqntid 256",
         ),
         ("WG004", ROLE + "setp.ge.u32 %p1, %r1, 128;\n@%p1 " + FENCE.strip() + JOIN, ".reqntid 256"),
+        ("WG004", f"{LANES_END.format('1')}{FENCE.strip()} // expect: WG004\n$j:", ".reqntid 128"),
+        ("WG004", LANES_END.format("%r3") + FENCE + "$j:", ".reqntid 128"),
+        ("WG004", LANES_END.format("1") + FENCE + "$j:\nbar.sync 0;", ".reqntid 128"),
         ("WG005", WARP + ONE + FENCE + "$j:\nbar.sync 0;", ".reqntid 256"),
         ("WG009", "setmaxnreg.inc.sync.aligned.u32 200;", ".maxnreg 232"),
         (

@@ -47,7 +47,7 @@ def _rows(
         "trans_a": "imm",
         "trans_b": "imm",
     }
-    limits = {"scale_a": "-1, 1", "scale_b": "-1, 1", "trans_a": "0, 1", "trans_b": "0, 1"}
+    limits = {"scale_d": "0, 1", "scale_a": "-1, 1", "scale_b": "-1, 1", "trans_a": "0, 1", "trans_b": "0, 1"}
 
     def row(sp: str, op: Op, section: str, depth: int, sparse: str, since: str) -> Row:
         head = f"wgmma.mma_async{sp}.sync{{.aligned}}.shape{types}"

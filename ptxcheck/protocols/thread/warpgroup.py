@@ -1,8 +1,9 @@
 """Points that some warps of a warpgroup execute while others of it never do.
 
-Property: when `part_of_warpgroup(view, point)` gives a set of threads, no others execute the point, they are whole
-warps, and each warpgroup of theirs (four warps from a multiple of four on) has a warp that does not exist or is not
-among them, or, where all of them come together, some warpgroup has.
+Property: when `part_of_warpgroup(view, point)` gives a set of threads, no others execute the point, and each warpgroup
+of theirs (four warps from a multiple of four on) has a warp that does not exist or is not among them, or, where all of
+them come together, some warpgroup has. They are whole warps, or the other lanes have ended before, by their index;
+lanes that are elsewhere are `part_of_warp`'s.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...cfg import ThreadSet
+from .divergence import part_of_warp
 
 if TYPE_CHECKING:
     from ...view import KernelView
@@ -30,7 +32,7 @@ def part_of_warpgroup(view: KernelView, point: int) -> ThreadSet | None:
         return guarded
     if threads is None or not execution.exact or launch.threads is None or not len(threads):
         return None
-    if not threads.whole(WARP) or is_whole(threads):
+    if is_whole(threads) or (not threads.whole(WARP) and part_of_warp(view, point) is not None):
         return None
     return threads
 

@@ -18,6 +18,7 @@ class Verb(Enum):
     LAUNCH = "launch"
     TENSOR_MAP = "tensor-map"
     ARCH = "arch"
+    SCHEDULE = "schedule"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .judge import TextJudge
     from .repair.patch import Patch
     from .repair.search import Assembler, Outcome
+    from .rules import Rule
     from .source_repair import SourceOutcome
 
 _CUDA = (".cu", ".cuh")
@@ -85,19 +86,15 @@ def _write_out(write: Write, path: str, before: str, after: str, options: dict[s
 def _repaired_source(path: str, options: dict[str, Any], fail: Fail) -> tuple[str, str, str, bool]:
     """Return the text of a CUDA file, the repaired one, what to show, and whether findings are left."""
     from .repair.assemble import find_ptxas
-    from .rules import known_rules, select_rules
     from .source_repair import SourceError, SourceJudge, repair_source
 
     if options["form"] == "sarif":
         fail(f"{path}: SARIF fixes are for PTX files; use --diff, or --format json")
-    config = _config(path, options["config_file"], fail)
-    rules = select_rules(
-        known_rules(), config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
-    )
+    config = config_of(path, options["config_file"], fail)
     try:
         text = Path(path).read_text(encoding="utf-8")
         outcome = repair_source(
-            text, SourceJudge(path, rules, config), find_ptxas(), unsafe=options["unsafe"]
+            text, SourceJudge(path, rules_of(config), config), find_ptxas(), unsafe=options["unsafe"]
         )
     except OSError as error:
         fail(f"{path}: {error.strerror}")
@@ -181,7 +178,8 @@ def _repaired(path: str, options: dict[str, Any], fail: Fail) -> tuple[str, Outc
     )  # fmt: skip
 
 
-def _config(path: str, config_file: str | None, fail: Fail) -> Config:
+def config_of(path: str, config_file: str | None, fail: Fail) -> Config:
+    """Return the configuration that is named, or that stands beside a file or above it."""
     from .config import Config, ConfigError, find_config, load_config
 
     try:
@@ -191,25 +189,30 @@ def _config(path: str, config_file: str | None, fail: Fail) -> Config:
         fail(str(error))
 
 
+def rules_of(config: Config) -> tuple[Rule, ...]:
+    """Return the rules that a configuration asks for."""
+    from .rules import known_rules, select_rules
+
+    return select_rules(
+        known_rules(), config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
+    )
+
+
 def prepared(path: str, config_file: str | None, fail: Fail) -> tuple[str, TextJudge, Assembler]:
     """Return the text of a PTX file, and who judges and assembles its patched forms."""
     from .frontends import discover, load
     from .judge import TextJudge
     from .repair.assemble import find_ptxas
     from .repair.search import Assembler
-    from .rules import known_rules, select_rules
 
-    config = _config(path, config_file, fail)
+    config = config_of(path, config_file, fail)
     found, problems = discover([path])
     if not problems and (len(found) != 1 or not path.endswith(".ptx")):
         fail(f"{path}: name one .ptx file")
     loaded = None if problems else load(found[0], config.nvcc)
     if loaded is None or loaded.source is None:
         fail(f"{path}: {(problems or (() if loaded is None else loaded.problems))[0].message}")
-    rules = select_rules(
-        known_rules(), config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
-    )
-    judge = TextJudge(path, rules, config)
+    judge = TextJudge(path, rules_of(config), config)
     text = loaded.source.text
     first = judge(text)
     if first.problems:
@@ -225,7 +228,7 @@ def _sarif(path: str, text: str, outcome: Outcome, config_file: str | None, fail
     from .source import Source
 
     fixes = {found.fingerprint: fix for found, fix in fixes_of(Source(path, text), outcome.repairs)}
-    return render_sarif(check(path, config=_config(path, config_file, fail)), fixes)
+    return render_sarif(check(path, config=config_of(path, config_file, fail)), fixes)
 
 
 def outcome_text(outcome: Outcome) -> str:

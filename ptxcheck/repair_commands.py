@@ -20,11 +20,13 @@ _HELP = """Repair a PTX file as `fix` does, and run the repaired kernel by its h
 
 With --harness a repair that is proved, and right on the GPU in every case of the harness, also under random delays, is
 `validated`. With --optimise nothing is repaired: synchronisation is listed that every verdict holds without, and with a
-harness the kernel is timed with and without it. Without a GPU everything else is done, and the evidence that is missing
-is named. A harness is code: run only those you trust.
+harness the kernel is timed with and without it. With --schedules other schedules are tried: numbers that comments
+`ptxcheck: schedule` mark, such as the stages of a ring (in a CUDA file as well), the places of waits and releases, who
+arrives; each is proved, then run and timed. Without a GPU everything else is done, and the evidence that is missing is
+named. A harness is code: run only those you trust.
 
-Exit codes: 0 nothing is left to repair, and right where it was run; 1 findings are left, or wrong, hang or fault; 2 bad
-input.
+Exit codes: 0 nothing is left to repair, and right where it was run; 1 findings are left, no schedule holds, or wrong,
+hang or fault; 2 bad input.
 """
 
 
@@ -35,8 +37,15 @@ def repair_command(write: Write, fail: Fail) -> click.Command:
     @click.argument("path", metavar="FILE")
     @click.option("--harness", metavar="FILE", help="Run the result by this harness (TOML or Python).")
     @click.option("--optimise", is_flag=True, help="List synchronisation that is proved redundant.")
+    @click.option("--schedules", is_flag=True, help="List other schedules that keep the contract.")
+    @click.option("--kernel", metavar="NAME", help="The kernel of --schedules, where there are several.")
     @click.option("--diff", is_flag=True, help="Print the change as a unified diff.")
-    @click.option("--output", "-o", metavar="FILE", help="Write the text to FILE, whole or not at all.")
+    @click.option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write the PTX to FILE, whole or not at all; of --schedules the fastest.",
+    )
     @click.option("--unsafe", is_flag=True, help="Also keep repairs that are only suggested.")
     @click.option(
         "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format."
@@ -52,6 +61,8 @@ def repair_command(write: Write, fail: Fail) -> click.Command:
         from .repair.optimise import optimise
         from .repair.search import repair
 
+        if options["schedules"]:
+            context.exit(_try_schedules(path, options, write, fail))
         text, judge, assembler = prepared(path, options["config_file"], fail)
         if options["optimise"]:
             better = optimise(text, judge, assembler)
@@ -80,6 +91,20 @@ def repair_command(write: Write, fail: Fail) -> click.Command:
         context.exit(1 if left or (session is not None and not session.is_valid) else 0)
 
     return repair_file
+
+
+def _try_schedules(path: str, options: dict[str, Any], write: Write, fail: Fail) -> int:
+    """List the schedules of a file, write the fastest where that is asked for, and return the exit code."""
+    from .schedule_commands import schedules, schedules_table, schedules_text
+
+    if options["optimise"] or options["diff"]:
+        fail("--schedules lists schedules: it goes with neither --optimise nor --diff")
+    found = schedules(path, options, fail)
+    is_json = options["form"] == "json"
+    write(json.dumps(schedules_table(found), indent=2) + "\n" if is_json else schedules_text(found), None)
+    if options["output"] and found.best is not None:
+        write(found.best.candidate.text, options["output"])
+    return 0 if any(row.candidate.holds for row in found.rows) else 1
 
 
 def _on_hardware(before: str, after: str, options: dict[str, Any], fail: Fail) -> tuple[Session | None, str]:

@@ -45,11 +45,15 @@ class Source:
         line = bisect_right(self._line_starts, offset)
         return Position(self.name, line, offset - self._line_starts[line - 1] + 1)
 
+    def line_start(self, line: int) -> int:
+        """Return the character offset of a 1-based line, which is one of the text."""
+        return self._line_starts[line - 1]
+
     def line_text(self, line: int) -> str:
         """Return the text of a 1-based line without its end, or "" when there is no such line."""
         if not 1 <= line <= len(self._line_starts):
             return ""
-        start = self._line_starts[line - 1]
+        start = self.line_start(line)
         end = self.text.find("\n", start)
         return self.text[start : end if end >= 0 else len(self.text)].rstrip("\r")
 

@@ -34,6 +34,7 @@ LAYERS = (
     ),
     (
         "launch_comments",
+        "schedule_marks",
         "host_maps",
         "suppress",
         "config",
@@ -68,6 +69,7 @@ LAYERS = (
         "tma_commands",
         "view_commands",
     ),
+    ("schedule_commands",),
     ("repair_commands",),
     ("cli",),
 )

@@ -2,7 +2,7 @@
 // ptxcheck: launch block=160 cluster=2
 #include "async.cuh"
 
-constexpr int kStages = 3;
+constexpr int kStages = 3;  // ptxcheck: schedule kStages = 1..8
 constexpr int kTile = 1024;
 
 extern "C" __global__ void __launch_bounds__(160) __cluster_dims__(2, 1, 1)

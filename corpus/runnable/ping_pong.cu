@@ -2,7 +2,7 @@
 // ptxcheck: launch block=384
 #include "async.cuh"
 
-constexpr int kStages = 4;
+constexpr int kStages = 4;  // ptxcheck: schedule kStages = 1..8
 constexpr int kTile = 1024;
 
 extern "C" __global__ void __launch_bounds__(384) ping_pong(const float* input, float* output, int tiles) {

@@ -2,7 +2,7 @@
 // ptxcheck: launch block=160 cluster=1
 #include "async.cuh"
 
-constexpr int kStages = 4;
+constexpr int kStages = 4;  // ptxcheck: schedule kStages = 1..8
 constexpr int kTile = 1024;
 
 extern "C" __global__ void __launch_bounds__(160) ring(const float* input, float* output, int tiles) {

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .command_output import Fail, Write
 
-_HELP = """Run a kernel on the GPU by its harness (TOML or Python), and time it.
+if TYPE_CHECKING:
+    from .repair.harness import Harness
+
+_HELP = """Run a kernel on the GPU by its harness (TOML or Python, also of a Triton function), and time it.
 
 The results are compared with the harness's reference for each of its cases, several times, also with random delays
 before synchronising instructions. The kernel runs in a process of its own: a hang is an answer. Needs an NVIDIA GPU
 and `pip install 'ptxcheck[hardware]'`. A harness is code: run only those you trust.
+
+With --prepare nothing is launched: what a harness of a Triton function needs is written to a folder, as data, and runs
+where neither Triton nor the harness's file is.
 
 Exit codes: 0 right, 1 wrong, hang or fault, 2 bad input, or no GPU.
 """
@@ -28,6 +34,11 @@ def run_command(write: Write, fail: Fail) -> click.Command:
         "--image", metavar="FILE", help="Run this .ptx or .cu file instead of the harness's source."
     )
     @click.option("--against", metavar="FILE", help="Compare the time with this kernel's, round by round.")
+    @click.option(
+        "--prepare",
+        metavar="FOLDER",
+        help="Launch nothing: write PTX and launches of a Triton harness, as data, for a machine without Triton.",
+    )
     @click.option("--repeat", default=3, show_default=True, help="Launches of each case.")
     @click.option("--delays", default=3, show_default=True, help="Forms with random delays to run.")
     @click.option("--rounds", default=30, show_default=True, help="Timed rounds; 0 for none.")
@@ -45,6 +56,9 @@ def run_command(write: Write, fail: Fail) -> click.Command:
 
         try:
             loaded = load_harness(Path(harness))
+            if options["prepare"]:
+                write(_prepared_text(harness, loaded, Path(options["prepare"]), fail), options["output"])
+                return
             text = _image(Path(options["image"] or loaded.source), options["arch"], fail)
             other = options["against"]
             plan = Plan(
@@ -68,6 +82,17 @@ def run_command(write: Write, fail: Fail) -> click.Command:
         context.exit(0 if session.is_right else 1)
 
     return run
+
+
+def _prepared_text(name: str, harness: Harness, folder: Path, fail: Fail) -> str:
+    """Write a harness as data, and return what to do with it."""
+    from .repair.prepared import ReferenceHarness, prepare
+
+    if not isinstance(harness, ReferenceHarness):
+        fail(f"{name} is not a Triton harness: where a GPU is, only its own file and its kernel are needed")
+    path = prepare(harness, folder)
+    cases = "case" if len(harness.cases) == 1 else "cases"
+    return f"{len(harness.cases)} {cases} of {harness.kernel}; where the GPU is: ptxcheck run {path}\n"
 
 
 def _image(path: Path, arch: str | None, fail: Fail) -> str:

@@ -110,8 +110,12 @@ class Harness(Protocol):
 
 
 def load_harness(path: Path) -> Harness:
-    """Read a harness from a `.toml` or `.py` file. Raises HarnessError."""
+    """Read a harness from a `.toml` or `.py` file, or as it was prepared, `.json`. Raises HarnessError."""
     try:
+        if path.suffix == ".json":
+            from .prepared import load_prepared
+
+            return load_prepared(path)
         return _from_python(path) if path.suffix == ".py" else _from_toml(path)
     except OSError as error:
         raise HarnessError(f"cannot read {path}: {error.strerror}") from error
@@ -166,7 +170,7 @@ class _TableHarness:
                 continue
             name = entry["name"]
             expected = np.asarray(self._evaluate(entry["reference"], {**case, **before}))
-            wrong = _difference(after[name], expected, entry.get("rtol", 0.0), entry.get("atol", 0.0))
+            wrong = difference(after[name], expected, entry.get("rtol", 0.0), entry.get("atol", 0.0))
             if wrong:
                 return f"{name}: {wrong}"
         return ""
@@ -176,7 +180,7 @@ class _TableHarness:
         if "of" in entry:
             fields = {k: v for k, v in entry.items() if k not in ("name", "of")}
             return MapArgument(str(entry["of"]), fields)
-        dtype = _dtype(str(entry.get("dtype", "")), name)
+        dtype = dtype_of(str(entry.get("dtype", "")), name)
         if "value" in entry:
             _only(entry, _SCALAR, name)
             scalar: np.generic = dtype.type(self._number(entry["value"], case))
@@ -245,6 +249,8 @@ def _from_python(path: Path) -> Harness:
     module = importlib.util.module_from_spec(specification)
     try:
         specification.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        raise HarnessError(f"{path}: {error}{_where_to_find(error.name)}") from error
     except Exception as error:
         raise HarnessError(f"{path}: {type(error).__name__}: {error}") from error
     made: Any = getattr(module, "harness", module)
@@ -255,13 +261,24 @@ def _from_python(path: Path) -> Harness:
     return result
 
 
+def _where_to_find(module: str | None) -> str:
+    """Return what to do about a module that a harness needs and that is not there."""
+    if module is None or module.partition(".")[0] != "triton":
+        return ""
+    return (
+        "; pip install 'ptxcheck[triton]', or prepare the harness where Triton is (`ptxcheck run HARNESS --prepare "
+        "FOLDER`) and give the .json file of that folder"
+    )
+
+
 def _only(table: Mapping[str, Any], known: frozenset[str], where: str) -> None:
     unknown = sorted(set(table) - known)
     if unknown:
         raise HarnessError(f"{where}: unknown key {unknown[0]!r}; known: {', '.join(sorted(known))}")
 
 
-def _dtype(name: str, argument: str) -> np.dtype[Any]:
+def dtype_of(name: str, argument: str) -> np.dtype[Any]:
+    """Return a data type by its name, those of `ml_dtypes` among them. Raises HarnessError."""
     if not name:
         raise HarnessError(f"argument {argument!r} has no dtype")
     if name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
@@ -274,7 +291,8 @@ def _dtype(name: str, argument: str) -> np.dtype[Any]:
         raise HarnessError(f"argument {argument!r}: {name!r} is no data type") from error
 
 
-def _difference(found: Array, expected: Array, rtol: float, atol: float) -> str:
+def difference(found: Array, expected: Array, rtol: float, atol: float) -> str:
+    """Return how a buffer differs from what it has to hold, "" when it does not."""
     expected = np.broadcast_to(expected, found.shape)
     a, b = found.astype(np.float64), expected.astype(np.float64)
     wrong = ~np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=True)

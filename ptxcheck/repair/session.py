@@ -8,13 +8,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ..ir import Module
+from ..parser import parse_module
+from ..source import Source
 from .device import Device
-from .harness import load_harness
+from .harness import Harness, HarnessError, MapArgument, load_harness
 from .outcome import Environment, Outcome, RunResult
+from .prepared import worker_file
 from .sanitizer import COUNTING, Sanitized, Tool, sanitize
 from .timing import Comparison, compare
 
 _SLOWER_UNDER_TOOLS = 6.0
+_MAP_BYTES = 128
+_POINTER_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,16 @@ def run_session(
 ) -> Session:
     """Run a plan. Raises NoDeviceError when there is no GPU, and HarnessError."""
     loaded = load_harness(harness)
+    for text in (plan.image, plan.against):
+        if text is not None:
+            check_parameters(parse_module(Source(f"{loaded.kernel}.ptx", text)), loaded)
+    with worker_file(harness, loaded) as path:
+        return _run_session(path, loaded, plan, limit_seconds, command)
+
+
+def _run_session(
+    harness: Path, loaded: Harness, plan: Plan, limit_seconds: float, command: Sequence[str] | None
+) -> Session:
     cases = list(range(len(loaded.cases)))
     with Device(harness, limit_seconds=limit_seconds, command=command) as device:
         assert device.environment is not None
@@ -78,6 +96,31 @@ def run_session(
             for tool in Tool
         )
     return Session(loaded.kernel, environment, result, delayed, timing, sanitized)
+
+
+def check_parameters(module: Module, harness: Harness) -> None:
+    """See that a kernel takes the arguments of a harness: the driver trusts that they are so many, and so large.
+
+    Raises HarnessError. A module without the kernel is left to the driver.
+    """
+    function = next((f for f in module.functions if f.is_entry and f.name == harness.kernel), None)
+    if function is None or not harness.cases:
+        return
+    arguments = harness.plan(harness.cases[0]).arguments
+    passed = {name: _parameter_bytes(argument) for name, argument in arguments.items()}
+    taken = [size for _, size, _ in function.parameter_places]
+    if list(passed.values()) != taken:
+        shown = ", ".join(f"{name} ({size})" for name, size in passed.items())
+        raise HarnessError(
+            f"{harness.kernel} has parameters of {taken} bytes, and the harness passes {shown}: the two are not of one "
+            "compilation"
+        )
+
+
+def _parameter_bytes(argument: Any) -> int:
+    if isinstance(argument, MapArgument):
+        return _MAP_BYTES
+    return _POINTER_BYTES if isinstance(argument, np.ndarray) else int(argument.nbytes)
 
 
 def _timed(device: Device, plan: Plan) -> Comparison | RunResult:

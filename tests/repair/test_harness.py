@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,17 @@ def _written(tmp_path: Path, text: str) -> Path:
     return path
 
 
+_TRITON = pytest.mark.skipif(find_spec("triton") is None, reason="no Triton")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:triton")
 @pytest.mark.parametrize(
-    "path", sorted(p for p in _RUNNABLE.iterdir() if p.suffix in (".toml", ".py")), ids=str
+    "path",
+    [
+        pytest.param(path, id=path.name, marks=[_TRITON] if path.parent != _RUNNABLE else [])
+        for path in sorted(_RUNNABLE.rglob("*"))
+        if path.suffix in (".toml", ".py")
+    ],
 )
 def test_each_runnable_kernel_has_cases_and_a_reference_that_can_fail(path: Path) -> None:
     harness = load_harness(path)

@@ -64,7 +64,7 @@ def schedules(path: str, options: dict[str, Any], fail: Fail) -> Schedules:
     """Return the schedules of a PTX or CUDA file, run by the harness where there is one and a GPU."""
     harness = _harness(options["harness"], fail)
     kernel = options["kernel"] or (None if harness is None else harness.kernel)
-    rows = tuple(Row(each) for each in _candidates(path, kernel, options, fail))
+    rows = tuple(Row(each) for each in candidates_of(path, kernel, options["config_file"], fail))
     if harness is None:
         return Schedules(rows, "results and time on hardware: no harness is given")
     from .repair.device import NoDeviceError
@@ -84,15 +84,16 @@ def _harness(path: str | None, fail: Fail) -> Harness | None:
         return fail(str(error))
 
 
-def _candidates(path: str, kernel: str | None, options: dict[str, Any], fail: Fail) -> Iterator[Candidate]:
+def candidates_of(path: str, kernel: str | None, config_file: str | None, fail: Fail) -> Iterator[Candidate]:
+    """Yield the schedules of a kernel of a PTX or CUDA file, first the text as it is."""
     from .repair.schedules import candidates
     from .schedule_marks import ScheduleError, schedules_of
     from .source import Source
 
     if path.endswith(_CUDA):
-        yield from _of_source(path, kernel, options, fail)
+        yield from _of_source(path, kernel, config_file, fail)
         return
-    text, judge, assembler = prepared(path, options["config_file"], fail)
+    text, judge, assembler = prepared(path, config_file, fail)
     name = _named(path, kernel, list(judge.plain(text).views), fail)
     try:
         for setting, variant in schedules_of(Source(path, text)):
@@ -101,7 +102,7 @@ def _candidates(path: str, kernel: str | None, options: dict[str, Any], fail: Fa
         fail(str(error))
 
 
-def _of_source(path: str, kernel: str | None, options: dict[str, Any], fail: Fail) -> Iterator[Candidate]:
+def _of_source(path: str, kernel: str | None, config_file: str | None, fail: Fail) -> Iterator[Candidate]:
     """Yield the schedules of a CUDA file: it is compiled anew for each setting."""
     from .repair.assemble import find_ptxas
     from .repair.schedules import candidates, refused
@@ -110,7 +111,7 @@ def _of_source(path: str, kernel: str | None, options: dict[str, Any], fail: Fai
     from .source import Source
     from .source_repair import SourceError, SourceJudge
 
-    config = config_of(path, options["config_file"], fail)
+    config = config_of(path, config_file, fail)
     judge = SourceJudge(path, rules_of(config), config)
     try:
         text = Path(path).read_text(encoding="utf-8")

@@ -12,6 +12,7 @@ Kernels that benchmarks.repair patched (mutants, optimise; with --keep TEXTS):
 python -m benchmarks.hardware prepare-trials FOLDER --repairs RESULTS.jsonl --texts TEXTS --out TRIALS     needs ptxas
 python -m benchmarks.hardware run-trials TRIALS --out RESULTS.jsonl                              needs a GPU; goes on
 python -m benchmarks.hardware prepare-twins --repairs CORPUS.jsonl --texts TEXTS --out TRIALS
+python -m benchmarks.hardware prepare-schedules --out TRIALS    schedules of corpus/runnable; needs nvcc
 python -m benchmarks.hardware trial-table TRIALS --results RESULTS.jsonl
 """
 
@@ -98,6 +99,9 @@ def _add_trials(steps: Any) -> None:
     twins.add_argument("--texts", type=Path, required=True)
     twins.add_argument("--out", type=Path, required=True, help="a folder of the checkout, also one of trials")
     twins.add_argument("--perturbations", type=int, default=3)
+    schedules = steps.add_parser("prepare-schedules")
+    schedules.add_argument("--out", type=Path, required=True)
+    schedules.add_argument("--perturbations", type=int, default=2)
     run = steps.add_parser("run-trials")
     run.add_argument("folder", type=Path)
     run.add_argument("--out", type=Path, required=True)
@@ -133,6 +137,12 @@ def _prepare_twins(arguments: argparse.Namespace) -> str:
     return f"{count} trials added"
 
 
+def _prepare_schedules(arguments: argparse.Namespace) -> str:
+    from .prepare_schedules import prepare_schedules
+
+    return "\n".join(prepare_schedules(arguments.out, _ROOT, seeds=arguments.perturbations))
+
+
 def _run_trials(arguments: argparse.Namespace) -> str:
     from .run_trials import Effort, run_trials
 
@@ -150,6 +160,7 @@ def _trial_table(arguments: argparse.Namespace) -> str:
 _TRIAL_STEPS = {
     "prepare-trials": _prepare_trials,
     "prepare-twins": _prepare_twins,
+    "prepare-schedules": _prepare_schedules,
     "run-trials": _run_trials,
     "trial-table": _trial_table,
 }

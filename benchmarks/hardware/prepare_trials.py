@@ -34,7 +34,7 @@ def prepare_trials(
     Raises CalledProcessError when ptxas refuses a text.
     """
     out.mkdir(parents=True, exist_ok=True)
-    preparation = _Preparation(out, root, seeds, cubins)
+    preparation = Preparation(out, root, seeds, cubins)
     entries = {entry.name: entry for entry in read_manifest(mutants)}
     trials = [
         preparation.trial(
@@ -66,8 +66,8 @@ def _stem(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Preparation:
-    """Where images go, and how many delayed forms each trial has."""
+class Preparation:
+    """Where images go, and how many delayed forms each trial has; without `cubins` the driver assembles PTX."""
 
     out: Path
     root: Path

@@ -13,6 +13,10 @@ from ptxcheck.repair.sanitizer import Tool
 from .run_trials import Line, read_lines
 from .trials import Trial, read_trials
 
+_BY_KERNEL = frozenset({"repair", "schedule"})
+"""Kinds with a row for each kernel."""
+_EACH = frozenset({"optimise", "schedule"})
+"""Kinds of which every time is told."""
 _HEAD = (
     "| | trials | run | right | restored to the word | operators | time against the original: median | half of them "
     "between | slowest |\n"
@@ -26,10 +30,10 @@ def show_trials(folder: Path, results: Path) -> str:
     trials = read_trials(folder)
     lines = {(line.name, line.step): line for line in read_lines(results)}
     rows = [_HEAD]
-    for kind in ("correct", "repair", "optimise"):
+    for kind in ("correct", "repair", "optimise", "schedule"):
         chosen = [trial for trial in trials if trial.kind == kind]
         rows.append(_row(f"**{kind}**", chosen, lines))
-        for harness in sorted({trial.harness for trial in chosen}) if kind == "repair" else ():
+        for harness in sorted({trial.harness for trial in chosen}) if kind in _BY_KERNEL else ():
             rows.append(_row(Path(harness).stem, [t for t in chosen if t.harness == harness], lines))
     rows += ["", *_sanitizer(trials, lines), ""]
     rows += [told for trial in trials for told in _remarks(trial, lines)]
@@ -59,7 +63,7 @@ def _sanitizer(trials: Iterable[Trial], lines: Mapping[tuple[str, str], Line]) -
     for tool in Tool:
         for title, wanted in (
             ("correct kernels", {"correct"}),
-            ("repaired, optimised", {"repair", "optimise"}),
+            ("repaired, optimised, scheduled", {"repair", "optimise", "schedule"}),
         ):
             counts = Counter(
                 line.outcome
@@ -75,7 +79,7 @@ def _remarks(trial: Trial, lines: Mapping[tuple[str, str], Line]) -> Iterable[st
         yield f"NOT RIGHT: {trial.name} ({trial.group}): {run.outcome} {run.detail}"
     if timed is not None and timed.outcome != "timed":
         yield f"NOT TIMED: {trial.name} ({trial.group}): {timed.outcome} {timed.detail}"
-    elif timed is not None and (timed.numbers["low"] > 1.0 or trial.kind == "optimise"):
+    elif timed is not None and (timed.numbers["low"] > 1.0 or trial.kind in _EACH):
         numbers = timed.numbers
         yield (
             f"{trial.name} ({trial.group}): {numbers['ratio']:.3f} ({numbers['low']:.3f} to {numbers['high']:.3f}) of "

@@ -15,9 +15,9 @@ class Trial:
 
     name: str
     kind: str
-    """repair, optimise, or correct for an original."""
+    """repair, optimise, schedule, or correct for an original."""
     group: str
-    """The operator of the mutant."""
+    """The operator of the mutant; what a schedule changes."""
     harness: str
     image: str
     delayed: tuple[str, ...]

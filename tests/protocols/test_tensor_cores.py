@@ -502,6 +502,75 @@ def test_the_corpus(path: str, wanted: VerdictKind) -> None:
     assert kind((CORPUS / path).read_text(), ALLOCATION) is wanted
 
 
+SECOND = "@first tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [others], 64;"
+SKIPPED = "setp.eq.u32 stop, n, 3;"
+
+
+@pytest.mark.parametrize(
+    ("parts", "wanted"),
+    [
+        ({"alloc": f"{ALLOC} {SECOND}"}, UNKNOWN),
+        ({"alloc": f"{ALLOC} {SECOND}", "free": f"{FREE} ld.shared.b32 base, [others]; {FREE}"}, PROVED),
+        ({"alloc": f"{ALLOC} {ALLOC}"}, VIOLATED),
+        ({"before": SKIPPED, "alloc": f"@stop bra SKIP; {ALLOC} SKIP:"}, UNKNOWN),
+        ({"before": SKIPPED, "alloc": f"@stop bra SKIP; {ALLOC} SKIP:", "free": f"@stop bra DONE; {FREE}"}, PROVED),
+        ({"before": SKIPPED, "alloc": f"@stop bra SKIP; {ALLOC} SKIP:", "free": f"@!stop bra DONE; {FREE}"},
+         VIOLATED),
+        ({"before": SKIPPED, "alloc": f"@stop bra THIS; {ALLOC} bra THAT; THIS: {ALLOC} THAT:"}, PROVED),
+        ({"before": SKIPPED, "alloc": f"@stop bra THIS; {ALLOC} THIS: {SECOND}"}, UNKNOWN),
+        ({"before": "setp.eq.and.u32 stop, n, 3, first;", "alloc": ALLOC.replace("@first", "@stop")}, UNKNOWN),
+    ],
+)  # fmt: skip
+def test_what_is_freed_was_allocated(parts: dict[str, str], wanted: VerdictKind) -> None:
+    assert kind(tensor(**({"access": ""} | parts)), ALLOCATION) is wanted
+
+
+@pytest.mark.parametrize(
+    ("block", "wanted"),
+    [
+        (".reqntid 128 .reqnctapercluster 2", PROVED),
+        (".reqntid 128", ASSUMES),
+        (".reqntid 128 .reqnctapercluster 3", VIOLATED),
+    ],
+)
+def test_pairs_need_clusters_of_pairs(block: str, wanted: VerdictKind) -> None:
+    text = tensor(block=block, access="").replace("cta_group::1", "cta_group::2")
+    assert kind(text, ALLOCATION) is wanted
+
+
+ONE_MULTIPLICATION = """{{
+    .reg .pred leads; .reg .b64 desc; .reg .b32 d;
+    setp.eq.u32 leads, thread, 0; mov.b64 desc, 0x4000404000010000;
+    {place}
+    @leads tcgen05.mma.cta_group::1.kind::f16 [d], desc, desc, {word}, 1;
+}}"""
+COPIED = (
+    "{ .reg .b64 desc; mov.b64 desc, 0x4000404000010000; "
+    "@first tcgen05.cp.cta_group::1.128x256b [at], desc; }"
+)
+
+
+@pytest.mark.parametrize(
+    ("access", "wanted"),
+    [
+        (ONE_MULTIPLICATION.format(place="mov.u32 d, base;", word="0x8040490"), PROVED),
+        (ONE_MULTIPLICATION.format(place="add.u32 d, base, 0x40000000;", word="0x8040490"), UNKNOWN),
+        (ONE_MULTIPLICATION.format(place="add.u32 d, base, 0x100000;", word="0x4040490"), PROVED),
+        (f"mov.u32 at, base; {COPIED}", PROVED),
+        (f"add.u32 at, base, 0x200000; {COPIED}", UNKNOWN),
+        (f"shl.b32 at, n, 16; add.u32 at, at, base; {COPIED}", UNKNOWN),
+        ("@first tcgen05.shift.cta_group::1.down [base + 0x200000];", PROVED),
+        ("shl.b32 at, n, 20; add.u32 at, at, base; @first tcgen05.shift.cta_group::1.down [at];", UNKNOWN),
+    ],
+)
+def test_operands_start_at_lanes_of_their_layout(access: str, wanted: VerdictKind) -> None:
+    assert kind(tensor(access=access), ACCESS) is wanted
+
+
+def test_scale_factors_start_at_the_first_lane() -> None:
+    assert kind(scaled(sa=0x20_0020), ACCESS) is UNKNOWN
+
+
 # ---------------------------------------------------------------- flags that rounds of loops set
 
 ROUND = """

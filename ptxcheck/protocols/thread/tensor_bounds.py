@@ -30,6 +30,7 @@ _ADDRESS_BITS = 32
 _ALL_COLUMNS = 512
 _ID_BITS = 0b11 << 30
 """Where the address of scale factors has their id."""
+_WITH_ID = frozenset({"scale_a", "scale_b"})
 _LOADS = frozenset({Op.LD, Op.LDU})
 _WRITING = frozenset({Trait.STORE, Trait.ATOMIC, Trait.ASYNC})
 
@@ -46,6 +47,20 @@ class Bounded:
     """Bits that its lane can have."""
     rests_on_slot: bool
     """It holds if nothing but the allocation writes to where its start is kept."""
+
+
+Slot = tuple[tuple[str, int], int]
+"""A place in shared memory: variable and offset."""
+
+
+class Origin(NamedTuple):
+    """The allocation that an address starts."""
+
+    columns: int
+    is_sure: bool
+    """Nothing but the allocation can be in its slot."""
+    slot: Slot | None
+    """Where its start is read from; None for column 0 of a kernel that allocates all columns."""
 
 
 class Extent(NamedTuple):
@@ -87,7 +102,7 @@ class TensorBounds:
         if by_thread is not None:
             offsets, rest = by_thread
             column = min(column, max(offset & _COLUMN_MASK for offset in offsets.values()) + rest)
-        lanes = (found.maybe & ~_ID_BITS) >> _LANE_SHIFT
+        lanes = (found.maybe & ~(_ID_BITS if name in _WITH_ID else 0)) >> _LANE_SHIFT
         return Bounded(columns, column, lanes, start is not None and not start[2])
 
     def are_apart(self, point: int, first: Extent, then: Extent) -> bool:
@@ -159,8 +174,8 @@ class TensorBounds:
 
     # ---- allocations
 
-    def allocation_of(self, point: int) -> tuple[int, bool] | None:
-        """Return the columns of the allocation that starts at an address, and whether that is sure."""
+    def allocation_of(self, point: int) -> Origin | None:
+        """Return the allocation that starts at an address."""
         operand = self._view.body.instructions[point].get("taddr")
         found = self._starts_at(self._view.facts.value(point, operand))
         if found is not None or not isinstance(operand, Register):
@@ -170,14 +185,22 @@ class TensorBounds:
         starts = {self._starts_at(value) for value in values or ()}
         return starts.pop() if len(starts) == 1 else None
 
-    def _starts_at(self, value: Value) -> tuple[int, bool] | None:
+    def slot_of(self, allocation: int) -> Slot | None:
+        """Return where an allocation writes its start, None when that is not one place."""
+        place = next((place for point, place in self._slots if point == allocation), None)
+        return None if place is None or place.at is None else (place.symbol, place.at)
+
+    def _starts_at(self, value: Value) -> Origin | None:
         if value.constant == 0 and self._all_columns():
-            return _ALL_COLUMNS, True
+            return Origin(_ALL_COLUMNS, True, None)
         start = self._start(value)
         if start is None or value.linear is None:
             return None
         rest = self._view.facts.of_linear(value.linear.without(start[0]), _ADDRESS_BITS)
-        return None if rest.constant != 0 else start[1:]
+        place = self._view.places.of(start[0].at, self._view.body.instructions[start[0].at].get("a"))
+        if rest.constant != 0 or place is None or place.at is None:
+            return None
+        return Origin(*start[1:], (place.symbol, place.at))
 
     def _merged_for(self, name: Name, threads: ThreadSet) -> list[Value] | None:
         """Return what some threads may find in a register that is merged: by the edges that one of them may take."""
@@ -252,4 +275,4 @@ class TensorBounds:
                 yield access.place.at is not None
 
 
-__all__ = ["SLOT", "Bounded", "Extent", "TensorBounds"]
+__all__ = ["SLOT", "Bounded", "Extent", "Origin", "Slot", "TensorBounds"]

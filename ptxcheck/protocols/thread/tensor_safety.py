@@ -38,7 +38,7 @@ from .same_numbers import SameNumbers
 from .same_rounds import SameRounds, Trip
 from .tensor_address import COPIED_COLUMNS, SHIFTED_COLUMNS, tensor_address, used_width, warp_addresses
 from .tensor_bounds import SLOT, Bounded, Extent, TensorBounds
-from .tensor_memory import COLUMNS, LEGAL_COLUMNS, LOADS, TENSOR_MEMORY, Pair
+from .tensor_memory import ALLOCATION, COLUMNS, LEGAL_COLUMNS, LOADS, TENSOR_MEMORY, Pair
 
 if TYPE_CHECKING:
     from ...view import KernelView
@@ -46,12 +46,17 @@ if TYPE_CHECKING:
 _MOVES = LOADS | {Op.TCGEN05_ST}
 _QUARTERS = 4
 _QUARTER = 32
+_QUARTER_STARTS, _ANY_LANE = 0b1100000, 0b1111111
+"""Bits that a lane may have."""
+_FOUR_ROWS = ".4x256b"
+_COPYING = frozenset({Op.TCGEN05_CP, Op.TCGEN05_SHIFT})
 _WHOLE_QUARTER = ".32x32b"
 _HALF_QUARTER = 16
 _SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
 """What every program may call without a body for it (PTX interoperability guide, "System Calls")."""
 _MOST_QUESTIONS = 6
 """Predicates whose answers are combined."""
+_FREED = "whether every way to the end of the kernel frees what is allocated here is not known"
 _ORDINARY_LOADS = frozenset({Op.LD, Op.LDU, Op.LD_NC})
 _OF_LAUNCH = frozenset({".param", ".const"})
 """Spaces whose contents are the same during a launch."""
@@ -139,6 +144,11 @@ class _Lives:
             yield from self._of_pair(point)
 
     def _of_pair(self, point: int) -> Iterator[Judgement]:
+        size = self._view.launch.cluster_size
+        if size is None:
+            yield VerdictKind.ASSUMES, Reason("clusters have an even number of CTAs", point)
+        elif size % 2:
+            yield _unknown(f"a cluster of {size} CTAs has a CTA with no peer", point)
         for block, _ in controlling(self._view.cfg, self._view.cfg.graph.block_of[point]):
             last = self._view.cfg.blocks[block].last
             guard = self._view.body.instructions[last].guard
@@ -153,6 +163,7 @@ class _Lives:
     def _freed(self, point: int) -> Iterator[Judgement]:
         """Yield why an allocation may live longer than its kernel, or be freed amiss."""
         columns, warp = self._memory.columns(point).constant, self._warp(point)
+        slot = self._bounds.slot_of(point)
         frees = []
         for free in sorted(self._memory.deallocations):
             threads = self._view.facts.execution(free).threads
@@ -162,11 +173,12 @@ class _Lives:
             if found is None:
                 yield _unknown("which allocation is freed here is not followed", free)
                 return
-            size, is_sure = found
-            if self._memory.columns(free).constant != size or size != columns:
+            if found.slot not in (None, slot):
+                continue
+            if self._memory.columns(free).constant != found.columns or found.columns != columns:
                 yield _unknown("whether as many columns are freed as were allocated is not known", free)
                 return
-            if not is_sure:
+            if not found.is_sure:
                 yield VerdictKind.ASSUMES, Reason(SLOT, point)
             if self._warp(free) is None:
                 yield _unknown(f"whether one warp alone frees is not known{self._of_block}", free)
@@ -175,7 +187,24 @@ class _Lives:
             frees.append(free)
         if len(self._memory.allocations) > 1 and len(frees) > 1:
             yield _unknown("which of several allocations is freed here is not followed", frees[0])
-        elif warp is not None and not self._is_freed_by(point, warp, frees):
+        elif not frees:
+            yield _unknown(_FREED, point)
+        elif warp is not None:
+            yield from self._freed_once(point, warp, frees)
+
+    def _freed_once(self, point: int, warp: ThreadSet, frees: list[int]) -> Iterator[Judgement]:
+        slot = self._bounds.slot_of(point)
+        same = [
+            p for p in self._memory.allocations if slot is None or self._bounds.slot_of(p) in (None, slot)
+        ]
+        own = [free for free in frees if self._runs_for(free, warp)]
+        for other in same:
+            if other != point and self._may_reach(point, warp, other, {}, own):
+                yield _unknown("whether this is freed before the next allocation is not known", other)
+        made = [p for p in same if self._runs_for(p, warp)]
+        if any(self._may_reach(None, warp, free, {}, made) for free in own) or not self._is_freed_by(
+            point, warp, own
+        ):
             yield from self._freed_by_another(point, warp, frees)
 
     def _comes_back(self, point: int) -> bool:
@@ -187,9 +216,8 @@ class _Lives:
             self._may_reach(point, warp, point, {}) and not self._rounds.once(Trip(point, warp))
         )
 
-    def _is_freed_by(self, point: int, warp: ThreadSet, frees: list[int]) -> bool:
+    def _is_freed_by(self, point: int, warp: ThreadSet, own: list[int]) -> bool:
         """Tell whether a warp that allocates frees once, on all its ways to the end."""
-        own = [free for free in frees if self._runs_for(free, warp)]
         if not own or self._may_end(point, warp, own, {}):
             return False
         return not any(self._may_reach(one, warp, other, {}) for one in own for other in own)
@@ -206,8 +234,7 @@ class _Lives:
             else:
                 found = self._rounds.together(made, freed, self._ways(common))
         if found is None:
-            text = "whether every way to the end of the kernel frees what is allocated here is not known"
-            yield _unknown(text, point)
+            yield _unknown(_FREED, point)
             return
         lasts = (
             self._view.cfg.blocks[block].last for block in common if not self._is_common(block, _OF_LAUNCH)
@@ -287,8 +314,16 @@ class _Lives:
         """Tell whether a warp may come to its end from a point, or from the entry, without any of some points."""
         return self._walk(start, warp, frozenset(stops), None, ways)
 
-    def _may_reach(self, start: int | None, warp: ThreadSet, goal: int, ways: Mapping[int, int]) -> bool:
-        return self._walk(start, warp, frozenset(), goal, ways)
+    def _may_reach(
+        self,
+        start: int | None,
+        warp: ThreadSet,
+        goal: int,
+        ways: Mapping[int, int],
+        stops: Iterable[int] = (),
+    ) -> bool:
+        """Tell whether a warp may come to a goal from a point, or from the entry, without any of some points."""
+        return self._walk(start, warp, frozenset(stops), goal, ways)
 
     def _walk(
         self,
@@ -306,9 +341,10 @@ class _Lives:
         while work:
             block, begin = work.pop()
             points = [p for p in cfg.blocks[block].points if p >= begin]
-            if goal in points:
-                return True
-            if any(p in stops for p in points):
+            met = next((p for p in points if p == goal or p in stops), None)
+            if met is not None:
+                if met == goal:
+                    return True
                 continue
             for edge in cfg.edges_from(block):
                 if edge.kind is EdgeKind.TRAP or ways.get(block, edge.target) != edge.target:
@@ -389,8 +425,10 @@ class _Accesses:
         for point in sorted(self._memory.points[Op.TCGEN05_CP]):
             shape = self._view.body.instructions[point].operation.slots.get("shape", "")
             yield from self._inside(point, "taddr", COPIED_COLUMNS.get(shape, 1))
+            yield from self._starts_at_lane(point, "taddr", _ANY_LANE if shape == _FOUR_ROWS else 0)
         for point in sorted(self._memory.points[Op.TCGEN05_SHIFT]):
             yield from self._inside(point, "taddr", SHIFTED_COLUMNS)
+            yield from self._starts_at_lane(point, "taddr", _QUARTER_STARTS)
         for point in sorted(self._memory.of(TCGEN05)):
             yield from self._multiplication(point)
 
@@ -408,9 +446,7 @@ class _Accesses:
             yield _unknown("the columns of D are not known, as its shape is not", point)
         else:
             yield from self._inside(point, "taddr", d.columns)
-            place = self._bounds.of(point)
-            if place is not None and place.lane_bits & ~(0 if d.all_lanes else _HALF_QUARTER):
-                yield _unknown("whether D starts at a lane of its layout is not known", point)
+            yield from self._starts_at_lane(point, "taddr", 0 if d.all_lanes else _HALF_QUARTER)
         for operand, what in BESIDE_D.items():
             if instruction.get(operand) is None:
                 continue
@@ -419,10 +455,18 @@ class _Accesses:
                 continue
             columns = operand_columns(operand, word.shape, word.fields).most
             yield from self._inside(point, operand, columns)
+            yield from self._starts_at_lane(point, operand, 0 if d.all_lanes else _HALF_QUARTER)
             if not self._bounds.are_apart(point, Extent("taddr", d.columns), Extent(operand, columns)):
                 yield _unknown(f"whether {what} and D have no column in common is not known", point)
         if d is not None and not d.all_lanes:
             yield from self._in_half_of_d(point)
+
+    def _starts_at_lane(self, point: int, name: str, bits: int) -> Iterator[Judgement]:
+        """Yield why an operand may start at a lane with other bits than these."""
+        place = self._bounds.of(point, name)
+        if place is not None and place.lane_bits & ~bits:
+            what = "D" if name == "taddr" and point not in self._memory.of(_COPYING) else "this operand"
+            yield _unknown(f"whether {what} starts at a lane of its layout is not known", point)
 
     def _in_half_of_d(self, point: int) -> Iterator[Judgement]:
         """Yield why A or metadata may start in another half of each quarter of lanes than D."""
@@ -485,6 +529,10 @@ def _flaws_of_allocations(view: KernelView) -> Iterator[Reason]:
     )
     for find, text in pairs:
         yield from (Reason(text, pair.first) for pair in find())
+    size = view.launch.cluster_size
+    for point in sorted(memory.of(ALLOCATION)) if size is not None and size % 2 else ():
+        if view.body.instructions[point].operation.has(Mod.CTA_GROUP_2):
+            yield Reason(f"a cluster of {size} CTAs has a CTA with no peer", point)
     for point, columns in memory.wrong_sizes():
         yield Reason(f"{columns} columns are freed, which nothing allocates", point)
     for point, _ in use.freed_elsewhere():

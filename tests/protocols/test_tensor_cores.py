@@ -749,6 +749,7 @@ ONLY_FOR_SOME = "setp.ne.u32 stop, n, 0; and.pred leads, leads, stop;"
         (f"@leads {MMA} {ELECTED} @leads {COMMIT} OTHERS:", VIOLATED),
         (f"@leads {MMA}", VIOLATED),
         (f"@leads {COMMIT} @leads {MMA}", UNKNOWN),
+        (f"@leads {MMA} @leads {COMMIT.replace('group::1', 'group::2')}", UNKNOWN),
         (f"@leads {MMA} setp.eq.u32 stop, n, 7; @stop bra DONE; @leads {COMMIT}", VIOLATED),
         (f"@first {MMA} @first {COMMIT}", VIOLATED),
         (f"elect.sync _|leads, -1; @leads {MMA} @leads {COMMIT}", UNKNOWN),

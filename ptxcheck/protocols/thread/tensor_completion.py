@@ -115,10 +115,15 @@ def _is_left_open(view: KernelView, elections: Elections, point: int) -> bool:
     """Tell whether the thread that issues at a point may end without a commit."""
     memory, instructions = view.tensor_memory, view.body.instructions
     guard = instructions[point].guard
-    commits = memory.points[Op.TCGEN05_COMMIT]
+    group = instructions[point].operation.slots.get("cta_group")
+    commits = frozenset(
+        p
+        for p in memory.points[Op.TCGEN05_COMMIT]
+        if instructions[p].operation.slots.get("cta_group") == group
+    )
     stops = frozenset(p for p in commits if instructions[p].guard is None)
     if guard is not None:
-        stops |= memory.commits_guarded_by(point, guard)
+        stops |= memory.commits_guarded_by(point, guard) & commits
     edges = (
         edge
         for block, target in controlling(view.cfg, view.cfg.graph.block_of[point])

@@ -529,10 +529,10 @@ def _flaws_of_allocations(view: KernelView) -> Iterator[Reason]:
     )
     for find, text in pairs:
         yield from (Reason(text, pair.first) for pair in find())
-    size = view.launch.cluster_size
-    for point in sorted(memory.of(ALLOCATION)) if size is not None and size % 2 else ():
+    ctas = view.launch.cluster_size or 0
+    for point in sorted(memory.of(ALLOCATION)) if ctas % 2 else ():
         if view.body.instructions[point].operation.has(Mod.CTA_GROUP_2):
-            yield Reason(f"a cluster of {size} CTAs has a CTA with no peer", point)
+            yield Reason(f"a cluster of {ctas} CTAs has a CTA with no peer", point)
     for point, columns in memory.wrong_sizes():
         yield Reason(f"{columns} columns are freed, which nothing allocates", point)
     for point, _ in use.freed_elsewhere():

@@ -10,6 +10,11 @@ Judgement = tuple[VerdictKind, Reason]
 """What one instruction makes of a property, and why. Nothing where the property is shown of it."""
 
 
+def unknown(text: str, point: int) -> Judgement:
+    """Return that an instruction leaves a property undecided."""
+    return VerdictKind.UNKNOWN, Reason(text, point)
+
+
 def verdict_of(which: Property, found: Iterable[Judgement]) -> Verdict:
     """Return the worst of all judgements with its reasons; `proved` when there is none."""
     judgements = tuple(dict.fromkeys(found))
@@ -17,4 +22,4 @@ def verdict_of(which: Property, found: Iterable[Judgement]) -> Verdict:
     return Verdict(which, worst, tuple(reason for kind, reason in judgements if kind is worst))
 
 
-__all__ = ["Judgement", "verdict_of"]
+__all__ = ["Judgement", "unknown", "verdict_of"]

@@ -23,7 +23,7 @@ from .divergence import WARP, controlling
 from .elections import Elections
 from .handed_roles import HandedRoles
 from .issue import issued_by_several
-from .judgement import Judgement, verdict_of
+from .judgement import Judgement, unknown, verdict_of
 from .largest_block import Launched
 from .register_flow import unknown_calls
 from .tensor_memory import ASYNCHRONOUS, ISSUED_ONCE, LOADS
@@ -57,7 +57,7 @@ def tensor_completion_verdict(launched: Launched) -> Verdict | None:
 def _judgements(launched: Launched) -> Iterator[Judgement]:
     view = launched.view
     if not view.function.is_entry:
-        yield _unknown("what calls this function is not known", -1)
+        yield unknown("what calls this function is not known", -1)
     for under, taken in launched.each():
         yield from _issues(under)
         if taken is not None and under.tensor_memory.of(ISSUED_ONCE):
@@ -68,14 +68,14 @@ def _judgements(launched: Launched) -> Iterator[Judgement]:
     for point in sorted(memory.of(ASYNCHRONOUS)):
         warps = _whole_warps(view, point)
         if _is_left_open(view, elections.setdefault(warps, Elections(view, warps)), point):
-            yield _unknown("whether a commit comes behind this on every way is not known", point)
+            yield unknown("whether a commit comes behind this on every way is not known", point)
     told = frozenset(
         p for p, i in enumerate(view.body.instructions) if i.guard is None and i.operation.traits & _TELLING
     )
     waits = frozenset(p for p in memory.store_waits if view.body.instructions[p].guard is None)
     for point in sorted(memory.points[Op.TCGEN05_ST]):
         if _may_come(view, point, waits | told, memory.deallocations, _any_edge):
-            yield _unknown("whether this store is waited for on every way is not known", point)
+            yield unknown("whether this store is waited for on every way is not known", point)
         elif _may_come(view, point, waits, memory.deallocations, _any_edge):
             yield VerdictKind.ASSUMES, Reason(_TOLD, point)
     for point in memory.open_uses[:1]:
@@ -93,7 +93,7 @@ def _issues(view: KernelView) -> Iterator[Judgement]:
         if warps is not None and len(warps) == 1:
             yield VerdictKind.ASSUMES, Reason(_HANDED, -1)
         else:
-            yield _unknown("whether one thread alone issues this is not known", point)
+            yield unknown("whether one thread alone issues this is not known", point)
 
 
 def _whole_warps(view: KernelView, point: int) -> ThreadSet | None:
@@ -187,10 +187,6 @@ def _flaws(view: KernelView) -> Iterator[Reason]:
         yield Reason("no commit comes behind this in its thread", missing.first)
     for pair in (*memory.unawaited_stores(), *view.tensor_memory_use.stored_before_multiplication()):
         yield Reason("nothing waits for this store", pair.first)
-
-
-def _unknown(text: str, point: int) -> Judgement:
-    return VerdictKind.UNKNOWN, Reason(text, point)
 
 
 __all__ = ["tensor_completion_verdict"]

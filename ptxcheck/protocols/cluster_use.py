@@ -24,13 +24,25 @@ def uses_cluster(cfg: Cfg) -> bool:
     return any(_concerned(instruction) for instruction in cfg.instructions)
 
 
+def reaches_others(cfg: Cfg) -> bool:
+    """Tell whether a kernel may reach into another CTA of its cluster."""
+    return any(_reaches(instruction) for instruction in cfg.instructions)
+
+
 def _concerned(instruction: Instruction) -> bool:
+    return (
+        instruction.operation.op in _OPS
+        or _reaches(instruction)
+        or any(_reads_shape(operand) for operand in instruction.operands)
+    )
+
+
+def _reaches(instruction: Instruction) -> bool:
     operation = instruction.operation
     return (
-        operation.op in _OPS
+        operation.op is Op.MAPA
         or operation.has(Mod.CTA_GROUP_2)
         or ("mask" in operation.operand_index and not _MULTICAST.isdisjoint(operation.traits))
-        or any(_reads_shape(operand) for operand in instruction.operands)
     )
 
 

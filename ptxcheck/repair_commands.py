@@ -65,7 +65,7 @@ def repair_command(write: Write, fail: Fail) -> click.Command:
             context.exit(_try_schedules(path, options, write, fail))
         text, judge, assembler = prepared(path, options["config_file"], fail)
         if options["optimise"]:
-            better = optimise(text, judge, assembler)
+            better = optimise(text, judge, assembler, brief=judge.brief)
             result, left = better.text, False
             shown, table = _optimised_text(path, better), _optimised_table(better)
         else:

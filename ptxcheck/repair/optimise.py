@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ..protocols.outcome import Flaw
 from ..protocols.whole_kernel import WholeKernel
+from ..verdict import VerdictKind
 from ..view import KernelView
 from .assemble import assemble
 from .edits import apply_edits
@@ -42,10 +43,18 @@ class Optimised:
     tried: int
 
 
-def optimise(text: str, judge: Judge, assembler: Assembler, *, seconds: float | None = None) -> Optimised:
+def optimise(
+    text: str,
+    judge: Judge,
+    assembler: Assembler,
+    *,
+    seconds: float | None = None,
+    brief: Judge | None = None,
+) -> Optimised:
     """Remove or weaken what is redundant, in the order of the text; kernels that are not proved stay as they are.
 
-    With `seconds`, no statement is tried after so long, and `skipped` says so.
+    With `seconds`, no statement is tried after so long, and `skipped` says so. `brief` judges in less time: what it
+    finds wrong is not looked at further.
     """
     end = math.inf if seconds is None else time.monotonic() + seconds
     state = judge(text)
@@ -66,6 +75,8 @@ def optimise(text: str, judge: Judge, assembler: Assembler, *, seconds: float | 
             for each in choices:
                 tried += 1
                 changed = apply_edits(text, each.patch.edits)
+                if brief is not None and _is_worse(state, brief(changed)):
+                    continue
                 after = judge(changed)
                 if _is_as_good(state, after, kernel) and _assembles(changed, assembler):
                     line = state.views[kernel].module.source.position(start).line
@@ -91,6 +102,15 @@ def _why_not(state: Judgement, kernel: str) -> str:
     return ""
 
 
+def _is_worse(before: Judgement, after: Judgement) -> bool:
+    """Tell whether something is wrong that was right, however little time there was to look at it."""
+    old, new = before.counts(), after.counts()
+    broken = (name for name, kind in after.verdicts.items() if kind is VerdictKind.VIOLATED)
+    return any(count > old[key] for key, count in new.items()) or any(
+        before.verdicts.get(name) is not VerdictKind.VIOLATED for name in broken
+    )
+
+
 def _is_as_good(before: Judgement, after: Judgement, kernel: str) -> bool:
     """Tell whether every verdict is the same, and rests on no more; no rule fires more often, pedantic ones neither."""
     old, new = before.counts(), after.counts()
@@ -100,6 +120,8 @@ def _is_as_good(before: Judgement, after: Judgement, kernel: str) -> bool:
         return False
     first, second = (state.views[kernel].whole_kernel for state in (before, after))
     if first is None or second is None or first.equations != second.equations:
+        return False
+    if not set(first.result.trips) <= set(second.result.trips):
         return False
     return _rests_on(second) <= _rests_on(first) and not _forbidden(second) - _forbidden(first)
 

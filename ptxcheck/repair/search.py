@@ -26,6 +26,8 @@ _MORE = 640
 _SECONDS = 15.0
 _SLOW_SECONDS = 10.0
 """For candidates that a short verification does not decide."""
+_WAITING_SECONDS = 4.0
+"""After which these come before further candidates."""
 _FURTHER, _FURTHER_SECONDS = 20, 4.0
 """Candidates, and time for more, behind a patch that shows another finding."""
 _DEPTH = 2
@@ -257,16 +259,23 @@ def _passing(
 ) -> Iterator[_Passed]:
     """Yield patches after which the target is gone and nothing is worse than in `original`, smallest first.
 
-    What a short verification does not decide comes after the rest. A patch that removes the target and shows other
+    What a short verification does not decide comes some seconds later. A patch that removes the target and shows other
     findings is followed further, to the depth.
     """
     view = state.views.get(target.kernel or "")
     if view is None:
         return
     slow: list[tuple[Patch, str]] = []
+    due = math.inf
     unmasked: list[tuple[Patch, str, Judgement]] = []
     sieve = _Sieve.of(view, target, judges.plain)
-    for patch, patched in _sifted(_patched(text, view, state, target, judges.quick), sieve, judges, budget):
+    for candidate in _sifted(_patched(text, view, state, target, judges.quick), sieve, judges, budget):
+        if time.process_time() > due:
+            yield from _passing_late(slow, original, state, target, judges)
+            slow, due = [], math.inf
+        if candidate is None:
+            continue
+        patch, patched = candidate
         after = (judges.brief or judges.full)(patched)
         answer = refusal(original, after, target, state, as_strong=judges.brief is None)
         if answer is Refusal.NEW_FINDING:
@@ -278,6 +287,7 @@ def _passing(
             state, after, target.kernel
         ):
             if not (patch.needs_proof and budget.workloads.shrink(state, after, target.kernel)):
+                due = due if slow else time.process_time() + _WAITING_SECONDS
                 slow.append((patch, patched))
         elif answer is None and refusal(original, after := judges.full(patched), target, state) is None:
             yield (patch,), patched, after
@@ -318,15 +328,17 @@ class _Sieve:
 
 def _sifted(
     found: Iterable[tuple[Patch, str]], sieve: _Sieve, judges: Judges, budget: _Budget
-) -> Iterator[tuple[Patch, str]]:
-    """Yield the patches that pass a sieve, for as long as there is time."""
+) -> Iterator[tuple[Patch, str] | None]:
+    """Yield the patches that pass a sieve, for as long as there is time, and None for each that does not."""
     for patch, patched in found:
         if judges.is_late:
             return
-        if sieve.passes(patch, patched, budget.workloads):
-            if not budget.take():
-                return
+        if not sieve.passes(patch, patched, budget.workloads):
+            yield None
+        elif budget.take():
             yield patch, patched
+        else:
+            return
 
 
 def _patched(

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from ptxcheck.cli import main
+from ptxcheck.descriptors import spec, violations
 from ptxcheck.repair.harness import HarnessError, LaunchPlan, MapArgument, load_harness
 from ptxcheck.repair.session import Plan, run_session
 from ptxcheck.repair.triton_harness import ArgumentType, TensorDescriptor, TritonHarness
@@ -229,6 +230,10 @@ def test_descriptors_and_workspaces_become_parameters(cache: Path) -> None:
         1,
     ]
     assert plan.data["a"].shape == (256, 192)
+    encoded = spec.tensor_map_of(
+        {"shape": [192, 256], "strides": [384], "address": 1 << 20, **map_of_a.fields}
+    )
+    assert not violations(encoded)
     scratch = plan.arguments["global_scratch"]
     assert isinstance(scratch, np.ndarray)
     assert scratch.nbytes == 2 * 128  # one map for each of two programs

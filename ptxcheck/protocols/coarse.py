@@ -34,7 +34,12 @@ def examined(protocol: Protocol, examine: Callable[[Protocol], Outcome]) -> Outc
     """
     quick_look = _QuickLook(joins_possible=True)
     outcome = _looked_at(protocol, quick_look)
-    if outcome is not None and outcome.memory_doubts and not outcome.problems and quick_look.has_joined_possible:
+    if (
+        outcome is not None
+        and outcome.memory_doubts
+        and not outcome.problems
+        and quick_look.has_joined_possible
+    ):
         quick_look = _QuickLook(joins_possible=False)
         outcome = _looked_at(protocol, quick_look)
     if outcome is None or outcome.problems:
@@ -104,7 +109,7 @@ class _QuickLook:
     def _joined(self, strand: Strand, index: int) -> Iterator[tuple[Action, int]]:
         waiting: list[tuple[Access, int]] = []
         for action, event in self._with_reads_together(strand):
-            if isinstance(action, Access) and not action.combines and not action.blocks:
+            if isinstance(action, Access) and self._may_wait(action):
                 waiting.append((action, event))
                 continue
             yield from self._as_one(waiting, index)
@@ -112,9 +117,16 @@ class _QuickLook:
             yield action, event
         yield from self._as_one(waiting, index)
 
+    def _may_wait(self, access: Access) -> bool:
+        """Tell whether an access may be put together with others, or stand behind what is: not a write with excuses."""
+        return not access.combines and not access.blocks and (self._is_joined(access) or not access.writes)
+
+    def _is_joined(self, access: Access) -> bool:
+        return _is_exact(access) and (access.certain or self._joins_possible)
+
     def _as_one(self, accesses: list[tuple[Access, int]], index: int) -> Iterator[tuple[Action, int]]:
-        """Yield accesses that follow each other as one of all certain reads and one of all certain writes, and the
-        rest.
+        """Yield accesses that follow each other as one of all certain reads and one of all certain writes, the same of
+        those that may not happen, and other reads.
         """
         if len(accesses) < 2:
             yield from accesses
@@ -122,20 +134,19 @@ class _QuickLook:
         last = accesses[-1][1]
         first = accesses[0][0].point
         point = self._point((first, "of", index), first)
-        rest: dict[tuple[object, ...], tuple[Access, int]] = {}
         for certain in (True, False):
-            kind = [access for access, _ in accesses if access.certain is certain]
-            exact = [access for access in kind if _is_exact(access)] if certain or self._joins_possible else []
-            self.has_joined_possible |= not certain and len(exact) > 1
-            reads = {span for access in exact for span in access.reads}
-            writes = {span for access in exact for span in access.writes}
+            joined = [each for each, _ in accesses if each.certain is certain and self._is_joined(each)]
+            self.has_joined_possible |= not certain and len(joined) > 1
+            reads = {span for access in joined for span in access.reads}
+            writes = {span for access in joined for span in access.writes}
             if reads:
                 yield Access(point, reads=tuple(merged(reads)), certain=certain), last
             if writes:
                 yield Access(point, writes=tuple(merged(writes)), certain=certain), last
+        rest: dict[tuple[object, ...], tuple[Access, int]] = {}
         for access, event in accesses:
-            if not _is_exact(access) or not (access.certain or self._joins_possible):
-                rest.setdefault((access.reads, access.writes, access.certain), (access, event))
+            if not self._is_joined(access):
+                rest.setdefault((access.reads, access.certain), (access, event))
         yield from rest.values()
 
     def _with_reads_together(self, strand: Strand) -> Iterator[tuple[Action, int]]:

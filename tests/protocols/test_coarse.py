@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from random import Random
 
 import pytest
 
@@ -81,3 +83,36 @@ def test_doubts_are_told_at_an_instruction() -> None:
     outcome, looks = looked_closely(pair((*writes(1, 2), somewhere, somewhere, MEET), (MEET, *reads(3, 4))))
     assert looks == 0
     assert [doubt.point for doubt in outcome.memory_doubts] == [7]
+
+
+def perhaps(action: Access) -> Access:
+    """Return an access that may not happen."""
+    return replace(action, certain=False)
+
+
+def test_accesses_that_may_not_happen_are_ordered_together() -> None:
+    early = tuple(perhaps(each) for each in (*writes(1, 2, 3), *reads(4, 5)))  # type: ignore[arg-type]
+    late = tuple(perhaps(each) for each in reads(6, 7, 8))  # type: ignore[arg-type]
+    outcome, looks = looked_closely(pair((*early, MEET), (MEET, *late)))
+    assert (outcome.problems, outcome.memory_doubts, looks) == ((), (), 0)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_what_may_go_wrong_is_in_doubt_in_the_quick_look_too(seed: int) -> None:
+    chance = Random(seed)
+
+    def some() -> tuple[Action, ...]:
+        found: list[Action] = []
+        for point in range(chance.randint(1, 5)):
+            place, certain = (chance.choice(PLACES),), chance.random() < 0.3
+            reads, writes = ((), place) if chance.random() < 0.5 else (place, ())
+            found.append(Access(point + 1, reads, writes, certain))
+        return tuple(found)
+
+    protocol = pair((*some(), MEET, *some()), (*some(), MEET, *some()))
+    quick, close = examined(protocol, examine), examine(protocol)
+    assert {(p.flaw, p.point) for p in quick.problems} == {(p.flaw, p.point) for p in close.problems}
+    if not close.problems:
+        assert quick.memory_doubts or not close.memory_doubts
+        points = {action.point for strand in protocol.strands for action in strand.actions}
+        assert {each.point for each in quick.memory_doubts} <= points

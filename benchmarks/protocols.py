@@ -7,8 +7,8 @@
 kernels of each group and target; `--tensor-cores` leaves out those without wgmma or tcgen05.
 
 Nothing that a library ships may come out violated, but for what `library_bugs.toml` shows to be broken. Time is
-processor time of the verification alone, beside that of `ptxas -O3` on the whole file (`python -m benchmarks.corpora
-ptxas` measures it).
+processor time of the verification alone, with the garbage collector paused as in `check`, beside that of `ptxas -O3` on
+the whole file (`python -m benchmarks.corpora ptxas` measures it).
 """
 
 from __future__ import annotations
@@ -171,7 +171,8 @@ def _verify_file(job: Job) -> list[Row]:
         launch, _ = launch_of(function, [])
         started = time.process_time()
         try:
-            result = verify(cfg, function, module, launch, seconds=job.seconds, accesses=job.accesses)
+            with paused(len(cfg.instructions)):
+                result = verify(cfg, function, module, launch, seconds=job.seconds, accesses=job.accesses)
         except Exception as error:  # a table of all kernels is worth more than the first traceback
             where = traceback.extract_tb(error.__traceback__)[-1]
             note = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"

@@ -16,7 +16,7 @@ from .actions import Protocol
 from .machine.execute import Question
 from .machine.lockstep import carried_registers
 from .machine.observation import Observation
-from .machine.paths import Plan
+from .machine.paths import Plan, Rounds
 from .machine.program import Program
 from .machine.shifted import Sizes
 from .machine.symbol import Atom, Condition, show_atom
@@ -136,7 +136,7 @@ class AllSizes:
 
     def _run(self, number: int) -> SizedRun:
         observations = tuple(Observation(self._carried) for _ in range(self._shape.ctas))
-        path, protocol = self._execute(SizePlan((1,), size=self._size, number=number), observations)
+        path, protocol = self._execute(SizePlan(Rounds(1), size=self._size, number=number), observations)
         self._relations.update(condition.relation for condition, _ in path)
         sizes = Sizes()
         for condition, truth in path:

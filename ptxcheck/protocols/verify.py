@@ -16,7 +16,7 @@ from ..launch import Dim, GivenValue, Launch
 from ..op import Op
 from ..spec import Trait
 from ..verdict import Property, Reason, Verdict, VerdictKind
-from .actions import Access, Arrive, Barrier, Expect, Protocol
+from .actions import Access, Protocol
 from .all_sizes import AllSizes, OtherDecisionError, Path, SizePlan, size_of
 from .cluster_use import uses_cluster
 from .coarse import examined, without_accesses
@@ -25,13 +25,14 @@ from .given import with_given
 from .handed_numbers import is_handed_on
 from .handed_turns import are_in_turn
 from .lane_order import taken_to_be_in_step
+from .loop_rounds import FEWEST, LoopRounds
 from .lowered import Lowered
 from .lowering import build_protocol
 from .machine.doubt import doubt_of, empty_sizes, realised
 from .machine.execute import Machine
 from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
-from .machine.paths import Coverage, Plan, explore
+from .machine.paths import Counts, Coverage, Plan, Rounds, explore
 from .machine.polling import POLLS
 from .machine.program import Program
 from .machine.solver import SolverOracle
@@ -53,19 +54,11 @@ from .outcome import Doubt, Equation, Flaw, Outcome, Problem
 from .read_values import Answers, are_possible
 from .search import examine
 from .simulate import simulate
-from .stages import most_stages
 from .tensor_loads import LoadUses
 from .thread.register_count import most_registers
 
-_TRIPS = (3, 1, 0, 2, 5)
-_NESTED_TRIPS = ((2, 3), (1, 1), (3, 1), (2, 0), (0, 0), (1, 2), (2, 2), (1, 5), (3, 5))
-_FURTHER_TRIPS = (4, 8, 7, 16, 17, 33)
-_FURTHER_NESTED_TRIPS = ((2, 4), (1, 8), (4, 2), (8, 1), (2, 17), (17, 2))
-"""For sides that the first counts do not lead to: bodies that a compiler unrolled."""
 _EFFORT = 600
 """Actions of runs that are made for all sizes, for each second that verification may take."""
-_DEEPEST = 33
-"""Most rounds of a loop that are run for the sake of deep rings."""
 _MOST_RUNS = 96
 _MOST_ANSWERS = 6
 """Most times that a run is made again because a poll hangs that is not repeated; the last time all of them fail."""
@@ -291,17 +284,29 @@ def _admitted_cluster(verifier: Callable[[Dim], _Verifier]) -> tuple[Dim, bool]:
     """
     least = 1
     doubtful: list[Dim] = []
+    put_off: list[Dim] = []
+    """Shapes that a short run does not suit, for which a longer one could do better."""
     for cluster in _CLUSTERS:
-        if prod(cluster) < least:
-            continue
-        tried = verifier(cluster)
-        needed = tried.probe()
-        if not needed:
-            return cluster, True
-        least = max(least, needed)
-        if tried.is_in_doubt:
-            doubtful.append(cluster)
-    return (doubtful[0] if doubtful else _CLUSTERS[0]), False
+        if prod(cluster) >= least:
+            tried = verifier(cluster)
+            needed = tried.probe(FEWEST)
+            if needed == 1:
+                put_off.append(cluster)
+            elif not needed:
+                needed = tried.probe()
+                if not needed:
+                    return cluster, True
+            least = max(least, needed)
+            if tried.is_in_doubt:
+                doubtful.append(cluster)
+    for cluster in put_off:
+        if prod(cluster) >= least:
+            tried = verifier(cluster)
+            if not tried.probe():
+                return cluster, True
+            if tried.is_in_doubt:
+                doubtful.append(cluster)
+    return (min(doubtful, key=_CLUSTERS.index) if doubtful else _CLUSTERS[0]), False
 
 
 def _most_threads(function: Function) -> Dim | None:
@@ -348,10 +353,7 @@ class _Verifier:
         """Somebody waits for an mbarrier, or looks at one."""
         self._looked_at: set[int] = set()
         """Accesses that the order of lanes was looked at for."""
-        self._stages = 0
-        """Most stages of a ring, as far as the runs show."""
-        self._copies = 0
-        """Most places from which one strand expects bytes at one mbarrier."""
+        self._rounds = LoopRounds(program)
         self._is_plain = True
         """Every decision was on one symbol against a number, where wrap-around does not matter."""
         self._paths: set[tuple[tuple[Condition, bool], ...]] = set()
@@ -359,18 +361,7 @@ class _Verifier:
     def run(self) -> Verification:
         coverage = Coverage()
         try:
-            grid, further = self._grid()
-            explore(
-                grid,
-                self._deep,
-                further,
-                _MOST_RUNS,
-                self._run,
-                self._oracle.is_possible,
-                self._is_spent,
-                coverage,
-                self._oracle.numbers,
-            )
+            explore(self._counts(), _MOST_RUNS, self._run, self._oracle, self._is_spent, coverage)
         except _EnoughError:
             pass
         except NotFollowedError as error:
@@ -385,12 +376,15 @@ class _Verifier:
         self._elect_others()
         return self._result
 
+    def _counts(self) -> Counts:
+        return Counts(self._rounds.first, lambda: self._rounds.deep(self._recorded), self._rounds.further)
+
     def _fail_looks(self) -> None:
         """Come to waits that looks ahead have spared in all runs: there all looks fail, though phases are over."""
         if not self._program.peeks or self._result.failures or self._program.events <= self._recorded:
             return
         recorded = set(self._recorded)
-        plan = Plan(self._grid()[0][0])
+        plan = Plan(self._rounds.first[0])
         try:
             decisions, traces = self._trace(plan, failing=None)
             protocol, outcome = self._judge(traces)
@@ -412,7 +406,7 @@ class _Verifier:
         if not elections or self._result.failures or self._result.reasons:
             return
         try:
-            _, traces = self._trace(Plan(self._grid()[0][0]), elects_last=True)
+            _, traces = self._trace(Plan(self._rounds.first[0]), elects_last=True)
             _, outcome = self._judge(traces)
         except (NotFollowedError, ImpossibleError):
             pass
@@ -442,7 +436,7 @@ class _Verifier:
             if plan.settled:
                 raise OtherDecisionError
             result.runs += 1
-            plan.trips = (most_rounds(observations),)
+            plan.rounds = Rounds(most_rounds(observations))
             protocol, outcome = self._judge(traces)
             self._note(plan, decisions, traces, protocol, outcome)
             return tuple(decisions.taken), protocol
@@ -454,12 +448,12 @@ class _Verifier:
             return
         result.complete = result.for_all is not None
 
-    def probe(self) -> int:
+    def probe(self, rounds: Rounds | None = None) -> int:
         """Make one run: 0 when it holds its contract, else the least number of CTAs that could do better."""
         self._examine = _misfits
         self._is_probe = True
         try:
-            self._run(Plan(self._grid()[0][0]))
+            self._run(Plan(rounds or self._rounds.first[0]))
         except _EnoughError:
             return 1
         except ImpossibleError:
@@ -473,24 +467,6 @@ class _Verifier:
         """What went wrong may be impossible."""
         return any(run.doubt for run in self._result.failures)
 
-    def _grid(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-        """Return the trip counts of runs, and further ones: pairs where an acting loop has another one inside."""
-        depths = [len(self._program.acting_loops(loop.header)) for loop in self._cfg.loops]
-        if max(depths, default=0) > 1:
-            return list(_NESTED_TRIPS), list(_FURTHER_NESTED_TRIPS)
-        return [(trips,) for trips in _TRIPS], [(trips,) for trips in _FURTHER_TRIPS]
-
-    def _deep(self) -> list[tuple[int, ...]]:
-        """Return counts that take every stage of a ring three times, from each copy of a body that was unrolled.
-
-        A wait for the mbarrier behind the right one is passed a lap too early, which the laps before it may hide.
-        """
-        rounds = min(3 * self._stages + 1 + (2 * self._copies if self._copies > 1 else 0), _DEEPEST)
-        nested = len(self._grid()[0][0]) > 1
-        if rounds <= max(_TRIPS):
-            return []
-        return [(1, rounds)] if nested else [(rounds,)]
-
     def _run(self, plan: Plan) -> bool:
         """Run a plan; False when its decisions are those of an earlier run."""
         if self._is_late():
@@ -502,8 +478,8 @@ class _Verifier:
         self._paths.add(path)
         self._is_plain &= all(len(condition.form.terms) == 1 for condition, _ in path)
         self._result.runs += 1
-        if plan.trips[-1] not in self._result.trips:
-            self._result.trips.append(plan.trips[-1])
+        if plan.rounds.inner not in self._result.trips:
+            self._result.trips.append(plan.rounds.inner)
         protocol, outcome = self._judge(traces)
         failing: set[tuple[int, Peek]] = set()
         answers = 1 if self._is_probe else _MOST_ANSWERS
@@ -512,7 +488,7 @@ class _Verifier:
             if not hung:
                 break
             failing |= hung
-            again = Plan(plan.trips, plan.flips, plan.preset)
+            again = Plan(plan.rounds, plan.flips, plan.preset)
             decisions, traces = self._trace(again, failing=None if attempt == answers - 1 else failing)
             protocol, outcome = self._judge(traces)
         self._note(plan, decisions, traces, protocol, outcome)
@@ -531,7 +507,7 @@ class _Verifier:
             if fresh <= failing or self._is_spent():
                 break
             failing |= fresh
-            decisions, traces = self._trace(Plan(plan.trips, plan.flips, plan.preset), failing=failing)
+            decisions, traces = self._trace(Plan(plan.rounds, plan.flips, plan.preset), failing=failing)
             protocol, outcome = self._judge(traces)
             if self._hung_peeks(protocol, traces, outcome):
                 break
@@ -560,8 +536,7 @@ class _Verifier:
         outcome: Outcome,
     ) -> None:
         """Note what a run showed."""
-        self._stages = max(self._stages, most_stages(protocol))
-        self._copies = max(self._copies, copies(protocol))
+        self._rounds.note(plan, protocol)
         if not isinstance(plan, SizePlan):
             self._keep_sample(plan, protocol)
         excused = not self._is_probe and self._note_required(decisions.taken, outcome)
@@ -574,7 +549,7 @@ class _Verifier:
         if outcome.problems and not excused:
             why = self._doubt(decisions.taken)
             sure = tuple(self._surely(decisions.taken, traces, taken, protocol, outcome))
-            self._note_failure(Run(plan.trips[-1], protocol, traces, outcome.problems, why, sure))
+            self._note_failure(Run(plan.rounds.inner, protocol, traces, outcome.problems, why, sure))
 
     def _trace(
         self,
@@ -696,7 +671,7 @@ class _Verifier:
         known = {(p.flaw, p.point) for run in self._result.strict for p in run.problems}
         fresh = tuple(p for p in outcome.strict if (p.flaw, p.point) not in known)
         if fresh:
-            self._result.strict.append(Run(plan.trips[-1], protocol, (), fresh))
+            self._result.strict.append(Run(plan.rounds.inner, protocol, (), fresh))
 
     def _note_required(self, path: Sequence[tuple[Condition, bool]], outcome: Outcome) -> bool:
         """Note what sizes have to be for a run that goes wrong, or may, not to be.
@@ -747,7 +722,7 @@ class _Verifier:
     def _keep_sample(self, plan: Plan, protocol: Protocol) -> None:
         kept = self._result.sample
         if kept is None or _actions(protocol) > _actions(kept.protocol):
-            self._result.sample = Run(plan.trips[-1], protocol, (), ())
+            self._result.sample = Run(plan.rounds.inner, protocol, (), ())
 
     def _note_left_out(self, coverage: Coverage) -> None:
         for point, _ in sorted(coverage.left_out):
@@ -795,16 +770,6 @@ def _left_alone(outcome: Outcome) -> Outcome:
 
 class _EnoughError(Exception):
     """A run failed: further runs would tell nothing new."""
-
-
-def copies(protocol: Protocol) -> int:
-    """Return from how many places a strand expects bytes, or arrives, at one mbarrier: an unrolled body has many."""
-    places: dict[tuple[int, Barrier], set[int]] = {}
-    for index, strand in enumerate(protocol.strands):
-        for action in strand.actions:
-            if isinstance(action, Arrive | Expect):
-                places.setdefault((index, action.barrier), set()).add(action.point)
-    return max(map(len, places.values()), default=0)
 
 
 def _actions(protocol: Protocol) -> int:

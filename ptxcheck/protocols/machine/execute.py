@@ -100,6 +100,8 @@ class Question:
     """The branch stands in the header of its loop, before the body."""
     is_outer: bool = False
     """Another acting loop is inside the innermost loop around the branch."""
+    loop: int = -1
+    """Header of the innermost acting loop around the branch, -1 when there is none."""
 
 
 @dataclass(slots=True)
@@ -699,6 +701,7 @@ class Machine:
                 point, condition, positive, stays, tuple(self._turns.get(loop.header, 0) for loop in loops),
                 bool(loops) and loops[-1].header == block,
                 bool(loops) and loops[-1].header in self.program.outer_loops,
+                loops[-1].header if loops else -1,
             )  # fmt: skip
             truth = self._choose(question) == positive
             self._state(condition, truth)

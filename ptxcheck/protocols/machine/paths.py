@@ -1,6 +1,6 @@
 """Which runs of the machine to make: how often loops turn, by a small grid; other open branches, by coverage.
 
-A branch that leaves an acting loop is decided by the plan's counts, one for loops around others. Every other
+A branch that leaves an acting loop is decided by the plan's counts (`Rounds`). Every other
 open predicate is taken both ways where the solver leaves both possible: first sides that no run has taken, then
 combinations, within a budget. What was not taken is reported.
 """
@@ -8,8 +8,9 @@ combinations, within a budget. What was not taken is reported.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from .every_count import Claims, IsPossible, Way, is_dead
 from .execute import Question
@@ -26,12 +27,34 @@ Side = tuple[int, bool]
 """Point of a branch or guarded instruction, and the truth of its guard."""
 
 
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """How often open loops go round."""
+
+    inner: int
+    """Loops with no other acting loop inside."""
+    outer: int | None = None
+    """Loops with others inside; None: like those without."""
+    of_loops: tuple[tuple[int, int], ...] = ()
+    """Inner loops that go round another number of times: the header of each, and its number."""
+
+    def of(self, question: Question) -> int:
+        """Return the rounds of the loop around a branch."""
+        if question.is_outer:
+            return self.inner if self.outer is None else self.outer
+        return next((number for header, number in self.of_loops if header == question.loop), self.inner)
+
+    @property
+    def is_any(self) -> bool:
+        """Tell whether any loop goes round."""
+        return bool(self.inner or self.outer)
+
+
 @dataclass(slots=True)
 class Plan:
     """Decisions of one run: how often open loops go round, and the first answers to the other open predicates."""
 
-    trips: tuple[int, ...]
-    """Rounds of loops: with others inside, and with none inside."""
+    rounds: Rounds
     flips: Flips = ()
     preset: Mapping[Atom, int] = field(default_factory=dict)
     """Numbers that the run starts with."""
@@ -73,7 +96,7 @@ class Plan:
     def choose(self, question: Question) -> bool:
         """Decide an open predicate (see `execute.Choose`)."""
         position = len(self.made)
-        over = bool(question.turns) and question.turns[-1] >= self._wanted(question)
+        over = bool(question.turns) and question.turns[-1] >= self.rounds.of(question)
         counted = over or (question.stays is not None and bool(question.turns))
         if position < len(self.flips):
             truth = self.flips[position]
@@ -90,21 +113,18 @@ class Plan:
 
     def _stays(self, question: Question) -> bool:
         done = question.turns[-1] + (not question.at_top)
-        return done < self._wanted(question)
-
-    def _wanted(self, question: Question) -> int:
-        return self.trips[0 if question.is_outer else -1]
+        return done < self.rounds.of(question)
 
     def _runs_away(self, question: Question) -> bool:
         """Tell whether a loop goes on far beyond its count: then each answer is tried in turn."""
-        extra = question.turns[-1] - self._wanted(question) if question.turns else 0
+        extra = question.turns[-1] - self.rounds.of(question) if question.turns else 0
         return extra > _PATIENCE and bool(extra & 1)
 
     def _is_large(self, question: Question) -> bool:
         """Tell whether to take symbols for large: not when the rounds of the loop are over."""
         if not question.turns:
-            return any(self.trips)
-        return question.turns[-1] < self._wanted(question)
+            return self.rounds.is_any
+        return question.turns[-1] < self.rounds.of(question)
 
 
 def _default(condition: Condition, large: bool) -> bool:
@@ -207,42 +227,52 @@ _QUICK = 1024
 """Numbers up to this one are tried wherever they are found."""
 
 
-def explore(
-    grid: list[tuple[int, ...]],
-    deep: Callable[[], list[tuple[int, ...]]],
-    further: list[tuple[int, ...]],
-    budget: int,
-    run: Run,
-    is_possible: IsPossible,
-    is_spent: Callable[[], bool],
-    coverage: Coverage,
-    numbers: Numbers,
-) -> None:
-    """Run every element of the grid, and the open sides that come up, until the budget of runs is spent.
+class Solver(Protocol):
+    """Something that knows what conditions admit together."""
 
-    `deep` gives more counts once the grid was run, when a count decided anything. A side that none of these counts
-    leads to is looked for with numbers that lead there, then among the further counts, such as for a body unrolled by
-    eight; one that is not found is left out. `is_spent` tells when no time is left for combinations.
+    def is_possible(self, claims: Claims) -> bool: ...
+
+    def numbers(self, claims: Claims) -> Mapping[Atom, int] | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How often loops go round in the runs."""
+
+    first: Sequence[Rounds]
+    deep: Callable[[], Sequence[Rounds]]
+    """More, once the first were run, when a count decided anything."""
+    further: Sequence[Rounds]
+    """For sides that none of these lead to, such as of a body unrolled by eight."""
+
+
+def explore(
+    counts: Counts, budget: int, run: Run, solver: Solver, is_spent: Callable[[], bool], coverage: Coverage
+) -> None:
+    """Run all counts, and the open sides that come up, until the budget of runs is spent.
+
+    A side that no count leads to is looked for with numbers that lead there, then among the further counts; one that is
+    not found is left out. `is_spent` tells when no time is left for combinations.
     """
     explorer = _Explorer(budget, run, is_spent, coverage)
-    for trips in grid:
-        explorer.go(trips)
-    for trips in deep() if coverage.counted else ():
-        explorer.go(trips)
-    explorer.seek(grid[0], numbers)
+    for rounds in counts.first:
+        explorer.go(rounds)
+    for rounds in counts.deep() if coverage.counted else ():
+        explorer.go(rounds)
+    explorer.seek(counts.first[0], solver.numbers)
     idle = 0
-    for trips in further if coverage.counted else ():
-        missing = len(coverage.out_of_reach(is_possible)), len(coverage.half_taken)
+    for rounds in counts.further if coverage.counted else ():
+        missing = len(coverage.out_of_reach(solver.is_possible)), len(coverage.half_taken)
         if missing == (0, 0) or idle >= _IDLE:
             break
-        explorer.go(trips)
-        found = missing != (len(coverage.out_of_reach(is_possible)), len(coverage.half_taken))
+        explorer.go(rounds)
+        found = missing != (len(coverage.out_of_reach(solver.is_possible)), len(coverage.half_taken))
         idle = 0 if found else idle + 1
     explorer.drain(1)
     explorer.drain(0)
-    explorer.seek(grid[0], numbers)
+    explorer.seek(counts.first[0], solver.numbers)
     explorer.finish()
-    coverage.unreached |= coverage.out_of_reach(is_possible)
+    coverage.unreached |= coverage.out_of_reach(solver.is_possible)
 
 
 class _Explorer:
@@ -251,8 +281,8 @@ class _Explorer:
         self._is_spent = is_spent
         self._run = run
         self._coverage = coverage
-        self._waiting: list[tuple[int, int, tuple[int, ...], Flips, Side]] = []
-        self._seen: set[tuple[tuple[int, ...], Flips]] = set()
+        self._waiting: list[tuple[int, int, Rounds, Flips, Side]] = []
+        self._seen: set[tuple[Rounds, Flips]] = set()
         self._closed: set[tuple[Flips, bool]] = set()
         """First answers after which counts, none of them zero or all of them, decided nothing: others do the same."""
         self._sought: set[tuple[tuple[tuple[Atom, int], ...], Claims]] = set()
@@ -261,17 +291,17 @@ class _Explorer:
         self._way_in: Flips = ()
         """First answers of the run in which counts have decided most: the way to the loops."""
 
-    def go(self, trips: tuple[int, ...]) -> None:
+    def go(self, rounds: Rounds) -> None:
         """Run counts: from the start, and on the way that has led into most rounds of loops."""
-        self.start(Plan(trips))
-        if self._way_in and (trips, self._way_in) not in self._seen:
-            self._seen.add((trips, self._way_in))
-            self.start(Plan(trips, self._way_in))
+        self.start(Plan(rounds))
+        if self._way_in and (rounds, self._way_in) not in self._seen:
+            self._seen.add((rounds, self._way_in))
+            self.start(Plan(rounds, self._way_in))
         self.drain(0)
 
     def start(self, plan: Plan) -> None:
         """Make one run, and note the other sides of its decisions."""
-        if not _is_quick(plan.preset) and _closing(plan.trips, plan.flips) in self._closed:
+        if not _is_quick(plan.preset) and _closing(plan.rounds, plan.flips) in self._closed:
             return
         coverage = self._coverage
         coverage.runs += 1
@@ -287,14 +317,14 @@ class _Explorer:
         coverage.counted.update((point, not truth) for (point, truth), counted in plan.made if counted)
         counted = sum(counted for _, counted in plan.made)
         if not plan.preset and not any(counted for _, counted in plan.made[len(plan.flips) :]):
-            self._closed.add(_closing(plan.trips, plan.flips))
+            self._closed.add(_closing(plan.rounds, plan.flips))
         if counted > self._most_counted:
             self._most_counted, self._way_in = counted, plan.flips
         if not fresh or plan.preset:
             return
         self._add(_alternatives(plan), plan)
 
-    def seek(self, trips: tuple[int, ...], numbers: Numbers) -> None:
+    def seek(self, rounds: Rounds, numbers: Numbers) -> None:
         """Look for sides that no count leads to, with numbers that do."""
         coverage = self._coverage
         for side in sorted(coverage.excluded):
@@ -306,7 +336,7 @@ class _Explorer:
                 attempt = (tuple(preset.items()), wanted)
                 if attempt not in self._sought:
                     self._sought.add(attempt)
-                    self.start(Plan(trips, preset=preset, wanted=dict(wanted)))
+                    self.start(Plan(rounds, preset=preset, wanted=dict(wanted)))
                 if not coverage.ways_to(side):
                     break
 
@@ -323,9 +353,9 @@ class _Explorer:
     def _add(self, found: Iterable[tuple[Flips, Side]], plan: Plan) -> None:
         coverage = self._coverage
         for flips, side in found:
-            if (plan.trips, flips) not in self._seen and _closing(plan.trips, flips) not in self._closed:
-                self._seen.add((plan.trips, flips))
-                entry = (int(side in coverage.covered), len(self._seen), plan.trips, flips, side)
+            if (plan.rounds, flips) not in self._seen and _closing(plan.rounds, flips) not in self._closed:
+                self._seen.add((plan.rounds, flips))
+                entry = (int(side in coverage.covered), len(self._seen), plan.rounds, flips, side)
                 heapq.heappush(self._waiting, entry)
 
     def _note_followed(self, plan: Plan) -> None:
@@ -360,20 +390,20 @@ class _Explorer:
         waiting, coverage = self._waiting, self._coverage
         budget = min(self._budget, coverage.runs + _COMBINATIONS) if most else self._budget
         while waiting and coverage.runs < budget and not (most and self._is_spent()):
-            rank, number, trips, flips, side = heapq.heappop(waiting)
+            rank, number, rounds, flips, side = heapq.heappop(waiting)
             if rank == 0 and side in coverage.covered:
-                heapq.heappush(waiting, (1, number, trips, flips, side))
+                heapq.heappush(waiting, (1, number, rounds, flips, side))
                 continue
             if rank > most:
-                heapq.heappush(waiting, (rank, number, trips, flips, side))
+                heapq.heappush(waiting, (rank, number, rounds, flips, side))
                 return
-            self.start(Plan(trips, flips))
+            self.start(Plan(rounds, flips))
 
     def finish(self) -> None:
         """Note what was not run."""
         coverage = self._coverage
-        for *_, trips, flips, side in self._waiting:
-            if _closing(trips, flips) in self._closed:
+        for *_, rounds, flips, side in self._waiting:
+            if _closing(rounds, flips) in self._closed:
                 continue
             coverage.is_cut = True
             if side in coverage.covered:
@@ -388,9 +418,9 @@ def _is_quick(preset: Mapping[Atom, int]) -> bool:
     return bool(preset) and max(preset.values()) <= _QUICK
 
 
-def _closing(trips: tuple[int, ...], flips: Flips) -> tuple[Flips, bool]:
+def _closing(rounds: Rounds, flips: Flips) -> tuple[Flips, bool]:
     """Return what a run depends on when no count decides anything: see `Plan.choose`."""
-    return flips, any(trips)
+    return flips, rounds.is_any
 
 
 def _alternatives(plan: Plan) -> Iterator[tuple[Flips, Side]]:

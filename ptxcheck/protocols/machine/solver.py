@@ -15,7 +15,7 @@ from .resolve import leaves
 from .symbol import Atom, Condition, Form
 from .terms import Terms
 
-_OF_HOST = frozenset({"param", "load"})
+OF_HOST = frozenset({"param", "load"})
 """What the host passes, or has put into global memory."""
 _SMALL = (1 << 8, 1 << 12, 1 << 16)
 
@@ -110,7 +110,7 @@ class SolverOracle:
 
     def admits_sizes(self, path: Iterable[tuple[Condition, bool]]) -> bool:
         """Tell whether the decisions of a run may hold where no number of the host in them is negative."""
-        names = {name for condition, _ in path for name in leaves(condition.form) if name[0] in _OF_HOST}
+        names = {name for condition, _ in path for name in leaves(condition.form) if name[0] in OF_HOST}
         ordered = sorted(names, key=lambda each: each.digest)
         sizes = [Claim("lt", self._terms.of_atom(name), 0, holds=False) for name in ordered]
         return self._ready().possible(sizes, self._path) is not False

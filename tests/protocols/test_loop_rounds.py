@@ -1,0 +1,28 @@
+"""Which loops go far round for the sake of rings: those of the ring, or those of the tiles, and not both at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.protocols.machine.execute import Question
+from ptxcheck.protocols.machine.paths import Rounds
+from ptxcheck.protocols.machine.symbol import Condition, atom
+
+
+def question(loop: int, *, is_outer: bool = False) -> Question:
+    open_size = atom("param", "n", 0, 4)
+    return Question(7, Condition("lt", open_size, 1), True, True, (0,), True, is_outer, loop)
+
+
+@pytest.mark.parametrize(
+    ("loop", "is_outer", "expected"), [(1, False, 20), (2, False, 8), (3, False, 1), (4, True, 1)]
+)
+def test_loops_have_rounds_of_their_own(loop: int, is_outer: bool, expected: int) -> None:
+    rounds = Rounds(20, 1, ((2, 8), (3, 1)))
+    assert rounds.of(question(loop, is_outer=is_outer)) == expected
+
+
+def test_without_an_own_number_outer_loops_go_round_like_the_others() -> None:
+    assert Rounds(3).of(question(1, is_outer=True)) == 3
+    assert not Rounds(0, 0).is_any
+    assert Rounds(0, 1).is_any

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from .config import Config
     from .finding import Finding
+    from .host_repair import HostOutcome
     from .judge import TextJudge
     from .repair.patch import Patch
     from .repair.search import Assembler, Outcome
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
     from .source_repair import SourceOutcome
 
 _CUDA = (".cu", ".cuh")
+_LEGAL = "the call is legal then, for the same tensor; nothing tells that this is what was meant"
+_HOST = (".cpp", ".cc", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".py")
 
 
-_HELP = """Repair a PTX or CUDA file: propose patches, check each again, and keep those that pass.
+_HELP = """Repair a PTX or CUDA file, or encode calls of host code: propose patches, check each again, and keep those
+that pass.
 
 In a CUDA file a patch becomes a change of the source, where one is found that compiles to what passes. A repair is
 `safe` when the checker proves the patched kernel and ptxas takes it, else `suggested`. Without options the repairs are
@@ -56,8 +60,9 @@ def fix_command(write: Write, fail: Fail) -> click.Command:
     @click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
     @click.pass_context
     def fix(context: click.Context, /, path: str, **options: Any) -> None:
-        if path.endswith(_CUDA):
-            text, patched, shown, left = _repaired_source(path, options, fail)
+        if path.endswith((*_CUDA, *_HOST)):
+            repaired = _repaired_source if path.endswith(_CUDA) else _repaired_host
+            text, patched, shown, left = repaired(path, options, fail)
             write(diff_text(path, text, patched) if options["diff"] else shown, None)
             _write_out(write, path, text, patched, options)
             context.exit(1 if left else 0)
@@ -102,9 +107,62 @@ def _repaired_source(path: str, options: dict[str, Any], fail: Fail) -> tuple[st
         fail(f"{path}: not UTF-8 text")
     except SourceError as error:
         fail(f"{path}: {error}; only a source that can be checked in full is repaired")
-    form = options["form"]
-    shown = source_text(outcome) if form == "text" else json.dumps(source_table(outcome), indent=2) + "\n"
-    return text, outcome.text, shown, bool(outcome.left)
+    host = _host_outcome(path, outcome.text, config)
+    if options["form"] == "text":
+        shown = source_text(outcome) + host_text(path, host)
+    else:
+        shown = json.dumps({**source_table(outcome), "maps": host_rows(host)}, indent=2) + "\n"
+    patched = host.text if options["unsafe"] else outcome.text
+    return text, patched, shown, bool(outcome.left) or _is_host_left(host, options)
+
+
+def _repaired_host(path: str, options: dict[str, Any], fail: Fail) -> tuple[str, str, str, bool]:
+    """Return the text of a file of host code, the repaired one, what to show, and whether findings are left."""
+    if options["form"] == "sarif":
+        fail(f"{path}: SARIF fixes are for PTX files; use --diff, or --format json")
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        fail(f"{path}: {error.strerror}")
+    except UnicodeDecodeError:
+        fail(f"{path}: not UTF-8 text")
+    host = _host_outcome(path, text, config_of(path, options["config_file"], fail))
+    is_text = options["form"] == "text"
+    shown = host_text(path, host) if is_text else json.dumps({"maps": host_rows(host)}, indent=2) + "\n"
+    patched = host.text if options["unsafe"] else text
+    return text, patched, shown or "nothing to repair\n", _is_host_left(host, options)
+
+
+def _host_outcome(path: str, text: str, config: Config) -> HostOutcome:
+    from .host_repair import repair_host
+    from .source import Source
+
+    return repair_host(Source(path, text), rules_of(config), config.nvcc.arch)
+
+
+def _is_host_left(host: HostOutcome, options: dict[str, Any]) -> bool:
+    return bool(host.left) or (bool(host.repairs) and not options["unsafe"])
+
+
+def host_text(path: str, outcome: HostOutcome) -> str:
+    """Return repairs of encode calls for people, "" where nothing is found."""
+    lines: list[str] = []
+    for done in outcome.repairs:
+        lines += [_headline(done.finding), f"  suggested: {done.summary}", f"    {_LEGAL}"]
+    for finding in outcome.left:
+        lines += [_headline(finding), "  no repair found"]
+    if lines:
+        lines.append(f"encode calls of {path}: {len(outcome.repairs)} suggested, {len(outcome.left)} left")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def host_rows(outcome: HostOutcome) -> list[dict[str, Any]]:
+    """Return repairs of encode calls, and findings that are left, as JSON values."""
+    done = [
+        {**_finding_row(each.finding), "safety": "suggested", "change": each.summary}
+        for each in outcome.repairs
+    ]
+    return [*done, *({**_finding_row(each), "safety": None, "change": None} for each in outcome.left)]
 
 
 def source_text(outcome: SourceOutcome) -> str:

@@ -53,6 +53,7 @@ LAYERS = (
         "placement",
         "judge",
         "source_repair",
+        "host_repair",
         "output",
         "differences",
         "settings",

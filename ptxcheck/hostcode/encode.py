@@ -265,13 +265,19 @@ def _power(value: int) -> str:
     return str(value)
 
 
+def arguments_of(encode: Encode) -> dict[str, Value]:
+    """Return the arguments of a call by the parameter names of cuda.h, in their order."""
+    names = PARAMETERS[encode.kind][1:] if encode.bare else PARAMETERS[encode.kind]
+    return dict(zip(names, encode.arguments, strict=True))
+
+
 class _Arguments:
     """The arguments of one call by the parameter names of cuda.h."""
 
     def __init__(self, encode: Encode) -> None:
-        names = PARAMETERS[encode.kind][1:] if encode.bare else PARAMETERS[encode.kind]
         self._encode = encode
-        self._values = dict(zip(names, encode.arguments, strict=True))
+        self._values = arguments_of(encode)
+        names = tuple(self._values)
         self._exprs = dict(zip(names, encode.call.arguments, strict=True))
         self._symbols = Symbols("argument")
         self._names = {name: position for position, name in enumerate(names)}

@@ -121,6 +121,19 @@ def load_harness(path: Path) -> Harness:
         raise HarnessError(f"cannot read {path}: {error.strerror}") from error
 
 
+def plan_of(harness: Harness, case: Case) -> LaunchPlan:
+    """Return the launch of a case. Raises HarnessError, also when the harness's own code fails."""
+    try:
+        return harness.plan(case)
+    except HarnessError:
+        raise
+    except Exception as error:
+        shown = ", ".join(f"{name} = {value}" for name, value in case.items())
+        raise HarnessError(
+            f"the harness of {harness.kernel} fails in plan({shown}): {type(error).__name__}: {error}"
+        ) from error
+
+
 _TOP = frozenset({"kernel", "source", "grid", "block", "cluster", "shared", "cases", "argument", "data"})
 _FILLS = frozenset({"random", "zeros", "ones", "range"})
 _BUFFER = frozenset({"name", "dtype", "shape", "fill", "seed", "reference", "rtol", "atol"})

@@ -28,6 +28,7 @@ from .harness import (
     MapArgument,
     difference,
     dtype_of,
+    plan_of,
 )
 
 _FORMAT = 1
@@ -159,7 +160,7 @@ def _arrays_path(path: Path, number: int) -> Path:
 
 def _written(harness: ReferenceHarness, case: Case, path: Path) -> dict[str, Any]:
     """Write the arrays of one case; return the rest of it."""
-    plan, expected = harness.plan(case), harness.expected(case)
+    plan, expected = plan_of(harness, case), harness.expected(case)
     arrays: dict[str, Array] = {f"data.{name}": array for name, array in plan.data.items()}
     arrays |= {f"expected.{name}": array for name, array in expected.items()}
     arrays |= {

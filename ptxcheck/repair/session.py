@@ -14,7 +14,7 @@ from ..ir import Module
 from ..parser import parse_module
 from ..source import Source
 from .device import Device
-from .harness import Harness, HarnessError, MapArgument, load_harness
+from .harness import Harness, HarnessError, MapArgument, load_harness, plan_of
 from .outcome import Environment, Outcome, RunResult
 from .prepared import worker_file
 from .sanitizer import COUNTING, Sanitized, Tool, sanitize
@@ -106,7 +106,7 @@ def check_parameters(module: Module, harness: Harness) -> None:
     function = next((f for f in module.functions if f.is_entry and f.name == harness.kernel), None)
     if function is None or not harness.cases:
         return
-    arguments = harness.plan(harness.cases[0]).arguments
+    arguments = plan_of(harness, harness.cases[0]).arguments
     passed = {name: _parameter_bytes(argument) for name, argument in arguments.items()}
     taken = [size for _, size, _ in function.parameter_places]
     if list(passed.values()) != taken:

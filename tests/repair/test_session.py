@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from ptxcheck.cli import main
+from ptxcheck.repair.harness import HarnessError
 from ptxcheck.repair.outcome import Outcome
 from ptxcheck.repair.session import Plan, run_session, session_json, session_text
 
@@ -70,3 +71,17 @@ def test_bad_input_ends_with_2(arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(main, ["run", *arguments])
     assert result.exit_code == 2
     assert message in result.output
+
+
+def test_a_harness_that_throws_says_where(tmp_path: Path, command: tuple[str, ...]) -> None:
+    path = tmp_path / "throws.py"
+    path.write_text(
+        'from pathlib import Path\nkernel, source, cases = "ring", Path("ring.ptx"), [{"tiles": 3}]\n'
+        'def plan(case):\n    raise RuntimeError("the data are not there")\n'
+        'def verdict(case, before, after):\n    return ""\n'
+    )
+    image = ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry ring() { ret; }\n"
+    with pytest.raises(
+        HarnessError, match=r"fails in plan\(tiles = 3\): RuntimeError: the data are not there"
+    ):
+        run_session(path, Plan(image), command=command)

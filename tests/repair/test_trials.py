@@ -41,7 +41,7 @@ def test_the_table_counts_what_ran_and_what_was_right(tmp_path: Path) -> None:
     assert "| **repair** | 2 | 2 | 1 | 1 | 1 | 1.200 |" in table
     assert "NOT RIGHT: ring/2 (drop-init): wrong case 0: output differs" in table
     assert "ring/1 (drop-init): 1.200 (1.100 to 1.010) of 10.0 µs" in table
-    assert "| memcheck, repaired, optimised | 0 | 1 | 0 |" in table
+    assert "| memcheck, repaired, optimised, scheduled | 0 | 1 | 0 |" in table
 
 
 def test_half_written_lines_are_left_out(tmp_path: Path) -> None:

@@ -52,6 +52,6 @@ def test_a_text_without_marks_is_its_only_schedule() -> None:
     ],
 )
 def test_a_mark_that_cannot_be_read_is_named_with_its_line(text: str, words: str) -> None:
-    with pytest.raises(ScheduleError, match="ring.cu:") as raised:
+    with pytest.raises(ScheduleError, match=r"ring\.cu:") as raised:
         list(schedules_of(Source("ring.cu", text)))
     assert words in str(raised.value)

@@ -104,7 +104,7 @@ class _Encoder:
         if None in text:
             return None
         text.append(self._number(register))
-        starts = sorted(inputs, key=self._number)
+        starts = sorted(sorted(inputs, key=lambda each: (each.scope, each.name)), key=self._number)
         text.append(tuple(map(self._number, starts)))
         return Code(tuple(text), (*starts, *self._specials.values()))
 

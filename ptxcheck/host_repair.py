@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from .descriptors.fields import Interleave, Swizzle
-from .evaluate_host import evaluate_host
+from .evaluate_host import HostEvaluation, evaluate_host
 from .finding import Finding
 from .hostcode.encode import arguments_of
 from .hostcode.values import Array, Integer, Value
@@ -29,8 +29,8 @@ _TOKEN = re.compile(r"CU_TENSOR_MAP_(?:SWIZZLE|INTERLEAVE)_\w+|(?<![\w.\[])\d+(?
 """A mode, or a number that is no length of an array."""
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|#[^\n]*", re.DOTALL)
 _FAMILIES = (
-    tuple(f"CU_TENSOR_MAP_{mode.name}" for mode in Swizzle),
-    tuple(f"CU_TENSOR_MAP_{mode.name}" for mode in Interleave),
+    tuple(mode.enumerator for mode in Swizzle),
+    tuple(mode.enumerator for mode in Interleave),
 )
 _STEPS = (8, 16, 32, 64, 128, 256)
 """What extents, strides and rows of boxes are multiples of."""
@@ -65,10 +65,10 @@ def repair_host(source: Source, rules: Sequence[Rule], arch: str | None = None) 
     repairs: list[HostRepair] = []
     given_up: set[str] = set()
     while True:
-        found = _found(source, rules, arch)
-        target = next((each for each in found if each.fingerprint not in given_up), None)
-        if target is None:
-            return HostOutcome(source.text, tuple(repairs), found)
+        found = evaluate_host(source, rules, {}, possible=False, arch=arch)
+        target = next((each for each in found.findings if each.fingerprint not in given_up), None)
+        if target is None or found.problems:
+            return HostOutcome(source.text, tuple(repairs), found.findings)
         repair = _repaired(source, target, found, rules, arch)
         if repair is None:
             given_up.add(target.fingerprint)
@@ -77,24 +77,22 @@ def repair_host(source: Source, rules: Sequence[Rule], arch: str | None = None) 
             source = replace(source, text=repair.text)
 
 
-def _found(source: Source, rules: Sequence[Rule], arch: str | None) -> tuple[Finding, ...]:
-    return evaluate_host(source, rules, {}, possible=False, arch=arch).findings
-
-
 def _repaired(
-    source: Source, target: Finding, found: Sequence[Finding], rules: Sequence[Rule], arch: str | None
+    source: Source, target: Finding, found: HostEvaluation, rules: Sequence[Rule], arch: str | None
 ) -> HostRepair | None:
-    """Return the first change after which a finding is gone, no call is lost and no rule fires more often."""
-    before = Counter(each.rule for each in found)
-    meant, known = _meant(source), _known(source.text, source)
+    """Return the first change after which a finding is gone and nothing new is found or left unread."""
+    before = Counter(each.rule for each in found.findings)
+    meant, known = _meant(source), _known(source)
     for start, end, other in islice(_changes(source, target), _MOST):
-        text = f"{source.text[:start]}{other}{source.text[end:]}"
-        after = Counter(each.rule for each in _found(replace(source, text=text), rules, arch))
-        is_gone = after[target.rule] < before[target.rule] and after <= before
-        if is_gone and _meant(replace(source, text=text)) == meant and _known(text, source) >= known:
+        changed = replace(source, text=f"{source.text[:start]}{other}{source.text[end:]}")
+        judged = evaluate_host(changed, rules, {}, possible=False, arch=arch)
+        after = Counter(each.rule for each in judged.findings)
+        is_read = not judged.problems and len(judged.notes) <= len(found.notes)
+        is_gone = is_read and after[target.rule] < before[target.rule] and after <= before
+        if is_gone and _meant(changed) == meant and _known(changed) >= known:
             place = source.position(start)
             summary = f"{other} instead of {source.text[start:end]} at {place.line}:{place.column}"
-            return HostRepair(target, summary, text)
+            return HostRepair(target, summary, changed.text)
     return None
 
 
@@ -109,9 +107,9 @@ def _meant(source: Source) -> list[tuple[str, ...]]:
     ]
 
 
-def _known(text: str, source: Source) -> int:
+def _known(source: Source) -> int:
     """Return how many numbers of encode calls are known: a change must not hide one."""
-    values = [v for encode in HostView(replace(source, text=text)).encodes for v in encode.arguments]
+    values = [v for encode in HostView(source).encodes for v in encode.arguments]
     values += [item for value in values if isinstance(value, Array) for item in value.items]
     return sum(isinstance(value, Integer) and value.constant is not None for value in values)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ from click.testing import CliRunner
 
 from ptxcheck.cli import main
 from ptxcheck.host_repair import repair_host
-from ptxcheck.rules import RULES
+from ptxcheck.hostcode.view import HostView
+from ptxcheck.rules import RULES, HostHit
 from ptxcheck.source import Source
 
 _BAD = Path(__file__).parents[1] / "corpus" / "bad"
@@ -47,6 +50,22 @@ def test_the_tensor_is_never_another_one_and_nothing_is_hidden(name: str) -> Non
     source = _source(name)
     outcome = repair_host(source, RULES)
     assert outcome.text == source.text
+    assert outcome.left
+
+
+def test_a_change_on_which_a_rule_fails_is_no_repair() -> None:
+    source = _source("TD011/tile_of_floats.cpp")
+    (rule,) = [each for each in RULES if each.id == "TD011"]
+    check = rule.host
+    assert check is not None
+
+    def fails_on_changes(view: HostView) -> Iterator[HostHit]:
+        if view.source.text != source.text:
+            raise RuntimeError
+        return check(view)
+
+    outcome = repair_host(source, (replace(rule, host=fails_on_changes),))
+    assert not outcome.repairs
     assert outcome.left
 
 

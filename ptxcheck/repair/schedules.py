@@ -16,22 +16,24 @@ from ..isa.modifier import Mod
 from ..op import Op
 from ..parser.show import show_instruction
 from ..protocols.actions import Arrive, Init, Strand
+from ..protocols.machine.accesses import is_strong
 from ..protocols.machine.polling import POLLS
-from ..spec import Trait
+from ..spec import Operation, Trait
 from ..verdict import SEVERITY
 from ..view import KernelView
 from .assemble import Resources, assemble
 from .edits import Edit, apply_edits
 from .gate import Judge, Judgement, is_proved
-from .optimise import GLOBAL_MEMORY
 from .patch import Patch, Writer, combined
+from .redundancy import GLOBAL_MEMORY
 from .search import Assembler
-from .sites import is_site, step_at
+from .sites import Step, is_site, step_at
 
 _WARP = 32
 _MOVES = "moves"
 """Changes of what comes first in one thread."""
 _MEMORY = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC, Trait.ASYNC})
+_WRITING = _MEMORY - {Trait.LOAD}
 _ENDS = frozenset({Trait.BRANCH, Trait.TERMINATOR})
 Variation: TypeAlias = Callable[[KernelView], Patch | None]
 """From a kernel to a patch that gives another schedule, None where there is nothing to change."""
@@ -218,7 +220,7 @@ def wait_late(view: KernelView) -> Patch | None:
     for point, instruction in enumerate(view.body.instructions):
         if instruction.operation.op in POLLS:
             step = step_at(view, point)
-            moved = _free_of_wait(view, step.last + 1) if step.last > step.first else []
+            moved = _free_of_wait(view, step.last + 1) if _only_leads_on(view, step) else []
             if any(Trait.LOAD in view.body.instructions[each].operation.traits for each in moved):
                 place = writer.ahead(step.first)
                 text = "".join(f" {writer.statement(each)} " for each in moved)
@@ -226,23 +228,44 @@ def wait_late(view: KernelView) -> Patch | None:
     return combined(_MOVES, "loads of global memory before the waits", 0, edits) if edits else None
 
 
+def _only_leads_on(view: KernelView, step: Step) -> bool:
+    """Tell whether a step is a loop, and what stands behind it is executed behind it and nowhere else."""
+    cfg = view.cfg
+    if step.last == step.first or step.last + 1 >= len(view.body.instructions):
+        return False
+    own = {cfg.graph.block_of[point] for point in range(step.first, step.last + 1)}
+    behind = cfg.graph.block_of[step.last + 1]
+    return behind not in own and own.issuperset(cfg.predecessors[behind])
+
+
+def _is_plain_load(operation: Operation) -> bool:
+    """Tell whether an operation does nothing but load global memory, in an order that nobody relies on."""
+    is_load = operation.traits & _MEMORY == {Trait.LOAD} and operation.slots.get("space") == Mod.GLOBAL
+    return is_load and not is_strong(operation)
+
+
 def _free_of_wait(view: KernelView, start: int) -> list[int]:
-    """Return the statements from a point of a block on that do not depend on what stays behind the wait before it."""
+    """Return the statements from a point of a block on that do not depend on what stays behind the wait before it.
+
+    A load stays behind a statement that may write what it reads, and where it has to see what others store meanwhile.
+    """
     instructions = view.body.instructions
     block = view.cfg.blocks[view.cfg.graph.block_of[start]]
     moved: list[int] = []
     written: set[Register] = set()
     read: set[Register] = set()
+    may_load = True
     for point in (p for p in block.points if p >= start):
         each = instructions[point]
-        if is_site(each) or not each.operation.traits.isdisjoint(_ENDS):
+        traits = each.operation.traits
+        if is_site(each) or not traits.isdisjoint(_ENDS):
             break
         inputs, outputs = set(each.reads()), set(each.writes())
-        is_load = Trait.LOAD in each.operation.traits and each.operation.slots.get("space") == Mod.GLOBAL
-        is_free = is_load or each.operation.traits.isdisjoint(_MEMORY)
+        is_free = traits.isdisjoint(_MEMORY) or (may_load and _is_plain_load(each.operation))
         if is_free and written.isdisjoint(inputs | outputs) and read.isdisjoint(outputs):
             moved.append(point)
         else:
+            may_load = may_load and traits.isdisjoint(_WRITING)
             written |= outputs
             read |= inputs
     return moved

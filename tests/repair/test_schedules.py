@@ -19,6 +19,7 @@ from ptxcheck.repair.session import Session
 from ptxcheck.repair.timing import Comparison
 from ptxcheck.rules import RULES, select_rules
 from ptxcheck.schedule_commands import Row, Schedules, schedules_table, schedules_text
+from ptxcheck.view import KernelView
 
 _RINGS = Path(__file__).parents[2] / "corpus" / "protocols" / "ring"
 _RELEASE = "    mbarrier.arrive.shared::cta.b64 _, [free];\n"
@@ -96,12 +97,46 @@ def test_loads_of_global_memory_go_before_a_wait_with_what_feeds_them() -> None:
         "    ld.shared.u32 value, [buffer];\n    add.u64 from, from, 8;\n    ld.global.u32 column, [from];\n"
         "    add.u32 sum, sum, value;\n",
     )
-    (view,) = _judge().plain(text).views.values()
-    patch = wait_late(view)
+    patch = wait_late(_view(text))
     assert patch is not None
     (moved,) = [each.replacement for each in patch.edits if each.replacement]
     assert moved.split(";")[:2] == [" add.u64 from, from, 8", "  ld.global.u32 column, [from]"]
     assert "value" not in moved
+
+
+_LOAD = "    ld.global.u32 column, [from];\n"
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "    st.global.u32 [from], value;\n" + _LOAD,
+        "    atom.global.add.u32 sum, [from], 1;\n" + _LOAD,
+        _LOAD.replace("ld.global", "ld.acquire.gpu.global"),
+        _LOAD.replace("ld.global", "ld.volatile.global"),
+    ],
+)
+def test_loads_that_have_to_see_a_store_stay_behind_it(behind: str) -> None:
+    own = "    ld.shared.u32 value, [buffer];\n"
+    text = _ring("three_stages")
+    assert wait_late(_view(text.replace(own, own + _LOAD))) is not None
+    assert wait_late(_view(text.replace(own, own + behind))) is None
+
+
+def test_what_can_be_entered_without_the_wait_stays_behind_it() -> None:
+    own = "    ld.shared.u32 value, [buffer];\n"
+    text = _ring("three_stages").replace(own, own + _LOAD)
+    behind_the_wait = "    @!ready bra WAIT_FULL;\n"
+    assert behind_the_wait in text
+    around = "    @wraps bra AROUND;\nWAIT_FULL:"
+    assert wait_late(_view(text)) is not None
+    entered = text.replace(behind_the_wait, behind_the_wait + "AROUND:\n").replace("WAIT_FULL:", around, 1)
+    assert wait_late(_view(entered)) is None
+
+
+def _view(text: str) -> KernelView:
+    (view,) = _judge().plain(text).views.values()
+    return view
 
 
 def test_numbers_that_break_the_contract_are_not_offered(tmp_path: Path) -> None:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from .rules import Rule
     from .source_repair import SourceOutcome
 
-_CUDA = (".cu", ".cuh")
+CUDA = (".cu", ".cuh")
+"""Files that nvcc compiles before they are repaired."""
 _LEGAL = "the call is legal then, for the same tensor; nothing tells that this is what was meant"
-_HOST = (".cpp", ".cc", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".py")
 
 
 _HELP = """Repair a PTX or CUDA file, or encode calls of host code: propose patches, check each again, and keep those
@@ -60,8 +60,10 @@ def fix_command(write: Write, fail: Fail) -> click.Command:
     @click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
     @click.pass_context
     def fix(context: click.Context, /, path: str, **options: Any) -> None:
-        if path.endswith((*_CUDA, *_HOST)):
-            repaired = _repaired_source if path.endswith(_CUDA) else _repaired_host
+        from .frontends import HOST_SUFFIXES
+
+        if path.endswith((*CUDA, *HOST_SUFFIXES)):
+            repaired = _repaired_source if path.endswith(CUDA) else _repaired_host
             text, patched, shown, left = repaired(path, options, fail)
             write(diff_text(path, text, patched) if options["diff"] else shown, None)
             _write_out(write, path, text, patched, options)
@@ -93,18 +95,12 @@ def _repaired_source(path: str, options: dict[str, Any], fail: Fail) -> tuple[st
     from .repair.assemble import find_ptxas
     from .source_repair import SourceError, SourceJudge, repair_source
 
-    if options["form"] == "sarif":
-        fail(f"{path}: SARIF fixes are for PTX files; use --diff, or --format json")
+    text = _without_sarif(path, options, fail)
     config = config_of(path, options["config_file"], fail)
     try:
-        text = Path(path).read_text(encoding="utf-8")
         outcome = repair_source(
             text, SourceJudge(path, rules_of(config), config), find_ptxas(), unsafe=options["unsafe"]
         )
-    except OSError as error:
-        fail(f"{path}: {error.strerror}")
-    except UnicodeDecodeError:
-        fail(f"{path}: not UTF-8 text")
     except SourceError as error:
         fail(f"{path}: {error}; only a source that can be checked in full is repaired")
     host = _host_outcome(path, outcome.text, config)
@@ -118,19 +114,29 @@ def _repaired_source(path: str, options: dict[str, Any], fail: Fail) -> tuple[st
 
 def _repaired_host(path: str, options: dict[str, Any], fail: Fail) -> tuple[str, str, str, bool]:
     """Return the text of a file of host code, the repaired one, what to show, and whether findings are left."""
-    if options["form"] == "sarif":
-        fail(f"{path}: SARIF fixes are for PTX files; use --diff, or --format json")
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        fail(f"{path}: {error.strerror}")
-    except UnicodeDecodeError:
-        fail(f"{path}: not UTF-8 text")
+    text = _without_sarif(path, options, fail)
     host = _host_outcome(path, text, config_of(path, options["config_file"], fail))
     is_text = options["form"] == "text"
     shown = host_text(path, host) if is_text else json.dumps({"maps": host_rows(host)}, indent=2) + "\n"
     patched = host.text if options["unsafe"] else text
     return text, patched, shown or "nothing to repair\n", _is_host_left(host, options)
+
+
+def _without_sarif(path: str, options: dict[str, Any], fail: Fail) -> str:
+    """Return the text of a source, for which there is no SARIF."""
+    if options["form"] == "sarif":
+        fail(f"{path}: SARIF fixes are for PTX files; use --diff, or --format json")
+    return text_of(path, fail)
+
+
+def text_of(path: str, fail: Fail) -> str:
+    """Return the text of a source file."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        fail(f"{path}: {error.strerror}")
+    except UnicodeDecodeError:
+        fail(f"{path}: not UTF-8 text")
 
 
 def _host_outcome(path: str, text: str, config: Config) -> HostOutcome:

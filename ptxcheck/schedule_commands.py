@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .command_output import Fail
-from .fix_commands import config_of, prepared, rules_of
+from .fix_commands import CUDA, config_of, prepared, rules_of, text_of
 
 if TYPE_CHECKING:
     from .repair.harness import Harness
     from .repair.schedules import Candidate
     from .repair.session import Session
     from .repair.timing import Comparison
-
-_CUDA = (".cu", ".cuh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,7 @@ def candidates_of(path: str, kernel: str | None, config_file: str | None, fail: 
     from .schedule_marks import ScheduleError, schedules_of
     from .source import Source
 
-    if path.endswith(_CUDA):
+    if path.endswith(CUDA):
         yield from _of_source(path, kernel, config_file, fail)
         return
     text, judge, assembler = prepared(path, config_file, fail)
@@ -113,9 +111,8 @@ def _of_source(path: str, kernel: str | None, config_file: str | None, fail: Fai
 
     config = config_of(path, config_file, fail)
     judge = SourceJudge(path, rules_of(config), config)
+    text, ptxas = text_of(path, fail), find_ptxas()
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        ptxas = find_ptxas()
         for setting, variant in schedules_of(Source(path, text)):
             try:
                 compiled = judge(variant)
@@ -131,10 +128,6 @@ def _of_source(path: str, kernel: str | None, config_file: str | None, fail: Fai
             yield from candidates(compiled.ptx, name, of_ptx, of_ptx.plain, Assembler(ptxas, target), setting)
     except ScheduleError as error:
         fail(str(error))
-    except OSError as error:
-        fail(f"{path}: {error.strerror}")
-    except UnicodeDecodeError:
-        fail(f"{path}: not UTF-8 text")
 
 
 def _named(path: str, kernel: str | None, kernels: Sequence[str], fail: Fail) -> str:

@@ -141,18 +141,24 @@ _SCALAR = frozenset({"name", "dtype", "value"})
 
 
 @dataclass(frozen=True)
-class _TableHarness:
+class TableFile:
+    """A file whose table names a kernel and its source."""
+
     path: Path
     table: Mapping[str, Any]
 
     @property
     def kernel(self) -> str:
+        """Name of the entry."""
         return str(self.table["kernel"])
 
     @property
     def source(self) -> Path:
+        """PTX to launch when none is given."""
         return self.path.parent / str(self.table["source"])
 
+
+class _TableHarness(TableFile):
     @property
     def cases(self) -> Sequence[Case]:
         return list(self.table.get("cases", [{}]))

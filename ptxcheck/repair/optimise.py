@@ -15,10 +15,8 @@ from .assemble import assemble
 from .edits import apply_edits
 from .gate import Judge, Judgement, is_proved, is_verified, unproved
 from .patch import Patch
-from .redundancy import GLOBAL_MEMORY, Weakening, weakenings
+from .redundancy import Weakening, weakenings
 from .search import Assembler
-
-__all__ = ["GLOBAL_MEMORY", "Optimised", "Redundant", "optimise"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol, runtime_checkable
@@ -26,6 +25,7 @@ from .harness import (
     HarnessError,
     LaunchPlan,
     MapArgument,
+    TableFile,
     difference,
     dtype_of,
     plan_of,
@@ -51,22 +51,8 @@ class ReferenceHarness(Harness, Protocol):
         """Return what buffers have to hold after the launch, by name."""
 
 
-@dataclass(frozen=True)
-class PreparedHarness:
+class PreparedHarness(TableFile):
     """A harness that `prepare` wrote."""
-
-    path: Path
-    table: Mapping[str, Any]
-
-    @property
-    def kernel(self) -> str:
-        """Name of the entry."""
-        return str(self.table["kernel"])
-
-    @property
-    def source(self) -> Path:
-        """PTX to launch when none is given."""
-        return self.path.parent / str(self.table["source"])
 
     @property
     def cases(self) -> Sequence[Case]:

@@ -14,13 +14,15 @@ strand. Its rows are senses of "known", each weaker than the first:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from .actions import AsyncArrive, Barrier, Protocol, TensorAccess, Transfer
+from .actions import TEAM_PIPELINES, AsyncArrive, Barrier, Protocol, TensorAccess, Transfer
 
 Clock: TypeAlias = npt.NDArray[np.int32]
 Component: TypeAlias = int
@@ -107,6 +109,15 @@ class Components:
     def bytes_of(self, barrier: Barrier) -> Component | None:
         """Return the component that counts the phases of a barrier that asynchronous work takes part in."""
         return self._place.get(("bytes", barrier.cta, barrier.offset))
+
+    @cached_property
+    def shared_work(self) -> Mapping[Component, Component]:
+        """For work that a warpgroup does together: from what waits of its own warp show to what any wait does."""
+        return {
+            self._place[*kind, pipeline + READS, strand]: self._place[*kind, pipeline, strand]
+            for *kind, pipeline, strand in self.names
+            if kind == ["work"] and pipeline in TEAM_PIPELINES
+        }
 
     def work_of(self, pipeline: str, strand: int) -> Component | None:
         """Return the component that counts the completed operations of a strand in a pipeline."""

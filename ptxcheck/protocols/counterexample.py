@@ -288,6 +288,8 @@ _REMEDY = {
     Flaw.DOUBLE_INIT: "a barrier is initialised once, by one thread, or invalidated in between",
     Flaw.READ_TOO_EARLY: "this read must come after a wait, or a barrier, that the write comes before",
     Flaw.OVERWRITE: "this write must come after something that every reader does after its read",
+    Flaw.AWAITED_BY_ANOTHER_WARP: "this write must come after something that every warp of the warpgroup does "
+    "after its own wait",
     Flaw.WRITES_COLLIDE: "one of the writes must come after something that is done after the other",
     Flaw.MISSING_PROXY_FENCE: "the writing thread must execute a proxy fence after the write, before it synchronises",
     Flaw.EXIT_WITH_REMOTE_ACCESS: "some thread of that CTA must know that the access is over before it ends",

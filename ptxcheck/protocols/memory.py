@@ -12,8 +12,9 @@ atomic. The later one must know of the earlier one:
 What the PTX ISA asks for besides, and released kernels do without, is *strict*: a proxy fence between generic
 accesses and a later write through the async proxy; one by the writer before the barrier, where all warps write, meet,
 fence and then multiply; order between lanes of one warp that runs in step, and between threads that store the same
-value by the same instruction; and visibility of the address that `tcgen05.alloc` wrote, where the order of execution
-gives it. That a relaxed or narrower arrival publishes a read is enough even for strict problems.
+value by the same instruction; the wait of each warp for its own part of a `wgmma`; and visibility of the address
+that `tcgen05.alloc` wrote, where the order of execution gives it. That a relaxed or narrower arrival publishes a read
+is enough even for strict problems.
 
 Touches with certain bytes give problems, and each is a race in the schedule at hand, so it is demonstrated. Bytes
 that a touch may reach beyond them, up to the end of its slot, give doubts.
@@ -28,7 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .actions import Access, Fence, Init, Protocol, Proxy, Span, Transfer
-from .clock import Row
+from .clock import Component, Row
 from .conflicts import (
     Column,
     Filter,
@@ -63,7 +64,11 @@ class Race:
 class Memory:
     """Touches of all shared memory in one schedule, in its order."""
 
-    def __init__(self, protocol: Protocol, record: Record) -> None:
+    def __init__(
+        self, protocol: Protocol, record: Record, shared_work: Mapping[Component, Component] | None = None
+    ) -> None:
+        """`shared_work`: for components of work that a warpgroup does together, those that waits of any warp raise."""
+        self._shared_work = shared_work or {}
         self._protocol = protocol
         self._record = record
         self._touches: list[Touch] = []
@@ -211,7 +216,16 @@ class Memory:
 
     def race(self, earlier: Touch, later: Touch) -> Race | None:
         """Return what is wrong between two conflicting touches, or None."""
-        return _judge(earlier, later) or self._judge_scope(earlier, later)
+        found = _judge(earlier, later) or self._judge_scope(earlier, later)
+        if found is not None and found.flaw is Flaw.OVERWRITE and self._is_waited_for(earlier, later):
+            text = "this write follows the wait of one warp for its wgmma, while another one reads the same bytes"
+            return Race(Flaw.AWAITED_BY_ANOTHER_WARP, text, strict=True)
+        return found
+
+    def _is_waited_for(self, earlier: Touch, later: Touch) -> bool:
+        """Tell whether another warp of the warpgroup that reads has waited for its own part of the same work."""
+        work = self._shared_work.get(earlier.component)
+        return work is not None and bool(later.clock[Row.EXECUTED, work] >= earlier.over)
 
     def _judge_scope(self, earlier: Touch, later: Touch) -> Race | None:
         """Return what is wrong with ordinary accesses of two CTAs that releases of CTA scope order."""

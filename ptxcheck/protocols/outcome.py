@@ -37,6 +37,8 @@ class Flaw(Enum):
     """A write that nothing orders after an earlier read of the same bytes."""
     WRITES_COLLIDE = "writes-collide"
     """Two writes of the same bytes that nothing orders."""
+    AWAITED_BY_ANOTHER_WARP = "awaited-by-another-warp"
+    """A write of bytes that a warp reads by `wgmma`, behind the wait of another warp of its warpgroup alone."""
     UNAWAITED_STORE = "unawaited-store"
     """A warp loads from tensor memory what another one stored and told of before it was over."""
     MISSING_PROXY_FENCE = "missing-proxy-fence"

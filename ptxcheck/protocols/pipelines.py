@@ -2,6 +2,9 @@
 
 Work of one pipeline of one strand is known to be complete by its number: group waits and commits complete all
 earlier operations of the pipeline (PTX ISA, "cp.async.wait_group", "wgmma.wait_group", "tcgen05.commit").
+
+A wait for `wgmma` shows that the work of the executing warp is complete. That of the other warps of its warpgroup is
+taken to be complete as well, in a component of its own.
 """
 
 from __future__ import annotations
@@ -26,10 +29,11 @@ class Pipelines:
     """The pipelines of all strands."""
 
     def __init__(self, protocol: Protocol, components: Components) -> None:
+        self._protocol = protocol
         self._components = components
         self._by_owner: dict[tuple[int, str], _Pipeline] = {}
         self._teams = _teams(protocol)
-        self._places: dict[tuple[int, str, bool], tuple[Component, ...]] = {}
+        self._places: dict[tuple[int, str, tuple[str, ...]], tuple[Component, ...]] = {}
 
     def _of(self, strand: int, pipeline: str) -> _Pipeline:
         found = self._by_owner.get((strand, pipeline))
@@ -50,15 +54,13 @@ class Pipelines:
     def done_so_far(self, strand: int, pipeline: str) -> Clock:
         """Return what is known when all operations issued so far are complete."""
         clock = self._components.zero()
-        self._know(clock, strand, pipeline, self._of(strand, pipeline).issued, read=False)
+        self._know(clock, strand, pipeline, self._of(strand, pipeline).issued)
         return clock
 
     def after(self, actor: Actor, pipeline: str, pending: int) -> Clock:
         """Return what a strand knows when its operations are complete, but for the newest `pending`."""
         clock = actor.clock.copy()
-        self._know(
-            clock, actor.strand, pipeline, self._of(actor.strand, pipeline).issued - pending, read=False
-        )
+        self._know(clock, actor.strand, pipeline, self._of(actor.strand, pipeline).issued - pending)
         return clock
 
     def wait(self, actor: Actor, action: WaitGroup) -> Clock | None:
@@ -72,18 +74,25 @@ class Pipelines:
                 return None
             if last >= 0:
                 issued, stamp = closed[last]
-                self._know(clock, member, action.pipeline, issued, read=action.read)
+                suffixes = (READS,) if action.read else ("", READS) if self._is_own(actor, member) else ("",)
+                self._know(clock, member, action.pipeline, issued, suffixes)
                 executed = clock[Row.EXECUTED]
                 np.maximum(executed, stamp[Row.EXECUTED], out=executed)
         return clock
 
-    def _know(self, clock: Clock, strand: int, pipeline: str, issued: int, *, read: bool) -> None:
-        places = self._places.get((strand, pipeline, read))
+    def _is_own(self, actor: Actor, member: int) -> bool:
+        """Tell whether a strand is of the same warp, whose work its wait is certainly for."""
+        strands = self._protocol.strands
+        return strands[actor.strand].warp == strands[member].warp
+
+    def _know(
+        self, clock: Clock, strand: int, pipeline: str, issued: int, suffixes: tuple[str, ...] = ("", READS)
+    ) -> None:
+        places = self._places.get((strand, pipeline, suffixes))
         if places is None:
-            suffixes = (READS,) if read else ("", READS)
             found = (self._components.work_of(pipeline + suffix, strand) for suffix in suffixes)
             places = tuple(place for place in found if place is not None)
-            self._places[strand, pipeline, read] = places
+            self._places[strand, pipeline, suffixes] = places
         for place in places:
             for row in (Row.EXECUTED, Row.VISIBLE):
                 if clock[row, place] < issued:

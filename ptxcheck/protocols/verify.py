@@ -209,6 +209,7 @@ def _is_ordinary(protocol: Protocol, strand: int, point: int) -> bool:
 _TOLERATED = {
     Flaw.EXIT_WITH_REMOTE_ACCESS: "copies that are under way when their CTA ends find its shared memory as it was",
     Flaw.UNORDERED_INIT: "an mbarrier that is initialised after fence.mbarrier_init is visible to others all the same",
+    Flaw.AWAITED_BY_ANOTHER_WARP: "a warp that waits for its wgmma waits for those of its whole warpgroup",
     Flaw.UNAWAITED_STORE: "a store to tensor memory is over when another warp loads that was told of it",
     Flaw.MISSED_PHASE: "lanes of a warp that come to a wait together pass it together",
 }

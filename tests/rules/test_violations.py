@@ -45,10 +45,10 @@ class NoStory:
 STRICT = (
     Flaw.MISSING_PROXY_FENCE, Flaw.BARRIER_OVERWRITTEN, Flaw.EARLY_INVALIDATION, Flaw.UNORDERED_INIT,
     Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSED_PHASE, Flaw.EXIT_WITH_REMOTE_ACCESS,
-    Flaw.UNAWAITED_STORE,
+    Flaw.AWAITED_BY_ANOTHER_WARP, Flaw.UNAWAITED_STORE,
 )  # fmt: skip
 """What released libraries may have."""
-NEVER_ELSE = (Flaw.UNAWAITED_STORE,)
+NEVER_ELSE = (Flaw.AWAITED_BY_ANOTHER_WARP, Flaw.UNAWAITED_STORE)
 """What is never reported but as one of these."""
 
 

@@ -126,7 +126,8 @@ class _Rebuild:
         if decide is None and thread < 0:
             self._marks = reduce(or_, (name.mark for name in self._pins), 0)
 
-    def form(self, terms: tuple[tuple[Atom, int], ...], constant: int) -> Value:
+    def form(self, terms: tuple[tuple[Atom, int], ...], constant: int, *, is_wide: bool = False) -> Value:
+        """Return a sum; a negative one as it is in a register of 64 bits when it is wide, else in one of 32."""
         if len(terms) == 1 and terms[0][1] == 1 and not constant:
             return self.part(terms[0][0])
         if not any(name.marks & self._marks for name, _ in terms):
@@ -135,9 +136,17 @@ class _Rebuild:
         for name, factor in terms:
             scaled = lanes.multiply(_extended(self.part(name)), factor & lanes.mask_of(_WIDEST), _WIDEST)
             total = lanes.add(total, scaled, _WIDEST)
-        if isinstance(total, int) and total >> 63:
-            return total & lanes.mask_of(32)
-        return total
+        if is_wide or isinstance(total, Form):
+            return total
+        if isinstance(total, int):
+            return total & lanes.mask_of(32) if total >> 63 else total
+        return np.where(total >> np.uint64(63) != 0, total & np.uint64(lanes.mask_of(32)), total)
+
+    def _wide(self, key: object) -> Value:
+        """Return an operand of 64 bits."""
+        if isinstance(key, Atom) and key.inner[0] == "sum" and key not in self._pins:
+            return self.form(key.inner[1], key.inner[2], is_wide=True)  # type: ignore[arg-type]
+        return self.part(key)
 
     def part(self, key: object) -> Value:
         if isinstance(key, int):
@@ -210,7 +219,8 @@ class _Rebuild:
             return mapped(self.part(parts[1]), self.part(parts[2]), generic=bool(parts[3]))
         if kind == "pack":
             return lanes.pack(_number(parts[1]), [self.part(part) for part in parts[2:]])
-        a, b, width = self.part(parts[1]), self.part(parts[2]), _number(parts[3])
+        width = _number(parts[3])
+        a, b = self._wide(parts[1]) if width == _WIDEST else self.part(parts[1]), self.part(parts[2])
         match kind:
             case "add":
                 return lanes.add(a, b, width)
@@ -224,9 +234,13 @@ class _Rebuild:
 
 def _extended(value: Value) -> Value:
     """Numbers in forms are signed: one that fills a 32-bit register stands for a negative number."""
-    if isinstance(value, int) and 1 << 31 <= value < 1 << 32:
-        return (value - (1 << 32)) & lanes.mask_of(_WIDEST)
-    return value
+    if isinstance(value, Form):
+        return value
+    if isinstance(value, int):
+        return (value - (1 << 32)) & lanes.mask_of(_WIDEST) if 1 << 31 <= value < 1 << 32 else value
+    return np.where(
+        value >> np.uint64(31) == 1, value | np.uint64(lanes.mask_of(_WIDEST) ^ lanes.mask_of(32)), value
+    )
 
 
 def _number(part: object) -> int:

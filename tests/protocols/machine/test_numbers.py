@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ptxcheck.cfg.optypes import Typing
 from ptxcheck.op import Op
 from ptxcheck.protocols.machine import lanes
+from ptxcheck.protocols.machine.compute import COMPUTE
 from ptxcheck.protocols.machine.doubt import doubt_of, empty_sizes, realised
 from ptxcheck.protocols.machine.resolve import leaves, with_pins
 from ptxcheck.protocols.machine.solver import SolverOracle
@@ -35,6 +38,32 @@ def test_a_symbol_with_a_number_put_in_is_what_the_operation_gives(number: int, 
 @given(_BITS, _BITS)
 def test_a_packed_pair_is_its_numbers_side_by_side(low: int, high: int) -> None:
     assert _pinned(lanes.pack(32, [N, M]), n=low, m=high) == low | high << 32
+
+
+@given(
+    st.integers(0, 1 << 12),
+    st.lists(st.integers(-(1 << 12), 1 << 12), min_size=4, max_size=4),
+    st.integers(1, 5),
+)
+def test_signed_indices_that_differ_between_lanes_become_places(stage: int, own: list[int], n: int) -> None:
+    """As the front end makes places of numbers of some bits: `(index * size) >> log2(bits)`, in 64 bits."""
+    wide, shift = Typing((".s32",), frozenset({".wide"})), Typing((".u64",), frozenset())
+    held = np.array([each & 0xFFFFFFFF for each in own], dtype=np.uint64)
+
+    def place(number: Value) -> Value:
+        index = lanes.add(lanes.multiply(number, 64, 32), held, 32)
+        bits = COMPUTE[Op.MUL](wide, (index, 4), 4)
+        return COMPUTE[Op.SHR](shift, (bits, n), 4)
+
+    symbolic = place(N)
+    assert isinstance(symbolic, Form)
+    found = with_pins(symbolic, {leaf: stage for leaf in leaves(symbolic) if leaf[0] == "param"}, 4)
+    assert not isinstance(found, Form)
+    expected = [((stage * 64 + each) * 4 & 0xFFFFFFFFFFFFFFFF) >> n for each in own]
+    assert np.broadcast_to(found, 4).tolist() == expected
+    computed = place(stage)
+    assert not isinstance(computed, Form)
+    assert np.broadcast_to(computed, 4).tolist() == expected
 
 
 def test_halves_of_a_product_are_different_symbols() -> None:

@@ -20,6 +20,7 @@ from .actions import Access, Protocol
 from .all_sizes import AllSizes, OtherDecisionError, Path, SizePlan, size_of
 from .cluster_use import uses_cluster
 from .coarse import examined, without_accesses
+from .exits import with_copies_left_alone
 from .fences import is_proxy_fence
 from .given import with_given
 from .handed_numbers import is_handed_on
@@ -32,8 +33,7 @@ from .machine.doubt import doubt_of, empty_sizes, realised
 from .machine.execute import Machine
 from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
-from .machine.paths import Counts, Coverage, Plan, Rounds, explore
-from .machine.polling import POLLS
+from .machine.paths import Counts, Coverage, Plan, Rounds, Side, explore
 from .machine.program import Program
 from .machine.solver import SolverOracle
 from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom
@@ -54,6 +54,7 @@ from .outcome import Doubt, Equation, Flaw, Outcome, Problem
 from .read_values import Answers, are_possible
 from .search import examine
 from .simulate import simulate
+from .spare_ctas import spare_cta
 from .tensor_loads import LoadUses
 from .thread.register_count import most_registers
 
@@ -350,8 +351,6 @@ class _Verifier:
         self._seen: dict[Protocol, Outcome] = {}
         self._recorded: set[int] = set()
         """Synchronising instructions that some run came to."""
-        self._waits = any(i.operation.op in POLLS for i in program.cfg.instructions)
-        """Somebody waits for an mbarrier, or looks at one."""
         self._looked_at: set[int] = set()
         """Accesses that the order of lanes was looked at for."""
         self._rounds = LoopRounds(program)
@@ -395,7 +394,7 @@ class _Verifier:
         if outcome.problems:
             self._recorded = recorded
         else:
-            self._note(plan, decisions, traces, protocol, outcome)
+            self._note(plan, decisions, traces, protocol, outcome, plan.taken)
 
     def _elect_others(self) -> None:
         """Look whether a kernel that holds goes wrong where `elect.sync` chooses other lanes than in the runs."""
@@ -439,7 +438,7 @@ class _Verifier:
             result.runs += 1
             plan.rounds = Rounds(most_rounds(observations))
             protocol, outcome = self._judge(traces)
-            self._note(plan, decisions, traces, protocol, outcome)
+            self._note(plan, decisions, traces, protocol, outcome, plan.taken)
             return tuple(decisions.taken), protocol
 
         sizes = AllSizes(self._program, size, self._shape, execute, self._is_spent, self._effort)
@@ -482,6 +481,7 @@ class _Verifier:
         if plan.rounds.inner not in self._result.trips:
             self._result.trips.append(plan.rounds.inner)
         protocol, outcome = self._judge(traces)
+        last = plan
         failing: set[tuple[int, Peek]] = set()
         answers = 1 if self._is_probe else _MOST_ANSWERS
         for attempt in range(answers):
@@ -489,10 +489,10 @@ class _Verifier:
             if not hung:
                 break
             failing |= hung
-            again = Plan(plan.rounds, plan.flips, plan.preset)
-            decisions, traces = self._trace(again, failing=None if attempt == answers - 1 else failing)
+            last = Plan(plan.rounds, plan.flips, plan.preset)
+            decisions, traces = self._trace(last, failing=None if attempt == answers - 1 else failing)
             protocol, outcome = self._judge(traces)
-        self._note(plan, decisions, traces, protocol, outcome)
+        self._note(plan, decisions, traces, protocol, outcome, last.taken)
         if self._program.peeks and self._result.runs == 1 and not self._is_probe:
             self._answer_no(plan, protocol, traces, failing)
         return True
@@ -508,11 +508,12 @@ class _Verifier:
             if fresh <= failing or self._is_spent():
                 break
             failing |= fresh
-            decisions, traces = self._trace(Plan(plan.rounds, plan.flips, plan.preset), failing=failing)
+            again = Plan(plan.rounds, plan.flips, plan.preset)
+            decisions, traces = self._trace(again, failing=failing)
             protocol, outcome = self._judge(traces)
             if self._hung_peeks(protocol, traces, outcome):
                 break
-            self._note(plan, decisions, traces, protocol, outcome)
+            self._note(plan, decisions, traces, protocol, outcome, again.taken)
 
     def _hung_peeks(
         self, protocol: Protocol, traces: Sequence[Trace], outcome: Outcome
@@ -535,21 +536,22 @@ class _Verifier:
         traces: tuple[Trace, ...],
         protocol: Protocol,
         outcome: Outcome,
+        taken: AbstractSet[Side],
     ) -> None:
-        """Note what a run showed."""
+        """Note what a run showed in which threads took some sides of branches."""
         self._rounds.note(plan, protocol)
         if not isinstance(plan, SizePlan):
             self._keep_sample(plan, protocol)
-        excused = not self._is_probe and self._note_required(decisions.taken, outcome)
+        excused = not self._is_probe and self._note_required(decisions.taken, outcome, taken)
         self._note_conditions(outcome, () if excused else outcome.memory_doubts)
         self._note_strict(plan, protocol, outcome)
-        taken = self._taken(traces, protocol)
-        for assumption in taken:
+        granted = self._taken(traces, protocol)
+        for assumption in granted:
             self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         self._note_lanes(traces)
         if outcome.problems and not excused:
             why = self._doubt(decisions.taken)
-            sure = tuple(self._surely(decisions.taken, traces, taken, protocol, outcome))
+            sure = tuple(self._surely(decisions.taken, traces, granted, protocol, outcome))
             self._note_failure(Run(plan.rounds.inner, protocol, traces, outcome.problems, why, sure))
 
     def _trace(
@@ -598,9 +600,8 @@ class _Verifier:
         protocol = with_given(built, self._given)
         outcome = self._seen.get(protocol)
         if outcome is None:
-            outcome = self._seen[protocol] = self._examine(protocol)
-            if not self._waits:
-                outcome = self._seen[protocol] = _left_alone(outcome)
+            outcome = with_copies_left_alone(self._examine(protocol), self._cfg.instructions)
+            self._seen[protocol] = outcome
         return protocol, outcome
 
     def _taken(self, traces: Sequence[Trace], protocol: Protocol) -> list[Assumption]:
@@ -674,10 +675,12 @@ class _Verifier:
         if fresh:
             self._result.strict.append(Run(plan.rounds.inner, protocol, (), fresh))
 
-    def _note_required(self, path: Sequence[tuple[Condition, bool]], outcome: Outcome) -> bool:
-        """Note what sizes have to be for a run that goes wrong, or may, not to be.
+    def _note_required(
+        self, path: Sequence[tuple[Condition, bool]], outcome: Outcome, taken: AbstractSet[Side]
+    ) -> bool:
+        """Note what sizes or the grid have to be for a run that goes wrong, or may, not to be.
 
-        False for a run that is in order, and for one in which no size is empty.
+        False for a run that is in order, and for one in which no size is empty and every CTA has work.
         """
         known = {(reason.text, reason.point) for reason in self._result.memory_doubts}
         fresh = (doubt for doubt in outcome.memory_doubts if (doubt.text, doubt.point) not in known)
@@ -687,7 +690,12 @@ class _Verifier:
         detail, point = found[0]
         empty = empty_sizes(path)
         if not empty and self._oracle.admits_sizes(path):
-            return False
+            within = spare_cta(self._cfg, path, taken) if self._shape.ctas == 1 else None
+            if within is None:
+                return False
+            text = f"every CTA of the grid has work ({within}): else, {detail}"
+            self._result.required.setdefault((within, point), Assumption("grid", text, point))
+            return True
         which = " or ".join(show_atom(name) for name in empty)
         size = f"{which} is at least 1: with less" if empty else "no size is negative: else"
         self._result.required.setdefault(("size", point), Assumption("size", f"{size}, {detail}", point))
@@ -760,13 +768,6 @@ def _misfits(protocol: Protocol) -> Outcome:
     outcome = simulate(without_accesses(protocol))
     problems = (p for p in outcome.problems if p.demonstrated and PROPERTY_OF[p.flaw] not in _SEPARATE)
     return replace(outcome, problems=tuple(problems))
-
-
-def _left_alone(outcome: Outcome) -> Outcome:
-    """Return what is known of a kernel that waits for no copy: those under way at its end are no loads ahead."""
-    left = tuple(p for p in outcome.strict if p.flaw is Flaw.EXIT_WITH_REMOTE_ACCESS)
-    strict = tuple(p for p in outcome.strict if p not in left)
-    return replace(outcome, problems=(*outcome.problems, *left), strict=strict)
 
 
 class _EnoughError(Exception):

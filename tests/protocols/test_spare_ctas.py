@@ -1,0 +1,69 @@
+"""CTAs without work: a race that only they have is none where the grid is as large as the work."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.protocols.verify import Verification
+from ptxcheck.verdict import Property, VerdictKind
+
+from .machine.running import kernel
+from .verifying import kind, verified
+
+OF_HOST = "ld.param.u32 %r2, [n];"
+IN_MEMORY = (
+    "ld.param.u64 %rd1, [p]; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd1, %rd1, %rd2; ld.global.u32 %r2, [%rd1];"
+)
+BODY = """
+    mov.u32 %r1, smem; mov.u32 %r9, %tid.x; mov.u32 %r4, %ctaid.x;
+    setp.lt.u32 %p2, %r9, 32;
+    @!%p2 bra READER;
+    st.shared.u32 [smem], %r9;
+    {length} shl.b32 %r3, %r4, 7; {test} @%p1 bra END;
+    bar.sync 1, 64;
+    bra END;
+READER:
+    {length} shl.b32 %r3, %r4, 7; {test} @%p1 bra LAST;
+    bar.sync 1, 64;
+    ld.param.u64 %rd3, [p]; st.global.u32 [%rd3], %r9;
+LAST:
+    ld.shared.u32 %r5, [smem];
+    {result}
+END:
+"""
+"""One warp writes a word and another one reads it, behind a barrier where there is work."""
+AT_LEAST = "setp.ge.s32 %p1, %r3, %r2;"
+RESULT = "ld.param.u64 %rd4, [p]; st.global.u32 [%rd4], %r5;"
+
+
+def _verify(length: str = OF_HOST, test: str = AT_LEAST, result: str = "") -> Verification:
+    return verified(kernel(BODY.format(length=length, test=test, result=result), threads=64))
+
+
+@pytest.mark.parametrize(
+    "test",
+    [AT_LEAST, "setp.le.s32 %p1, %r2, %r3;", "setp.gt.s32 %p1, %r3, %r2;", "setp.hs.u32 %p1, %r3, %r2;"],
+)
+def test_a_race_of_ctas_without_work_is_a_condition_on_the_grid(test: str) -> None:
+    result = _verify(test=test)
+    assert kind(result, Property.SLOT_SAFETY) is VerdictKind.ASSUMES
+    (required,) = result.required.values()
+    assert required.text.startswith("every CTA of the grid has work (128*%ctaid.x < n)")
+
+
+def test_sizes_in_memory_may_be_smaller_than_what_the_grid_is_made_for() -> None:
+    assert kind(_verify(length=IN_MEMORY), Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+
+
+def test_a_cta_that_leaves_a_result_has_work() -> None:
+    assert kind(_verify(result=RESULT), Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+
+
+def test_a_tile_that_ends_early_is_no_cta_without_work() -> None:
+    last_rows = "add.u32 %r3, %r3, 64;" + AT_LEAST
+    assert kind(_verify(test=last_rows), Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+
+
+def test_a_number_that_is_not_equal_is_no_place_beyond_a_size() -> None:
+    result = _verify(test="setp.eq.s32 %p1, %r3, %r2;")
+    assert kind(result, Property.SLOT_SAFETY) is VerdictKind.VIOLATED

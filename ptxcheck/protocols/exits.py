@@ -1,19 +1,23 @@
 """Exit of a CTA: nothing may reach into its shared memory when its last thread has ended.
 
-That holds for accesses of other CTAs, and for copies of its own; that copies into shared memory are over is strict, as
-released kernels load ahead what a short loop does not use. One is safe when some thread of the CTA knows, before
-that thread ends, that it is over: the CTA lives at least as long as that thread.
+That holds for accesses of other CTAs, and for copies of its own. That these are over is strict: released kernels load
+ahead what a short loop does not use, and end with stores that only their commit follows. One is safe when some thread
+of the CTA knows, before that thread ends, that it is over: the CTA lives at least as long as that thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ..ir import Instruction
+from ..isa.modifier import Mod
+from ..op import Op
 from .actions import Action, AsyncArrive, Protocol
 from .clock import Clock, Component, Row
+from .machine.polling import POLLS
 from .memory import Touch
-from .outcome import Flaw
+from .outcome import Flaw, Outcome, Problem
 from .phases import Actor
 from .record import Record
 
@@ -53,8 +57,8 @@ class Exits:
         own = self._strands[touch.strand].cta
         for target in targets:
             if target != own or is_copy:
-                fills = target == own and touch.writes
-                self._add(_Remote(touch.strand, touch.point, target, touch.component, touch.over, fills))
+                is_own = target == own
+                self._add(_Remote(touch.strand, touch.point, target, touch.component, touch.over, is_own))
 
     def _add(self, remote: _Remote) -> None:
         if remote.target in self._targets:
@@ -81,3 +85,21 @@ class Exits:
         if remote.target == self._strands[remote.strand].cta:
             return "the CTA may have ended when this copy still moves bytes of its shared memory"
         return f"CTA {remote.target} may have ended when this reaches into its shared memory"
+
+
+def with_copies_left_alone(outcome: Outcome, instructions: Sequence[Instruction]) -> Outcome:
+    """Return the outcome in which copies of a kernel that waits for none of their kind may not outlive their CTA.
+
+    Such copies are no loads ahead, and nothing tells that their stores are the last ones of many.
+    """
+    waits = {instruction.operation.op for instruction in instructions}
+    loads_awaited, stores_awaited = not POLLS.isdisjoint(waits), Op.CP_ASYNC_BULK_WAIT_GROUP in waits
+
+    def is_left(problem: Problem) -> bool:
+        is_store = instructions[problem.point].operation.has(Mod.BULK_GROUP)
+        is_awaited = stores_awaited if is_store else loads_awaited
+        return problem.flaw is Flaw.EXIT_WITH_REMOTE_ACCESS and not is_awaited
+
+    left = tuple(problem for problem in outcome.strict if is_left(problem))
+    strict = tuple(problem for problem in outcome.strict if problem not in left)
+    return replace(outcome, problems=(*outcome.problems, *left), strict=strict) if left else outcome

@@ -2,7 +2,7 @@
 
 Checks: whether each access to shared memory or an mbarrier of another CTA, copies and multicasts included, is over
 before the last thread of that CTA ends, as far as some thread of it can know. The same for a CTA's own copies onto
-mbarriers in a kernel that waits for no mbarrier at all.
+mbarriers in a kernel that waits for no mbarrier at all, and for its bulk stores in one that waits for no bulk group.
 Why: the shared memory of a CTA that has ended is no longer its own.
 Source: PTX ISA 5.1.5; CUDA programming guide, "Distributed Shared Memory" (all blocks stay until accesses are done).
 Not checked: see MB020.

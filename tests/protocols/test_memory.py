@@ -253,11 +253,11 @@ def test_a_cta_must_not_end_before_others_have_written_to_it(stays: bool) -> Non
 
 
 def test_a_copy_must_not_outlive_its_cta() -> None:
-    assert flaws_of({}, [STORE, Commit(0, "bulk")]) == {Flaw.EXIT_WITH_REMOTE_ACCESS}
     assert flaws_of({}, TO_ASYNC) == set()
-    outcome = examine(protocol({FULL: 1}, expected_load()))
-    assert outcome.problems == ()
-    assert {problem.flaw for problem in outcome.strict} == {Flaw.EXIT_WITH_REMOTE_ACCESS}
+    for left in (protocol({}, [STORE, Commit(0, "bulk")]), protocol({FULL: 1}, expected_load())):
+        outcome = examine(left)
+        assert outcome.problems == ()
+        assert {problem.flaw for problem in outcome.strict} == {Flaw.EXIT_WITH_REMOTE_ACCESS}
 
 
 def test_registers_that_nobody_releases() -> None:

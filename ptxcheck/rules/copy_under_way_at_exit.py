@@ -1,7 +1,8 @@
 """A CTA that may end while a copy into or out of its shared memory is still under way.
 
 Checks: whether some thread of the CTA knows, before it ends, that each copy is complete. CL020 finds accesses by other
-CTAs, and copies of kernels that wait for none of their kind; copies that the CTA has started itself otherwise are found here.
+CTAs, and copies of kernels that wait for none of their kind; other copies that the CTA has started itself are found
+here.
 Why: shared memory may belong to the next CTA. Released kernels end with loads under way that nobody needs, and with
 stores that only their commit follows: the rule is pedantic.
 Source: PTX ISA 9.7.9.25 (bulk copies), CUDA C++ Programming Guide, asynchronous data copies.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,11 +65,20 @@ def is_pointer(address: Form) -> bool:
     Such pointers are 64-bit parameters, global variables, and what was loaded from global or constant memory: they are
     the host's, or another kernel's.
     """
-    return any(factor == 1 and _is_outside(name) for name, factor in address.terms)
+    return _has_pointer(address.terms)
+
+
+def _has_pointer(terms: Iterable[tuple[Atom, int]]) -> bool:
+    return any(factor == 1 and _is_outside(name) for name, factor in terms)
 
 
 def _is_outside(name: Atom) -> bool:
     match name[0]:
+        case "add" | "sub" if name[3] == 8 * _POINTER_BYTES:  # an offset of each lane
+            parts = name[1:3] if name[0] == "add" else name[1:2]
+            return any(isinstance(part, Atom) and _is_outside(part) for part in parts)
+        case "sum":
+            return _has_pointer(name[1])  # type: ignore[arg-type]
         case "param":
             return name[3] == _POINTER_BYTES
         case "load":

@@ -192,6 +192,13 @@ class Program:
         """Tell whether synchronisation may depend on what is loaded from shared memory."""
         return any(_loads_from_shared(self.cfg.instructions[point]) for point in self._closed(frozenset()))
 
+    @cached_property
+    def hears_one_answer(self) -> bool:
+        """Tell whether each answer of `clusterlaunchcontrol.try_cancel` goes to all CTAs of the cluster."""
+        operations = [instruction.operation for instruction in self.cfg.instructions]
+        asks = [each for each in operations if each.op is Op.CLUSTERLAUNCHCONTROL_TRY_CANCEL]
+        return bool(asks) and all(each.has(Mod.MULTICAST_CLUSTER_ALL) for each in asks)
+
     def _closed(self, stores: frozenset[int]) -> frozenset[int]:
         cfg = self.cfg
         ends = (

@@ -19,6 +19,7 @@ from .registers import lanes_of
 from .resolve import mapped
 from .symbol import LANE, WARP, Form, Lanes, Value
 from .trace import (
+    OFFSET_MASK,
     PARAM_WINDOW,
     RANK_SHIFT,
     SHARED_TABLE,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from .execute import Machine
 
 _ANY = LANE | WARP
+_ANSWER_BITS = 128
+"""An answer of `clusterlaunchcontrol.try_cancel`, which is read as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +301,8 @@ def _loaded(
             if turn is not None:
                 return turn
         visit = machine.count(("shared", lanes.key_of(at), guard))
+        if types.width == _ANSWER_BITS and isinstance(at, int) and machine.program.hears_one_answer:
+            at &= OFFSET_MASK
         symbol = lanes.opaque("shared", at, types.width, visit)
         machine.note_loaded(symbol, point, guard)
         return symbol

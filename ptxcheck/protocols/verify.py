@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from math import prod
 
 from ..cfg.cfg import Cfg
@@ -29,7 +30,7 @@ from .lane_order import taken_to_be_in_step
 from .loop_rounds import FEWEST, LoopRounds
 from .lowered import Lowered
 from .lowering import build_protocol
-from .machine.doubt import doubt_of, empty_sizes, realised
+from .machine.doubt import doubt_of, empty_sizes, realised, zeros
 from .machine.execute import Machine
 from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
@@ -61,6 +62,9 @@ from .thread.register_count import most_registers
 _EFFORT = 600
 """Actions of runs that are made for all sizes, for each second that verification may take."""
 _MOST_RUNS = 96
+_MOST_SHOWN = 4
+_WIDE = 8
+"""Bytes of a parameter whose type `--assume` wants to be told."""
 _MOST_ANSWERS = 6
 """Most times that a run is made again because a poll hangs that is not repeated; the last time all of them fail."""
 _BLOCK = ("block", -1)
@@ -147,14 +151,15 @@ class Verification:
         if certain is not None:
             return Verdict(which, VerdictKind.VIOLATED, (Reason(certain.detail, certain.point),))
         if shown and doubts:
-            return Verdict(
-                which, VerdictKind.UNKNOWN, (Reason(f"{shown[0].detail}; {doubts[0]}", shown[0].point),)
-            )
+            detail = f"{shown[0].detail}{self._where(shown[0])}; {doubts[0]}"
+            return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, shown[0].point),))
         if broken and not shown:
             detail = f"{broken[0].detail}; no schedule was found that goes wrong"
             return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
         if broken:
-            detail = f"{broken[0].detail}; not certain, because of the assumptions listed"
+            detail = (
+                f"{broken[0].detail}{self._where(broken[0])}; not certain, because of the assumptions listed"
+            )
             return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
         if self.reasons or self._has_spread():
             first = self.reasons[0] if self.reasons else Reason("another property does not hold", -1)
@@ -191,6 +196,16 @@ class Verification:
         is_alone = self.shape is not None and self.shape.ctas == 1 and self.is_admitted
         is_meant = not self.inferred or is_alone
         return problem in run.sure and (is_known or (is_meant and _only_accesses(run.problems)))
+
+    def _where(self, problem: Problem) -> str:
+        """Return which parameters are zero, and which are not, in the run that shows a problem."""
+        run = next(run for run in self.failures if problem in run.problems)
+        facts = islice(zeros(run.traces[-1].path).items(), _MOST_SHOWN)
+        shown = [
+            f"{show_atom(name)}{'.u64' if name[3] == _WIDE else ''} is {'' if is_zero else 'not '}0"
+            for name, is_zero in facts
+        ]
+        return f" (where {' and '.join(shown)})" if shown else ""
 
     def _has_spread(self) -> bool:
         """Tell whether a run went wrong in a way that says nothing of what comes after."""

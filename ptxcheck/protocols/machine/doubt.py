@@ -7,7 +7,7 @@ in a way that the solver does not see.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .resolve import with_pins
 from .solver import SolverOracle
@@ -18,6 +18,7 @@ _SOURCES = frozenset(
     {"param", "special", "load", "shared", "strong", "volatile", "result", "returned", *LOOPS.values()}
 )
 
+_EQUAL = frozenset({"eq", "ne"})
 _OF_HOST = frozenset({"param", "load"})
 
 
@@ -50,6 +51,27 @@ def empty_sizes(path: Iterable[tuple[Condition, bool]]) -> tuple[Atom, ...]:
         if none and truth == (factor > 0) and all(source[0] in _OF_HOST for source in sources_of(name)):
             found[name] = None
     return tuple(found)
+
+
+def zeros(path: Iterable[tuple[Condition, bool]]) -> Mapping[Atom, bool]:
+    """Return which parameters a path compares with zero for equality, and whether they are zero in it."""
+    found: dict[Atom, bool] = {}
+    for condition, truth in path:
+        (name, factor), *others = condition.form.terms
+        if (
+            others
+            or factor != 1
+            or condition.form.constant
+            or condition.bound
+            or condition.relation not in _EQUAL
+        ):
+            continue
+        is_zero = truth == (condition.relation == "eq")
+        if name[:2] == ("setp", ".eq") and name[3] == 0:
+            name, is_zero = name[2], not is_zero  # type: ignore[assignment]
+        if isinstance(name, Atom) and name[0] == "param":
+            found.setdefault(name, is_zero)
+    return found
 
 
 def realised(path: Sequence[tuple[Condition, bool]], oracle: SolverOracle) -> bool:

@@ -527,8 +527,10 @@ class Machine:
         threads: ThreadSet,
         truth: Form,
     ) -> None:
-        for held, a in [(held, v) for mask, v in one or [] if (held := mask & threads)]:
-            for both, b in [(both, v) for mask, v in two or [] if (both := mask & held)]:
+        if one is None and two is None:
+            return
+        for held, a in _pieces(register, one, threads):
+            for both, b in _pieces(register, two, held):
                 if a is not b:
                     self.registers.write(register, both, lanes.choose(truth, a, b, self.threads))
                 else:
@@ -673,7 +675,7 @@ class Machine:
                 self._note_reduced(value, reduced, point)
                 known = bool(reduced & 1)
             else:
-                known = self._decided(value, point, stays)
+                known = self._decided(reduced if isinstance(reduced, Form) else value, point, stays)
             self._decisions.truths[value] = known
         return known
 
@@ -1123,7 +1125,7 @@ class Machine:
         value = self.registers.read(register, threads)
         if value is None:
             if special_name(register) is None:
-                return lanes.opaque("undefined", register.name, register.scope)
+                return _undefined(register)
             return self._special(register.name, "")
         if isinstance(value, Form) and any(name.depth > _DEEP for name, _ in value.terms):
             self.observe_use(value)
@@ -1164,6 +1166,21 @@ class Machine:
                 return lanes.add(start, offset & _MASK64, 64) if offset else start
             case _:
                 return lanes.opaque("operand", differs=LANE | WARP)
+
+
+def _undefined(register: Register) -> Form:
+    """Return what a register holds that was not written."""
+    return lanes.opaque("undefined", register.name, register.scope)
+
+
+def _pieces(
+    register: Register, held: list[tuple[ThreadSet, Value]] | None, threads: ThreadSet
+) -> list[tuple[ThreadSet, Value]]:
+    """Return what threads hold in a register of which this is the snapshot."""
+    found = [(part, value) for mask, value in held or [] if (part := mask & threads)]
+    for part, _ in found:
+        threads &= ~part
+    return [*found, (threads, _undefined(register))] if threads else found
 
 
 def _is_one(differs: int, threads: ThreadSet, first: int) -> bool:

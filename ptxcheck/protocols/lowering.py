@@ -34,6 +34,7 @@ from .machine.trace import (
 from .machine.trace import Access as MemoryAccess
 from .tensor_address import Allocation, allocations_of
 from .tensor_loads import LoadUses
+from .unheard_arrivals import without_unheard_arrivals
 
 _WARP = 32
 _WARP_MASK = (1 << _WARP) - 1
@@ -235,7 +236,7 @@ def build_protocol(
     known = Lowered() if lowered is None else lowered
     strands = [strand for trace in traces for strand in _strands(cfg, trace, meanings, loads, known)]
     threads = sum(trace.shape.threads for trace in traces)
-    return Protocol(tuple(strands), threads, registers)
+    return Protocol(without_unheard_arrivals(cfg, strands), threads, registers)
 
 
 def _strands(

@@ -60,33 +60,6 @@ def _shift_right(types: Typing, sources: Sequence[Value], _: int) -> Value:
     return lanes.shift_right(a, n, width, arithmetic=types.signed)
 
 
-def _divide(types: Typing, sources: Sequence[Value], _: int) -> Value:
-    width = types.width
-
-    def quotient(x: int, y: int) -> int:
-        if types.signed:
-            x, y = lanes.signed(x, width), lanes.signed(y, width)
-        if not y:
-            return lanes.mask_of(width)
-        magnitude = abs(x) // abs(y)
-        return int(magnitude if (x < 0) == (y < 0) else -magnitude) & lanes.mask_of(width)
-
-    return lanes.pure(Op.DIV, quotient, sources, width, types.signed)
-
-
-def _remainder(types: Typing, sources: Sequence[Value], _: int) -> Value:
-    width = types.width
-
-    def remainder(a: int, b: int) -> int:
-        x, y = (int(lanes.signed(v, width)) if types.signed else v for v in (a, b))
-        if not y:
-            return int(x & lanes.mask_of(width))
-        magnitude = abs(x) % abs(y)
-        return (-magnitude if x < 0 else magnitude) & lanes.mask_of(width)
-
-    return lanes.pure(Op.REM, remainder, sources, width, types.signed)
-
-
 def _extreme(types: Typing, sources: Sequence[Value], threads: int, *, largest: bool) -> Value:
     a, b = sources
     width = types.width
@@ -196,8 +169,12 @@ COMPUTE: Mapping[Op, Compute] = {
     Op.XOR: _bitwise(Op.XOR),
     Op.NOT: _not,
     Op.CVT: _cvt,
-    Op.DIV: _divide,
-    Op.REM: _remainder,
+    Op.DIV: lambda types, sources, _: lanes.divide(
+        sources[0], sources[1], types.width, signed_operands=types.signed
+    ),
+    Op.REM: lambda types, sources, _: lanes.remainder(
+        sources[0], sources[1], types.width, signed_operands=types.signed
+    ),
     Op.MIN: lambda types, sources, n: _extreme(types, sources, n, largest=False),
     Op.MAX: lambda types, sources, n: _extreme(types, sources, n, largest=True),
     Op.BFE: _bfe,

@@ -234,6 +234,36 @@ def pure(op: Op, function: Callable[..., int], arguments: Sequence[Value], *vari
     return _each(function, *(a for a in arguments if not isinstance(a, Form)))
 
 
+def divide(a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
+    """a / b towards zero; all bits set for a division by zero."""
+
+    def quotient(x: int, y: int) -> int:
+        if signed_operands:
+            x, y = int(signed(x, width)), int(signed(y, width))
+        if not y:
+            return mask_of(width)
+        magnitude = abs(x) // abs(y)
+        return (magnitude if (x < 0) == (y < 0) else -magnitude) & mask_of(width)
+
+    if isinstance(b, int) and b == 1:
+        return a
+    return pure(Op.DIV, quotient, (a, b), width, signed_operands)
+
+
+def remainder(a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
+    """What a division of a by b leaves, with the sign of a; a itself for a division by zero."""
+
+    def rest(x: int, y: int) -> int:
+        if signed_operands:
+            x, y = int(signed(x, width)), int(signed(y, width))
+        if not y:
+            return x & mask_of(width)
+        magnitude = abs(x) % abs(y)
+        return (-magnitude if x < 0 else magnitude) & mask_of(width)
+
+    return pure(Op.REM, rest, (a, b), width, signed_operands)
+
+
 def pack(width: int, parts: Sequence[Value]) -> Value:
     """Numbers of some bits each side by side, the first one lowest."""
     total: Value = 0

@@ -31,6 +31,9 @@ _COMPUTED = frozenset(
     }
 )  # fmt: skip
 """Kinds of atoms that are numbers once their arguments are."""
+_DIVISIONS = {"div": lanes.divide, "rem": lanes.remainder}
+"""The same, but the solver does not follow them: numbers are sought for them, and not for their arguments."""
+_SYMBOLIC = frozenset({"mul", *_DIVISIONS})
 _MOST_NESTED = 80
 _WIDEST = 64
 
@@ -163,10 +166,12 @@ class _Rebuild:
     def _atom(self, key: Atom) -> Value:
         parts = key.inner
         kind = str(parts[0])
-        if kind not in PREDICATES and not _is_computed(key):
+        if kind not in PREDICATES and kind not in _DIVISIONS and not _is_computed(key):
             return Form(((key, 1),))
         if key[0] != kind and not self._pins:
             return Form(((key, 1),))
+        if kind in _SYMBOLIC:
+            return self._product(key) if kind == "mul" else self._quotient(key)
         if kind == "lanes":
             held = np.frombuffer(parts[1], dtype=np.uint64)  # type: ignore[call-overload]
             return held if self._thread < 0 else int(held[self._thread])
@@ -182,20 +187,26 @@ class _Rebuild:
             return lanes.negate(self.part(parts[1]))
         if kind == "selp":
             return self._select(parts)
-        if kind == "mul":
-            return self._product(key)
         if kind == "mulhi":
             a, b, width = self.part(parts[1]), self.part(parts[2]), _number(parts[3])
             return lanes.multiply_high(a, b, width, signed_operands=bool(parts[4]))
         return Form(((key, 1),)) if kind == "setp" else self._arithmetic(kind, parts)
 
     def _product(self, key: Atom) -> Value:
-        """A product of symbols, which stays one until both are numbers."""
+        """A product of symbols, which stays one until a factor is a number, but for choices in them."""
         a, b = (_extended(self.part(part)) for part in key.inner[1:3])
-        if isinstance(a, Form) or isinstance(b, Form):
+        if isinstance(a, Form) and isinstance(b, Form) and self._decide is None:
             return Form(((key, 1),))
         product = lanes.multiply(a, b, _WIDEST)
         return product & lanes.mask_of(32) if isinstance(product, int) and product >> 63 else product
+
+    def _quotient(self, key: Atom) -> Value:
+        """A division of symbols, which stays one until the divisor is a number, but for choices in them."""
+        kind, *operands, width, signed = key.inner
+        a, b = (self._wide(each) if width == _WIDEST else self.part(each) for each in operands)
+        if (isinstance(b, Form) and self._pins) or key.nesting > _MOST_NESTED:
+            return Form(((key, 1),))
+        return _DIVISIONS[str(kind)](a, b, _number(width), signed_operands=bool(signed))
 
     def _compared(self, parts: tuple[object, ...]) -> Value:
         """A comparison of a form with zero, or with a bound, whose parts may have become numbers."""

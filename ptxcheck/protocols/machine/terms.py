@@ -8,6 +8,7 @@ its own, which may differ from what it is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 from ...smt import Choice, Claim, Quotient, Remainder, Sum, Term, Unsigned, Variable, variables_of
 from .lanes import key_of
@@ -68,8 +69,7 @@ class Terms:
             yield self._variables[variable]
 
     def _variable(self, name: Atom) -> Variable:
-        low = _LEAST.get(str(name[1]), _LOW) if name[0] == "special" else _LOW
-        variable = Variable(name.digest.hex(), low, _HIGH)
+        variable = Variable(name.digest.hex(), _least(name), _HIGH)
         self._variables[variable] = name
         return variable
 
@@ -185,6 +185,16 @@ def _is_truth(part: object) -> bool:
     if kind in LOGIC:
         return all(_is_truth(each) for each in part.inner[1:])
     return kind in PREDICATES or (kind == "not" and _is_truth(part.inner[1]))
+
+
+def _least(name: object) -> int:
+    """Return the least number that a variable can be: products of sizes of the grid are no smaller than those."""
+    if isinstance(name, Atom) and name[0] == "special":
+        return _LEAST.get(str(name[1]), _LOW)
+    if isinstance(name, Atom) and name.inner[0] == "mul" and name.nesting <= _DEEPEST:
+        factors = [_least(part) for part in name.inner[1:3]]
+        return prod(factors) if min(factors) >= 0 else _LOW
+    return name if isinstance(name, int) else _LOW
 
 
 def _holds(truth: Term) -> Claim:

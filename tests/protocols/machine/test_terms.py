@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from ptxcheck.op import Op
 from ptxcheck.protocols.machine import lanes
 from ptxcheck.protocols.machine.resolve import with_pins
-from ptxcheck.protocols.machine.symbol import Atom, Form, Value, atom
+from ptxcheck.protocols.machine.solver import SolverOracle
+from ptxcheck.protocols.machine.symbol import Atom, Condition, Form, Value, atom
 from ptxcheck.protocols.machine.terms import Terms
 from ptxcheck.smt import Claim, PathSolver
 
@@ -108,3 +109,18 @@ def test_what_threads_hold_apart_is_not_taken_apart() -> None:
     assert list(Terms().variables(chosen)) == [name(N), name(M)]
     apart = lanes.opaque("selp", chosen, M, 7, differs=3)
     assert list(Terms().variables(apart)) == [name(apart)]
+
+
+def test_tiles_of_later_rounds_are_no_nearer_than_those_of_earlier_ones() -> None:
+    """A CTA without a tile in one round has none in the next: sizes of the grid are at least one."""
+    across, down = (atom("special", f"%nctaid.{axis}") for axis in "xy")
+    grid, left = lanes.multiply(across, down, 32), N
+    assert isinstance(grid, Form)
+    oracle = SolverOracle()
+    oracle.assume(Condition("lt", left, 1), True)
+    later = lanes.subtract(left, grid, 32)
+    assert isinstance(later, Form)
+    assert oracle.implied(Condition("lt", later, 1)) is True
+    other = lanes.subtract(left, lanes.multiply(across, M, 32), 32)
+    assert isinstance(other, Form)
+    assert oracle.implied(Condition("lt", other, 1)) is None

@@ -153,6 +153,11 @@ class _Model:
             self._held = self._held + 1 if self.holds(path[self._held]) else None
         return self._held is not None
 
+    def met(self, path: Sequence[_Numbered]) -> _Model:
+        """Return the model, all claims of a path being known to hold."""
+        self._path, self._held = path, len(path)
+        return self
+
     def holds(self, claim: _Numbered) -> bool:
         """Tell whether a claim is true."""
         known = self._truths.get(claim.number)
@@ -335,6 +340,8 @@ class PathSolver:
         self._models: list[_Model] = []
         """The latest one first."""
         self._assumed: list[_Numbered] = []
+        self._claims: list[_Numbered] = []
+        """By their numbers."""
         self._about: dict[str, list[int]] = {}
         """For the name of each variable, the numbers of the claims about it."""
 
@@ -381,11 +388,14 @@ class PathSolver:
                 self._models.remove(model)
                 self._keep(model)
                 return model
-        asked += reversed(before)
+        places = {claim.number: place for place, claim in enumerate((*before, *reversed(asked)))}
         for model in (*self._models[:_REPAIRED], _Model({})):
-            repaired = self._repaired(model, asked)
+            broken = [claim for claim in asked if not model.holds(claim)]
+            if not model.meets(before):
+                broken += (claim for claim in reversed(before) if not model.holds(claim))
+            repaired = self._repaired(model, broken, places)
             if repaired is not None:
-                self._keep(repaired)
+                self._keep(repaired.met(before))
                 return repaired
         return None
 
@@ -396,29 +406,36 @@ class PathSolver:
         self._known_path += (self._known(path[number]) for number in range(len(self._known_path), len(path)))
         return self._known_path
 
-    def _repaired(self, model: _Model, asked: Sequence[_Numbered]) -> _Model | None:
+    def _repaired(
+        self, model: _Model, broken: Sequence[_Numbered], places: Mapping[int, int]
+    ) -> _Model | None:
         """Return a model of the claims that differs in some numbers, None when none is found.
 
-        Terms of thousands of operations are left to the solver, which needs no numbers to look at them.
+        `broken` are those that the model breaks, the last ones first; `places` has the place of each claim by its
+        number. Terms of thousands of operations are left to the solver, which needs no numbers to look at them.
         """
         effort = _REPAIR_EFFORT
         for _ in range(_CHANGES + 1):
-            broken = next((claim for claim in asked if not model.holds(claim)), None)
-            if broken is None:
+            if not broken:
                 return model if all(map(model.holds, self._assumed)) else None
-            effort -= broken.size * sum(
-                2 if v.name in broken.slopes else _BISECTION for v in broken.variables
-            )
+            first = broken[0]
+            effort -= first.size * sum(2 if v.name in first.slopes else _BISECTION for v in first.variables)
             if effort < 0:
                 return None
-            changed = [
-                model.changed(variable, number, self._about[variable.name])
-                for variable in broken.variables
-                for number in model.nearest(broken, variable)
-            ]
-            if not changed:
+            least: list[_Numbered] | None = None
+            following = model
+            for variable in first.variables:
+                about = [self._claims[each] for each in self._about[variable.name] if each in places]
+                numbers = {claim.number for claim in about}
+                others = [claim for claim in broken if claim.number not in numbers]
+                for number in model.nearest(first, variable):
+                    changed = model.changed(variable, number, self._about[variable.name])
+                    left = [*others, *(claim for claim in about if not changed.holds(claim))]
+                    if least is None or len(left) < len(least):
+                        least, following = left, changed
+            if least is None:
                 return None
-            model = min(changed, key=lambda each: sum(not each.holds(claim) for claim in asked))
+            model, broken = following, sorted(least, key=lambda each: -places[each.number])
         return None
 
     def _keep_model(self, claims: Sequence[Claim]) -> None:
@@ -456,7 +473,9 @@ class PathSolver:
         variables = tuple(each for each in parts if isinstance(each, Variable))
         for variable in variables:
             self._about.setdefault(variable.name, []).append(number)
-        return _Numbered(claim, number, _evaluator(claim.term), variables, _slopes(claim.term), len(parts))
+        known = _Numbered(claim, number, _evaluator(claim.term), variables, _slopes(claim.term), len(parts))
+        self._claims.append(known)
+        return known
 
     def _literal(self, claim: Claim) -> Any:
         """Return a boolean that implies the claim."""

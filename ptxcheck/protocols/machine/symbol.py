@@ -260,6 +260,8 @@ class Decisions:
     _high: dict[tuple[tuple[Atom, int], ...], int] = field(default_factory=dict)
     _not: dict[tuple[tuple[Atom, int], ...], frozenset[int]] = field(default_factory=dict)
     taken: list[tuple[Condition, bool]] = field(default_factory=list)
+    _known: set[tuple[Condition, bool]] = field(default_factory=set)
+    """The same, to look them up."""
     truths: dict[Form, bool] = field(default_factory=dict)
     """Predicates that were decided: what holds once holds for the rest of the run."""
     ways: dict[int, dict[Condition, tuple[int, bool]]] = field(default_factory=dict)
@@ -348,8 +350,9 @@ class Decisions:
             raise ImpossibleError
 
     def _assume(self, condition: Condition, truth: bool) -> None:
-        if (condition, truth) in self.taken:
+        if (condition, truth) in self._known:
             return
+        self._known.add((condition, truth))
         self.taken.append((condition, truth))
         if self.oracle is not None:
             self.oracle.assume(condition, truth)

@@ -90,6 +90,10 @@ class _QuickLook:
         self._origins: list[int] = []
         self._transfers: dict[tuple[int, ...], Transfer] = {}
         """By the identities of the operations that are one."""
+        self._accesses: dict[tuple[int, ...], tuple[tuple[Access, int], ...]] = {}
+        """What stands for accesses of a strand, with the place of the last of them; by their identities."""
+        self._kinds: dict[int, tuple[bool, bool]] = {}
+        """By the identity of an access: may it be put together with others, and may it stand behind what is?"""
 
     def of(self, strand: Strand, index: int) -> Strand:
         """Return a strand with its accesses put together."""
@@ -119,23 +123,39 @@ class _QuickLook:
 
     def _may_wait(self, access: Access) -> bool:
         """Tell whether an access may be put together with others, or stand behind what is: not a write with excuses."""
-        return not access.combines and not access.blocks and (self._is_joined(access) or not access.writes)
+        return self._kind(access)[1]
 
     def _is_joined(self, access: Access) -> bool:
-        return _is_exact(access) and (access.certain or self._joins_possible)
+        return self._kind(access)[0]
+
+    def _kind(self, access: Access) -> tuple[bool, bool]:
+        known = self._kinds.get(id(access))
+        if known is None:
+            is_joined = _is_exact(access) and (access.certain or self._joins_possible)
+            may_wait = not access.combines and not access.blocks and (is_joined or not access.writes)
+            known = self._kinds[id(access)] = is_joined, may_wait
+        return known
 
     def _as_one(self, accesses: list[tuple[Access, int]], index: int) -> Iterator[tuple[Action, int]]:
-        """Yield accesses that follow each other as one of all certain reads and one of all certain writes, the same of
-        those that may not happen, and other reads.
-        """
+        """Yield what stands for accesses that follow each other."""
         if len(accesses) < 2:
             yield from accesses
             return
-        last = accesses[-1][1]
-        first = accesses[0][0].point
+        key = (index, *(id(access) for access, _ in accesses))
+        found = self._accesses.get(key)
+        if found is None:
+            found = self._accesses[key] = tuple(self._put_together([each for each, _ in accesses], index))
+        for access, place in found:
+            yield access, accesses[place][1]
+
+    def _put_together(self, accesses: list[Access], index: int) -> Iterator[tuple[Access, int]]:
+        """Yield one access of all certain reads and one of all certain writes, the same of those that may not happen,
+        and other reads.
+        """
+        first, last = accesses[0].point, len(accesses) - 1
         point = self._point((first, "of", index), first)
         for certain in (True, False):
-            joined = [each for each, _ in accesses if each.certain is certain and self._is_joined(each)]
+            joined = [each for each in accesses if each.certain is certain and self._is_joined(each)]
             self.has_joined_possible |= not certain and len(joined) > 1
             reads = {span for access in joined for span in access.reads}
             writes = {span for access in joined for span in access.writes}
@@ -144,9 +164,9 @@ class _QuickLook:
             if writes:
                 yield Access(point, writes=tuple(merged(writes)), certain=certain), last
         rest: dict[tuple[object, ...], tuple[Access, int]] = {}
-        for access, event in accesses:
+        for place, access in enumerate(accesses):
             if not self._is_joined(access):
-                rest.setdefault((access.reads, access.certain), (access, event))
+                rest.setdefault((access.reads, access.certain), (access, place))
         yield from rest.values()
 
     def _with_reads_together(self, strand: Strand) -> Iterator[tuple[Action, int]]:

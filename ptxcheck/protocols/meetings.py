@@ -30,6 +30,11 @@ class Meeting:
     parts: list[Clock] = field(default_factory=list)
     done: list[Clock] = field(default_factory=list)
 
+    @property
+    def state(self) -> tuple[object, ...]:
+        """Return what decides whether a wait is over."""
+        return (self.generation,)
+
 
 class Meetings:
     """All counted barriers of a schedule.

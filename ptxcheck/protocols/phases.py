@@ -78,6 +78,13 @@ class Mbarrier:
     """For each strand, the number of its last action on it, counted from one."""
     seen: dict[int, int] = field(default_factory=dict)
     """For each strand, the last phase that a wait of it observed."""
+    is_over: bool = False
+    """Invalidated, or initialised again."""
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """Return what decides whether a wait is over, and what is found out about it."""
+        return self.phase, self.overwritten, self.is_over
 
 
 class Actor:
@@ -148,7 +155,10 @@ class Phases:
             text = f"an expected count of {action.count} is outside 1 to {MAX_COUNT}"
             self._problem(Flaw.TX_RANGE, actor, action.point, action.barrier, text, happened=True)
         made = actor.number
-        if action.barrier not in self.live:
+        before = self.live.get(action.barrier)
+        if before is not None:
+            before.is_over = True
+        else:
             insort(self._offsets.setdefault(action.barrier.cta, []), action.barrier.offset)
         self.live[action.barrier] = Mbarrier(
             action.count, action.count, actor.stamp, actor.strand, made, actor.strand in self._init_fences,
@@ -163,6 +173,7 @@ class Phases:
             )
             self._lived[name] = barrier.lived + barrier.phase
             self._check_outstanding(actor, name, barrier, point)
+            barrier.is_over = True
             del self.live[name]
             self._offsets[name.cta].remove(name.offset)
 

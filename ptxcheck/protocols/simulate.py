@@ -41,10 +41,10 @@ from .copy_extents import most_bytes
 from .deadlock import Explainer
 from .equations import check_equations, sizes_by_equations
 from .exits import Exits
-from .meetings import Meetings
+from .meetings import Meeting, Meetings
 from .memory import MATRIX_PIPELINES, Memory, Part, Touch, parts_of
 from .outcome import Equation, Flaw, Outcome, Problem, Step
-from .phases import Actor, Phases
+from .phases import Actor, Mbarrier, Phases
 from .pipelines import Pipelines
 from .record import Record
 from .registers import RegisterPool
@@ -67,6 +67,10 @@ class _Runner:
     at: int = 0
     waiting: bool = False
     """True inside a rendezvous that it has arrived at."""
+    blocked: Mbarrier | Meeting | None = None
+    """What it waits for."""
+    state: tuple[object, ...] = ()
+    """How that was when it looked last."""
     ended: bool = False
 
 
@@ -131,6 +135,8 @@ class _Simulation:
             if not runner.ended:
                 runner.ended = True
                 self._meetings.end(runner.index, runner.clock)
+            return False
+        if runner.blocked is not None and runner.blocked.state == runner.state:
             return False
         phase = self._do(runner, actions[runner.at])
         if phase is None:
@@ -260,6 +266,7 @@ class _Simulation:
 
     def _wait(self, runner: _Runner, actor: Actor, action: Wait) -> int | None:
         observed = self._phases.wait(actor, action)
+        self._note_blocked(runner, self._phases.live.get(action.barrier) if observed is None else None)
         if observed is None:
             return None
         phase, published = observed
@@ -272,12 +279,18 @@ class _Simulation:
             runner.clock = np.maximum(runner.clock, seen)
         return phase
 
+    @staticmethod
+    def _note_blocked(runner: _Runner, by: Mbarrier | Meeting | None) -> None:
+        """Note what a strand waits for: it need not look again while nothing happens there."""
+        runner.blocked, runner.state = by, () if by is None else by.state
+
     def _meet(self, runner: _Runner, actor: Actor, action: Rendezvous) -> int | None:
         if action.arrives and not runner.waiting:
             self._meetings.arrive(actor, action)
         if action.waits:
             published = self._meetings.passed(actor, action)
             runner.waiting = published is None
+            self._note_blocked(runner, self._meetings.by_name[action.name] if published is None else None)
             if published is None:
                 return None
             seen = published if action.orders else execution_only(published, runner.clock)

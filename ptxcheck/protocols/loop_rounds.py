@@ -18,7 +18,7 @@ from .machine.program import Program
 from .machine.resolve import leaves
 from .machine.solver import OF_HOST
 from .machine.symbol import Condition
-from .stages import Points, copies, stages_of
+from .stages import Points, Ring, joined, stages_of
 
 _FIRST = tuple(map(Rounds, (3, 1, 0, 2, 5)))
 _FIRST_NESTED = tuple(
@@ -46,10 +46,8 @@ class LoopRounds:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._cfg = program.cfg
-        self._rings: dict[Points, int] = {}
-        """Instructions that act at a ring, with its stages."""
-        self._copies = 0
-        """Most places from which one strand expects bytes at one mbarrier."""
+        self._rings: dict[Points, Ring] = {}
+        """By the instructions that act there."""
         self._tile_loops: set[int] = set()
         """Headers of loops that go round as often as one with others inside."""
         depths = (len(program.acting_loops(loop.header)) for loop in self._cfg.loops)
@@ -60,16 +58,22 @@ class LoopRounds:
         """Return numbers for all kernels: pairs where an acting loop has another one inside."""
         return _FIRST_NESTED if self._is_nested else _FIRST
 
-    @property
     def further(self) -> Sequence[Rounds]:
-        """Return numbers for sides that the first ones do not lead to: bodies that a compiler unrolled."""
-        return _FURTHER_NESTED if self._is_nested else _FURTHER
+        """Return numbers for sides that the first ones do not lead to: bodies that a compiler unrolled.
+
+        Loops that share tiles with one with others inside go round as often as that one.
+        """
+        if not self._is_nested:
+            return _FURTHER
+        headers = sorted(self._tile_loops)
+        return tuple(
+            Rounds(rounds.inner, rounds.outer, tuple((header, rounds.outer or 0) for header in headers))
+            for rounds in _FURTHER_NESTED
+        )
 
     def note(self, plan: Plan, protocol: Protocol) -> None:
         """Note the rings of a run, and loops that share their tiles."""
-        for points, stages in stages_of(protocol).items():
-            self._rings[points] = max(self._rings.get(points, 0), stages)
-        self._copies = max(self._copies, copies(protocol))
+        self._rings = joined((*self._rings.items(), *stages_of(protocol).items()))
         self._note_tile_loops(plan)
 
     def deep(self, recorded: AbstractSet[int]) -> list[Rounds]:
@@ -93,9 +97,9 @@ class LoopRounds:
     def _needed(self) -> dict[int, int]:
         """Return the rounds that the rings of loops take, by header; one of an inner loop is none of an outer loop."""
         needed: dict[int, int] = {}
-        more = 2 * self._copies if self._copies > 1 else 0
-        for points, stages in self._rings.items():
-            rounds = min(_LAPS * stages + 1 + more, _DEEPEST)
+        for points, ring in self._rings.items():
+            more = 2 * ring.copies if ring.copies > 1 else 0
+            rounds = min(_LAPS * ring.stages + 1 + more, _DEEPEST)
             headers = {self._loop_around(point) for point in points} - {-1}
             for header in {each for each in headers if not self._is_outer(each)} or headers:
                 needed[header] = max(needed.get(header, 0), rounds)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from math import gcd
 from typing import TypeAlias
 
@@ -14,28 +15,56 @@ _OBJECT = 8
 Points: TypeAlias = frozenset[int]
 
 
-def stages_of(protocol: Protocol) -> dict[Points, int]:
-    """Return, for the instructions of a strand that act at one ring, how many mbarriers they go through in turn.
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """A ring as the instructions of a strand that act there use it."""
+
+    stages: int
+    """Mbarriers that they go through in turn."""
+    copies: int
+    """Places from which they do one thing (expect bytes, arrive) at one mbarrier: an unrolled body has many."""
+
+    def joined(self, other: Ring) -> Ring:
+        """Return what is seen of a ring in one run or another."""
+        return Ring(max(self.stages, other.stages), max(self.copies, other.copies))
+
+
+def stages_of(protocol: Protocol) -> dict[Points, Ring]:
+    """Return the ring of the instructions of a strand that act at one.
 
     Mbarriers at which one instruction acts are of one ring, and so are the next ones at the same distance and with the
     same count, unless the strand uses these in another ring: a run with few rounds does not come to all stages.
     """
     counts = {a.barrier: a.count for s in protocol.strands for a in s.actions if isinstance(a, Init)}
-    found: dict[Points, int] = {}
+    found: dict[Points, Ring] = {}
     for strand in protocol.strands:
-        for points, ring in _rings(strand, counts):
-            found[points] = max(found.get(points, 0), len(ring))
+        copies = _copies(strand)
+        for points, barriers in _rings(strand, counts):
+            ring = Ring(len(barriers), max(copies.get(barrier, 0) for barrier in barriers))
+            found[points] = found.get(points, ring).joined(ring)
     return found
 
 
-def copies(protocol: Protocol) -> int:
-    """Return from how many places a strand expects bytes, or arrives, at one mbarrier: an unrolled body has many."""
-    places: dict[tuple[int, Barrier], set[int]] = {}
-    for index, strand in enumerate(protocol.strands):
-        for action in strand.actions:
-            if isinstance(action, Arrive | Expect):
-                places.setdefault((index, action.barrier), set()).add(action.point)
-    return max(map(len, places.values()), default=0)
+def joined(rings: Iterable[tuple[Points, Ring]]) -> dict[Points, Ring]:
+    """Return rings with those put together that share an instruction: what runs tell apart may be one in another."""
+    found: dict[Points, Ring] = {}
+    for points, ring in rings:
+        for other in [other for other in found if other & points]:
+            points, ring = points | other, ring.joined(found.pop(other))
+        found[points] = ring
+    return found
+
+
+def _copies(strand: Strand) -> dict[Barrier, int]:
+    """Return from how many places a strand does one thing at each mbarrier, at most."""
+    places: dict[tuple[Barrier, type[object]], set[int]] = {}
+    for action in strand.actions:
+        if isinstance(action, Arrive | AsyncArrive | Expect):
+            places.setdefault((action.barrier, type(action)), set()).add(action.point)
+    found: dict[Barrier, int] = {}
+    for (barrier, _), points in places.items():
+        found[barrier] = max(found.get(barrier, 0), len(points))
+    return found
 
 
 def _rings(strand: Strand, counts: dict[Barrier, int]) -> Iterator[tuple[Points, set[Barrier]]]:

@@ -34,7 +34,7 @@ from .machine.doubt import doubt_of, empty_sizes, realised, zeros
 from .machine.execute import Machine
 from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
-from .machine.paths import Counts, Coverage, Plan, Rounds, Side, explore
+from .machine.paths import Counts, Coverage, Plan, PlansMade, Rounds, Side, explore
 from .machine.program import Program
 from .machine.solver import SolverOracle
 from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom
@@ -372,6 +372,7 @@ class _Verifier:
         self._is_plain = True
         """Every decision was on one symbol against a number, where wrap-around does not matter."""
         self._paths: set[tuple[tuple[Condition, bool], ...]] = set()
+        self._made = PlansMade()
 
     def run(self) -> Verification:
         coverage = Coverage()
@@ -392,7 +393,8 @@ class _Verifier:
         return self._result
 
     def _counts(self) -> Counts:
-        return Counts(self._rounds.first, lambda: self._rounds.deep(self._recorded), self._rounds.further)
+        rounds = self._rounds
+        return Counts(rounds.first, lambda: rounds.deep(self._recorded), rounds.further)
 
     def _fail_looks(self) -> None:
         """Come to waits that looks ahead have spared in all runs: there all looks fail, though phases are over."""
@@ -486,7 +488,10 @@ class _Verifier:
         """Run a plan; False when its decisions are those of an earlier run."""
         if self._is_late():
             raise NotFollowedError("out of time", -1)
+        if self._made.repeats(plan):
+            return False
         decisions, traces = self._trace(plan)
+        self._made.note(plan)
         path = tuple(decisions.taken)
         if path in self._paths:
             return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxcheck.protocols.machine.execute import Question
-from ptxcheck.protocols.machine.paths import Rounds
+from ptxcheck.protocols.machine.paths import Plan, PlansMade, Rounds
 from ptxcheck.protocols.machine.symbol import Condition, atom
 
 
@@ -26,3 +26,26 @@ def test_without_an_own_number_outer_loops_go_round_like_the_others() -> None:
     assert Rounds(3).of(question(1, is_outer=True)) == 3
     assert not Rounds(0, 0).is_any
     assert Rounds(0, 1).is_any
+
+
+def answered(plan: Plan, rounds: int) -> Plan:
+    """Let a plan decide a loop like a run does, until it leaves."""
+    for turn in range(rounds):
+        size = Condition("lt", atom("param", "n", 0, 4), turn + 1)
+        if not plan.choose(Question(7, size, False, True, (turn,), True, loop=1)):
+            break
+    return plan
+
+
+def test_a_plan_that_gives_the_answers_of_an_earlier_one_is_no_new_run() -> None:
+    made = PlansMade()
+    first = answered(Plan(Rounds(2, 3)), 9)
+    first.came_to = frozenset({7, 8})
+    made.note(first)
+    again = Plan(Rounds(2, 1))
+    assert made.repeats(again)
+    assert (again.made, again.answers, again.came_to) == (first.made, first.answers, first.came_to)
+    assert not made.repeats(Plan(Rounds(3, 3)))
+    assert not made.repeats(Plan(Rounds(2, 3), preset={atom("param", "n", 0, 4).terms[0][0]: 2}))
+    made.note(answered(Plan(Rounds(3, 3)), 9))
+    assert made.repeats(Plan(Rounds(3, 1)))

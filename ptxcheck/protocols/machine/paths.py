@@ -64,6 +64,8 @@ class Plan:
     """Each decision, with whether the counts made it: then the other side belongs to other counts."""
     answers: list[tuple[Condition, bool]] = field(default_factory=list)
     """The same decisions as conditions."""
+    asked: list[Question] = field(default_factory=list)
+    """What they answered."""
     followed: dict[Side, tuple[int, Condition, bool]] = field(default_factory=dict)
     """Sides that decisions implied: after how many decisions first, the condition, and its truth."""
 
@@ -109,7 +111,13 @@ class Plan:
             truth ^= self._runs_away(question)
         self.made.append(((question.point, truth), counted))
         self.answers.append((question.condition, truth == question.positive))
+        self.asked.append(question)
         return truth
+
+    def take_over(self, other: Plan) -> None:
+        """Take what another run showed that gave the same answers."""
+        self.followed, self.taken, self.seen = other.followed, other.taken, other.seen
+        self.came_to, self.pins, self.settled = other.came_to, other.pins, other.settled
 
     def _stays(self, question: Question) -> bool:
         done = question.turns[-1] + (not question.at_top)
@@ -125,6 +133,42 @@ class Plan:
         if not question.turns:
             return self.rounds.is_any
         return question.turns[-1] < self.rounds.of(question)
+
+
+class PlansMade:
+    """Runs by what they were asked and answered: with the same answers the same questions come up."""
+
+    def __init__(self) -> None:
+        self._starts: dict[tuple[tuple[Atom, int], ...], _Asked] = {}
+
+    def note(self, plan: Plan) -> None:
+        """Note a plan that was run."""
+        at = self._starts.setdefault(tuple(plan.preset.items()), _Asked())
+        for question, ((_, truth), _) in zip(plan.asked, plan.made, strict=True):
+            at.question = question
+            at = at.then.setdefault(truth, _Asked())
+        at.plan = plan
+
+    def repeats(self, plan: Plan) -> bool:
+        """Tell whether a plan gives the answers of an earlier one; then it takes over what that one showed."""
+        at = self._starts.get(tuple(plan.preset.items()))
+        trial = Plan(plan.rounds, plan.flips, plan.preset, plan.wanted)
+        while at is not None and at.question is not None:
+            at = at.then.get(trial.choose(at.question))
+        if at is None or at.plan is None:
+            return False
+        plan.made, plan.answers, plan.asked = trial.made, trial.answers, trial.asked
+        plan.take_over(at.plan)
+        return True
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What is asked after some answers, or the plan that gave them when that was all."""
+
+    question: Question | None = None
+    then: dict[bool, _Asked] = field(default_factory=dict)
+    plan: Plan | None = None
 
 
 def _default(condition: Condition, large: bool) -> bool:
@@ -186,6 +230,10 @@ class Coverage:
             and not any(is_possible(way) for way in self.excluded[point, not holds])
         }
 
+    def missing(self, is_possible: IsPossible) -> tuple[int, int]:
+        """Return how many sides other counts could lead to, and how many branches have a side that may be possible."""
+        return len(self.out_of_reach(is_possible)), len(self.half_taken - self.closed(is_possible))
+
     def is_dead(self, point: int, is_possible: IsPossible) -> bool:
         """Tell whether no number of rounds leads to the side of a branch that no run took (see `every_count`)."""
         sides = {(point, not holds) for at, holds in self.taken if at == point}
@@ -242,7 +290,7 @@ class Counts:
     first: Sequence[Rounds]
     deep: Callable[[], Sequence[Rounds]]
     """More, once the first were run, when a count decided anything."""
-    further: Sequence[Rounds]
+    further: Callable[[], Sequence[Rounds]]
     """For sides that none of these lead to, such as of a body unrolled by eight."""
 
 
@@ -261,13 +309,12 @@ def explore(
         explorer.go(rounds)
     explorer.seek(counts.first[0], solver.numbers)
     idle = 0
-    for rounds in counts.further if coverage.counted else ():
-        missing = len(coverage.out_of_reach(solver.is_possible)), len(coverage.half_taken)
+    for rounds in counts.further() if coverage.counted else ():
+        missing = coverage.missing(solver.is_possible)
         if missing == (0, 0) or idle >= _IDLE:
             break
         explorer.go(rounds)
-        found = missing != (len(coverage.out_of_reach(solver.is_possible)), len(coverage.half_taken))
-        idle = 0 if found else idle + 1
+        idle = 0 if missing != coverage.missing(solver.is_possible) else idle + 1
     explorer.drain(1)
     explorer.drain(0)
     explorer.seek(counts.first[0], solver.numbers)

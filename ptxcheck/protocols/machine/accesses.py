@@ -77,6 +77,9 @@ def _is_outside(name: Atom) -> bool:
         case "add" | "sub" if name[3] == 8 * _POINTER_BYTES:  # an offset of each lane
             parts = name[1:3] if name[0] == "add" else name[1:2]
             return any(isinstance(part, Atom) and _is_outside(part) for part in parts)
+        case "selp":  # null, or one of several pointers
+            chosen = [part for part in name[2:4] if part != 0]
+            return bool(chosen) and all(isinstance(part, Atom) and _is_outside(part) for part in chosen)
         case "sum":
             return _has_pointer(name[1])  # type: ignore[arg-type]
         case "param":

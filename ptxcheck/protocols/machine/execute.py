@@ -1077,6 +1077,11 @@ class Machine:
             return
         kind = self.program.accesses[point]
         self._before_access = len(self._events)
+        self._add_accesses(point, kind, guard, threads, certain=certain)
+
+    def _add_accesses(
+        self, point: int, kind: AccessKind, guard: ThreadSet, threads: ThreadSet, *, certain: bool
+    ) -> None:
         try:
             addresses = [(guard, self.value(kind.operand, guard))]
         except SplitError as split:
@@ -1106,17 +1111,11 @@ class Machine:
     def _record_skipped(self, region: Region, threads: ThreadSet) -> None:
         """Record the accesses of a region that is not followed, each as one that may happen."""
         for point, kind in self._accesses_of(region):
-            base = kind.operand.base
-            if kind.space or not isinstance(base, Register) or base in region.written:
-                places: list[tuple[ThreadSet, Value]] = [
-                    (threads, lanes.opaque("skipped", differs=LANE | WARP))
-                ]
+            if kind.operand.base in region.written:
+                access = Access(kind.reads, kind.writes, None, kind.size, kind.lanes, certain=False)
+                self._add_access(point, threads, threads, access)
             else:
-                places = self._guard_pieces(base, threads)
-            for held, place in places:
-                if kind.at(place) is not None:
-                    access = Access(kind.reads, kind.writes, None, kind.size, kind.lanes, certain=False)
-                    self._add_access(point, held, threads, access)
+                self._add_accesses(point, kind, threads, threads, certain=False)
 
     # -- operands
 

@@ -233,3 +233,37 @@ def test_accesses_are_recorded_when_asked_and_may_happen_in_skipped_code() -> No
     assert [(a.reads, a.writes, a.certain) for a in accesses] == [(False, True, True), (True, False, False)]
     assert isinstance(accesses[0].address, np.ndarray)
     assert int(accesses[0].address[3]) == 1024 + 16 + 12
+
+
+def test_accesses_in_code_that_is_not_followed_are_where_their_address_says_if_that_code_does_not_make_it() -> (
+    None
+):
+    body = """
+        mov.u32 %r9, %tid.x; mov.u32 %r1, smem; shl.b32 %r2, %r9, 2; add.u32 %r3, %r1, %r2; mov.u32 %r4, %r3;
+        ld.param.u64 %rd1, [p]; ld.global.u32 %r5, [%rd1];
+        LOOP: st.shared.u32 [%r3+16], %r9; ld.shared.u32 %r6, [%r4]; add.u32 %r4, %r4, 4;
+        add.u32 %r5, %r5, %r9; setp.lt.u32 %p1, %r5, 100; @%p1 bra LOOP;
+        bar.sync 0; mbarrier.init.shared.b64 [%r1], 1;
+    """
+    accesses = [event.access for event in run(body, accesses=True).trace.events if event.access is not None]
+    stores = [access for access in accesses if access.writes]
+    loads = [access for access in accesses if access.reads and not access.certain]
+    assert stores
+    assert all(isinstance(each.address, np.ndarray) and int(each.address[3]) == 1024 + 28 for each in stores)
+    assert any(not each.certain for each in stores)
+    assert loads
+    assert all(each.address is None for each in loads)
+
+
+@pytest.mark.parametrize(
+    ("null", "is_shared"),
+    [("mov.u64 %rd2, 0", False), ("mov.u32 %r7, smem; cvta.shared.u64 %rd2, %rd3", True)],
+)
+def test_one_of_two_pointers_or_null_is_no_place_in_shared_memory(null: str, is_shared: bool) -> None:
+    body = f"""
+        mov.u32 %r1, smem; ld.param.u64 %rd1, [p]; ld.param.u32 %r5, [n]; cvt.u64.u32 %rd3, %r1; {null};
+        setp.eq.u32 %p1, %r5, 3; selp.b64 %rd4, %rd1, %rd2, %p1; ld.u16 %r6, [%rd4+8];
+        bar.sync 0; mbarrier.init.shared.b64 [%r1], 1;
+    """
+    accesses = [event.access for event in run(body, accesses=True).trace.events if event.access is not None]
+    assert bool(accesses) == is_shared

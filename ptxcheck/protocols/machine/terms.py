@@ -1,8 +1,8 @@
 """Symbols of the machine as terms of the solver.
 
-Followed are sums, comparisons, choices, whether two numbers have any bit between them, and operations by a constant:
-shifts, masks of low bits, high products, divisions. Parameters and CTA indices are signed 32-bit integers without
-wrap-around; everything else is a variable of its own, which may differ from what it is.
+Followed are sums, comparisons, choices, and operations by a constant: shifts, masks of low bits, high products,
+divisions. Parameters and CTA indices are signed 32-bit integers without wrap-around; everything else is a variable of
+its own, which may differ from what it is.
 """
 
 from __future__ import annotations
@@ -97,8 +97,6 @@ class Terms:
             return _opposite(self._operand(parts[0]))
         if kind in LOGIC and _is_truth(name):
             return self._logic(str(kind), parts)
-        if kind == "or" and all(isinstance(part, Atom) for part in parts):
-            return self._either(name, *map(self._operand, parts))
         return self._by_constant(str(kind), parts)
 
     def _comparison(self, kind: object, parts: Sequence[object]) -> Term:
@@ -119,12 +117,6 @@ class Terms:
                 return Choice(_holds(left), Sum((), 1), right)
             case _:
                 return Choice(_holds(left), _opposite(right), right)
-
-    def _either(self, name: Atom, left: Term, right: Term) -> Term:
-        """The bits of two numbers together: the other one where one is zero, and else a number that is not."""
-        both = self._variable(name)
-        not_zero = Choice(Claim("eq", both, 0), Sum((), 1), both)
-        return Choice(Claim("eq", left, 0), right, Choice(Claim("eq", right, 0), left, not_zero))
 
     def _by_constant(self, kind: str, parts: Sequence[object]) -> Term | None:
         arguments, rest = parts[:2], parts[2:]

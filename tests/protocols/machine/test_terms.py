@@ -124,15 +124,3 @@ def test_tiles_of_later_rounds_are_no_nearer_than_those_of_earlier_ones() -> Non
     other = lanes.subtract(left, lanes.multiply(across, M, 32), 32)
     assert isinstance(other, Form)
     assert oracle.implied(Condition("lt", other, 1)) is None
-
-
-@given(st.integers(-3, 3), st.integers(-3, 3))
-def test_two_numbers_have_no_bit_together_only_where_both_are_zero(n: int, m: int) -> None:
-    either = lanes.bitwise(Op.OR, N, M)
-    assert isinstance(either, Form)
-    oracle = SolverOracle()
-    for each, number in ((N, n), (M, m)):
-        oracle.assume(Condition("eq", each, number), True)
-    assert oracle.implied(Condition("eq", either, 0)) is (n == m == 0)
-    if not n or not m:
-        assert oracle.only(either) == n + m

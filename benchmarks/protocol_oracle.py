@@ -552,15 +552,13 @@ class Oracle:
                 self.note(Kind.PROXY, f"no proxy fence after the write {other}")
 
     def check_exits(self, world: World) -> None:
+        """Look for what reaches into a CTA that has ended; that its own copies are over is not asked for."""
         for cta in set(self.ctas):
             own = [s for s, each in enumerate(self.ctas) if each == cta]
             if any(world.threads[s].at < len(self.programs[s]) for s in own):
                 continue
             for number, action in enumerate(self.actions):
-                own_copy = isinstance(action, Transfer) and bool(
-                    action.reads and (action.completes or action.pipeline == "bulk")
-                )
-                if cta not in places(action) or (self.ctas[self.owner[number]] == cta and not own_copy):
+                if cta not in places(action) or self.ctas[self.owner[number]] == cta:
                     continue
                 if not self.has_started(world, number) or world.flights >> number & 1:
                     self.note(Kind.EXIT, f"CTA {cta} may have ended before {number}")

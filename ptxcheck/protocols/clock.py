@@ -114,9 +114,9 @@ class Components:
     def shared_work(self) -> Mapping[Component, Component]:
         """For work that a warpgroup does together: from what waits of its own warp show to what any wait does."""
         return {
-            self._place[*kind, pipeline + READS, strand]: self._place[*kind, pipeline, strand]
-            for *kind, pipeline, strand in self.names
-            if kind == ["work"] and pipeline in TEAM_PIPELINES
+            self._place["work", f"{pipeline}{READS}", strand]: self._place["work", pipeline, strand]
+            for kind, pipeline, strand in self.names
+            if kind == "work" and pipeline in TEAM_PIPELINES
         }
 
     def work_of(self, pipeline: str, strand: int) -> Component | None:

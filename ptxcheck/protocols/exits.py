@@ -29,7 +29,8 @@ class _Remote:
     target: int
     component: Component
     over: int
-    strict: bool = False
+    is_own: bool = False
+    """A copy of the CTA itself: that it is over is strict."""
 
 
 class Exits:
@@ -62,7 +63,7 @@ class Exits:
 
     def _add(self, remote: _Remote) -> None:
         if remote.target in self._targets:
-            key = (remote.target, remote.component, remote.strict)
+            key = (remote.target, remote.component, remote.is_own)
             if key not in self._remote or self._remote[key].over < remote.over:
                 self._remote[key] = remote
 
@@ -78,11 +79,11 @@ class Exits:
                 record.add(
                     Flaw.EXIT_WITH_REMOTE_ACCESS, remote.strand, remote.point, ("cta", remote.target), -1,
                     self._text(remote),
-                    happened=True, strict=remote.strict,
+                    happened=True, strict=remote.is_own,
                 )  # fmt: skip
 
     def _text(self, remote: _Remote) -> str:
-        if remote.target == self._strands[remote.strand].cta:
+        if remote.is_own:
             return "the CTA may have ended when this copy still moves bytes of its shared memory"
         return f"CTA {remote.target} may have ended when this reaches into its shared memory"
 
@@ -92,6 +93,8 @@ def with_copies_left_alone(outcome: Outcome, instructions: Sequence[Instruction]
 
     Such copies are no loads ahead, and nothing tells that their stores are the last ones of many.
     """
+    if all(problem.flaw is not Flaw.EXIT_WITH_REMOTE_ACCESS for problem in outcome.strict):
+        return outcome
     waits = {instruction.operation.op for instruction in instructions}
     loads_awaited, stores_awaited = not POLLS.isdisjoint(waits), Op.CP_ASYNC_BULK_WAIT_GROUP in waits
 

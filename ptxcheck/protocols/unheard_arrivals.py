@@ -13,11 +13,11 @@ from dataclasses import replace
 from ..cfg.cfg import Cfg
 from ..spec import Trait
 from .actions import Action, Rendezvous, Strand
+from .meetings import Name
 
 NAMED = "bar"
 """First part of the names of named barriers (see `named_barrier`)."""
 _WARP = 32
-Name = tuple[object, ...]
 
 
 def without_unheard_arrivals(cfg: Cfg, strands: Sequence[Strand]) -> tuple[Strand, ...]:

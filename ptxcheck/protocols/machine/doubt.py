@@ -57,14 +57,11 @@ def zeros(path: Iterable[tuple[Condition, bool]]) -> Mapping[Atom, bool]:
     """Return which parameters a path compares with zero for equality, and whether they are zero in it."""
     found: dict[Atom, bool] = {}
     for condition, truth in path:
-        (name, factor), *others = condition.form.terms
-        if (
-            others
-            or factor != 1
-            or condition.form.constant
-            or condition.bound
-            or condition.relation not in _EQUAL
-        ):
+        is_of_one = len(condition.form.terms) == 1 and not condition.form.constant
+        if not is_of_one or condition.bound or condition.relation not in _EQUAL:
+            continue
+        ((name, factor),) = condition.form.terms
+        if factor != 1:
             continue
         is_zero = truth == (condition.relation == "eq")
         if name[:2] == ("setp", ".eq") and name[3] == 0:

@@ -31,13 +31,13 @@ from .loop_rounds import FEWEST, LoopRounds
 from .lowered import Lowered
 from .lowering import build_protocol
 from .machine.doubt import doubt_of, empty_sizes, realised, zeros
-from .machine.execute import Machine
+from .machine.execute import Choose, Machine, Question
 from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
 from .machine.paths import Counts, Coverage, Plan, PlansMade, Rounds, Side, explore
 from .machine.program import Program
 from .machine.solver import SolverOracle
-from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom
+from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom, show_parameter
 from .machine.trace import (
     GLOBAL_LOAD,
     SHARED_LOAD,
@@ -56,6 +56,7 @@ from .read_values import Answers, are_possible
 from .search import examine
 from .simulate import simulate
 from .spare_ctas import spare_cta
+from .stray_strides import Stride, stray_stride, strides_in
 from .tensor_loads import LoadUses
 from .thread.register_count import most_registers
 
@@ -63,8 +64,6 @@ _EFFORT = 600
 """Actions of runs that are made for all sizes, for each second that verification may take."""
 _MOST_RUNS = 96
 _MOST_SHOWN = 4
-_WIDE = 8
-"""Bytes of a parameter whose type `--assume` wants to be told."""
 _MOST_ANSWERS = 6
 """Most times that a run is made again because a poll hangs that is not repeated; the last time all of them fail."""
 _BLOCK = ("block", -1)
@@ -107,7 +106,7 @@ class Verification:
     equations: dict[tuple[str, str], Equation] = field(default_factory=dict)
     assumptions: dict[tuple[str, int], Assumption] = field(default_factory=dict)
     required: dict[tuple[str, int], Assumption] = field(default_factory=dict)
-    """What sizes have to be, because the kernel goes wrong where there is nothing to do."""
+    """What sizes and strides have to be, because the kernel goes wrong where there is nothing to do or to read."""
     tolerated: dict[Property, dict[str, Assumption]] = field(default_factory=dict)
     """What released libraries rely on, though the PTX ISA does not give it."""
     reasons: list[Reason] = field(default_factory=list)
@@ -201,10 +200,7 @@ class Verification:
         """Return which parameters are zero, and which are not, in the run that shows a problem."""
         run = next(run for run in self.failures if problem in run.problems)
         facts = islice(zeros(run.traces[-1].path).items(), _MOST_SHOWN)
-        shown = [
-            f"{show_atom(name)}{'.u64' if name[3] == _WIDE else ''} is {'' if is_zero else 'not '}0"
-            for name, is_zero in facts
-        ]
+        shown = [f"{show_parameter(name)} is {'' if is_zero else 'not '}0" for name, is_zero in facts]
         return f" (where {' and '.join(shown)})" if shown else ""
 
     def _has_spread(self) -> bool:
@@ -373,6 +369,8 @@ class _Verifier:
         """Every decision was on one symbol against a number, where wrap-around does not matter."""
         self._paths: set[tuple[tuple[Condition, bool], ...]] = set()
         self._made = PlansMade()
+        self._left_out: set[Stride] = set()
+        """Strides of arrays: runs are left out in which such a stride is given without its array."""
 
     def run(self) -> Verification:
         coverage = Coverage()
@@ -491,11 +489,10 @@ class _Verifier:
         if self._made.repeats(plan):
             return False
         decisions, traces = self._trace(plan)
-        self._made.note(plan)
         path = tuple(decisions.taken)
         if path in self._paths:
+            self._made.note(plan)
             return False
-        self._paths.add(path)
         self._is_plain &= all(len(condition.form.terms) == 1 for condition, _ in path)
         self._result.runs += 1
         if plan.rounds.inner not in self._result.trips:
@@ -513,6 +510,8 @@ class _Verifier:
             decisions, traces = self._trace(last, failing=None if attempt == answers - 1 else failing)
             protocol, outcome = self._judge(traces)
         self._note(plan, decisions, traces, protocol, outcome, last.taken)
+        self._made.note(plan)
+        self._paths.add(path)
         if self._program.peeks and self._result.runs == 1 and not self._is_probe:
             self._answer_no(plan, protocol, traces, failing)
         return True
@@ -558,10 +557,15 @@ class _Verifier:
         outcome: Outcome,
         taken: AbstractSet[Side],
     ) -> None:
-        """Note what a run showed in which threads took some sides of branches."""
+        """Note what a run showed in which threads took some sides of branches.
+
+        Raises ImpossibleError for one that the host is asked not to make: no side of it was run then.
+        """
         self._rounds.note(plan, protocol)
         if not isinstance(plan, SizePlan):
             self._keep_sample(plan, protocol)
+        if not self._is_probe:
+            self._leave_out_stray(decisions.taken, outcome)
         excused = not self._is_probe and self._note_required(decisions.taken, outcome, taken)
         self._note_conditions(outcome, () if excused else outcome.memory_doubts)
         self._note_strict(plan, protocol, outcome)
@@ -599,7 +603,7 @@ class _Verifier:
                 self._shape,
                 rank,
                 decisions,
-                plan.choose,
+                self._choosing(plan),
                 is_late=self._is_late,
                 follow=plan.follow,
                 took=plan.take,
@@ -614,6 +618,19 @@ class _Verifier:
         plan.pins = dict(decisions.pins)
         self._recorded |= plan.came_to
         return decisions, traces
+
+    def _choosing(self, plan: Plan) -> Choose:
+        """Return how a plan decides: a run that comes to what is left out ends there. Raises ImpossibleError."""
+        if not self._left_out:
+            return plan.choose
+
+        def choose(question: Question) -> bool:
+            truth = plan.choose(question)
+            if stray_stride(plan.answers, self._left_out) is not None:
+                raise ImpossibleError
+            return truth
+
+        return choose
 
     def _judge(self, traces: tuple[Trace, ...]) -> tuple[Protocol, Outcome]:
         built = build_protocol(self._cfg, traces, MEANINGS, self._loads, self._registers, self._lowered)
@@ -720,6 +737,22 @@ class _Verifier:
         size = f"{which} is at least 1: with less" if empty else "no size is negative: else"
         self._result.required.setdefault(("size", point), Assumption("size", f"{size}, {detail}", point))
         return True
+
+    def _leave_out_stray(self, path: Sequence[tuple[Condition, bool]], outcome: Outcome) -> None:
+        """Ask the host for no stride without its array, if a wrong run has one. Raises ImpossibleError then."""
+        if not outcome.problems:
+            return
+        stray = stray_stride(path, strides_in((*self._paths, path)))
+        if stray is None:
+            return
+        self._left_out.add(stray)
+        stride, array = map(show_parameter, stray)
+        detail, point = outcome.problems[0].detail, outcome.problems[0].point
+        text = (
+            f"{stride} is 0 or {array} is not, as a stride of the array that this points to: else, {detail}"
+        )
+        self._result.required.setdefault((stride, point), Assumption("stride", text, point))
+        raise ImpossibleError
 
     def _doubt(self, path: Sequence[tuple[Condition, bool]]) -> str:
         """Return why there may be no run with a path, "" when there is one."""

@@ -41,6 +41,8 @@ _ORIGINS = {"shared": FROM_SHARED, "load": FROM_GLOBAL, "merged": INEXACT} | {
 _OF_KERNEL = re.compile(r"\A_Z\w+_(?=param_\d+\Z)")
 """What nvcc puts before the number of a parameter: the name of the kernel."""
 _DEEPEST = 24
+_WIDE = 8
+"""Bytes of a parameter whose type `--assume` has to be told."""
 _MARKS = 1024
 
 
@@ -186,6 +188,11 @@ def show_atom(parts: object, depth: int = 4) -> str:
     if kind in ("lanes", "deep"):
         return str(kind)
     return f"{kind}({', '.join(show_atom(part, depth - 1) for part in rest)})"
+
+
+def show_parameter(name: Atom) -> str:
+    """Return a parameter as the option `--assume` names it, with its type where the option would take it for a word."""
+    return f"{show_atom(name)}{'.u64' if name[3] == _WIDE else ''}"
 
 
 def plus(a: Form | int, b: Form | int, factor: int = 1) -> Form | int:

@@ -11,6 +11,7 @@ from ..spec import Trait
 _OPS = frozenset({Op.MAPA, Op.GETCTARANK, Op.BARRIER_CLUSTER_ARRIVE, Op.BARRIER_CLUSTER_WAIT})
 _MULTICAST = frozenset({Trait.ASYNC, Trait.COMMIT, Trait.MBARRIER})
 """Instructions whose mask is of CTAs and not of lanes."""
+_PLACES = frozenset({"%ctaid", "%cluster_ctaid", "%clusterid"})
 _REGISTERS = ("%cluster", "%nclusterid", "%is_explicit_cluster")
 
 
@@ -27,6 +28,15 @@ def uses_cluster(cfg: Cfg) -> bool:
 def reaches_others(cfg: Cfg) -> bool:
     """Tell whether a kernel may reach into another CTA of its cluster."""
     return any(_reaches(instruction) for instruction in cfg.instructions)
+
+
+def reads_place_along(cfg: Cfg, axis: str) -> bool:
+    """Tell whether a kernel reads where its CTA or cluster is along an axis of the grid (`x`, `y` or `z`)."""
+    return any(
+        isinstance(operand, Component) and operand.field == axis and operand.base.name in _PLACES
+        for instruction in cfg.instructions
+        for operand in instruction.operands
+    )
 
 
 def _concerned(instruction: Instruction) -> bool:

@@ -19,7 +19,7 @@ from ..spec import Trait
 from ..verdict import Property, Reason, Verdict, VerdictKind
 from .actions import Access, Protocol
 from .all_sizes import AllSizes, OtherDecisionError, Path, SizePlan, size_of
-from .cluster_use import uses_cluster
+from .cluster_use import reads_place_along, uses_cluster
 from .coarse import examined, without_accesses
 from .exits import with_copies_left_alone
 from .fences import is_proxy_fence
@@ -72,6 +72,7 @@ _CLUSTERS: tuple[Dim, ...] = (
     (1, 1, 1), (2, 1, 1), (1, 2, 1), (4, 1, 1), (2, 2, 1), (1, 4, 1), (4, 2, 1), (2, 4, 1), (8, 1, 1), (4, 4, 1),
     (16, 1, 1),
 )  # fmt: skip
+_MOST_CTAS = max(map(prod, _CLUSTERS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,8 @@ class Verification:
     """What released libraries rely on, though the PTX ISA does not give it."""
     reasons: list[Reason] = field(default_factory=list)
     """Why something was not decided: bars every good verdict."""
+    least_ctas: int = 0
+    """CTAs that the cluster must have for a run to go on that was not followed; 0 when that was not the trouble."""
     is_admitted: bool = True
     """The launch was given, or is one with which a run keeps its contract but for accesses of shared memory."""
     never_fences: bool = False
@@ -275,11 +278,16 @@ def verify(
         return _Verifier(program, layout, launch.given, Shape(block, cluster), deadline, registers)
 
     if known is None:
-        barriers_only = Program(cfg, module, launch)
-        shape, is_admitted = _admitted_cluster(partial(verifier, barriers_only))
+        barriers_only = partial(verifier, Program(cfg, module, launch))
+        shape, is_admitted = _admitted_cluster(barriers_only, _shapes(cfg))
     else:
         shape, is_admitted = known, True
     result = verifier(program, shape).run()
+    while known is None and prod(shape) < result.least_ctas <= _MOST_CTAS:
+        shape, is_admitted = _admitted_cluster(barriers_only, _shapes(cfg), result.least_ctas)
+        if prod(shape) < result.least_ctas:
+            break
+        result = verifier(program, shape).run()
     if not accesses:
         result.memory_doubts.append(Reason("ordinary accesses of shared memory were not followed", -1))
     result.assumptions.update(taken)
@@ -290,16 +298,25 @@ def verify(
     return result
 
 
-def _admitted_cluster(verifier: Callable[[Dim], _Verifier]) -> tuple[Dim, bool]:
+def _shapes(cfg: Cfg) -> tuple[Dim, ...]:
+    """Return cluster shapes to try: first those along x, for a kernel that does not ask where it is along y."""
+    if reads_place_along(cfg, "y"):
+        return _CLUSTERS
+    return tuple(sorted(_CLUSTERS, key=lambda shape: shape[1] > 1))
+
+
+def _admitted_cluster(
+    verifier: Callable[[Dim], _Verifier], shapes: Sequence[Dim], least: int = 1
+) -> tuple[Dim, bool]:
     """Return the first cluster shape that the masks, addresses and counts of one run admit, and that there is one.
 
-    If there is none, the first whose run goes wrong and may be impossible; else a single CTA.
+    If there is none, the first whose run goes wrong and may be impossible; else a single CTA. Only shapes with at least
+    `least` CTAs are tried.
     """
-    least = 1
     doubtful: list[Dim] = []
     put_off: list[Dim] = []
     """Shapes that a short run does not suit, for which a longer one could do better."""
-    for cluster in _CLUSTERS:
+    for cluster in shapes:
         if prod(cluster) >= least:
             tried = verifier(cluster)
             needed = tried.probe(FEWEST)
@@ -319,7 +336,7 @@ def _admitted_cluster(verifier: Callable[[Dim], _Verifier]) -> tuple[Dim, bool]:
                 return cluster, True
             if tried.is_in_doubt:
                 doubtful.append(cluster)
-    return (min(doubtful, key=_CLUSTERS.index) if doubtful else _CLUSTERS[0]), False
+    return (min(doubtful, key=shapes.index) if doubtful else shapes[0]), False
 
 
 def _most_threads(function: Function) -> Dim | None:
@@ -380,6 +397,7 @@ class _Verifier:
             pass
         except NotFollowedError as error:
             self._reason(error.reason, error.point)
+            self._result.least_ctas = error.ctas
         else:
             # Of polls that are not repeated, runs take one answer only.
             self._result.complete = coverage.is_complete and self._is_plain and not self._program.peeks
@@ -649,7 +667,7 @@ class _Verifier:
         seen = set[str]()
         if any(assumption.kind == SHARED_RING for assumption in taken):
             seen.update({SHARED_RING} if are_in_turn(protocol, traces, self._program.ring_stores) else ())
-        tables = self._program.table_stores
+        tables = self._program.table_stores | self._program.spread_stores
         return [
             assumption
             for assumption in taken

@@ -47,7 +47,7 @@ from .observation import Observation
 from .polling import POLLS
 from .program import Program, Region
 from .registers import RegisterFile, SplitError, lanes_of, set_of
-from .resolve import arguments, at_thread, has_choice, is_predicate, leaves, rebuild, with_pins
+from .resolve import arguments, at_thread, failing, has_choice, is_predicate, leaves, rebuild, with_pins
 from .rings import Rings
 from .special import special_register
 from .steady import keep_steady
@@ -55,6 +55,7 @@ from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, LOOPS, WARP, Atom, Condition
 from .table import ParkError, Table
 from .trace import (
     GLOBAL_LOAD,
+    RANK_SHIFT,
     SHARED_LOAD,
     SHARED_RING,
     Access,
@@ -76,6 +77,8 @@ STATE_TOKEN = 1 << 62
 _MOST_PARTS = 32
 _MOST_ASKED = 6
 """Most questions to the solver about one address of an ordinary access."""
+_MOST_CTAS = 16
+"""CTAs of the largest cluster."""
 _DEEP = 8
 """Symbols nested deeper are computed again with what the decisions have made numbers."""
 _NUMBERS = frozenset({"addr", "mbar", "mask", "parity", "barrier", "threads", "count", "dst"})
@@ -234,6 +237,16 @@ class Machine:
             address = self.value(instruction.operands[0], 1)
             if isinstance(address, int):
                 yield from range(address, address + access_bytes(instruction))
+        for point in self.program.spread_stores:
+            yield from self._bytes_of_store(point)
+
+    def _bytes_of_store(self, point: int) -> range:
+        """Return the bytes, as addresses of this CTA, that a store whose numbers are kept may write."""
+        pointer = self.program.place(point)
+        size = access_bytes(self.cfg.instructions[point])
+        within = None if pointer is None else self.layout.within(pointer, size)
+        own = self.rank << RANK_SHIFT
+        return range(0) if within is None else range(own | within.start, own | within.end)
 
     # -- control
 
@@ -488,11 +501,15 @@ class Machine:
     def _join(self, block: int, first: Edge, other: Edge, threads: ThreadSet, truth: Form) -> None:
         """Leave both sides of a branch behind, none of which records an event."""
         region = self.program.region(block)
-        if region.cyclic or truth.differs:
-            self._record_skipped(region, threads)
+        if not region.counted or truth.differs:
+            inside = threads & ~self._passing(block, first, other, truth)
+            if inside:
+                self._record_skipped(region, inside)
+                for point in region.keeps:
+                    self.forget_stored(point, inside)
             self._forget(block, region, threads, truth)
             return
-        if not region.written and not any(self._accesses_of(region)):
+        if not region.written and not region.keeps and not any(self._accesses_of(region)):
             return
         join = self.program.join(block)
         before = [self.registers.snapshot(register) for register in region.written]
@@ -508,6 +525,13 @@ class Machine:
         for register, one, two in zip(region.written, *sides, strict=True):
             if one is not two:
                 self._merge_sides(register, one, two, threads, truth)
+
+    def _passing(self, block: int, first: Edge, other: Edge, truth: Form) -> ThreadSet:
+        """Return threads that surely go from a branch to its join at once."""
+        join = self.program.join(block)
+        if other.target == join:
+            return failing(truth, self.threads)
+        return failing(lanes.negate(truth), self.threads) if first.target == join else 0
 
     def _run_aside(self, source: int, block: int, threads: ThreadSet, join: int) -> None:
         """Run one side of a branch that records nothing, as far as the join."""
@@ -1070,9 +1094,10 @@ class Machine:
         if instruction.guard is not None:
             guard = 0
             for held, value in self._guard_pieces(instruction.guard.register, threads):
-                known = self._known(lanes.negate(value) if instruction.guard.negated else value, held)
+                truth = lanes.negate(value) if instruction.guard.negated else value
+                known = self._known(truth, held)
                 certain = certain and known is not None
-                guard |= held if known is None else known
+                guard |= held & ~failing(truth, self.threads) if known is None else known
         if not guard:
             return
         kind = self.program.accesses[point]
@@ -1088,10 +1113,29 @@ class Machine:
             addresses = [(part, self.value(kind.operand, part)) for part in split.parts]
         for held, address in addresses:
             self.observe_use(address)
-            access = kind.at(self._placed(address) if kind.space else self.reduced(address))
+            placed = self._placed(address) if kind.space else self.reduced(address)
+            access = kind.at(placed)
             if access is not None:
+                if certain and kind.space and isinstance(placed, Form):
+                    self._check_cluster(point, placed, held)
                 within = self._within(point, access)
                 self._add_access(point, held, threads, replace(access, certain=certain, within=within))
+
+    def _check_cluster(self, point: int, address: Form, threads: ThreadSet) -> None:
+        """Raise NotFollowedError when a symbol, in the first thread, is in a CTA that the cluster does not have."""
+        first = (threads & -threads).bit_length() - 1
+        place = at_thread(address, first, self.threads)
+        if not isinstance(place, Form) or place.constant < self.shape.ctas << RANK_SHIFT:
+            return
+        rank = self.shape.ctas
+        while (
+            rank < _MOST_CTAS
+            and self._decisions.implied(Condition("lt", place, (rank + 1) << RANK_SHIFT)) is False
+        ):
+            rank += 1
+        if self._decisions.implied(Condition("lt", place, rank << RANK_SHIFT)) is False:
+            text = f"an address is in CTA {rank} of a cluster of {self.shape.ctas}"
+            raise NotFollowedError(text, point, ctas=rank + 1)
 
     def _within(self, point: int, access: Access) -> Bytes | None:
         """Return the bytes that an access stays inside whose address is not known."""
@@ -1113,9 +1157,33 @@ class Machine:
         for point, kind in self._accesses_of(region):
             if kind.operand.base in region.written:
                 access = Access(kind.reads, kind.writes, None, kind.size, kind.lanes, certain=False)
-                self._add_access(point, threads, threads, access)
+                within = self._within(point, access)
+                self._add_access(point, threads, threads, replace(access, within=within))
             else:
                 self._add_accesses(point, kind, threads, threads, certain=False)
+
+    # -- numbers in shared memory
+
+    def keep_stored(self, point: int, address: int, size: int, value: Value, threads: ThreadSet) -> None:
+        """Keep what threads store to one place; a store that may not happen leaves open what is there."""
+        known = None if self._speculative else value
+        if point in self.program.ring_stores:
+            self.rings.write(address, size, known, threads)
+        else:
+            self.table.write(address, size, known, lanes_of(threads, self.threads))
+
+    def forget_stored(self, point: int, threads: ThreadSet) -> None:
+        """Note that a store writes some of the bytes that it may write, or none of them."""
+        if point in self.program.ring_stores:
+            return
+        if point in self.program.spread_stores:
+            places = self._bytes_of_store(point)
+            self.table.write(places.start, len(places), None, lanes_of(threads, self.threads))
+            return
+        instruction = self.cfg.instructions[point]
+        address = self.value(instruction.operands[0], threads)
+        assert isinstance(address, int)
+        self.table.write(address, access_bytes(instruction), None, lanes_of(threads, self.threads))
 
     # -- operands
 

@@ -87,9 +87,14 @@ def layout_of(function: Function, module: Module, given: Sequence[GivenValue] = 
         shared[(variable.name, variable.scope)] = at
     places = function.parameter_places
     starts = {parameter.name: offset for offset, _, parameter in places}
-    sizes = {(v.name, v.scope): v.size for v in _shared_variables(function, module) if v.size is not None}
+    sizes = declared_sizes(function, module)
     parameters = tuple((offset, size, parameter.name) for offset, size, parameter in places)
     return Layout(shared, parameters, starts, sizes, _bytes(given))
+
+
+def declared_sizes(function: Function, module: Module) -> dict[tuple[str, int], int]:
+    """Return the bytes of each shared variable whose size is declared, by name and scope."""
+    return {(v.name, v.scope): v.size for v in _shared_variables(function, module) if v.size is not None}
 
 
 def _bytes(given: Sequence[GivenValue]) -> dict[int, int]:

@@ -37,9 +37,11 @@ from ...launch import Launch
 from ...op import Op
 from ...spec import Direction, OperandSpec, Trait
 from .accesses import AccessKind, access_kinds
+from .counted import is_counted
+from .layout import declared_sizes
 from .loop_ends import Ends, ends_of
 from .polling import POLLS, Polling
-from .rings import ring_stores
+from .rings import stores_meeting
 from .same_loops import Code, code_behind
 from .steady import steady_points
 from .symbol import FROM_GLOBAL, FROM_SHARED
@@ -79,6 +81,10 @@ class Region:
     cyclic: bool
     written: tuple[Register, ...]
     """Registers that relevant instructions in it write."""
+    keeps: tuple[int, ...] = ()
+    """Stores in it whose numbers the machine keeps."""
+    counted: bool = True
+    """Its loops, if any, can be run: the branch is in none of them, and theirs go by the number of the thread."""
 
 
 def _loads_from_shared(instruction: Instruction) -> bool:
@@ -114,6 +120,7 @@ class Program:
         self.accesses: Mapping[int, AccessKind] = access_kinds(cfg) if accesses else {}
         self.definitions = Definitions(cfg)
         self._calls = summarise(cfg, module)
+        self._sizes = declared_sizes(cfg.function, module)
         self._regions: dict[int, Region] = {}
         self._steady: dict[Region, tuple[int, ...]] = {}
         self._turning: dict[int, bool] = {}
@@ -161,15 +168,34 @@ class Program:
     @cached_property
     def points(self) -> frozenset[int]:
         """Events, ends of threads, and what they depend on."""
-        return self._closed(self.table_stores | self.ring_stores)
+        return self._closed(self.kept_stores)
+
+    @cached_property
+    def kept_stores(self) -> frozenset[int]:
+        """Stores to shared memory whose numbers the machine keeps for who reads them."""
+        return self.table_stores | self.spread_stores | self.ring_stores
 
     @cached_property
     def ring_stores(self) -> frozenset[int]:
         """Stores to places of a ring that synchronisation depends on."""
+        return self._stores_to([place for place in self._places_read if place.offset.constant is None], {})
+
+    @cached_property
+    def spread_stores(self) -> frozenset[int]:
+        """Stores in which each lane has a place of its own, to a variable that is read at constant places."""
+        read = [place for place in self._places_read if place.offset.constant is not None]
+        return self._stores_to(read, self._sizes) - self.ring_stores
+
+    @cached_property
+    def _places_read(self) -> tuple[Pointer, ...]:
+        """Where shared memory is read by what synchronisation and places of accesses depend on."""
         loads = (p for p in self._closed(self.table_stores) if _loads_from_shared(self.cfg.instructions[p]))
-        read = [
-            pointer for p in sorted(loads) if (pointer := self._place(p)) and pointer.offset.constant is None
-        ]
+        return tuple(place for p in sorted(loads) if (place := self.place(p)))
+
+    def _stores_to(self, read: Sequence[Pointer], sizes: Mapping[tuple[str, int], int]) -> frozenset[int]:
+        """Return the stores to computed places that write where some loads read."""
+        if not read:
+            return frozenset()
         stores = (
             point
             for point, instruction in enumerate(self.cfg.instructions)
@@ -177,9 +203,9 @@ class Program:
             and self.cfg.connected(point)
             and point not in self.table_stores
         )
-        return ring_stores(read, ((point, self._place(point)) for point in stores)) if read else frozenset()
+        return stores_meeting(read, ((point, self.place(point)) for point in stores), sizes)
 
-    def _place(self, point: int) -> Pointer | None:
+    def place(self, point: int) -> Pointer | None:
         """Return where an ordinary access of shared memory points to, None when that is not known."""
         instruction = self.cfg.instructions[point]
         if not instruction.operation.slots.get("space", "").startswith(".shared"):
@@ -387,7 +413,11 @@ class Program:
             for register in self.cfg.instructions[point].writes()
         }
         acts = bool(seen & self._acting) or ends
-        return Region(frozenset(seen), acts, cyclic, tuple(sorted(written & self.wanted)))
+        keeps = tuple(
+            p for each in sorted(seen) for p in self.cfg.blocks[each].points if p in self.kept_stores
+        )
+        counted = not cyclic or (block not in seen and not acts and is_counted(self, seen))
+        return Region(frozenset(seen), acts, cyclic, tuple(sorted(written & self.wanted)), keeps, counted)
 
     def _between(self, block: int) -> tuple[set[int], bool, bool]:
         """Return the blocks between a branch and its join, whether they have a loop, and whether threads end there."""

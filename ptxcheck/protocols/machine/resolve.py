@@ -15,8 +15,9 @@ import numpy as np
 
 from ...op import Op
 from . import lanes
+from .registers import set_of
 from .symbol import Atom, Form, Value
-from .trace import OFFSET_MASK, RANK_SHIFT, SHARED_WINDOW
+from .trace import OFFSET_MASK, RANK_SHIFT, SHARED_WINDOW, ThreadSet
 
 Decide = Callable[[Form], bool]
 """Decides an open predicate that is the same for all threads."""
@@ -113,6 +114,35 @@ def mapped(address: Value, rank: Value, *, generic: bool) -> Value:
     offset = lanes.bitwise(Op.AND, address, OFFSET_MASK)
     place = lanes.add(offset, lanes.shift_left(rank, RANK_SHIFT, 64), 64)
     return lanes.add(place, SHARED_WINDOW, 64) if generic else place
+
+
+def failing(truth: Value, threads: int) -> ThreadSet:
+    """Return threads in which a predicate surely does not hold, whatever open ones it is made of are."""
+    return _settled(truth, threads)[1]
+
+
+def _settled(truth: Value | object, threads: int) -> tuple[ThreadSet, ThreadSet]:
+    """Return threads in which a predicate surely holds, and those in which it surely does not."""
+    everybody = (1 << threads) - 1
+    if isinstance(truth, Form):
+        (name, factor), *others = truth.terms
+        return _settled(name, threads) if factor == 1 and not others and not truth.constant else (0, 0)
+    if isinstance(truth, int):
+        return (everybody, 0) if truth & 1 else (0, everybody)
+    if isinstance(truth, np.ndarray):
+        holds = set_of(truth != 0)
+        return holds, everybody & ~holds
+    assert isinstance(truth, Atom)
+    match truth.inner[0]:
+        case "lanes":
+            return _settled(np.frombuffer(truth.inner[1], dtype=np.uint64), threads)  # type: ignore[call-overload]
+        case "not":
+            holds, fails = _settled(truth.inner[1], threads)
+            return fails, holds
+        case "and" | "or" as kind:
+            (one, not_one), (other, not_other) = (_settled(part, threads) for part in truth.inner[1:3])
+            return (one | other, not_one & not_other) if kind == "or" else (one & other, not_one | not_other)
+    return 0, 0
 
 
 class _Rebuild:

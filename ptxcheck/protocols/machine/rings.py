@@ -7,7 +7,7 @@ with no wait between them are of one turn. Whether the schedules of the run agre
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...cfg.addresses import Pointer
@@ -20,21 +20,29 @@ LONGEST = 1024
 _WARP_BITS = (1 << 32) - 1
 
 
-def meet(one: Pointer, other: Pointer) -> bool:
-    """Tell whether two places with bounded offsets lie in one variable, and in the same bytes of it or so."""
-    if one.base is None or one.base != other.base or not (_is_bounded(one) and _is_bounded(other)):
+def meet(one: Pointer, other: Pointer, size: int = 0) -> bool:
+    """Tell whether two places with bounded offsets lie in one variable, and in the same bytes of it or so.
+
+    Both stay inside the variable if its size is known, else their offsets have to be bounded.
+    """
+    if one.base is None or one.base != other.base:
         return False
-    (low, high), (least, most) = one.offset.signed_range, other.offset.signed_range
-    return low <= most + _WORDS and least <= high + _WORDS
+    ends, others = _ends(one, size), _ends(other, size)
+    if ends is None or others is None:
+        return False
+    return ends[0] <= others[1] + _WORDS and others[0] <= ends[1] + _WORDS
 
 
 _WORDS = 15
 """Bytes that an access of four words reaches beyond its first one."""
 
 
-def _is_bounded(pointer: Pointer) -> bool:
+def _ends(pointer: Pointer, size: int) -> tuple[int, int] | None:
+    """Return the least and the greatest offset of a place, None when it is not bounded."""
     low, high = pointer.offset.signed_range
-    return pointer.is_variable and 0 <= low <= high <= low + LONGEST
+    if size:
+        low, high = max(low, 0), min(high, size - 1)
+    return (low, high) if pointer.is_variable and 0 <= low <= high <= low + LONGEST else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +69,8 @@ class Rings:
         for warp in _warps(threads):
             self._waits[warp] = self._waits.get(warp, 0) + 1
 
-    def write(self, address: int, size: int, value: Value, threads: ThreadSet) -> None:
-        """Note a store of one thread; a value of several threads is not known."""
+    def write(self, address: int, size: int, value: Value | None, threads: ThreadSet) -> None:
+        """Note a store of one thread; a value of several threads is not known, and None is not."""
         thread = (threads & -threads).bit_length() - 1
         is_one = isinstance(value, int) or (isinstance(value, Form) and not value.differs)
         known = value if is_one and threads.bit_count() == 1 else None
@@ -124,13 +132,21 @@ def _warps(threads: ThreadSet) -> Iterator[int]:
         warp += 1
 
 
-def ring_stores(
-    loads: Iterable[Pointer | None], stores: Iterable[tuple[int, Pointer | None]]
+def stores_meeting(
+    loads: Sequence[Pointer],
+    stores: Iterable[tuple[int, Pointer | None]],
+    sizes: Mapping[tuple[str, int], int],
 ) -> frozenset[int]:
-    """Return the stores that write where some loads read, both at places of a ring."""
-    read = [pointer for pointer in loads if pointer is not None and _is_bounded(pointer)]
+    """Return the stores that write where some loads read, both at bounded places of one variable.
+
+    `sizes` has those variables, by name and scope, outside which no place is taken to lie.
+    """
+
+    def size_of(pointer: Pointer) -> int:
+        return 0 if pointer.base is None else sizes.get((pointer.base.name, pointer.base.scope), 0)
+
     return frozenset(
         point
         for point, pointer in stores
-        if pointer is not None and any(meet(pointer, each) for each in read)
+        if pointer is not None and any(meet(pointer, each, size_of(pointer)) for each in loads)
     )

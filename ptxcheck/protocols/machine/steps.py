@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -15,7 +15,7 @@ from ...spec import Trait
 from . import lanes
 from .accesses import is_pointer, is_strong
 from .compute import COMPUTE, Compute
-from .registers import lanes_of
+from .registers import lanes_of, set_of
 from .resolve import mapped
 from .symbol import LANE, WARP, Form, Lanes, Value
 from .trace import (
@@ -417,22 +417,34 @@ def _call(machine: Machine, point: int, instruction: Instruction, guard: ThreadS
 
 
 def _store(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
-    """A store to a constant place in shared memory is kept in the machine's table, one to a ring in its rings."""
+    """A store to shared memory that is kept for who reads it: in the machine's table, or its rings."""
     target, source = instruction.operands[0], instruction.operands[-1]
     address = machine.value(target, guard)
+    if isinstance(address, Form):
+        machine.forget_stored(point, guard)
+        return
+    size = typing_of(instruction.operation).width // 8
+    elements = source.elements if isinstance(source, Vector) else (source,)
+    for number, element in enumerate(elements):
+        value = machine.value(element, guard)
+        for threads, place, stored in _each_place(machine, address, value, guard):
+            known = stored & lanes.mask_of(8 * size) if isinstance(stored, int) else stored
+            machine.keep_stored(point, place + number * size, size, known, threads)
+
+
+def _each_place(
+    machine: Machine, address: int | Lanes, value: Value, guard: ThreadSet
+) -> Iterator[tuple[ThreadSet, int, Value]]:
+    """Yield the threads that store to one place, the place, and what they store there."""
     if isinstance(address, int):
-        width = typing_of(instruction.operation).width
-        elements = source.elements if isinstance(source, Vector) else (source,)
-        threads = lanes_of(guard, machine.threads)
-        for number, element in enumerate(elements):
-            value = machine.value(element, guard)
-            if isinstance(value, int):
-                value &= lanes.mask_of(width)
-            place, size = address + number * width // 8, width // 8
-            if point in machine.program.ring_stores:
-                machine.rings.write(place, size, value, guard)
-            else:
-                machine.table.write(place, size, value, threads)
+        yield guard, address, value
+        return
+    active = lanes_of(guard, machine.threads)
+    for place in np.unique(address[active]).tolist():
+        threads = set_of(active & (address == place))
+        first = (threads & -threads).bit_length() - 1
+        is_one = threads & threads - 1 == 0
+        yield threads, place, int(value[first]) if is_one and isinstance(value, np.ndarray) else value
 
 
 _ALL_RELATIONS = frozenset(

@@ -2,10 +2,11 @@
 
 Stores to a constant place in shared memory are kept with their *epoch*: how many barriers of the whole CTA the
 storing thread has passed. All threads pass these barriers in the same order, so a read sees what was stored in
-earlier epochs, the latest of it. A store in the epoch of the read itself leaves the value open.
+earlier epochs, the latest of it. A store in the epoch of the read itself leaves the value open, and so does one that
+may not happen. Besides stores to constant places, those count that give each of their lanes a place of such a variable.
 
-Not seen: copies and stores to places that are not constants; that they leave these bytes alone is an assumption
-of the run that reads (`shared-table`).
+Not seen: copies, atomics and other stores; that they leave these bytes alone is an assumption of the run that reads
+(`shared-table`).
 """
 
 from __future__ import annotations
@@ -58,15 +59,16 @@ class Table:
         if self._places:
             self._epochs[threads] = _ENDED
 
-    def write(self, address: int, size: int, value: Value, threads: npt.NDArray[np.bool_]) -> None:
-        """Store a value that is the same for all the threads that store it; others are kept as unknown."""
+    def write(self, address: int, size: int, value: Value | None, threads: npt.NDArray[np.bool_]) -> None:
+        """Store a value that is the same for all the threads that store it; others, and None, are kept as unknown."""
         start = address & ~SHARED_WINDOW
         epoch = int(self._epochs[threads].max())
         known = value if isinstance(value, int) or (isinstance(value, Form) and not value.differs) else None
         for index in range(size):
-            place = start + index
-            entry = (_Stored(epoch, -1 if known is None else known, -1 if known is None else size, index),)
-            self._stored[place] = self._stored.get(place, ()) + entry
+            entry = _Stored(epoch, -1 if known is None else known, -1 if known is None else size, index)
+            stored = self._stored.get(start + index, ())
+            if entry not in stored:
+                self._stored[start + index] = (*stored, entry)
 
     def read(
         self, address: int | Lanes, size: int, guard: ThreadSet, threads: npt.NDArray[np.bool_]

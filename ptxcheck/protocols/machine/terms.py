@@ -223,11 +223,17 @@ def _divided(term: Term, divisor: int) -> Term:
 
 
 def _masked(kind: str, term: Term, mask: int) -> Term | None:
-    """Return a term with only its low bits, without them, or with all of them set."""
+    """Return a term with only some bits that follow each other, without its low bits, or with all of them set."""
     low = mask & (mask + 1) == 0 and mask < 1 << 32
     if kind == "or":
         return Sum(((1, term), (-1, Remainder(term, mask + 1))), mask) if low else None
     if low:
         return Remainder(term, mask + 1)
     cleared = (1 << 32) - (mask & 0xFFFFFFFF)
-    return Sum(((1, term), (-1, Remainder(term, cleared))), 0) if cleared & (cleared - 1) == 0 else None
+    if cleared & (cleared - 1) == 0:
+        return Sum(((1, term), (-1, Remainder(term, cleared))), 0)
+    lowest = mask & -mask
+    end = mask + lowest
+    if end & (end - 1) or end > 1 << 32:
+        return None
+    return Sum(((lowest, Quotient(Remainder(term, end), lowest)),), 0)

@@ -25,6 +25,7 @@ HEAD = """.version 8.6
 .reg .b32 %r<60>;
 .reg .b64 %rd<20>;
 .shared .align 1024 .b8 smem[8192];
+.shared .align 16 .b8 table[64];
 {body}
 ret;
 }}

@@ -37,7 +37,7 @@ def selected(relation: str, values: tuple[Value, Value, Value, Value]) -> Value:
 
 
 def computed(inner: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:
-    amounts, masks = st.integers(0, 4), st.sampled_from((1, 3, 7, 0xFFFFFFFE, 0xFFFFFFF8))
+    amounts, masks = st.integers(0, 4), st.sampled_from((1, 3, 7, 2, 8, 12, 0x38, 0xFFFFFFFE, 0xFFFFFFF8))
     return st.one_of(
         st.builds(lambda a, b: lanes.add(a, b, 32), inner, inner),
         st.builds(lambda a, b: lanes.subtract(a, b, 32), inner, inner),

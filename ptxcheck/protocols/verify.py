@@ -211,9 +211,22 @@ class Verification:
         return any(PROPERTY_OF[p.flaw] not in _SEPARATE for run in self.failures for p in run.problems)
 
 
-def _only_accesses(problems: Iterable[Problem]) -> bool:
-    """Tell whether a run goes wrong in accesses alone: then all roles agree about the work, as the launch meant it."""
-    return all(PROPERTY_OF[problem.flaw] is Property.SLOT_SAFETY for problem in problems)
+def _only_accesses(problems: Sequence[Problem]) -> bool:
+    """Tell whether a run goes wrong in accesses alone: then all roles agree about the work, as the launch meant it.
+
+    So does one where arrivals at a named barrier, whose count the text gives, let accesses pass each other.
+    """
+    accesses = [problem for problem in problems if PROPERTY_OF[problem.flaw] is Property.SLOT_SAFETY]
+    return len(accesses) == len(problems) or (
+        any(problem.demonstrated for problem in accesses)
+        and all(_is_of_named_barrier(problem) for problem in problems if problem not in accesses)
+    )
+
+
+def _is_of_named_barrier(problem: Problem) -> bool:
+    """Tell whether an arrival at a named barrier counts in a phase that depends on the schedule."""
+    name = problem.barrier
+    return problem.flaw is Flaw.EARLY_ARRIVAL and isinstance(name, tuple) and name[:1] == ("bar",)
 
 
 def _is_ordinary(protocol: Protocol, strand: int, point: int) -> bool:

@@ -1,0 +1,56 @@
+"""A barrier that threads arrive at and then wait at again: whoever comes first does both parts of the count."""
+
+from __future__ import annotations
+
+from ptxcheck.verdict import Property, VerdictKind
+
+from .verifying import kind, verified
+
+KERNEL = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry kernel(.param .u64 out)
+.maxntid 256
+{{
+    .shared .align 8 .b64 full;
+    .shared .align 16 .b8 tile[1024];
+    .reg .pred leads;
+    .reg .b32 thread, other, at, peer, word;
+    mov.u32 thread, %tid.x;
+    setp.eq.u32 leads, thread, 0;
+    @leads mbarrier.init.shared.b64 [full], 1;
+    mov.u32 at, full;
+    mapa.shared::cluster.u32 peer, at, 0;
+    bar.sync 0;
+    mov.u32 at, tile;
+    shl.b32 other, thread, 2;
+    add.u32 at, at, other;
+    st.shared.u32 [at], thread;
+    {between}
+    bar.sync 1, 256;
+    xor.b32 other, thread, {apart};
+    mov.u32 at, tile;
+    shl.b32 other, other, 2;
+    add.u32 at, at, other;
+    ld.shared.u32 word, [at];
+    ret;
+}}
+"""
+
+
+def test_arriving_first_lets_half_of_the_warps_pass() -> None:
+    """The launch is not given, and no other one would make the arrivals count as they should."""
+    result = verified(KERNEL.format(between="bar.arrive 1, 256;", apart=128))
+    assert result.inferred
+    assert kind(result, Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+    assert kind(result, Property.PHASE_SAFETY) is VerdictKind.VIOLATED
+
+
+def test_waiting_alone_is_enough() -> None:
+    result = verified(KERNEL.format(between="", apart=128))
+    assert kind(result, Property.SLOT_SAFETY) in (VerdictKind.PROVED, VerdictKind.ASSUMES)
+
+
+def test_without_accesses_that_meet_nothing_is_certain() -> None:
+    result = verified(KERNEL.format(between="bar.arrive 1, 256;", apart=0))
+    assert VerdictKind.VIOLATED not in {each.kind for each in result.verdicts()}

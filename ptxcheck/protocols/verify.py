@@ -537,7 +537,7 @@ class _Verifier:
             if not hung:
                 break
             failing |= hung
-            last = Plan(plan.rounds, plan.flips, plan.preset)
+            last = plan.again()
             decisions, traces = self._trace(last, failing=None if attempt == answers - 1 else failing)
             protocol, outcome = self._judge(traces)
         self._note(plan, decisions, traces, protocol, outcome, last.taken)
@@ -558,7 +558,7 @@ class _Verifier:
             if fresh <= failing or self._is_spent():
                 break
             failing |= fresh
-            again = Plan(plan.rounds, plan.flips, plan.preset)
+            again = plan.again()
             decisions, traces = self._trace(again, failing=failing)
             protocol, outcome = self._judge(traces)
             if self._hung_peeks(protocol, traces, outcome):
@@ -597,7 +597,7 @@ class _Verifier:
             self._keep_sample(plan, protocol)
         if not self._is_probe:
             self._leave_out_stray(decisions.taken, outcome)
-        excused = not self._is_probe and self._note_required(decisions.taken, outcome, taken)
+        excused = not self._is_probe and self._note_required(plan, decisions.taken, outcome, taken)
         self._note_conditions(outcome, () if excused else outcome.memory_doubts)
         self._note_strict(plan, protocol, outcome)
         granted = self._taken(traces, protocol)
@@ -744,7 +744,11 @@ class _Verifier:
             self._result.strict.append(Run(plan.rounds.inner, protocol, (), fresh))
 
     def _note_required(
-        self, path: Sequence[tuple[Condition, bool]], outcome: Outcome, taken: AbstractSet[Side]
+        self,
+        plan: Plan,
+        path: Sequence[tuple[Condition, bool]],
+        outcome: Outcome,
+        taken: AbstractSet[Side],
     ) -> bool:
         """Note what sizes or the grid have to be for a run that goes wrong, or may, not to be.
 
@@ -756,7 +760,7 @@ class _Verifier:
         if not found:
             return False
         detail, point = found[0]
-        empty = empty_sizes(path)
+        empty = tuple(dict.fromkeys((*empty_sizes(path), *plan.emptied)))
         if not empty and self._oracle.admits_sizes(path):
             within = spare_cta(self._cfg, path, taken) if self._shape.ctas == 1 else None
             if within is None:

@@ -138,3 +138,31 @@ def test_any_lane_may_be_elected(guard: str, expected: VerdictKind) -> None:
     result = _verify(ELECTED.format(guard=guard) + WAIT.format(name="0", parity=0))
     assert kind(result, Property.DEADLOCK_FREEDOM) is expected
     assert [key for key, _ in result.assumptions] == (["elect"] if guard else [])
+
+
+TURNS = """
+    ld.param.u32 %r2, [n]; {test}
+    mbarrier.arrive.shared.b64 _, [%r1];
+    add.u32 %r3, %r2, 7; shr.s32 %r3, %r3, 3; xor.b32 %r3, %r3, 1; and.b32 %r3, %r3, 1;
+    {waits}
+    E:
+"""
+"""Waits for the phase after the last one where n is 0, which no decision says, and for the first one up to 8."""
+
+
+def _turns(test: str) -> Verification:
+    waits = WAIT.format(name="0", parity=0) + WAIT.format(name="1", parity="%r3")
+    return _verify(INIT + TURNS.format(test=test, waits=waits))
+
+
+def test_a_number_that_is_taken_for_a_size_is_not_zero_at_first() -> None:
+    result = _turns("setp.gt.s32 %p1, %r2, 8; @%p1 bra E;")
+    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.ASSUMES
+    (required,) = result.required.values()
+    assert required.text.startswith("n is at least 1: with less, waits for phase 1")
+    assert any(bound.text == "only run where n is 1" for bound in result.bounds)
+
+
+def test_what_is_compared_for_equality_alone_is_no_size() -> None:
+    result = _turns("setp.eq.s32 %p1, %r2, 16; @%p1 bra E;")
+    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.VIOLATED

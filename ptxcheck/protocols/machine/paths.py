@@ -60,6 +60,8 @@ class Plan:
     """Numbers that the run starts with."""
     wanted: Mapping[Condition, bool] = field(default_factory=dict)
     """Answers to some conditions, wherever they come up."""
+    emptied: tuple[Atom, ...] = ()
+    """Sizes that are zero from the start of the run."""
     made: list[tuple[Side, bool]] = field(default_factory=list)
     """Each decision, with whether the counts made it: then the other side belongs to other counts."""
     answers: list[tuple[Condition, bool]] = field(default_factory=list)
@@ -80,6 +82,10 @@ class Plan:
 
     settled: list[tuple[int, Atom, int]] = field(default_factory=list)
     """Symbols that got one number among several: where it was needed, the symbol, the number."""
+
+    def again(self) -> Plan:
+        """Return the plan with nothing made yet."""
+        return Plan(self.rounds, self.flips, self.preset, self.wanted, self.emptied)
 
     def settle(self, point: int, name: Atom, number: int) -> None:
         """Note that the run takes one number for a symbol."""
@@ -152,7 +158,7 @@ class PlansMade:
     def repeats(self, plan: Plan) -> bool:
         """Tell whether a plan gives the answers of an earlier one; then it takes over what that one showed."""
         at = self._starts.get(tuple(plan.preset.items()))
-        trial = Plan(plan.rounds, plan.flips, plan.preset, plan.wanted)
+        trial = plan.again()
         while at is not None and at.question is not None:
             at = at.then.get(trial.choose(at.question))
         if at is None or at.plan is None:
@@ -334,6 +340,8 @@ class _Explorer:
         """First answers after which counts, none of them zero or all of them, decided nothing: others do the same."""
         self._sought: set[tuple[tuple[tuple[Atom, int], ...], Claims]] = set()
         """Numbers that runs started with, and what was wanted of them."""
+        self._emptied: set[Atom] = set()
+        """Parameters that runs were made with in which they are zero, as others took larger numbers for them."""
         self._most_counted = 0
         self._way_in: Flips = ()
         """First answers of the run in which counts have decided most: the way to the loops."""
@@ -370,6 +378,16 @@ class _Explorer:
         if not fresh or plan.preset:
             return
         self._add(_alternatives(plan), plan)
+        self._empty(plan)
+
+    def _empty(self, plan: Plan) -> None:
+        """Run a plan with zero for each parameter that it takes a larger number for, once for each of them."""
+        compared = {condition.form.terms for condition, _ in plan.answers if condition.relation == "lt"}
+        for _, name, number in plan.settled:
+            if name[0] == "param" and number > 0 and name not in self._emptied:
+                self._emptied.add(name)
+                sizes = (name,) if ((name, 1),) in compared else ()
+                self.start(Plan(plan.rounds, preset={name: 0}, wanted=dict(plan.answers), emptied=sizes))
 
     def seek(self, rounds: Rounds, numbers: Numbers) -> None:
         """Look for sides that no count leads to, with numbers that do."""

@@ -77,8 +77,9 @@ class SolverOracle:
         return found if other is False else None
 
     def example(self, name: Atom, others: Mapping[Atom, int] | None = None) -> int | None:
-        """Return a number that an atom can be after the decisions, one that is not negative if there is any.
+        """Return a number that an atom can be after the decisions.
 
+        One that is not negative if there is any, and for a parameter, which may be a size, one that is not zero either.
         `others` gives numbers of other atoms.
         """
         if others:
@@ -89,8 +90,11 @@ class SolverOracle:
 
     def _example(self, name: Atom, claims: Sequence[Claim]) -> int | None:
         solver, term = self._ready(), self._terms.of_atom(name)
-        found = solver.example([*claims, Claim("lt", term, 0, holds=False)], term, self._path)
-        return solver.example(claims, term, self._path) if found is None else found
+        for least in (1, 0) if name[0] == "param" else (0,):
+            found = solver.example([*claims, Claim("lt", term, least, holds=False)], term, self._path)
+            if found is not None:
+                return found
+        return solver.example(claims, term, self._path)
 
     def numbers(self, claims: Sequence[tuple[Condition, bool]]) -> dict[Atom, int] | None:
         """Return numbers for what the last of some conditions depends on with which all can hold, small if possible."""

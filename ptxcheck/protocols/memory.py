@@ -11,10 +11,10 @@ atomic. The later one must know of the earlier one:
 
 What the PTX ISA asks for besides, and released kernels do without, is *strict*: a proxy fence between generic
 accesses and a later write through the async proxy; one by the writer before the barrier, where all warps write, meet,
-fence and then multiply; order between lanes of one warp that runs in step, and between threads that store the same
-value by the same instruction; the wait of each warp for its own part of a `wgmma`; and visibility of the address
-that `tcgen05.alloc` wrote, where the order of execution gives it. That a relaxed or narrower arrival publishes a read
-is enough even for strict problems.
+fence and then multiply; order between lanes of one warp that runs in step, also where they copy by one `cp.async`, and
+between threads that store the same value by the same instruction; the wait of each warp for its own part of a `wgmma`;
+and visibility of the address that `tcgen05.alloc` wrote, where the order of execution gives it. That a relaxed or
+narrower arrival publishes a read is enough even for strict problems.
 
 Touches with certain bytes give problems, and each is a race in the schedule at hand, so it is demonstrated. Bytes
 that a touch may reach beyond them, up to the end of its slot, give doubts.
@@ -247,6 +247,7 @@ class Memory:
         return (
             race.strict
             or self._is_warp_synchronous(earlier, later)
+            or self._is_one_copy(earlier, later)
             or (race.flaw is Flaw.MISSING_PROXY_FENCE and self._is_fenced_in_step(earlier, later))
             or (race.flaw is Flaw.READ_TOO_EARLY and self._is_over(earlier, later))
         )
@@ -269,6 +270,18 @@ class Memory:
             elif own.point == action.point:
                 return fenced
         return False
+
+    def _is_one_copy(self, earlier: Touch, later: Touch) -> bool:
+        """Tell whether lanes of one warp start both writes together, by one copy of each thread for itself."""
+        if (
+            not earlier.is_asynchronous
+            or earlier.proxy is Proxy.ASYNC
+            or not (earlier.writes and later.writes)
+        ):
+            return False
+        own, other = self._protocol.strands[earlier.strand], self._protocol.strands[later.strand]
+        is_of_one_warp = (own.cta, own.warp) == (other.cta, other.warp)
+        return is_of_one_warp and bool(own.events) and own.events[earlier.index] == other.events[later.index]
 
     def _is_warp_synchronous(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether only the independence of the lanes of a warp is against a pair of accesses.

@@ -30,7 +30,7 @@ from .lane_order import taken_to_be_in_step
 from .loop_rounds import FEWEST, LoopRounds
 from .lowered import Lowered
 from .lowering import build_protocol
-from .machine.doubt import doubt_of, empty_sizes, realised, zeros
+from .machine.doubt import doubt_of, empty_sizes, zeros
 from .machine.execute import Choose, Machine, Question
 from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
@@ -49,6 +49,7 @@ from .machine.trace import (
     Shape,
     Trace,
 )
+from .machine.witness import is_realised
 from .meanings import MEANINGS, PROPERTY_OF
 from .open_waits import open_waits
 from .outcome import Doubt, Equation, Flaw, Outcome, Problem
@@ -241,6 +242,7 @@ _TOLERATED = {
     Flaw.UNAWAITED_STORE: "a store to tensor memory is over when another warp loads that was told of it",
     Flaw.MISSED_PHASE: "lanes of a warp that come to a wait together pass it together",
 }
+_UNDECIDED = "not certain: the solver could not tell whether the branches of the run are possible together"
 _IN_STEP = "lanes of a warp run in step between their accesses of shared memory"
 _SEPARATE = frozenset({Property.SLOT_SAFETY, Property.EXIT_SAFETY})
 """Properties whose failure changes no phase: the others are decided all the same."""
@@ -605,7 +607,7 @@ class _Verifier:
             self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         self._note_lanes(traces)
         if outcome.problems and not excused:
-            why = self._doubt(decisions.taken)
+            why = self._doubt(decisions.taken, outcome.problems)
             sure = tuple(self._surely(decisions.taken, traces, granted, protocol, outcome))
             self._note_failure(Run(plan.rounds.inner, protocol, traces, outcome.problems, why, sure))
 
@@ -760,18 +762,29 @@ class _Verifier:
         if not found:
             return False
         detail, point = found[0]
-        empty = tuple(dict.fromkeys((*empty_sizes(path), *plan.emptied)))
-        if not empty and self._oracle.admits_sizes(path):
-            within = spare_cta(self._cfg, path, taken) if self._shape.ctas == 1 else None
-            if within is None:
-                return False
-            text = f"every CTA of the grid has work ({within}): else, {detail}"
-            self._result.required.setdefault((within, point), Assumption("grid", text, point))
-            return True
-        which = " or ".join(show_atom(name) for name in empty)
-        size = f"{which} is at least 1: with less" if empty else "no size is negative: else"
-        self._result.required.setdefault(("size", point), Assumption("size", f"{size}, {detail}", point))
+        required = self._required(plan, path, taken)
+        if required is None:
+            return False
+        key, kind, text = required
+        self._result.required.setdefault((key, point), Assumption(kind, f"{text}, {detail}", point))
         return True
+
+    def _required(
+        self, plan: Plan, path: Sequence[tuple[Condition, bool]], taken: AbstractSet[Side]
+    ) -> tuple[str, str, str] | None:
+        """Return what keeps a path from being taken: its name, what it is about, and words in front of what happens."""
+        empty = tuple(dict.fromkeys((*empty_sizes(path), *plan.emptied)))
+        if empty:
+            return "size", "size", f"{' or '.join(map(show_atom, empty))} is at least 1: with less"
+        if not self._oracle.admits_sizes(path):
+            return "size", "size", "no size is negative: else"
+        within = spare_cta(self._cfg, path, taken) if self._shape.ctas == 1 else None
+        if within is not None:
+            return within, "grid", f"every CTA of the grid has work ({within}): else"
+        if not self._oracle.admits_sizes(path, lengths=True):
+            what = "the difference of two numbers side by side in memory"
+            return "length", "size", f"no length that is {what} is negative: else"
+        return None
 
     def _leave_out_stray(self, path: Sequence[tuple[Condition, bool]], outcome: Outcome) -> None:
         """Ask the host for no stride without its array, if a wrong run has one. Raises ImpossibleError then."""
@@ -789,15 +802,17 @@ class _Verifier:
         self._result.required.setdefault((stride, point), Assumption("stride", text, point))
         raise ImpossibleError
 
-    def _doubt(self, path: Sequence[tuple[Condition, bool]]) -> str:
-        """Return why there may be no run with a path, "" when there is one."""
+    def _doubt(self, path: Sequence[tuple[Condition, bool]], problems: Sequence[Problem]) -> str:
+        """Return why there may be no run with a path, "" when there is one.
+
+        Where roles do not agree about the work, the host may know what makes them: then numbers that would show the
+        run to be possible are not searched for.
+        """
         odd = doubt_of(path)
-        if realised(path, self._oracle) if odd is not None else self._oracle.admits({}):
-            return ""
         if odd is None:
-            return (
-                "not certain: the solver could not tell whether the branches of the run are possible together"
-            )
+            return "" if self._oracle.admits({}) else _UNDECIDED
+        if is_realised(path, self._oracle, thoroughly=_only_accesses(problems)):
+            return ""
         return f"not certain: the run may be impossible, as {show_atom(odd, 2)} is not followed"
 
     def _is_late(self) -> bool:
@@ -809,10 +824,18 @@ class _Verifier:
         return now - self._started > self._deadline - now
 
     def _note_failure(self, run: Run) -> None:
-        """Keep a run that failed; go on only when what failed leaves the other properties as they are."""
-        known = {(p.flaw, p.point) for each in self._result.failures for p in each.problems}
-        if any((problem.flaw, problem.point) not in known for problem in run.problems):
-            self._result.failures.append(run)
+        """Keep a run that failed; go on only when what failed leaves the other properties as they are.
+
+        A run that is certainly possible takes the place of those that may not be and show no more.
+        """
+        failures = self._result.failures
+        known = _shown(each for each in failures if not each.doubt or run.doubt)
+        if not _shown([run]) <= known:
+            if not run.doubt:
+                failures[:] = [
+                    each for each in failures if not each.doubt or not _shown([each]) <= _shown([run])
+                ]
+            failures.append(run)
         if not all(PROPERTY_OF[problem.flaw] in _SEPARATE for problem in run.problems):
             raise _EnoughError
 
@@ -856,6 +879,10 @@ def _misfits(protocol: Protocol) -> Outcome:
     outcome = simulate(without_accesses(protocol))
     problems = (p for p in outcome.problems if p.demonstrated and PROPERTY_OF[p.flaw] not in _SEPARATE)
     return replace(outcome, problems=tuple(problems))
+
+
+def _shown(runs: Iterable[Run]) -> set[tuple[Flaw, int]]:
+    return {(problem.flaw, problem.point) for run in runs for problem in run.problems}
 
 
 class _EnoughError(Exception):

@@ -67,3 +67,27 @@ def test_a_tile_that_ends_early_is_no_cta_without_work() -> None:
 def test_a_number_that_is_not_equal_is_no_place_beyond_a_size() -> None:
     result = _verify(test="setp.eq.s32 %p1, %r3, %r2;")
     assert kind(result, Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+
+
+IN_TABLE = """
+    ld.param.u64 %rd1, [p]; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd1, %rd1, %rd2;
+    ld.global.u32 %r2, [%rd1+{end}]; ld.global.u32 %r10, [%rd1]; sub.s32 %r2, %r2, %r10; mov.u32 %r3, 0;
+"""
+"""A length as the difference of two entries of a table, compared with none."""
+
+
+@pytest.mark.parametrize(
+    ("end", "test", "expected"),
+    [
+        (4, "setp.eq.s32 %p1, %r2, 0; @%p1 bra END; setp.lt.s32 %p1, %r2, 1;", VerdictKind.ASSUMES),
+        (8, "setp.eq.s32 %p1, %r2, 0; @%p1 bra END; setp.lt.s32 %p1, %r2, 1;", VerdictKind.VIOLATED),
+        (4, "setp.lt.s32 %p1, %r2, 1;", VerdictKind.VIOLATED),
+    ],
+    ids=["negative", "not side by side", "nothing to do"],
+)
+def test_lengths_in_a_table_are_not_negative(end: int, test: str, expected: VerdictKind) -> None:
+    result = _verify(length=IN_TABLE.format(end=end), test=test, result=RESULT)
+    assert kind(result, Property.SLOT_SAFETY) is expected
+    texts = [required.text for required in result.required.values()]
+    assert all("side by side in memory is negative" in text for text in texts)
+    assert bool(texts) == (expected is VerdictKind.ASSUMES)

@@ -100,6 +100,44 @@ def test_same_failure_on_a_path_that_the_solver_follows_is_one() -> None:
     assert _deadlock(body) is VerdictKind.VIOLATED
 
 
+RACE = "@%p9 st.shared.u32 [%r1+64], %r9; @!%p9 ld.shared.u32 %r20, [%r1+64]; F:"
+"""Thread 0 writes what the others read, and nothing orders them."""
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("sub.s32 %r4, %r2, 2; mul.lo.s32 %r4, %r4, %r3; setp.eq.s32 %p1, %r4, 3;", VerdictKind.VIOLATED),
+        ("mul.lo.s32 %r4, %r2, %r2; setp.eq.s32 %p1, %r4, 3;", VerdictKind.UNKNOWN),
+        ("div.s32 %r4, %r3, %r2; setp.eq.s32 %p1, %r4, 3;", VerdictKind.VIOLATED),
+    ],
+    ids=["a product", "no square", "a division"],
+)
+def test_numbers_are_sought_for_what_the_solver_does_not_follow(
+    condition: str, expected: VerdictKind
+) -> None:
+    body = INIT + f"""
+        mbarrier.arrive.shared.b64 _, [%r1]; {WAIT.format(name="0", parity=0)}
+        ld.param.u32 %r2, [n]; ld.param.u32 %r3, [m]; setp.lt.s32 %p2, %r2, 1;
+        @%p2 bra F; {condition} @!%p1 bra F;
+        mbarrier.arrive.shared.b64 _, [%r1]; {WAIT.format(name="1", parity=1)}
+    """ + RACE  # fmt: skip
+    assert kind(_verify(body), Property.SLOT_SAFETY) is expected
+
+
+def test_a_run_that_is_certainly_possible_takes_the_place_of_one_that_may_not_be() -> None:
+    """With one round n * n is 1; with three the product is none of a square."""
+    body = INIT + f"""
+        ld.param.u32 %r2, [n]; setp.lt.s32 %p1, %r2, 1; @%p1 bra F;
+        mul.lo.s32 %r2, %r2, %r2; mov.u32 %r3, 0; mov.u32 %r5, 0;
+        L: {ROUND}
+        add.u32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r2; @%p1 bra L;
+    """ + RACE  # fmt: skip
+    result = _verify(body)
+    assert kind(result, Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+    assert [run.trips for run in result.failures] == [1]
+
+
 def test_field_of_a_count_that_was_decided_is_a_number() -> None:
     """The parity of round n / 64 of a ring of two, as compilers extract it from the count of the host."""
     body = INIT + """

@@ -7,17 +7,15 @@ in a way that the solver does not see.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
-from .resolve import with_pins
-from .solver import SolverOracle
-from .symbol import LOOPS, Atom, Condition, Form
+from .symbol import LOOPS, Atom, Condition
 from .terms import Terms
 
-_SOURCES = frozenset(
+SOURCES = frozenset(
     {"param", "special", "load", "shared", "strong", "volatile", "result", "returned", *LOOPS.values()}
 )
-
+"""Kinds of atoms that nothing of the run is behind."""
 _EQUAL = frozenset({"eq", "ne"})
 _OF_HOST = frozenset({"param", "load"})
 
@@ -27,7 +25,7 @@ def doubt_of(path: Iterable[tuple[Condition, bool]]) -> Atom | None:
     variables = variables_of(path)
     sources = {atom: frozenset(sources_of(atom)) for atom in variables}
     for atom in variables:
-        if atom[0] in _SOURCES:
+        if atom[0] in SOURCES:
             continue
         if any(other != atom and sources[atom] & sources[other] for other in variables):
             return atom
@@ -71,23 +69,6 @@ def zeros(path: Iterable[tuple[Condition, bool]]) -> Mapping[Atom, bool]:
     return found
 
 
-def realised(path: Sequence[tuple[Condition, bool]], oracle: SolverOracle) -> bool:
-    """Tell whether numbers were found for what a path depends on with which it is certainly possible."""
-    odd = [atom for atom in variables_of(path) if atom[0] not in _SOURCES]
-    numbers: dict[Atom, int] = {}
-    for source in sorted({s for atom in odd for s in sources_of(atom)}, key=lambda each: each.digest):
-        number = oracle.example(source, numbers)
-        if number is None:
-            return False
-        numbers[source] = number
-    for atom in odd:
-        value = with_pins(Form(((atom, 1),)), numbers, 1)
-        if not isinstance(value, int):
-            return False
-        numbers[atom] = value - (1 << 32) if 1 << 31 <= value < 1 << 32 else value
-    return oracle.admits(numbers)
-
-
 def variables_of(path: Iterable[tuple[Condition, bool]]) -> list[Atom]:
     """Return what the solver takes for variables in a path, in order."""
     terms = Terms()
@@ -105,7 +86,7 @@ def sources_of(atom: Atom) -> Iterator[Atom]:
             if part in seen:
                 continue
             seen.add(part)
-            if part[0] in _SOURCES or part[0] == "deep":
+            if part[0] in SOURCES or part[0] == "deep":
                 yield part
                 continue
         if isinstance(part, tuple):

@@ -712,7 +712,13 @@ class Machine:
                 assert isinstance(form, int)
                 return condition.holds(form) == positive
             condition = replace(condition, form=form)
-            truth = self._decisions.implied(condition)
+            reduced = self.reduced(form)
+            if isinstance(reduced, int):
+                truth = condition.holds(reduced)
+            else:
+                assert isinstance(reduced, Form)
+                condition = replace(condition, form=reduced)
+                truth = self._decisions.implied(condition)
         if truth is not None and not self._speculative:
             self._follow(point, truth == positive, condition, truth)
         if truth is None:

@@ -6,10 +6,10 @@ not linear, a shift or a mask by a constant are variables of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...smt import Claim, PathSolver, Term
+from ...smt import Claim, PathSolver, Sum, Term
 from .bounds import Bounds
 from .resolve import leaves
 from .symbol import Atom, Condition, Form
@@ -58,6 +58,11 @@ class SolverOracle:
         given = [self._terms.claim(condition, truth) for condition, truth in claims]
         return self._ready().possible(given) is not False
 
+    def is_certain(self, claims: Sequence[tuple[Condition, bool]]) -> bool:
+        """Tell whether conditions can certainly have these truths together, whatever a run decided."""
+        given = [self._terms.claim(condition, truth) for condition, truth in claims]
+        return self._ready().possible(given) is True
+
     def only(self, form: Form) -> int | None:
         """Return the one number that a form can be after the decisions, None when that is not known."""
         numbers = self._at.numbers
@@ -101,22 +106,37 @@ class SolverOracle:
         given = [self._terms.claim(condition, truth) for condition, truth in claims]
         found: dict[Atom, int] = {}
         for name in leaves(claims[-1][0].form):
-            number, term = None, self._terms.of_atom(name)
-            least = [Claim("lt", term, 0, holds=False)]
-            for more in (*([*least, Claim("lt", term, bound)] for bound in _SMALL), least, []):
-                number = self._ready().example([*given, *self._numbered(found), *more], term)
-                if number is not None:
-                    break
+            number = self._small(self._terms.of_atom(name), [*given, *self._numbered(found)])
             if number is None:
                 return None
             found[name] = number
         return found
 
-    def admits_sizes(self, path: Iterable[tuple[Condition, bool]]) -> bool:
-        """Tell whether the decisions of a run may hold where no number of the host in them is negative."""
+    def small(self, name: Atom, claims: Sequence[tuple[Condition, bool]]) -> int | None:
+        """Return a number that an atom can be where conditions hold, whatever a run decided: small if possible."""
+        given = [self._terms.claim(condition, truth) for condition, truth in claims]
+        return self._small(self._terms.of_atom(name), given)
+
+    def _small(self, term: Term, given: Sequence[Claim]) -> int | None:
+        least = [Claim("lt", term, 0, holds=False)]
+        for more in (*([*least, Claim("lt", term, bound)] for bound in _SMALL), least, []):
+            number = self._ready().example([*given, *more], term)
+            if number is not None:
+                return number
+        return None
+
+    def admits_sizes(self, path: Iterable[tuple[Condition, bool]], *, lengths: bool = False) -> bool:
+        """Tell whether the decisions of a run may hold where no number of the host in them is negative.
+
+        With `lengths`, neither is the difference of two that stand side by side in a table: there things begin, one
+        after the other.
+        """
         names = {name for condition, _ in path for name in leaves(condition.form) if name[0] in OF_HOST}
         ordered = sorted(names, key=lambda each: each.digest)
-        sizes = [Claim("lt", self._terms.of_atom(name), 0, holds=False) for name in ordered]
+        terms = [self._terms.of_atom(name) for name in ordered]
+        for earlier, later in _neighbours(ordered) if lengths else ():
+            terms.append(Sum(((1, self._terms.of_atom(later)), (-1, self._terms.of_atom(earlier))), 0))
+        sizes = [Claim("lt", term, 0, holds=False) for term in terms]
         return self._ready().possible(sizes, self._path) is not False
 
     def admits(self, numbers: Mapping[Atom, int]) -> bool:
@@ -150,6 +170,28 @@ class SolverOracle:
         if can_fail is False:
             return True
         return None
+
+
+def _neighbours(names: Iterable[Atom]) -> Iterator[tuple[Atom, Atom]]:
+    """Yield loads of numbers that stand side by side in memory, the one in front first."""
+    places = {place: name for name in names if (place := _place(name)) is not None}
+    for (terms, constant, width), name in places.items():
+        later = places.get((terms, constant + width // 8, width))
+        if later is not None:
+            yield name, later
+
+
+def _place(name: Atom) -> tuple[object, int, int] | None:
+    """Return the address and the width of a number in memory, None when the address is not known."""
+    if name[0] != "load" or len(name) != 3 or not isinstance(name[1], Atom):
+        return None
+    width = name[2]
+    assert isinstance(width, int)
+    if name[1].inner[0] != "sum":
+        return ((name[1], 1),), 0, width
+    _, terms, constant = name[1].inner
+    assert isinstance(constant, int)
+    return terms, constant, width
 
 
 @dataclass(slots=True)

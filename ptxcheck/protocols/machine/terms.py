@@ -1,8 +1,8 @@
 """Symbols of the machine as terms of the solver.
 
-Followed are sums, comparisons, choices, and operations by a constant: shifts, masks of low bits, high products,
-divisions. Parameters and CTA indices are signed 32-bit integers without wrap-around; everything else is a variable of
-its own, which may differ from what it is.
+Followed are sums, comparisons, choices, and operations by a constant: shifts, masks of bits side by side, high
+products, divisions. Parameters and CTA indices are signed 32-bit integers without wrap-around; everything else is a
+variable of its own, which may differ from what it is.
 """
 
 from __future__ import annotations

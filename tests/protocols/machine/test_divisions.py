@@ -87,3 +87,26 @@ def test_what_was_decided_of_a_product_holds_for_the_multiple_that_it_turns_out_
         choose=False,
     )
     assert [question.condition.relation for question in ran.questions] == ["lt", "eq"]
+
+
+def test_a_number_that_a_choice_inside_settles_counts_for_products_beside_it() -> None:
+    """As a fast division has it, which does nothing for a divisor of one: the rest is n - n / m * m, none for m = 1."""
+    ran = run(
+        """
+        ld.param.u32 %r2, [n];
+        ld.param.u32 %r3, [m];
+        mul.hi.u32 %r4, %r2, %r3;
+        setp.eq.s32 %p1, %r3, 1;
+        selp.b32 %r4, %r2, %r4, %p1;
+        mul.lo.s32 %r5, %r4, %r3;
+        sub.s32 %r5, %r2, %r5;
+        setp.lt.s32 %p2, %r5, 10;
+        @%p2 bra A;
+        mbarrier.arrive.shared::cta.b64 _, [smem];
+        A:
+        """,
+        threads=1,
+        choose=True,
+    )
+    assert [question.condition.relation for question in ran.questions] == ["eq"]
+    assert not ran.events("mbarrier.arrive")

@@ -11,10 +11,11 @@ from ptxcheck.cfg.optypes import Typing
 from ptxcheck.op import Op
 from ptxcheck.protocols.machine import lanes
 from ptxcheck.protocols.machine.compute import COMPUTE
-from ptxcheck.protocols.machine.doubt import doubt_of, empty_sizes, realised
+from ptxcheck.protocols.machine.doubt import doubt_of, empty_sizes
 from ptxcheck.protocols.machine.resolve import leaves, with_pins
 from ptxcheck.protocols.machine.solver import SolverOracle
 from ptxcheck.protocols.machine.symbol import Atom, Condition, Decisions, Form, Value, atom
+from ptxcheck.protocols.machine.witness import is_realised
 
 from .running import run
 
@@ -127,7 +128,7 @@ def test_a_path_with_a_product_is_possible_when_numbers_for_it_are_found() -> No
     decisions.assume(Condition("lt", N, 3), False)
     assert doubt_of(decisions.taken) is not None
     assert isinstance(decisions.oracle, SolverOracle)
-    assert realised(decisions.taken, decisions.oracle)
+    assert is_realised(decisions.taken, decisions.oracle, thoroughly=True)
 
 
 def test_a_product_that_its_factors_rule_out_is_not_possible() -> None:
@@ -140,7 +141,35 @@ def test_a_product_that_its_factors_rule_out_is_not_possible() -> None:
     ):
         decisions.assume(condition, truth)
     assert isinstance(decisions.oracle, SolverOracle)
-    assert not realised(decisions.taken, decisions.oracle)
+    assert not is_realised(decisions.taken, decisions.oracle, thoroughly=True)
+
+
+def test_numbers_are_found_for_factors_that_other_decisions_bind() -> None:
+    """(n - 7) * m is 2, and m is no 1: the first numbers that come to mind do not do."""
+    product = lanes.multiply(lanes.add(N, 0xFFFFFFF9, 32), M, 32)
+    assert isinstance(product, Form)
+    oracle = SolverOracle()
+    decisions = Decisions(oracle)
+    decisions.assume(Condition("eq", product, 2), True)
+    assert is_realised(decisions.taken, oracle, thoroughly=True)
+    assert not is_realised(decisions.taken, oracle, thoroughly=False)
+    decisions.assume(Condition("eq", M, 1), False)
+    assert is_realised(decisions.taken, oracle, thoroughly=True)
+    decisions.assume(Condition("eq", N, 8), False)
+    assert not is_realised(decisions.taken, oracle, thoroughly=True)
+
+
+def test_a_cta_whose_place_is_beyond_the_grid_is_none() -> None:
+    place, size = atom("special", "%clusterid.x"), atom("special", "%nctaid.x")
+    product = lanes.multiply(N, M, 32)
+    assert isinstance(product, Form)
+    oracle = SolverOracle()
+    decisions = Decisions(oracle)
+    decisions.assume(Condition("eq", product, 2), True)
+    decisions.assume(Condition("eq", place, 3), True)
+    assert is_realised(decisions.taken, oracle, thoroughly=True)
+    decisions.assume(Condition("lt", size, 3), True)
+    assert not is_realised(decisions.taken, oracle, thoroughly=True)
 
 
 @pytest.mark.parametrize(

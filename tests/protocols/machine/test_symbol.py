@@ -86,6 +86,8 @@ def test_solver_agrees_with_arithmetic(number: int, bound: int, shift: int) -> N
     assert decisions.implied(Condition("lt", shifted, bound)) is ((number + 5) >> shift + 1 < bound)
     masked = _form(lanes.bitwise(Op.AND, N, (1 << shift + 1) - 1))
     assert decisions.implied(Condition("eq", masked, 3)) is (number & (1 << shift + 1) - 1 == 3)
+    middle = _form(lanes.bitwise(Op.AND, N, 0x3F8 << shift))
+    assert decisions.implied(Condition("lt", middle, bound)) is (number & 0x3F8 << shift < bound)
     assert decisions.implied(Condition("below", N, bound)) is (number & 0xFFFFFFFF < bound)
 
 

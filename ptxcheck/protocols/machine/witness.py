@@ -1,0 +1,182 @@
+"""Numbers with which the decisions of a run are certainly possible.
+
+To the solver, a product of two symbols is a variable, unless a factor is a number, and a division unless the divisor
+is. So numbers are chosen for what makes a factor or a divisor, small and positive ones first, until the solver follows
+all that is left; it finds the rest. What is found counts only when all that is computed from it, exactly, keeps the
+decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from .doubt import SOURCES, variables_of
+from .resolve import with_pins
+from .solver import SolverOracle
+from .symbol import Atom, Condition, Form, plus
+
+Path = Sequence[tuple[Condition, bool]]
+_FIRST = (1, 2, 3)
+_MOST_TRIED = 40
+"""Most numbers that are put in for one path."""
+_DIVISIONS = frozenset({"div", "rem"})
+
+
+def is_realised(path: Path, oracle: SolverOracle, *, thoroughly: bool) -> bool:
+    """Tell whether numbers were found for what a path depends on with which it is certainly possible.
+
+    `path` is that of the run that the oracle knows. Unless thoroughly, only one choice of numbers is looked at.
+    """
+    whole = [*path, *_grid(path)]
+    odd = _not_followed(whole)
+    if not odd:
+        return oracle.is_certain(whole)
+    search = _Search(oracle, odd)
+    candidates = chain(search.examples(), search.found(whole, {}) if thoroughly else ())
+    return any(_is_kept(whole, odd, numbers, oracle) for numbers in candidates)
+
+
+def _is_kept(path: Path, odd: Sequence[Atom], numbers: Mapping[Atom, int], oracle: SolverOracle) -> bool:
+    """Tell whether a path is possible where what is not followed is computed from numbers."""
+    computed = dict(numbers)
+    for atom in odd:
+        value = with_pins(Form(((atom, 1),)), numbers, 1)
+        if not isinstance(value, int):
+            return False
+        computed[atom] = value - (1 << 32) if 1 << 31 <= value < 1 << 32 else value
+    return oracle.is_certain([*path, *_equal(computed)])
+
+
+def _equal(numbers: Mapping[Atom, int]) -> list[tuple[Condition, bool]]:
+    return [(Condition("eq", Form(((name, 1),)), number), True) for name, number in numbers.items()]
+
+
+def _grid(path: Path) -> list[tuple[Condition, bool]]:
+    """Return that a CTA of which a path asks its place is one of the grid."""
+    specials = {source for atom in variables_of(path) for source in inputs_of(atom) if source[0] == "special"}
+    named = {str(each[1]): each for each in specials}
+    found = []
+    for axis in "xyz":
+        place = named.get(f"%clusterid.{axis}")
+        for size in (f"%nclusterid.{axis}", f"%nctaid.{axis}"):
+            if place is not None and size in named:
+                apart = plus(Form(((place, 1),)), Form(((named[size], 1),)), -1)
+                assert isinstance(apart, Form)
+                found.append((Condition("lt", apart, 0), True))
+    return found
+
+
+def _not_followed(path: Path) -> list[Atom]:
+    return [atom for atom in variables_of(path) if atom[0] not in SOURCES]
+
+
+def inputs_of(atom: object) -> Iterator[Atom]:
+    """Yield the parameters, loads and other beginnings that an atom is computed from, each once, in order."""
+    waiting: list[object] = [atom]
+    seen: set[Atom] = set()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Atom):
+            if part in seen:
+                continue
+            seen.add(part)
+            if part[0] in SOURCES:
+                yield part
+                continue
+            waiting.extend(reversed(part.inner))
+        elif isinstance(part, tuple):
+            waiting.extend(reversed(part))
+
+
+@dataclass(slots=True)
+class _Search:
+    oracle: SolverOracle
+    odd: Sequence[Atom]
+    """What the solver does not follow in the path."""
+    tried: int = 0
+
+    def examples(self) -> Iterator[dict[Atom, int]]:
+        """Yield one number for each input of the odd atoms, as the solver finds them one after the other."""
+        numbers: dict[Atom, int] = {}
+        for name in sorted(self._inputs(), key=lambda each: each.digest):
+            number = self.oracle.example(name, numbers)
+            if number is None:
+                return
+            numbers[name] = number
+        yield numbers
+
+    def _inputs(self) -> dict[Atom, None]:
+        return dict.fromkeys(source for atom in self.odd for source in inputs_of(atom))
+
+    def found(self, path: Path, numbers: dict[Atom, int]) -> Iterator[dict[Atom, int]]:
+        """Yield numbers for all that the odd atoms are computed from, as far as the solver sees possible ones."""
+        if not self.oracle.is_possible(path):
+            return
+        odd = _not_followed(path)
+        if not odd:
+            completed = self._completed(path, numbers)
+            if completed is not None:
+                yield completed
+            return
+        name = _next(odd, numbers)
+        if name is None:
+            return
+        for number in self._numbers_for(name, path, numbers):
+            self.tried += 1
+            if self.tried > _MOST_TRIED:
+                return
+            more = {**numbers, name: number}
+            reduced = _with_numbers(path, more)
+            if reduced is not None:
+                yield from self.found(reduced, more)
+
+    def _numbers_for(self, name: Atom, path: Path, numbers: Mapping[Atom, int]) -> Iterator[int]:
+        given = [*path, *_equal(numbers)]
+        tried = set()
+        for number in _FIRST:
+            if self.oracle.is_possible([*given, *_equal({name: number})]):
+                tried.add(number)
+                yield number
+        for least in (1, 0):
+            found = self.oracle.small(name, [*given, (Condition("lt", Form(((name, 1),)), least), False)])
+            if found is not None and found not in tried:
+                tried.add(found)
+                yield found
+
+    def _completed(self, path: Path, numbers: Mapping[Atom, int]) -> dict[Atom, int] | None:
+        """Return numbers for the rest, which the solver follows."""
+        completed = dict(numbers)
+        for name in self._inputs():
+            if name in completed:
+                continue
+            number = self.oracle.small(name, [*path, *_equal(completed)])
+            if number is None:
+                return None
+            completed[name] = number
+        return completed
+
+
+def _next(odd: Sequence[Atom], numbers: Mapping[Atom, int]) -> Atom | None:
+    """Return what to choose a number for, so that one of some atoms becomes simpler."""
+    for atom in odd:
+        kind, *parts = atom.inner
+        factors = parts[1:2] if kind in _DIVISIONS else parts[:2] if kind == "mul" else [atom]
+        choices = [[name for name in inputs_of(part) if name not in numbers] for part in factors]
+        fewest = min((each for each in choices if each), key=len, default=None)
+        if fewest is not None:
+            return fewest[0]
+    return None
+
+
+def _with_numbers(path: Path, numbers: Mapping[Atom, int]) -> list[tuple[Condition, bool]] | None:
+    """Return what a path still asks where some numbers are known, None when they contradict it."""
+    found: list[tuple[Condition, bool]] = []
+    for condition, truth in path:
+        value = with_pins(condition.form, numbers, 1)
+        if isinstance(value, Form):
+            found.append((replace(condition, form=value), truth))
+        elif not isinstance(value, int) or condition.holds(value) != truth:
+            return None
+    return found

@@ -629,7 +629,7 @@ class _Verifier:
         for name, number in plan.preset.items():
             plan.settle(-1, name, number)
             decisions.assume(Condition("eq", Form(((name, 1),)), number), True)
-        traces = tuple(
+        machines = (
             Machine(
                 self._program,
                 self._layout,
@@ -644,9 +644,13 @@ class _Verifier:
                 peek_fails=lambda peek, rank=rank: failing is None or (rank, peek) in failing,  # type: ignore[misc]
                 observation=observations[rank] if observations else None,
                 elects_last=elects_last,
-            ).run()
+            )
             for rank in range(self._shape.ctas)
         )
+        try:
+            traces = tuple(machine.run() for machine in machines)
+        except RecursionError:
+            raise NotFollowedError("a value is computed in too many steps to be followed", -1) from None
         plan.came_to = frozenset(event.point for trace in traces for event in trace.events)
         plan.pins = dict(decisions.pins)
         self._recorded |= plan.came_to

@@ -6,7 +6,7 @@ import pytest
 
 from ptxcheck.protocols.machine.execute import Question
 from ptxcheck.protocols.machine.paths import Plan, PlansMade, Rounds
-from ptxcheck.protocols.machine.symbol import Condition, atom
+from ptxcheck.protocols.machine.symbol import Condition, Form, atom
 
 
 def question(loop: int, *, is_outer: bool = False) -> Question:
@@ -49,3 +49,22 @@ def test_a_plan_that_gives_the_answers_of_an_earlier_one_is_no_new_run() -> None
     assert not made.repeats(Plan(Rounds(2, 3), preset={atom("param", "n", 0, 4).terms[0][0]: 2}))
     made.note(answered(Plan(Rounds(3, 3)), 9))
     assert made.repeats(Plan(Rounds(3, 1)))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("product", ["mul", "sum"])
+def test_cta_has_work_where_counts_are_large(sign: int, product: str) -> None:
+    """Of `tiles - CTA < 1` what the host gives is the tiles, whichever of the two comes first."""
+    tiles = atom(product, atom("param", "m", 0, 4), atom("param", "n", 0, 4), differs=0).terms[0][0]
+    place = atom("special", "%clusterid.x").terms[0][0]
+    terms = sorted([(place, -sign), (tiles, sign)], key=lambda each: each[0][0])
+    asked = Question(7, Condition("lt", Form(tuple(terms)), 1), True, None, (), True)
+    assert Plan(Rounds(3)).choose(asked) == (sign < 0)
+    assert Plan(Rounds(0)).choose(asked) == (sign > 0)
+
+
+def test_a_loop_far_beyond_its_count_gets_each_answer_however_rarely_it_asks() -> None:
+    plan = Plan(Rounds(2))
+    size = Condition("lt", atom("param", "n", 0, 4), 9)
+    answers = {plan.choose(Question(7, size, True, None, (turn,), True, loop=1)) for turn in (6, 12, 18)}
+    assert answers == {True, False}

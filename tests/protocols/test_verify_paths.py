@@ -204,3 +204,40 @@ def test_a_number_that_is_taken_for_a_size_is_not_zero_at_first() -> None:
 def test_what_is_compared_for_equality_alone_is_no_size() -> None:
     result = _turns("setp.eq.s32 %p1, %r2, 16; @%p1 bra E;")
     assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.VIOLATED
+
+
+STEPS_OF_ALL_TILES = """
+mov.u32 %r9, %tid.x; mov.u32 %r1, smem; setp.eq.u32 %p9, %r9, 0;
+@%p9 mbarrier.init.shared.b64 [%r1], 32; @%p9 mbarrier.init.shared.b64 [%r1+8], 32;
+@%p9 mbarrier.init.shared.b64 [%r1+16], 32; @%p9 mbarrier.init.shared.b64 [%r1+24], 32; bar.sync 0;
+ld.param.u32 %r2, [n]; ld.param.u32 %r3, [m]; ld.param.u32 %r4, [p]; mov.u32 %r5, %ctaid.x;
+add.s32 %r3, %r3, 127; shr.s32 %r6, %r3, 31; shr.u32 %r6, %r6, 25; add.s32 %r3, %r3, %r6; shr.s32 %r3, %r3, 7;
+add.s32 %r4, %r4, 127; shr.s32 %r6, %r4, 31; shr.u32 %r6, %r6, 25; add.s32 %r4, %r4, %r6; shr.s32 %r4, %r4, 7;
+mul.lo.s32 %r3, %r3, %r4; mov.u32 %r4, %r5;
+setp.lt.s32 %p1, %r2, 1; @%p1 bra E;
+sub.s32 %r5, %r3, %r4; setp.lt.s32 %p1, %r5, 1; add.s32 %r5, %r5, 131; div.s32 %r5, %r5, 132; selp.b32 %r5, 0, %r5, %p1;
+add.s32 %r6, %r2, 63; shr.u32 %r6, %r6, 6; mul.lo.s32 %r7, %r5, %r6;
+mov.u32 %r10, 0; mov.u32 %r11, 0; mov.u32 %r12, 0; mov.u32 %r13, 0; mov.u32 %r20, 0;
+shl.b32 %r14, %r9, 2; and.b32 %r14, %r14, 127; add.u32 %r14, %r14, %r1;
+setp.ge.u32 %p2, %r9, 32; setp.lt.s32 %p3, %r7, 1; @%p3 bra E;
+L: add.u32 %r13, %r13, 1; setp.ne.s32 %p4, %r13, %r6; @%p4 bra N;
+mov.u32 %r13, 0; shl.b32 %r15, %r11, 3; add.u32 %r15, %r15, %r1; shl.b32 %r16, %r11, 7; add.u32 %r16, %r16, %r14;
+@%p2 bra R;
+xor.b32 %r17, %r12, 1;
+W: {wait}
+st.shared.u32 [%r16+1024], %r9; mbarrier.arrive.shared.b64 _, [%r15]; bra M;
+R: mbarrier.try_wait.parity.shared.b64 %p5, [%r15], %r12; @!%p5 bra R;
+ld.shared.u32 %r18, [%r16+1024]; st.global.u32 [%rd1], %r18; mbarrier.arrive.shared.b64 _, [%r15+16];
+M: add.u32 %r11, %r11, 1; setp.eq.u32 %p6, %r11, 2; selp.b32 %r11, 0, %r11, %p6; @%p6 xor.b32 %r12, %r12, 1;
+N: add.s32 %r20, %r20, 1; setp.lt.s32 %p7, %r20, %r7; @%p7 bra L;
+E:
+"""
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_loop_over_the_steps_of_all_tiles_goes_round_the_ring_of_its_tiles(waits: bool) -> None:
+    """The ring is used in the last step of each tile alone, and CTAs have tiles only where products say so."""
+    wait = "mbarrier.try_wait.parity.shared.b64 %p5, [%r15+16], %r17; @!%p5 bra W;" if waits else ""
+    result = verified(kernel(STEPS_OF_ALL_TILES.format(wait=wait), 64))
+    expected = {VerdictKind.ASSUMES, VerdictKind.PROVED_BOUNDED} if waits else {VerdictKind.UNKNOWN}
+    assert kind(result, Property.SLOT_SAFETY) in expected

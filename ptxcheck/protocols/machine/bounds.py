@@ -57,14 +57,23 @@ class Bounds:
 
     def of(self, term: Term) -> Interval:
         """Return between which numbers a term lies."""
-        found = self._known.get(term)
-        if found is None:
-            low, high = self._computed(term)
-            noted = self._noted.get(term)
-            if noted is not None:
-                low, high = max(low, noted[0]), min(high, noted[1])
-            found = self._known[term] = low, high
-        return found
+        waiting = [term]
+        while waiting:
+            at = waiting[-1]
+            missing = (
+                [part for part in _parts(at) if part not in self._known] if at not in self._known else []
+            )
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            if at not in self._known:
+                low, high = self._computed(at)
+                noted = self._noted.get(at)
+                if noted is not None:
+                    low, high = max(low, noted[0]), min(high, noted[1])
+                self._known[at] = low, high
+        return self._known[term]
 
     def _narrow(self, term: Term, low: int, high: int) -> None:
         if isinstance(term, Sum):
@@ -82,29 +91,43 @@ class Bounds:
         self._known.clear()
 
     def _computed(self, term: Term) -> Interval:
+        """Return between which numbers a term lies whose parts are known."""
+        known = self._known
         match term:
             case Variable(low=low, high=high):
                 return low, high
             case Sum(terms=parts, constant=constant) if constant:
-                low, high = self.of(Sum(parts, 0))
+                low, high = known[Sum(parts, 0)]
                 return low + constant, high + constant
             case Sum(terms=parts):
-                ends = [sorted(factor * end for end in self.of(part)) for factor, part in parts]
+                ends = [sorted(factor * end for end in known[part]) for factor, part in parts]
                 return sum(low for low, _ in ends), sum(high for _, high in ends)
             case Quotient(term=inner, divisor=divisor):
-                low, high = self.of(inner)
+                low, high = known[inner]
                 return low // divisor, high // divisor
             case Remainder(term=inner, divisor=divisor):
-                low, high = self.of(inner)
+                low, high = known[inner]
                 if low // divisor == high // divisor:
                     return low % divisor, high % divisor
                 return 0, divisor - 1
             case Unsigned(term=inner, bits=bits):
-                low, high = self.of(inner)
+                low, high = known[inner]
                 if low >= 0:
                     return low, high
                 wrap = 1 << bits
                 return (low + wrap, high + wrap) if high < 0 else (0, max(wrap - 1, high))
             case Choice(chosen=chosen, other=other):
-                one, two = self.of(chosen), self.of(other)
+                one, two = known[chosen], known[other]
                 return min(one[0], two[0]), max(one[1], two[1])
+
+
+def _parts(term: Term) -> tuple[Term, ...]:
+    match term:
+        case Variable():
+            return ()
+        case Sum(terms=parts, constant=constant):
+            return (Sum(parts, 0),) if constant else tuple(part for _, part in parts)
+        case Quotient(term=inner) | Remainder(term=inner) | Unsigned(term=inner):
+            return (inner,)
+        case Choice(chosen=chosen, other=other):
+            return chosen, other

@@ -131,8 +131,13 @@ class Plan:
 
     def _runs_away(self, question: Question) -> bool:
         """Tell whether a loop goes on far beyond its count: then each answer is tried in turn."""
-        extra = question.turns[-1] - self.rounds.of(question) if question.turns else 0
-        return extra > _PATIENCE and bool(extra & 1)
+        if not self._is_far_beyond(question):
+            return False
+        before = sum(each.point == question.point and self._is_far_beyond(each) for each in self.asked)
+        return bool(before & 1)
+
+    def _is_far_beyond(self, question: Question) -> bool:
+        return bool(question.turns) and question.turns[-1] - self.rounds.of(question) > _PATIENCE
 
     def _is_large(self, question: Question) -> bool:
         """Tell whether to take symbols for large: not when the rounds of the loop are over."""
@@ -178,13 +183,14 @@ class _Asked:
 
 
 def _default(condition: Condition, large: bool) -> bool:
-    """Return the side of a condition on which what the host gives is large, or small."""
+    """Return the side of a condition on which what the host gives is large, or small: of a CTA's place, the other."""
     if condition.relation == "eq":
         return not large
     if condition.relation == "ne":
         return large
     terms = condition.form.terms
-    given = [factor for name, factor in terms if name[0] == "param"] or [factor for _, factor in terms]
+    given = [factor for name, factor in terms if name[0] == "param"]
+    given = given or [factor for name, factor in terms if name[0] != "special"] or [terms[0][1]]
     return (given[0] > 0) != large
 
 

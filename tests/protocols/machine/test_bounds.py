@@ -108,3 +108,14 @@ def test_a_number_close_to_that_of_an_earlier_answer_is_found() -> None:
     for turns in range(1, 30):
         assert solver.possible([Claim("lt", steps, turns, holds=False), Claim("lt", count, 1 << 20)]) is True
         assert solver.possible([Claim("eq", steps, turns), Claim("eq", count, 64 * turns + 1)]) is False
+
+
+def test_terms_of_many_rounds_have_bounds() -> None:
+    """Each of 5,000 rounds adds one, or starts again: deeper than calls may nest."""
+    bounds = Bounds()
+    term: Term = Variable("a", 0, 6)
+    for _ in range(5000):
+        term = Choice(Claim(NAMES[1], "eq", 1), Sum(((1, term),), 1), Variable("b", 0, 5))
+        assert bounds.of(term)[0] == 0
+    fresh = Bounds()
+    assert fresh.of(term) == (0, 5006)

@@ -115,7 +115,7 @@ def test_terms_of_many_rounds_have_bounds() -> None:
     bounds = Bounds()
     term: Term = Variable("a", 0, 6)
     for _ in range(5000):
-        term = Choice(Claim(NAMES[1], "eq", 1), Sum(((1, term),), 1), Variable("b", 0, 5))
+        term = Choice(Claim("eq", NAMES[1], 1), Sum(((1, term),), 1), Variable("b", 0, 5))
         assert bounds.of(term)[0] == 0
     fresh = Bounds()
     assert fresh.of(term) == (0, 5006)

@@ -64,6 +64,10 @@ from .thread.register_count import most_registers
 _EFFORT = 600
 """Actions of runs that are made for all sizes, for each second that verification may take."""
 _MOST_RUNS = 96
+_STEPS = 400_000
+"""Most instructions of the threads of a CTA in one run."""
+_STEPS_FROM_NUMBERS = 100_000
+"""The same in a run that starts with numbers, which may be any that lead to a side."""
 _MOST_SHOWN = 4
 _MOST_ANSWERS = 6
 """Most times that a run is made again because a poll hangs that is not repeated; the last time all of them fail."""
@@ -637,6 +641,7 @@ class _Verifier:
                 rank,
                 decisions,
                 self._choosing(plan),
+                _STEPS_FROM_NUMBERS if plan.preset else _STEPS,
                 is_late=self._is_late,
                 follow=plan.follow,
                 took=plan.take,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
+from ptxcheck.protocols.machine.every_count import Claims
 from ptxcheck.protocols.machine.execute import Question
-from ptxcheck.protocols.machine.paths import Plan, PlansMade, Rounds
-from ptxcheck.protocols.machine.symbol import Condition, Form, atom
+from ptxcheck.protocols.machine.paths import Counts, Coverage, Plan, PlansMade, Rounds, explore
+from ptxcheck.protocols.machine.symbol import Atom, Condition, Form, atom
+from ptxcheck.protocols.machine.trace import TooLongError
 
 
 def question(loop: int, *, is_outer: bool = False) -> Question:
@@ -68,3 +72,29 @@ def test_a_loop_far_beyond_its_count_gets_each_answer_however_rarely_it_asks() -
     size = Condition("lt", atom("param", "n", 0, 4), 9)
     answers = {plan.choose(Question(7, size, True, None, (turn,), True, loop=1)) for turn in (6, 12, 18)}
     assert answers == {True, False}
+
+
+class _Huge:
+    """A solver that knows one number, of a billion rounds, for a side."""
+
+    def is_possible(self, claims: Claims) -> bool:
+        return True
+
+    def numbers(self, claims: Claims) -> Mapping[Atom, int]:
+        return {atom("param", "n", 0, 4).terms[0][0]: 1 << 30}
+
+
+def test_numbers_that_lead_into_an_endless_loop_leave_a_side_as_it_was() -> None:
+    tried: list[int] = []
+
+    def run(plan: Plan) -> bool:
+        if plan.preset:
+            tried.extend(plan.preset.values())
+            raise TooLongError("more steps than the budget allows", 7)
+        plan.follow(7, True, Condition("lt", atom("param", "n", 0, 4), 9), True)
+        return True
+
+    coverage = Coverage()
+    explore(Counts([Rounds(1)], list, list), 9, run, _Huge(), lambda: False, coverage)
+    assert tried == [1 << 30]
+    assert coverage.unreached == {(7, False)}

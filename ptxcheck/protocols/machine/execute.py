@@ -66,6 +66,7 @@ from .trace import (
     Peek,
     Shape,
     ThreadSet,
+    TooLongError,
     Trace,
 )
 
@@ -888,7 +889,7 @@ class Machine:
                 return
         self._budget -= 1
         if self._budget < 0:
-            raise NotFollowedError("more steps than the budget allows", point)
+            raise TooLongError("more steps than the budget allows", point)
         if not self._budget & 1023 and self._is_late():
             raise NotFollowedError("out of time", point)
         if point in self.program.leaving:

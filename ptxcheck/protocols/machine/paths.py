@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -16,6 +17,7 @@ from .every_count import Claims, IsPossible, Way, is_dead
 from .execute import Question
 from .resolve import with_pins
 from .symbol import Atom, Condition, ImpossibleError
+from .trace import TooLongError
 
 _PATIENCE = 2
 """Rounds beyond its count that a loop makes before each answer is tried in turn."""
@@ -407,7 +409,9 @@ class _Explorer:
                 attempt = (tuple(preset.items()), wanted)
                 if attempt not in self._sought:
                     self._sought.add(attempt)
-                    self.start(Plan(rounds, preset=preset, wanted=dict(wanted)))
+                    # Numbers that lead there, but into loops of millions of rounds, leave the side as it was.
+                    with suppress(TooLongError):
+                        self.start(Plan(rounds, preset=preset, wanted=dict(wanted)))
                 if not coverage.ways_to(side):
                     break
 

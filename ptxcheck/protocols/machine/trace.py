@@ -52,6 +52,10 @@ class NotFollowedError(Exception):
         """CTAs that the cluster must have for the kernel to go on here; 0 when that is not the trouble."""
 
 
+class TooLongError(NotFollowedError):
+    """A run takes more steps than the budget allows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """The launch that a run is for."""

@@ -131,20 +131,6 @@ def test_a_path_with_a_product_is_possible_when_numbers_for_it_are_found() -> No
     assert is_realised(decisions.taken, decisions.oracle, thoroughly=True)
 
 
-@pytest.mark.parametrize(("is_two", "is_possible"), [(False, True), (True, False)])
-def test_a_path_with_a_product_is_possible_when_one_factor_may_be_one(
-    is_two: bool, is_possible: bool
-) -> None:
-    """Seven tiles in all are tried as 1 by 7: no example of one factor alone leads there."""
-    product = lanes.multiply(N, M, 32)
-    assert isinstance(product, Form)
-    decisions = Decisions(SolverOracle())
-    decisions.assume(Condition("eq", product, 7), True)
-    decisions.assume(Condition("eq", N, 2), is_two)
-    assert isinstance(decisions.oracle, SolverOracle)
-    assert realised(decisions.taken, decisions.oracle) == is_possible
-
-
 def test_a_product_that_its_factors_rule_out_is_not_possible() -> None:
     product = lanes.multiply(N, M, 32)
     assert isinstance(product, Form)

@@ -868,8 +868,13 @@ class _Verifier:
             bound = Reason("not run in all combinations with other branches", point)
             self._result.bounds.append(bound)
         for (point, name), numbers in coverage.settled.items():
-            shown = ", ".join(map(str, sorted(numbers)))
-            self._result.bounds.append(Reason(f"only run where {show_atom(name)} is {shown}", point))
+            if point >= 0:
+                shown = ", ".join(map(str, sorted(numbers)))
+                self._result.bounds.append(Reason(f"only run where {show_atom(name)} is {shown}", point))
+        for point, preset in sorted(coverage.led.items()):
+            shown = " and ".join(f"{show_atom(name)} is {number}" for name, number in preset.items())
+            text = f"one side of this branch was run only where {shown}"
+            self._result.bounds.append(Reason(text, point))
 
     def _hides_events(self, point: int) -> bool:
         """Tell whether something between a branch and its join was recorded in no run."""

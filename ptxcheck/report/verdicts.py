@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..finding import Counterexample, Location
 from ..launch import Dim
@@ -49,13 +49,13 @@ def detail_lines(table: KernelVerdicts) -> Iterator[tuple[str, str]]:
         return
     for (kind, reasons), verdicts in groups.items():
         names = ", ".join(verdict.property.value for verdict in verdicts)
-        yield kind.value, names if not reasons else f"{names}: {'; '.join(map(_remark, reasons))}"
+        yield kind.value, names if not reasons else f"{names}: {'; '.join(_remarks(reasons))}"
     for fact in table.facts:
         yield "given", _short(fact)
     for equation in table.equations:
         yield "if", _short(equation)
-    for assumption in table.assumptions:
-        yield "taking", _remark(assumption)
+    for assumption in _remarks(table.assumptions):
+        yield "taking", assumption
     if table.runs:
         yield "runs", runs_line(table)
 
@@ -72,9 +72,15 @@ def _short(text: str) -> str:
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
 
 
-def _remark(remark: Remark) -> str:
-    text = _short(remark.text)
-    return text if remark.location is None else f"{text} ({place(remark.location.primary)})"
+def _remarks(remarks: Iterable[Remark]) -> Iterator[str]:
+    """Yield each text once, with its places."""
+    places: dict[str, dict[str, None]] = {}
+    for remark in remarks:
+        found = places.setdefault(_short(remark.text), {})
+        if remark.location is not None:
+            found[place(remark.location.primary)] = None
+    for text, shown in places.items():
+        yield f"{text} ({', '.join(shown)})" if shown else text
 
 
 def one_line(table: KernelVerdicts) -> str:

@@ -99,3 +99,17 @@ def test_numbers_that_lead_into_an_endless_loop_leave_a_side_as_it_was() -> None
     explore(Counts([Rounds(1)], list, list), 9, run, _Huge(), lambda: False, coverage)
     assert tried == [1 << 30]
     assert coverage.unreached == {(9, False)}
+
+
+def test_a_side_that_numbers_alone_lead_to_is_noted_with_them() -> None:
+    size = atom("param", "n", 0, 4)
+
+    def run(plan: Plan) -> bool:
+        answered(plan, 9)
+        plan.follow(9, not plan.preset, Condition("lt", size, 9), not plan.preset)
+        return True
+
+    coverage = Coverage()
+    explore(Counts([Rounds(1)], list, list), 9, run, _Huge(), lambda: False, coverage)
+    assert coverage.led == {9: {size.terms[0][0]: 1 << 30}}
+    assert not coverage.unreached

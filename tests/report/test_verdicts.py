@@ -52,6 +52,16 @@ def test_proved_kernels_take_one_line() -> None:
     )
 
 
+def test_a_text_with_several_places_is_written_once() -> None:
+    places = [Location(Position("k.ptx", line, 3), Span(0, 1)) for line in (7, 9, 7)]
+    taken = tuple(Remark("loads agree", each) for each in places)
+    report = table(VerdictKind.ASSUMES, assumptions=(*taken, Remark("the block is full")))
+    assert [line for line in render(report, Format.TEXT).splitlines() if "taking" in line] == [
+        "   = taking: loads agree (k.ptx:7:3, k.ptx:9:3)",
+        "   = taking: the block is full",
+    ]
+
+
 def test_text_names_launch_reasons_and_contract() -> None:
     report = table(
         VerdictKind.ASSUMES,

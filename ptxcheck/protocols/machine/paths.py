@@ -216,6 +216,8 @@ class Coverage:
     """Of each run, what was one number, and the points that it came to."""
     settled: dict[tuple[int, Atom], set[int]] = field(default_factory=dict)
     """Numbers that runs took for symbols where one was needed: there are others."""
+    led: dict[int, Mapping[Atom, int]] = field(default_factory=dict)
+    """Branches with a side that runs came to with numbers alone, and these."""
     excluded: dict[Side, dict[Claims, dict[Claims, None]]] = field(default_factory=dict)
     """Other sides of what decisions implied, with the decisions of no count that led there and that side's truth;
     for each of them, how loops ended before."""
@@ -413,6 +415,7 @@ class _Explorer:
                     with suppress(TooLongError):
                         self.start(Plan(rounds, preset=preset, wanted=dict(wanted)))
                 if not coverage.ways_to(side):
+                    coverage.led.setdefault(side[0], preset)
                     break
 
     def _note_impossible(self, plan: Plan) -> None:

@@ -1,5 +1,6 @@
 """How many bytes copies move at most, where nothing says what the box of their tensor map is.
 
+Copies of one box move as much into each of their slots: no more than the smallest of these holds.
 Copies of one phase share the bytes that are expected there. A tile that the matrix unit reads from where a copy starts
 was filled by that copy, as far as no other copy starts in it and no thread writes to it: so many bytes it has at least,
 and the others of its phase have what is left.
@@ -29,6 +30,24 @@ def most_bytes(
     for equation in equations:
         for atom, limit in _limits(plus(equation.completed, equation.expected, -1), least):
             most[atom] = min(most.get(atom, limit), limit)
+    return {place: factor * most[atom] for place, _, atom, factor in copies if atom in most}
+
+
+def within_slots(
+    protocol: Protocol, starts: Mapping[int, Sequence[int]], matrix_pipelines: frozenset[str]
+) -> Mapping[_Place, int]:
+    """Return the most bytes of transfers that stay inside the slot they start in, each box in all of its slots.
+
+    `starts` are the offsets at which slots start in each CTA, sorted.
+    """
+    copies = list(_copies(protocol, matrix_pipelines))
+    most: dict[Atom, int] = {}
+    for _, (cta, start), atom, factor in copies:
+        known = starts.get(cta, ())
+        after = bisect_right(known, start)
+        if after < len(known):
+            size = (known[after] - start) // factor
+            most[atom] = min(most.get(atom, size), size)
     return {place: factor * most[atom] for place, _, atom, factor in copies if atom in most}
 
 

@@ -43,6 +43,7 @@ from .conflicts import (
     columns_of,
     compare,
 )
+from .copy_extents import within_slots
 from .outcome import Doubt, Flaw
 from .record import Record
 
@@ -101,28 +102,39 @@ class Memory:
         if all(touch.is_exact for touch in placed):
             return tuple(self._doubts.values()), self._provisos(placed)
         known = dict(self._doubts)
-        self._compare_possible(placed, columns, {})
+        starts = _slot_starts(self._protocol, placed)
+        slots = within_slots(self._protocol, starts, MATRIX_PIPELINES)
+        self._compare_possible(placed, columns, starts, slots)
         provisos = self._provisos(placed)
         limits = most() if len(self._doubts) > len(known) else {}
         if limits:
             self._doubts = known
-            self._compare_possible(placed, columns, limits)
+            both = {place: min(limits.get(place, size), size) for place, size in slots.items()}
+            self._compare_possible(placed, columns, starts, {**limits, **both})
             provisos += (_FILLED,)
         return tuple(self._doubts.values()), provisos
 
     def _compare_possible(
-        self, touches: Sequence[Touch], columns: Numbers, most: Mapping[tuple[int, int], int]
+        self,
+        touches: Sequence[Touch],
+        columns: Numbers,
+        starts: Mapping[int, Sequence[int]],
+        most: Mapping[tuple[int, int], int],
     ) -> None:
         """Compare touches on all bytes that they may reach."""
-        places = self._extended(touches, most)
+        places = self._extended(touches, starts, most)
         loose = {spans for touch, spans in zip(touches, places, strict=True) if not touch.is_exact}
         self._compare(
             touches, columns, self._report_possible, self._possible_races, places, loose.__contains__
         )
 
-    def _extended(self, touches: Sequence[Touch], most: Mapping[tuple[int, int], int]) -> list[Spans]:
+    def _extended(
+        self,
+        touches: Sequence[Touch],
+        starts: Mapping[int, Sequence[int]],
+        most: Mapping[tuple[int, int], int],
+    ) -> list[Spans]:
         """Return all bytes that each touch may reach."""
-        starts = _slot_starts(self._protocol, touches)
         known: dict[tuple[Spans, int], Spans] = {}
         found = []
         for touch in touches:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptxcheck.protocols.actions import Access, Action, Barrier, Protocol, Span, Strand, Transfer
-from ptxcheck.protocols.copy_extents import most_bytes
+from ptxcheck.protocols.copy_extents import most_bytes, within_slots
 from ptxcheck.protocols.machine.symbol import Form, atom, plus
 from ptxcheck.protocols.outcome import Equation
 
@@ -50,3 +50,12 @@ def test_parts_with_other_symbols_are_left_open() -> None:
     protocol = Protocol((Strand(0, 0, 1, "warp 0", (copy(1024, A), copy(5120, B))),), 1)
     equation = Equation(FULL, atom("param", "n", 0, 4), plus(A, B))
     assert most_bytes(protocol, [equation], UNITS) == {}
+
+
+def test_a_box_is_no_larger_than_the_smallest_slot_that_it_is_copied_to() -> None:
+    """Two stages of two tiles: of the last one the box of its first stage says where it ends."""
+    actions: list[Action] = [copy(into, box) for into, box in ((0, A), (1024, A), (2048, B), (3072, B))]
+    protocol = Protocol((Strand(0, 0, 1, "warp 0", tuple(actions)),), 1)
+    found = within_slots(protocol, {0: [0, 1024, 2048, 3072, 8192]}, UNITS)
+    assert {number: size for (_, number), size in found.items()} == dict.fromkeys(range(4), 1024)
+    assert within_slots(protocol, {}, UNITS) == {}

@@ -13,7 +13,7 @@ instructions in the same order have one name in all strands, as an excuse may be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from .actions import Access, Action, Protocol, Strand, TensorAccess, Transfer
@@ -27,10 +27,15 @@ _FIRST = -2
 """Points of what was put together: none of an instruction."""
 
 
-def examined(protocol: Protocol, examine: Callable[[Protocol], Outcome]) -> Outcome:
+def examined(
+    protocol: Protocol,
+    examine: Callable[[Protocol], Outcome],
+    are_told: Callable[[Sequence[Problem]], bool] = lambda problems: not problems,
+) -> Outcome:
     """Return what is known of all schedules of a protocol: by a quick look if that is enough, else by `examine`.
 
-    The steps of an outcome without problems are those of the protocol with accesses put together.
+    The steps of an outcome without problems are those of the protocol with accesses put together. Problems of
+    instructions that were told before are left out where the quick look finds no others.
     """
     quick_look = _QuickLook(joins_possible=True)
     outcome = _looked_at(protocol, quick_look)
@@ -42,11 +47,13 @@ def examined(protocol: Protocol, examine: Callable[[Protocol], Outcome]) -> Outc
     ):
         quick_look = _QuickLook(joins_possible=False)
         outcome = _looked_at(protocol, quick_look)
-    if outcome is None or outcome.problems:
+    if outcome is None or any(each.point <= _FIRST for each in outcome.problems):
+        return examine(protocol)
+    if not are_told(outcome.problems):
         return examine(protocol)
     doubts = tuple(replace(each, point=quick_look.origin(each.point)) for each in outcome.memory_doubts)
     strict = tuple(_placed(problem, quick_look) for problem in outcome.strict)
-    return replace(outcome, memory_doubts=doubts, strict=strict)
+    return replace(outcome, problems=(), memory_doubts=doubts, strict=strict)
 
 
 def _looked_at(protocol: Protocol, quick_look: _QuickLook) -> Outcome | None:

@@ -389,9 +389,6 @@ class _Verifier:
         self._effort = int(_EFFORT * (deadline - self._started))
         self._answers = Answers.of(program.cfg)
         self._oracle = SolverOracle()
-        self._examine: Callable[[Protocol], Outcome] = partial(
-            examined, examine=partial(examine, is_late=self._is_late)
-        )
         self._is_probe = False
         """Only what another cluster shape could mend is looked at, without ordinary accesses."""
         self._result = Verification(shape)
@@ -502,7 +499,6 @@ class _Verifier:
 
     def probe(self, rounds: Rounds | None = None) -> int:
         """Make one run: 0 when it holds its contract, else the least number of CTAs that could do better."""
-        self._examine = _misfits
         self._is_probe = True
         try:
             self._run(Plan(rounds or self._rounds.first[0]))
@@ -678,10 +674,32 @@ class _Verifier:
         built = build_protocol(self._cfg, traces, MEANINGS, self._loads, self._registers, self._lowered)
         protocol = with_given(built, self._given)
         outcome = self._seen.get(protocol)
-        if outcome is None:
-            outcome = with_copies_left_alone(self._examine(protocol), self._cfg.instructions)
+        if outcome is not None:
+            return protocol, outcome
+        told: list[Problem] = []
+
+        def are_told(problems: Sequence[Problem]) -> bool:
+            truth = self._are_told(problems, traces[-1].path)
+            told.extend(problems if truth else ())
+            return truth
+
+        if self._is_probe:
+            found = _misfits(protocol)
+        else:
+            found = examined(protocol, partial(examine, is_late=self._is_late), are_told)
+        outcome = with_copies_left_alone(found, self._cfg.instructions)
+        if not told:
             self._seen[protocol] = outcome
         return protocol, outcome
+
+    def _are_told(self, problems: Sequence[Problem], path: Path) -> bool:
+        """Tell whether earlier runs have shown what goes wrong with accesses in a run, which is no more certain."""
+        if not problems or not _only_accesses(problems):
+            return not problems
+        asked = {(problem.flaw, problem.point) for problem in problems}
+        failures = self._result.failures
+        certain = {(each.flaw, each.point) for run in failures if not run.doubt for each in run.sure}
+        return asked <= certain or (asked <= _shown(failures) and bool(self._doubt(path, problems)))
 
     def _taken(self, traces: Sequence[Trace], protocol: Protocol) -> list[Assumption]:
         """Return what the machine took for granted and the run itself does not show: with ordinary accesses it may."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from random import Random
@@ -10,7 +11,7 @@ import pytest
 
 from ptxcheck.protocols.actions import Access, Action, Fence, Protocol, Rendezvous, Span, Strand, Transfer
 from ptxcheck.protocols.coarse import examined
-from ptxcheck.protocols.outcome import Flaw, Outcome
+from ptxcheck.protocols.outcome import Flaw, Outcome, Problem
 from ptxcheck.protocols.search import examine
 
 MEET = Rendezvous(50, ("bar", 0, 0), 1, 2, True)
@@ -76,6 +77,25 @@ def test_proxy_fences(fenced: bool) -> None:
     quick, close = examined(protocol, partial(examine)), examine(protocol)
     assert [(p.flaw, p.point) for p in quick.problems] == [(p.flaw, p.point) for p in close.problems]
     assert (Flaw.MISSING_PROXY_FENCE in {p.flaw for p in quick.problems}) == (not fenced)
+
+
+@pytest.mark.parametrize("are_told", [True, False])
+def test_what_earlier_runs_have_told_is_not_looked_at_again(are_told: bool) -> None:
+    copy = Transfer(60, (), "bulk", reads=tuple(PLACES[:2]))
+    looks: list[Protocol] = []
+    asked: list[set[tuple[Flaw, int]]] = []
+
+    def close(each: Protocol) -> Outcome:
+        looks.append(each)
+        return examine(each)
+
+    def told(problems: Sequence[Problem]) -> bool:
+        asked.append({(problem.flaw, problem.point) for problem in problems})
+        return are_told
+
+    outcome = examined(pair((*writes(1, 2), MEET), (MEET, copy)), close, told)
+    assert asked == [{(Flaw.MISSING_PROXY_FENCE, 60)}]
+    assert len(looks) == bool(outcome.problems) == (not are_told)
 
 
 def test_doubts_are_told_at_an_instruction() -> None:

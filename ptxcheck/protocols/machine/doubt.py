@@ -72,7 +72,7 @@ def zeros(path: Iterable[tuple[Condition, bool]]) -> Mapping[Atom, bool]:
 def variables_of(path: Iterable[tuple[Condition, bool]]) -> list[Atom]:
     """Return what the solver takes for variables in a path, in order."""
     terms = Terms()
-    found = {atom for condition, _ in path for atom in terms.variables(condition.form)}
+    found = {atom for condition, _ in path for atom in terms.variables_in(condition)}
     return sorted(found, key=lambda each: each.digest)
 
 

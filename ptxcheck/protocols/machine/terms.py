@@ -65,8 +65,14 @@ class Terms:
 
     def variables(self, form: Form) -> Iterator[Atom]:
         """Yield the atoms that the solver takes for variables in a form."""
-        for variable in variables_of(self.of(form)):
-            yield self._variables[variable]
+        return self._named(self.of(form))
+
+    def variables_in(self, condition: Condition) -> Iterator[Atom]:
+        """Yield the atoms that the solver takes for variables in a condition."""
+        return self._named(self.claim(condition, True).term)
+
+    def _named(self, term: Term) -> Iterator[Atom]:
+        return (self._variables[variable] for variable in variables_of(term))
 
     def _variable(self, name: Atom) -> Variable:
         variable = Variable(name.digest.hex(), _least(name), _HIGH)
@@ -74,16 +80,29 @@ class Terms:
         return variable
 
     def _claimed(self, condition: Condition, truth: bool) -> Claim:
-        term = self.of(condition.form)
-        if condition.relation == "below":
-            return Claim("lt", Unsigned(term), condition.bound, truth)
-        if condition.relation == "ne":
-            return Claim("eq", term, condition.bound, not truth)
-        return Claim(condition.relation, term, condition.bound, truth)
+        form = condition.form
+        if condition.relation in ("eq", "ne"):
+            either = None if condition.bound else self._either(form.terms, form.constant)
+            term = either or self.of(form)
+            return Claim("eq", term, condition.bound, truth == (condition.relation == "eq"))
+        term = self.of(form)
+        return Claim("lt", Unsigned(term) if condition.relation == "below" else term, condition.bound, truth)
+
+    def _either(self, terms: Sequence[tuple[Atom, int]], constant: int) -> Term | None:
+        """Return a term that is zero where the bits of two numbers together are, None when a sum is no such bits."""
+        if len(terms) != 1 or constant or terms[0][0].inner[0] != "or" or not self._is_followed(terms[0][0]):
+            return None
+        left, right = map(self._operand, terms[0][0].inner[1:3])
+        return Choice(Claim("eq", left, 0), right, Sum((), 1))
+
+    @staticmethod
+    def _is_followed(name: Atom) -> bool:
+        """Tell whether it is looked into an atom: what it is computed by is one number for all threads."""
+        return not name.differs and name.nesting <= _DEEPEST
 
     def _operation(self, name: Atom) -> Term | None:
         """Return an operation that the solver follows, None for any other."""
-        if name.differs or name.nesting > _DEEPEST:
+        if not self._is_followed(name):
             return None
         kind, *parts = name.inner
         if kind == "sum":
@@ -106,7 +125,8 @@ class Terms:
             return _one_if(Claim("lt", Unsigned(self._sum(terms, constant)), bound))
         relation, terms, constant = parts
         name, bound, holds = _COMPARISONS[str(relation)]
-        return _one_if(Claim(name, self._sum(terms, constant), bound, holds))
+        either = self._either(terms, constant) if name == "eq" else None  # type: ignore[arg-type]
+        return _one_if(Claim(name, either or self._sum(terms, constant), bound, holds))
 
     def _logic(self, kind: str, parts: Sequence[object]) -> Term:
         left, right = map(self._operand, parts)

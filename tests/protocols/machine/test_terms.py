@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ptxcheck.op import Op
 from ptxcheck.protocols.machine import lanes
+from ptxcheck.protocols.machine.doubt import doubt_of
 from ptxcheck.protocols.machine.resolve import with_pins
 from ptxcheck.protocols.machine.solver import SolverOracle
 from ptxcheck.protocols.machine.symbol import Atom, Condition, Form, Value, atom
@@ -124,3 +125,26 @@ def test_tiles_of_later_rounds_are_no_nearer_than_those_of_earlier_ones() -> Non
     other = lanes.subtract(left, lanes.multiply(across, M, 32), 32)
     assert isinstance(other, Form)
     assert oracle.implied(Condition("lt", other, 1)) is None
+
+
+@given(st.integers(-3, 3), st.integers(-3, 3))
+def test_two_numbers_have_no_bit_together_only_where_both_are_zero(n: int, m: int) -> None:
+    either = lanes.bitwise(Op.OR, N, M)
+    truth = lanes.compare(".eq", either, 0, 32, signed_operands=True)
+    chosen = lanes.choose(truth, 5, 6, 1)
+    assert isinstance(either, Form)
+    assert isinstance(chosen, Form)
+    oracle = SolverOracle()
+    for each, number in ((N, n), (M, m)):
+        oracle.assume(Condition("eq", each, number), True)
+    assert oracle.implied(Condition("eq", either, 0)) is (n == m == 0)
+    assert oracle.implied(Condition("ne", either, 0)) is not (n == m == 0)
+    assert oracle.only(chosen) == (5 if n == m == 0 else 6)
+
+
+def test_whether_there_is_any_bit_is_no_matter_of_doubt() -> None:
+    """The last tile of a loop, as compilers have it: `(n - 3) | (m & 63)`."""
+    either = lanes.bitwise(Op.OR, lanes.add(N, 0xFFFFFFFD, 32), lanes.bitwise(Op.AND, M, 63))
+    assert isinstance(either, Form)
+    path = [(Condition("eq", either, 0), True), (Condition("lt", N, 2), False)]
+    assert doubt_of(path) is None

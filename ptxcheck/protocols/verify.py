@@ -30,7 +30,7 @@ from .lane_order import taken_to_be_in_step
 from .loop_rounds import FEWEST, LoopRounds
 from .lowered import Lowered
 from .lowering import build_protocol
-from .machine.doubt import doubt_of, empty_sizes, zeros
+from .machine.doubt import doubt_of, empty_sizes, within_grid, zeros
 from .machine.execute import Choose, Machine, Question
 from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
@@ -837,7 +837,7 @@ class _Verifier:
         """
         odd = doubt_of(path)
         if odd is None:
-            return "" if self._oracle.admits({}) else _UNDECIDED
+            return "" if self._oracle.is_certain((*path, *within_grid(path))) else _UNDECIDED
         if is_realised(path, self._oracle, thoroughly=_only_accesses(problems)):
             return ""
         return f"not certain: the run may be impossible, as {show_atom(odd, 2)} is not followed"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from .symbol import LOOPS, Atom, Condition
+from .symbol import LOOPS, Atom, Condition, Form, plus
 from .terms import Terms
 
 SOURCES = frozenset(
@@ -91,3 +91,36 @@ def sources_of(atom: Atom) -> Iterator[Atom]:
                 continue
         if isinstance(part, tuple):
             waiting.extend(part)
+
+
+def inputs_of(atom: object) -> Iterator[Atom]:
+    """Yield the parameters, loads and other beginnings that an atom is computed from, each once, in order."""
+    waiting: list[object] = [atom]
+    seen: set[Atom] = set()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Atom):
+            if part in seen:
+                continue
+            seen.add(part)
+            if part[0] in SOURCES:
+                yield part
+                continue
+            waiting.extend(reversed(part.inner))
+        elif isinstance(part, tuple):
+            waiting.extend(reversed(part))
+
+
+def within_grid(path: Iterable[tuple[Condition, bool]]) -> list[tuple[Condition, bool]]:
+    """Return that a CTA of which a path asks its place is one of the grid."""
+    specials = {source for atom in variables_of(path) for source in inputs_of(atom) if source[0] == "special"}
+    named = {str(each[1]): each for each in specials}
+    found = []
+    for axis in "xyz":
+        place = named.get(f"%clusterid.{axis}")
+        for size in (f"%nclusterid.{axis}", f"%nctaid.{axis}"):
+            if place is not None and size in named:
+                apart = plus(Form(((place, 1),)), Form(((named[size], 1),)), -1)
+                assert isinstance(apart, Form)
+                found.append((Condition("lt", apart, 0), True))
+    return found

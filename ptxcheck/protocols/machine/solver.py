@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from ...smt import Claim, PathSolver, Sum, Term
 from .bounds import Bounds
+from .doubt import within_grid
 from .resolve import leaves
 from .symbol import Atom, Condition, Form
 from .terms import Terms
@@ -103,7 +104,7 @@ class SolverOracle:
 
     def numbers(self, claims: Sequence[tuple[Condition, bool]]) -> dict[Atom, int] | None:
         """Return numbers for what the last of some conditions depends on with which all can hold, small if possible."""
-        given = [self._terms.claim(condition, truth) for condition, truth in claims]
+        given = [self._terms.claim(condition, truth) for condition, truth in (*claims, *within_grid(claims))]
         found: dict[Atom, int] = {}
         for name in leaves(claims[-1][0].form):
             number = self._small(self._terms.of_atom(name), [*given, *self._numbered(found)])
@@ -138,10 +139,6 @@ class SolverOracle:
             terms.append(Sum(((1, self._terms.of_atom(later)), (-1, self._terms.of_atom(earlier))), 0))
         sizes = [Claim("lt", term, 0, holds=False) for term in terms]
         return self._ready().possible(sizes, self._path) is not False
-
-    def admits(self, numbers: Mapping[Atom, int]) -> bool:
-        """Tell whether the decisions can certainly hold with these numbers."""
-        return self._ready().possible(self._numbered(numbers), self._path) is True
 
     def is_consistent(self) -> bool:
         """Tell whether the decisions can hold together, as far as is known."""

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from .doubt import SOURCES, variables_of
+from .doubt import SOURCES, inputs_of, variables_of, within_grid
 from .resolve import with_pins
 from .solver import SolverOracle
-from .symbol import Atom, Condition, Form, plus
+from .symbol import Atom, Condition, Form
 
 Path = Sequence[tuple[Condition, bool]]
 _FIRST = (1, 2, 3)
@@ -29,7 +29,7 @@ def is_realised(path: Path, oracle: SolverOracle, *, thoroughly: bool) -> bool:
 
     `path` is that of the run that the oracle knows. Unless thoroughly, only one choice of numbers is looked at.
     """
-    whole = [*path, *_grid(path)]
+    whole = [*path, *within_grid(path)]
     odd = _not_followed(whole)
     if not odd:
         return oracle.is_certain(whole)
@@ -53,41 +53,8 @@ def _equal(numbers: Mapping[Atom, int]) -> list[tuple[Condition, bool]]:
     return [(Condition("eq", Form(((name, 1),)), number), True) for name, number in numbers.items()]
 
 
-def _grid(path: Path) -> list[tuple[Condition, bool]]:
-    """Return that a CTA of which a path asks its place is one of the grid."""
-    specials = {source for atom in variables_of(path) for source in inputs_of(atom) if source[0] == "special"}
-    named = {str(each[1]): each for each in specials}
-    found = []
-    for axis in "xyz":
-        place = named.get(f"%clusterid.{axis}")
-        for size in (f"%nclusterid.{axis}", f"%nctaid.{axis}"):
-            if place is not None and size in named:
-                apart = plus(Form(((place, 1),)), Form(((named[size], 1),)), -1)
-                assert isinstance(apart, Form)
-                found.append((Condition("lt", apart, 0), True))
-    return found
-
-
 def _not_followed(path: Path) -> list[Atom]:
     return [atom for atom in variables_of(path) if atom[0] not in SOURCES]
-
-
-def inputs_of(atom: object) -> Iterator[Atom]:
-    """Yield the parameters, loads and other beginnings that an atom is computed from, each once, in order."""
-    waiting: list[object] = [atom]
-    seen: set[Atom] = set()
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Atom):
-            if part in seen:
-                continue
-            seen.add(part)
-            if part[0] in SOURCES:
-                yield part
-                continue
-            waiting.extend(reversed(part.inner))
-        elif isinstance(part, tuple):
-            waiting.extend(reversed(part))
 
 
 @dataclass(slots=True)

@@ -157,8 +157,19 @@ def test_numbers_are_found_for_factors_that_other_decisions_bind() -> None:
     assert not is_realised(decisions.taken, oracle, thoroughly=True)
 
 
+PLACE, SIZE = atom("special", "%clusterid.x"), atom("special", "%nctaid.x")
+
+
+def test_numbers_that_are_sought_are_of_a_cta_of_the_grid() -> None:
+    apart = lanes.add(PLACE, SIZE, 32)
+    assert isinstance(apart, Form)
+    numbers = SolverOracle().numbers([(Condition("lt", PLACE, 4), False), (Condition("lt", apart, 40), True)])
+    assert numbers is not None
+    assert 4 <= numbers[PLACE.terms[0][0]] < numbers[SIZE.terms[0][0]]
+
+
 def test_a_cta_whose_place_is_beyond_the_grid_is_none() -> None:
-    place, size = atom("special", "%clusterid.x"), atom("special", "%nctaid.x")
+    place, size = PLACE, SIZE
     product = lanes.multiply(N, M, 32)
     assert isinstance(product, Form)
     oracle = SolverOracle()

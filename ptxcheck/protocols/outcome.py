@@ -43,6 +43,8 @@ class Flaw(Enum):
     """A warp loads from tensor memory what another one stored and told of before it was over."""
     MISSING_PROXY_FENCE = "missing-proxy-fence"
     """Generic writes reach an access through the async proxy without a proxy fence on the way."""
+    UNFENCED_COPY = "unfenced-copy"
+    """A matrix instruction reads what `cp.async` brought, without a proxy fence on the way."""
     OUTSIDE_ALLOCATION = "outside-allocation"
     """Columns or lanes of tensor memory that the kernel does not have there."""
     FREED_AMISS = "freed-amiss"

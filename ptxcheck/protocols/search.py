@@ -37,7 +37,7 @@ _FREE_BYTES = 16
 """Bytes that a transfer has in the search when nothing fixes them."""
 MEMORY_FLAWS = frozenset(
     {
-        Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSING_PROXY_FENCE,
+        Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSING_PROXY_FENCE, Flaw.UNFENCED_COPY,
         Flaw.EXIT_WITH_REMOTE_ACCESS, Flaw.BARRIER_OVERWRITTEN, Flaw.OUTSIDE_ALLOCATION, Flaw.FREED_AMISS,
     }
 )  # fmt: skip

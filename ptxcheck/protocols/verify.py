@@ -36,6 +36,7 @@ from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
 from .machine.paths import Counts, Coverage, Plan, PlansMade, Rounds, Side, explore
 from .machine.program import Program
+from .machine.reached import is_reached
 from .machine.solver import SolverOracle
 from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom, show_parameter
 from .machine.trace import (
@@ -92,6 +93,8 @@ class Run:
     """Why there may be no such run, or "" when its path is surely possible."""
     sure: tuple[Problem, ...] = ()
     """Problems that a schedule shows whatever the machine took for granted elsewhere."""
+    is_reached: bool = False
+    """Threads surely come to all that the run does, though perhaps with other parameters than a host would pass."""
 
 
 @dataclass(slots=True)
@@ -195,9 +198,10 @@ class Verification:
         between two accesses: that they come one after the other is all that it takes. This is said of ordinary stores
         alone, as released kernels multiply what `cp.async` has brought without a fence.
         """
-        if run.doubt:
+        never_fenced = self.never_fences and problem.flaw is Flaw.MISSING_PROXY_FENCE
+        if run.doubt and not (run.is_reached and never_fenced):
             return False
-        if self.never_fences and problem.flaw is Flaw.MISSING_PROXY_FENCE and problem.demonstrated:
+        if never_fenced and problem.demonstrated:
             return any(_is_ordinary(run.protocol, *earlier) for earlier in problem.related)
         is_known = not self.inferred and _BLOCK not in self.assumptions
         is_alone = self.shape is not None and self.shape.ctas == 1 and self.is_admitted
@@ -214,6 +218,11 @@ class Verification:
     def _has_spread(self) -> bool:
         """Tell whether a run went wrong in a way that says nothing of what comes after."""
         return any(PROPERTY_OF[p.flaw] not in _SEPARATE for run in self.failures for p in run.problems)
+
+
+def _never_fences(cfg: Cfg) -> bool:
+    """Tell whether no instruction is a proxy fence of shared memory."""
+    return not any(is_proxy_fence(instruction.operation) for instruction in cfg.instructions)
 
 
 def _only_accesses(problems: Sequence[Problem]) -> bool:
@@ -243,6 +252,7 @@ _TOLERATED = {
     Flaw.EXIT_WITH_REMOTE_ACCESS: "copies that are under way when their CTA ends find its shared memory as it was",
     Flaw.UNORDERED_INIT: "an mbarrier that is initialised after fence.mbarrier_init is visible to others all the same",
     Flaw.AWAITED_BY_ANOTHER_WARP: "a warp that waits for its wgmma waits for those of its whole warpgroup",
+    Flaw.UNFENCED_COPY: "what cp.async brought is visible to matrix instructions without a proxy fence",
     Flaw.UNAWAITED_STORE: "a store to tensor memory is over when another warp loads that was told of it",
     Flaw.MISSED_PHASE: "lanes of a warp that come to a wait together pass it together",
 }
@@ -310,7 +320,7 @@ def verify(
     if not accesses:
         result.memory_doubts.append(Reason("ordinary accesses of shared memory were not followed", -1))
     result.assumptions.update(taken)
-    result.never_fences = not any(is_proxy_fence(i.operation) for i in cfg.instructions)
+    result.never_fences = _never_fences(cfg)
     result.is_admitted = is_admitted
     result.inferred = known is None and (shape != (1, 1, 1) or bool(result.failures))
     result.seconds = time.process_time() - started
@@ -607,9 +617,18 @@ class _Verifier:
             self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         self._note_lanes(traces)
         if outcome.problems and not excused:
-            why = self._doubt(decisions.taken, outcome.problems)
+            unfenced = self._is_unfenced(outcome.problems)
+            is_known = any(run.is_reached for run in self._result.failures)
+            reached = unfenced and not is_known and is_reached(decisions.taken, self._oracle)
+            is_enough = reached or (unfenced and is_known)
+            why = self._doubt(decisions.taken, () if is_enough else outcome.problems)
             sure = tuple(self._surely(decisions.taken, traces, granted, protocol, outcome))
-            self._note_failure(Run(plan.rounds.inner, protocol, traces, outcome.problems, why, sure))
+            self._note_failure(Run(plan.rounds.inner, protocol, traces, outcome.problems, why, sure, reached))
+
+    def _is_unfenced(self, problems: Iterable[Problem]) -> bool:
+        """Tell whether a proxy fence is missing in a kernel that has none: no other run would show more."""
+        missing = any(problem.flaw is Flaw.MISSING_PROXY_FENCE for problem in problems)
+        return missing and _never_fences(self._cfg)
 
     def _trace(
         self,
@@ -833,12 +852,12 @@ class _Verifier:
         """Return why there may be no run with a path, "" when there is one.
 
         Where roles do not agree about the work, the host may know what makes them: then numbers that would show the
-        run to be possible are not searched for.
+        run to be possible are not searched for. Nor are they without problems that they would matter for.
         """
         odd = doubt_of(path)
         if odd is None:
             return "" if self._oracle.is_certain((*path, *within_grid(path))) else _UNDECIDED
-        if is_realised(path, self._oracle, thoroughly=_only_accesses(problems)):
+        if is_realised(path, self._oracle, thoroughly=bool(problems) and _only_accesses(problems)):
             return ""
         return f"not certain: the run may be impossible, as {show_atom(odd, 2)} is not followed"
 

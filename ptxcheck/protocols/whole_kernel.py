@@ -24,7 +24,11 @@ from .simulate import simulate
 from .verify import PROPERTIES, Run, Verification, show_equations, verify
 
 _TRAITS = frozenset({Trait.MBARRIER, Trait.ASYNC})
-_RACES = frozenset({Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSING_PROXY_FENCE})
+_RACES = frozenset(
+    {
+        Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSING_PROXY_FENCE, Flaw.UNFENCED_COPY,
+    }
+)  # fmt: skip
 _LIFECYCLE = frozenset({Flaw.UNINITIALISED, Flaw.DOUBLE_INIT, Flaw.UNORDERED_INIT})
 
 

@@ -1,9 +1,11 @@
 """Ordinary accesses and later ones through the async proxy that barriers order, without a proxy fence of their own.
 
 Checks: as PX020, where PTX asks for a fence and hardware has been seen to do without: ordinary reads before a bulk copy
-overwrites the bytes, and ordinary writes whose fence another thread executes.
+overwrites the bytes, ordinary writes whose fence another thread executes, and `cp.async` before a matrix instruction
+reads what it brought.
 Why: barriers order threads; the two proxies are different paths to shared memory, and only a proxy fence orders them.
-CUTLASS's and Triton's pipelines hand a slot back to TMA without one: the rule is pedantic.
+CUTLASS's and Triton's pipelines hand a slot back to TMA without one, and those of CUTLASS with `cp.async` have none
+before `wgmma` and `tcgen05.mma`: the rule is pedantic.
 Source: PTX ISA 8.7 (proxies), 9.7.14.4 (`fence.proxy`).
 Not checked: see SM020.
 """
@@ -45,5 +47,5 @@ RULE = Rule(
     ),
     bad=_BAD,
     good=_GOOD,
-    check=of_flaws("missing-proxy-fence", strict=True),
+    check=of_flaws("missing-proxy-fence", "unfenced-copy", strict=True),
 )

@@ -95,7 +95,7 @@ class _Search:
             if self.tried > _MOST_TRIED:
                 return
             more = {**numbers, name: number}
-            reduced = _with_numbers(path, more)
+            reduced = with_numbers(path, more)
             if reduced is not None:
                 yield from self.found(reduced, more)
 
@@ -137,7 +137,7 @@ def _next(odd: Sequence[Atom], numbers: Mapping[Atom, int]) -> Atom | None:
     return None
 
 
-def _with_numbers(path: Path, numbers: Mapping[Atom, int]) -> list[tuple[Condition, bool]] | None:
+def with_numbers(path: Path, numbers: Mapping[Atom, int]) -> list[tuple[Condition, bool]] | None:
     """Return what a path still asks where some numbers are known, None when they contradict it."""
     found: list[tuple[Condition, bool]] = []
     for condition, truth in path:

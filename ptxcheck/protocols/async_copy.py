@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from ..cfg.optypes import typing_of
 from ..isa.modifier import Mod
 from ..op import Op
-from .actions import Action, AsyncArrive, Commit, Proxy, Transfer, WaitGroup
+from .actions import Action, AsyncArrive, Commit, Proxy, Span, Transfer, WaitGroup
 from .lowering import Lower, Occurrence
 
 PIPELINE = "cp.async"
@@ -18,7 +18,14 @@ PIPELINE = "cp.async"
 
 def _copy(occurrence: Occurrence) -> Iterator[Action]:
     writes = occurrence.spans("dst", occurrence.number("size"))
+    if not occurrence.event.certain:
+        writes = tuple(_possible(span) for span in writes)
     yield Transfer(occurrence.point, (), PIPELINE, writes=writes, proxy=Proxy.GENERIC)
+
+
+def _possible(span: Span) -> Span:
+    """Return bytes that may be written, and no others."""
+    return span if span.start < 0 else Span(span.cta, span.start, 0, exact=False, reach=span.size)
 
 
 def _arrive(occurrence: Occurrence) -> Iterator[Action]:

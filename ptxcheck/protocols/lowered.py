@@ -26,7 +26,7 @@ class Lowered:
         if access is not None:
             own: _Key = (access.certain, None if access.address is None else _key(access.address))
         else:
-            own = tuple((name, _key(value)) for name, value in event.operands.items())
+            own = (event.certain, *((name, _key(value)) for name, value in event.operands.items()))
         key = (rank, event.point, event.threads, own, tuple(origins.items()))
         return self._numbers.setdefault(key, len(self._numbers))
 

@@ -418,10 +418,13 @@ class Machine:
                 opened.append((held, truth))
             else:
                 taken |= known
-        for held, truth in opened:
-            if len(opened) == 1 and held == threads and not self.program.region(block).acts:
-                self._join(block, first, other, threads, truth)
+        if self._passes(block, first, other, opened, threads):
+            together = sum(held for held, _ in opened)
+            if together == threads:
                 return None
+            taken |= together if first.target == self.program.join(block) else 0
+            opened = []
+        for held, truth in opened:
             if self.program.is_doomed(other.target) or self.program.is_doomed(first.target):
                 if not self.program.is_doomed(first.target):
                     taken |= held
@@ -432,6 +435,22 @@ class Machine:
             for edge, _ in sides:
                 self._took(point, edge is first, True)
         return sides
+
+    def _passes(
+        self, block: int, first: Edge, other: Edge, opened: list[tuple[ThreadSet, Form]], threads: ThreadSet
+    ) -> bool:
+        """Run both sides of a branch for threads whose predicate is open; False where it has to be decided.
+
+        Those that it is known for go on by themselves, so there has to be a side that comes to the join at once.
+        """
+        if not opened or self.program.region(block).acts:
+            return False
+        join = self.program.join(block)
+        if join not in (first.target, other.target) and opened[0][0] != threads:
+            return False
+        for held, truth in opened:
+            self._join(block, first, other, held, truth)
+        return True
 
     def _guard_pieces(self, register: Register, threads: ThreadSet) -> list[tuple[ThreadSet, Value]]:
         try:
@@ -504,28 +523,45 @@ class Machine:
         region = self.program.region(block)
         if not region.counted or truth.differs:
             inside = threads & ~self._passing(block, first, other, truth)
-            if inside:
+            if not inside:
+                return
+            told = []
+            if not region.cyclic and (region.copies or region.predicates):
+                sides = self._run_sides(block, region, (first, other), inside)
+                told = [
+                    each for each in zip(region.written, *sides, strict=True) if each[0] in region.predicates
+                ]
+            else:
                 self._record_skipped(region, inside)
                 for point in region.keeps:
                     self.forget_stored(point, inside)
             self._forget(block, region, threads, truth)
+            for register, one, two in told:
+                self._merge_sides(register, one, two, threads, truth)
             return
-        if not region.written and not region.keeps and not any(self._accesses_of(region)):
+        if not (region.written or region.keeps or region.copies or any(self._accesses_of(region))):
             return
+        sides = self._run_sides(block, region, (first, other), threads)
+        for register, one, two in zip(region.written, *sides, strict=True):
+            if one is not two:
+                self._merge_sides(register, one, two, threads, truth)
+
+    def _run_sides(
+        self, block: int, region: Region, edges: tuple[Edge, Edge], threads: ThreadSet
+    ) -> list[list[list[tuple[ThreadSet, Value]] | None]]:
+        """Run both sides of a branch as far as the join, and return what each leaves in registers; these stay."""
         join = self.program.join(block)
         before = [self.registers.snapshot(register) for register in region.written]
         sides = []
         self._speculative += 1
-        for edge in (first, other):
+        for edge in edges:
             if edge.target != join:
                 self._run_aside(block, edge.target, threads, join)
             sides.append([self.registers.snapshot(register) for register in region.written])
             for register, pieces in zip(region.written, before, strict=True):
                 self.registers.restore(register, pieces)
         self._speculative -= 1
-        for register, one, two in zip(region.written, *sides, strict=True):
-            if one is not two:
-                self._merge_sides(register, one, two, threads, truth)
+        return sides
 
     def _passing(self, block: int, first: Edge, other: Edge, truth: Form) -> ThreadSet:
         """Return threads that surely go from a branch to its join at once."""
@@ -938,21 +974,34 @@ class Machine:
         guard = instruction.guard
         assert guard is not None
         holds: ThreadSet = 0
+        decided = point in self.program.events and point not in self.program.thread_copies
         for held, value in self._guard_pieces(guard.register, threads):
             truth = lanes.negate(value) if guard.negated else value
-            known = self._known(truth, held, point if point in self.program.events else -1)
+            known = self._known(truth, held, point if decided else -1)
             if known is None:
                 assert isinstance(truth, Form)
+                if point in self.program.thread_copies:
+                    self._may_copy(point, instruction, held & ~failing(truth, self.threads), threads)
+                    continue
                 if point not in self.program.events:
                     self._guarded_write(point, instruction, held, truth)
                     continue
                 known = self._decide(truth, held, point)
             holds |= known
-        if point in self.program.events and not self._speculative:
+        if decided and not self._speculative:
             for taken in (True, False):
                 if holds if taken else threads & ~holds:
                     self._took(point, taken, False)
         return holds
+
+    def _may_copy(self, point: int, instruction: Instruction, held: ThreadSet, threads: ThreadSet) -> None:
+        """Record a copy that threads make or not."""
+        self._speculative += 1
+        try:
+            self._perform(point, instruction, held, threads)
+        except SplitError as split:
+            self._perform_parts(point, instruction, held, threads, split.parts)
+        self._speculative -= 1
 
     def _guarded_write(self, point: int, instruction: Instruction, threads: ThreadSet, truth: Form) -> None:
         """Run an instruction whose guard is open: each result is the new value or the old one."""
@@ -1003,7 +1052,8 @@ class Machine:
         access: Access | None = None,
     ) -> int:
         index = len(self._events)
-        self._events.append(Event(index, point, guard, operands, threads, access))
+        certain = access is not None or not self._speculative
+        self._events.append(Event(index, point, guard, operands, threads, access, certain))
         if self._observation is not None:
             self._observation.recorded(self._turns)
         return index
@@ -1045,16 +1095,7 @@ class Machine:
         operands: dict[str, Value] = {}
         for spec, operand in self.program.followed_at(point):
             self._check_written(operand, guard, point)
-            value = self.value(operand, guard)
-            if isinstance(value, Form):
-                self.observe_use(value)
-                value = self.reduced(self.concrete(value, guard, point))
-                if isinstance(value, Form) and spec.name in _NUMBERS:
-                    value = self.single(value, guard)
-                    if isinstance(value, Form) and not is_pointer(value):
-                        value = self.settled(value, point)
-                elif spec.name in _PLACES:
-                    value = self._placed(value)
+            value = self._followed(spec.name, self.value(operand, guard), guard, point)
             operands[spec.name] = value
             if isinstance(operand, AddressOperand) and spec.second is not None:
                 written = instruction[spec.name]
@@ -1079,6 +1120,19 @@ class Machine:
             differs = 0 if Trait.BARRIER in instruction.operation.traits else LANE | WARP
             visit = self.count(("result", point))
             self.write_opaque(instruction, guard, "result", point, visit, differs=differs)
+
+    def _followed(self, name: str, value: Value, guard: ThreadSet, point: int) -> Value:
+        """Return an operand of an event, a number where it has to be one; nothing is decided for what may not run."""
+        if not isinstance(value, Form):
+            return value
+        if self._speculative:
+            return self._placed(value)
+        self.observe_use(value)
+        value = self.reduced(self.concrete(value, guard, point))
+        if isinstance(value, Form) and name in _NUMBERS:
+            value = self.single(value, guard)
+            return self.settled(value, point) if isinstance(value, Form) and not is_pointer(value) else value
+        return self._placed(value) if name in _PLACES else value
 
     def _peek(self, point: int, guard: ThreadSet) -> Peek | None:
         """Return the name of a poll that is not repeated, None for everything else."""

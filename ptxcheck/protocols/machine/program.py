@@ -19,6 +19,7 @@ from ...cfg.definitions import Definitions, Name
 from ...cfg.facts import Facts
 from ...cfg.graph import EdgeKind
 from ...cfg.loops import Loop
+from ...cfg.optypes import typing_of
 from ...cfg.slice import closure
 from ...cfg.uniform import Uniformity
 from ...ir import (
@@ -83,6 +84,10 @@ class Region:
     """Registers that relevant instructions in it write."""
     keeps: tuple[int, ...] = ()
     """Stores in it whose numbers the machine keeps."""
+    copies: bool = False
+    """It has events, but they are copies of threads alone, which may happen or not: nobody counts them."""
+    predicates: frozenset[Register] = frozenset()
+    """Those of the registers that relevant instructions write which are predicates."""
     counted: bool = True
     """Its loops, if any, can be run: the branch is in none of them, and theirs go by the number of the thread."""
 
@@ -412,12 +417,22 @@ class Program:
             if point in self.points
             for register in self.cfg.instructions[point].writes()
         }
-        acts = bool(seen & self._acting) or ends
+        events = {
+            point for each in seen & self._acting for point in self.cfg.blocks[each].points
+        } & self.events
+        copies = bool(events) and not cyclic and events <= self.thread_copies
+        acts = (bool(events) and not copies) or ends
         keeps = tuple(
             p for each in sorted(seen) for p in self.cfg.blocks[each].points if p in self.kept_stores
         )
         counted = not cyclic or (block not in seen and not acts and is_counted(self, seen))
-        return Region(frozenset(seen), acts, cyclic, tuple(sorted(written & self.wanted)), keeps, counted)
+        registers = tuple(sorted(written & self.wanted))
+        predicates = frozenset(each for each in registers if self._is_predicate(each))
+        return Region(frozenset(seen), acts, cyclic, registers, keeps, copies, predicates, counted)
+
+    def _is_predicate(self, register: Register) -> bool:
+        sites = self.definitions.sites.get(register, ())
+        return bool(sites) and all(_writes_predicate(self.cfg.instructions[point]) for point in sites)
 
     def _between(self, block: int) -> tuple[set[int], bool, bool]:
         """Return the blocks between a branch and its join, whether they have a loop, and whether threads end there."""
@@ -500,6 +515,11 @@ class Program:
         )
 
     @cached_property
+    def thread_copies(self) -> frozenset[int]:
+        """Copies by single threads: that one is left out changes no count, as groups and arrivals are of all before."""
+        return frozenset(p for p in self.events if self.cfg.instructions[p].operation.op is Op.CP_ASYNC)
+
+    @cached_property
     def peeks(self) -> frozenset[int]:
         """Polls that are not repeated until they succeed: on every way back to them something else is synchronised."""
         polls = (p for p in self.events if self.cfg.instructions[p].operation.op in POLLS)
@@ -533,6 +553,11 @@ class Program:
                         seen.add(site)
                         waiting.append(site)
         return False
+
+
+def _writes_predicate(instruction: Instruction) -> bool:
+    """Tell whether what an instruction computes is a predicate."""
+    return instruction.operation.op is Op.SETP or typing_of(instruction.operation).width == 1
 
 
 def _has_constant_place(instruction: Instruction) -> bool:

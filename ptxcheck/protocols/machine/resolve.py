@@ -142,6 +142,12 @@ def _settled(truth: Value | object, threads: int) -> tuple[ThreadSet, ThreadSet]
         case "and" | "or" as kind:
             (one, not_one), (other, not_other) = (_settled(part, threads) for part in truth.inner[1:3])
             return (one | other, not_one & not_other) if kind == "or" else (one & other, not_one | not_other)
+        case "selp":
+            (first, second), (one, not_one), (other, not_other) = (
+                _settled(part, threads) for part in truth.inner[1:4]
+            )
+            holds = first & one | second & other | one & other
+            return holds, first & not_one | second & not_other | not_one & not_other
     return 0, 0
 
 

@@ -111,6 +111,8 @@ class Event:
     guard: ThreadSet
     """The threads that came to the instruction, its own predicate not considered."""
     access: Access | None = None
+    certain: bool = True
+    """False for a copy of threads that some or all of them may skip."""
 
 
 @dataclass(frozen=True, slots=True)

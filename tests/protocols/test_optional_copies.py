@@ -1,0 +1,94 @@
+"""Copies by `cp.async` of which each thread makes its own or not: whether it does is not decided."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.verdict import Property, VerdictKind
+
+from .machine.running import run
+from .verifying import kind, verified
+
+OPEN = """
+    mov.u32 %r9, %tid.x; ld.param.u32 %r5, [n]; ld.param.u64 %rd1, [p]; mov.u32 %r1, smem; shl.b32 %r2, %r9, 2;
+    add.u32 %r3, %r1, %r2; mul.hi.u32 %r6, %r9, %r5; add.u32 %r7, %r6, %r5; setp.lt.u32 %p1, %r7, 40;
+"""
+"""A predicate that differs between threads, of which nothing is known."""
+COPIES = {
+    "guard": "@%p1 cp.async.ca.shared.global [%r3], [%rd1], 4;",
+    "branch": "@!%p1 bra N; add.u32 %r4, %r3, 64; cp.async.ca.shared.global [%r4], [%rd1], 4; N:",
+}
+
+
+@pytest.mark.parametrize("copy", list(COPIES.values()), ids=list(COPIES))
+def test_nothing_is_decided_for_a_copy(copy: str) -> None:
+    ran = run(OPEN + copy + "cp.async.commit_group; mbarrier.init.shared.b64 [%r1], 1;")
+    (event,) = ran.events("cp.async.ca")
+    assert not ran.questions
+    assert not event.certain
+    assert event.threads == (1 << 128) - 1
+
+
+def test_threads_that_surely_make_no_copy_are_not_among_them() -> None:
+    """The predicate of the copy comes from a branch that only thread 0 may take."""
+    ran = run(
+        OPEN + "setp.ne.u32 %p2, %r9, 0; setp.gt.u32 %p3, %r5, 9; or.pred %p4, %p2, %p3; mov.pred %p5, 0;"
+        "@%p4 bra S; setp.lt.u32 %p5, %r5, 5; S: not.pred %p6, %p5; @%p6 bra N;"
+        "cp.async.ca.shared.global [%r3], [%rd1], 4; N: cp.async.commit_group; mbarrier.init.shared.b64 [%r1], 1;"
+    )
+    (event,) = ran.events("cp.async.ca")
+    assert not ran.questions
+    assert event.threads == 1
+
+
+def test_a_copy_that_all_threads_make_is_certain() -> None:
+    ran = run(OPEN + "cp.async.ca.shared.global [%r3], [%rd1], 4; cp.async.commit_group;")
+    assert [event.certain for event in ran.events("cp.async.ca")] == [True]
+
+
+def test_a_branch_to_more_than_copies_is_decided() -> None:
+    body = OPEN + "setp.lt.u32 %p1, %r5, 40; @!%p1 bra N; cp.async.ca.shared.global [%r3], [%rd1], 4;"
+    ran = run(body + "cp.async.commit_group; N: mbarrier.init.shared.b64 [%r1], 1;")
+    assert len(ran.questions) == 1
+
+
+KERNEL = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry kernel(.param .u64 source, .param .u32 length)
+.reqntid 64
+{{
+    .shared .align 8 .b64 full;
+    .shared .align 16 .b8 tile[256];
+    .reg .pred leads, inside;
+    .reg .b32 thread, at, length, slot, word;
+    .reg .b64 source;
+    mov.u32 thread, %tid.x;
+    setp.eq.u32 leads, thread, 0;
+    @leads mbarrier.init.shared.b64 [full], 64;
+    ld.param.u64 source, [source];
+    ld.param.u32 length, [length];
+    shl.b32 at, thread, 2;
+    mov.u32 slot, tile;
+    add.u32 slot, slot, at;
+    setp.lt.u32 inside, thread, length;
+    @inside cp.async.ca.shared.global [slot], [source], 4;
+    {wait}
+    bar.sync 0;
+    xor.b32 at, thread, 32;
+    shl.b32 at, at, 2;
+    mov.u32 slot, tile;
+    add.u32 slot, slot, at;
+    ld.shared.u32 word, [slot];
+    ret;
+}}
+"""
+
+
+def test_copies_that_may_be_left_out_are_waited_for() -> None:
+    result = verified(KERNEL.format(wait="cp.async.wait_all;"))
+    assert kind(result, Property.SLOT_SAFETY) in (VerdictKind.PROVED, VerdictKind.ASSUMES)
+
+
+def test_else_they_may_meet_what_reads_the_bytes() -> None:
+    assert kind(verified(KERNEL.format(wait="")), Property.SLOT_SAFETY) is VerdictKind.UNKNOWN

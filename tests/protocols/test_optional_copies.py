@@ -92,3 +92,13 @@ def test_copies_that_may_be_left_out_are_waited_for() -> None:
 
 def test_else_they_may_meet_what_reads_the_bytes() -> None:
     assert kind(verified(KERNEL.format(wait="")), Property.SLOT_SAFETY) is VerdictKind.UNKNOWN
+
+
+def test_what_both_sides_give_a_register_alike_is_known_behind_them() -> None:
+    ran = run(
+        OPEN
+        + "@%p1 bra A; mov.u32 %r8, 24; cp.async.ca.shared.global [%r3], [%rd1], 4; bra B; A: mov.u32 %r8, 24;"
+        "B: cp.async.commit_group; add.u32 %r8, %r8, %r1; mbarrier.init.shared.b64 [%r8], 1;"
+    )
+    assert not ran.questions
+    assert ran.operands("mbarrier.init", "addr") == [1024 + 24]

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -169,6 +170,12 @@ Settle = Callable[[int, Atom, int], None]
 
 Choose = Callable[[Question], bool]
 """Decides whether the guard of an open predicate holds."""
+
+
+_Held: TypeAlias = list[tuple[ThreadSet, Value]] | None
+"""What threads hold in a register; None: it was not written."""
+_Sides: TypeAlias = list[list[_Held]]
+"""What each side of a branch leaves in the registers of a region."""
 
 
 class Machine:
@@ -525,19 +532,19 @@ class Machine:
             inside = threads & ~self._passing(block, first, other, truth)
             if not inside:
                 return
-            told = []
+            sides: _Sides = []
             if not region.cyclic and (region.copies or region.predicates):
                 sides = self._run_sides(block, region, (first, other), inside)
-                told = [
-                    each for each in zip(region.written, *sides, strict=True) if each[0] in region.predicates
-                ]
             else:
                 self._record_skipped(region, inside)
                 for point in region.keeps:
                     self.forget_stored(point, inside)
             self._forget(block, region, threads, truth)
-            for register, one, two in told:
-                self._merge_sides(register, one, two, threads, truth)
+            for register, one, two in zip(region.written, *sides, strict=True) if sides else ():
+                if register in region.predicates:
+                    self._merge_sides(register, one, two, threads, truth)
+                else:
+                    self._keep_equal(register, one, two, threads)
             return
         if not (region.written or region.keeps or region.copies or any(self._accesses_of(region))):
             return
@@ -546,9 +553,7 @@ class Machine:
             if one is not two:
                 self._merge_sides(register, one, two, threads, truth)
 
-    def _run_sides(
-        self, block: int, region: Region, edges: tuple[Edge, Edge], threads: ThreadSet
-    ) -> list[list[list[tuple[ThreadSet, Value]] | None]]:
+    def _run_sides(self, block: int, region: Region, edges: tuple[Edge, Edge], threads: ThreadSet) -> _Sides:
         """Run both sides of a branch as far as the join, and return what each leaves in registers; these stay."""
         join = self.program.join(block)
         before = [self.registers.snapshot(register) for register in region.written]
@@ -595,6 +600,15 @@ class Machine:
                 if a is not b:
                     self.registers.write(register, both, lanes.choose(truth, a, b, self.threads))
                 else:
+                    self.registers.write(register, both, a)
+
+    def _keep_equal(self, register: Register, one: _Held, two: _Held, threads: ThreadSet) -> None:
+        """Write what both sides of a branch give to a register alike."""
+        if one is None or two is None:
+            return
+        for held, a in _pieces(register, one, threads):
+            for both, b in _pieces(register, two, held):
+                if a is b or (isinstance(a, int | Form) and isinstance(b, int | Form) and a == b):
                     self.registers.write(register, both, a)
 
     def _forget(self, block: int, region: Region, threads: ThreadSet, truth: Form) -> None:

@@ -48,11 +48,33 @@ from .observation import Observation
 from .polling import POLLS
 from .program import Program, Region
 from .registers import RegisterFile, SplitError, lanes_of, set_of
-from .resolve import arguments, at_thread, failing, has_choice, is_predicate, leaves, rebuild, with_pins
+from .resolve import (
+    Restated,
+    arguments,
+    at_thread,
+    failing,
+    has_choice,
+    is_predicate,
+    leaves,
+    rebuild,
+    with_pins,
+)
 from .rings import Rings
 from .special import special_register
 from .steady import keep_steady
-from .symbol import FROM_GLOBAL, FROM_SHARED, LANE, LOOPS, WARP, Atom, Condition, Decisions, Form, Value
+from .symbol import (
+    CHOSEN,
+    FROM_GLOBAL,
+    FROM_SHARED,
+    LANE,
+    LOOPS,
+    WARP,
+    Atom,
+    Condition,
+    Decisions,
+    Form,
+    Value,
+)
 from .table import ParkError, Table
 from .trace import (
     GLOBAL_LOAD,
@@ -226,6 +248,9 @@ class Machine:
         self._speculative = 0
         self._visits: dict[object, int] = {}
         self._reduced: dict[Form, tuple[int, Value]] = {}
+        self._restated = Restated(self._stated, shape.threads)
+        self._restated_at = 0
+        """How many decisions were taken when it was looked whether restated values are still right."""
         self.table = Table(self._table_places(), shape.threads)
         self.rings = Rings()
         self._ring_turns: dict[int, int] = {}
@@ -471,7 +496,7 @@ class Machine:
             return threads if value & 1 else 0
         if isinstance(value, np.ndarray):
             return set_of(value != 0) & threads
-        reduced = self.reduced(value)
+        reduced = self.restated(self.reduced(value))
         if not isinstance(reduced, Form):
             self._note_reduced(value, reduced, point)
             return self._known(reduced, threads)
@@ -745,7 +770,7 @@ class Machine:
         """Decide a predicate that is the same for all threads concerned; what it depends on first."""
         known = self._decisions.truths.get(value)
         if known is None:
-            reduced = self.reduced(value)
+            reduced = self.restated(self.reduced(value))
             if isinstance(reduced, int):
                 self._note_reduced(value, reduced, point)
                 known = bool(reduced & 1)
@@ -837,6 +862,29 @@ class Machine:
             return found if isinstance(found, int) else form
         return self.reduced(form)
 
+    def restated(self, value: Value) -> Value:
+        """Return a value with the choices in it made that are decided."""
+        if not isinstance(value, Form) or not value.origin & CHOSEN:
+            return value
+        self._renew()
+        return self._restated.of(value)
+
+    def _renew(self) -> bool:
+        """Forget what was restated when a choice that was open then is not any more; tell whether that is so."""
+        taken = len(self._decisions.taken)
+        if taken == self._restated_at:
+            return False
+        self._restated_at = taken
+        if all(self._stated(each) is None for each in self._restated.open):
+            return False
+        self._restated = Restated(self._stated, self.threads)
+        return True
+
+    def _stated(self, predicate: Form) -> bool | None:
+        condition, positive = condition_of(predicate)
+        truth = self._decisions.stated(condition)
+        return truth if truth is None else truth == positive
+
     def single(self, value: Form, threads: ThreadSet) -> Value:
         """Return the number that the decisions leave a symbol, if it is only one."""
         narrow = self.narrow(value, threads)
@@ -886,6 +934,9 @@ class Machine:
         self._decisions.assume(condition, truth)
         if len(self._decisions.pins) != pins:
             self._decisions.restate(self.reduced_form)
+        if self._renew():
+            restated = self._restated
+            self._decisions.restate(lambda form: restated.inside(form) if form.origin & CHOSEN else form)
 
     def count(self, key: object) -> int:
         """Return how often this was asked with the same key before."""

@@ -7,7 +7,7 @@ whose text has no such choice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from operator import or_
 
@@ -16,11 +16,13 @@ import numpy as np
 from ...op import Op
 from . import lanes
 from .registers import set_of
-from .symbol import Atom, Form, Value
+from .symbol import CHOSEN, Atom, Form, Value, plus, times
 from .trace import OFFSET_MASK, RANK_SHIFT, SHARED_WINDOW, ThreadSet
 
 Decide = Callable[[Form], bool]
 """Decides an open predicate that is the same for all threads."""
+Known = Callable[[Form], bool | None]
+"""Tells what a predicate is that was decided before, None when it was not."""
 
 PREDICATES = frozenset({"cmp", "below", "compare", "setp"})
 LOGIC = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}
@@ -153,7 +155,7 @@ def _settled(truth: Value | object, threads: int) -> tuple[ThreadSet, ThreadSet]
 
 class _Rebuild:
     def __init__(
-        self, decide: Decide | None, threads: int, thread: int = -1, pins: Mapping[Atom, int] | None = None
+        self, decide: Known | None, threads: int, thread: int = -1, pins: Mapping[Atom, int] | None = None
     ) -> None:
         self._decide = decide
         self._threads = threads
@@ -213,8 +215,9 @@ class _Rebuild:
             return held if self._thread < 0 else int(held[self._thread])
         if kind == "sum":
             return self.form(parts[1], parts[2])  # type: ignore[arg-type]
-        if kind in PREDICATES and not key.differs and self._decide is not None:
-            return int(self._decide(Form(((key, 1),))))
+        truth = self._truth(Form(((key, 1),))) if kind in PREDICATES else None
+        if truth is not None:
+            return int(truth)
         if kind in ("cmp", "below"):
             return self._compared(parts)
         if kind in LOGIC:
@@ -227,6 +230,9 @@ class _Rebuild:
             a, b, width = self.part(parts[1]), self.part(parts[2]), _number(parts[3])
             return lanes.multiply_high(a, b, width, signed_operands=bool(parts[4]))
         return Form(((key, 1),)) if kind == "setp" else self._arithmetic(kind, parts)
+
+    def _truth(self, predicate: Form) -> bool | None:
+        return None if predicate.differs or self._decide is None else self._decide(predicate)
 
     def _product(self, key: Atom) -> Value:
         """A product of symbols, which stays one until a factor is a number, but for choices in them."""
@@ -254,8 +260,8 @@ class _Rebuild:
 
     def _select(self, parts: tuple[object, ...]) -> Value:
         condition = self.part(parts[1])
-        if isinstance(condition, Form) and not condition.differs and self._decide is not None:
-            condition = int(self._decide(condition))
+        truth = self._truth(condition) if isinstance(condition, Form) else None
+        condition = condition if truth is None else int(truth)
         return lanes.choose(condition, self.part(parts[2]), self.part(parts[3]), self._threads)
 
     def _arithmetic(self, kind: str, parts: tuple[object, ...]) -> Value:
@@ -277,6 +283,69 @@ class _Rebuild:
                 return lanes.shift_left(a, b, width)
             case _:
                 return lanes.shift_right(a, b, width, arithmetic=kind == "sar")
+
+
+class Restated(_Rebuild):
+    """Values with the choices in them made that were decided before, also inside operations that are not followed.
+
+    Roles that compute one thing before and after a decision have the same symbol for it then.
+    """
+
+    def __init__(self, known: Known, threads: int) -> None:
+        super().__init__(known, threads)
+        self.open: set[Form] = set()
+        """Predicates that were asked about and not known: while they are not, values stay as they were restated."""
+
+    def of(self, value: Form) -> Value:
+        """Return the value restated."""
+        return lanes.settle(self.form(value.terms, value.constant))
+
+    def inside(self, value: Form) -> Value:
+        """Return the value restated, but for what it is itself if that was decided."""
+        name = value.terms[0][0]
+        is_decided = (
+            len(value.terms) == 1 and _is_function(str(name.inner[0])) and name.nesting <= _MOST_NESTED
+        )
+        return (
+            plus(times(self._again(name), value.terms[0][1]), value.constant)
+            if is_decided
+            else self.of(value)
+        )
+
+    def part(self, key: object) -> Value:
+        is_open = isinstance(key, Atom) and (key.origin & CHOSEN or key[0] in ("sum", "lanes"))
+        return super().part(key) if is_open or isinstance(key, int) else Form(((key, 1),))  # type: ignore[arg-type]
+
+    def _truth(self, predicate: Form) -> bool | None:
+        truth = super()._truth(predicate)
+        if truth is None and not predicate.differs:
+            self.open.add(predicate)
+        return truth
+
+    def _atom(self, key: Atom) -> Value:
+        kind = str(key.inner[0])
+        if key.nesting > _MOST_NESTED:
+            return Form(((key, 1),))
+        if not _is_function(kind):
+            return super()._atom(key)
+        truth = self._truth(Form(((key, 1),))) if kind == "setp" else None
+        return self._again(key) if truth is None else int(truth)
+
+    def _again(self, key: Atom) -> Form:
+        """Return an operation on its arguments restated."""
+        kind, *parts = key.inner
+        made = tuple(lanes.key_of(self.part(each)) if isinstance(each, Atom) else each for each in parts)
+        return Form(((Atom((kind, *made), None if key.differs == _differs(parts) else key.differs), 1),))
+
+
+def _is_function(kind: str) -> bool:
+    """Tell whether what an operation gives follows from its arguments alone: loads of memory that the host has filled,
+    comparisons, and what is named by its opcode."""
+    return kind in ("load", "setp") or "." in kind
+
+
+def _differs(parts: Iterable[object]) -> int:
+    return reduce(or_, (part.differs for part in parts if isinstance(part, Atom)), 0)
 
 
 def _extended(value: Value) -> Value:

@@ -29,13 +29,14 @@ LANE, WARP = 1, 2
 """Bits of `differs`: the lanes of a warp may hold different numbers; equal lanes of different warps may."""
 
 
-FROM_SHARED, FROM_GLOBAL, INEXACT = 1, 2, 4
-"""Bits of `origin`: loaded from shared memory, from global memory; left behind by code that was not followed."""
+FROM_SHARED, FROM_GLOBAL, INEXACT, CHOSEN = 1, 2, 4, 8
+"""Bits of `origin`: loaded from shared memory, from global memory; left behind by code that was not followed; chosen by
+a predicate."""
 LOOPS = {
     0: "loop", FROM_SHARED: "loop:shared", FROM_GLOBAL: "loop:global", FROM_SHARED | FROM_GLOBAL: "loop:memory",
 }  # fmt: skip
 """Kinds of what loops leave behind, by the memory that they read."""
-_ORIGINS = {"shared": FROM_SHARED, "load": FROM_GLOBAL, "merged": INEXACT} | {
+_ORIGINS = {"shared": FROM_SHARED, "load": FROM_GLOBAL, "merged": INEXACT, "selp": CHOSEN} | {
     kind: INEXACT | memory for memory, kind in LOOPS.items()
 }
 _OF_KERNEL = re.compile(r"\A_Z\w+_(?=param_\d+\Z)")
@@ -148,7 +149,7 @@ class Form:
 
     @property
     def origin(self) -> int:
-        """Where the number comes from: bits `FROM_SHARED`, `FROM_GLOBAL`, `INEXACT`."""
+        """Where the number comes from: bits `FROM_SHARED`, `FROM_GLOBAL`, `INEXACT`, `CHOSEN`."""
         found = 0
         for name, _ in self.terms:
             found |= name.origin
@@ -282,6 +283,10 @@ class Decisions:
         if known is None and self.oracle is not None:
             return self.oracle.implied(condition)
         return known
+
+    def stated(self, condition: Condition) -> bool | None:
+        """Return what earlier decisions on the same form say of a condition, or None."""
+        return self._by_interval(condition)
 
     def only(self, form: Form) -> int | None:
         """Return the one number that a form can be, None when there are more, or when that is not known."""

@@ -608,7 +608,7 @@ class _Verifier:
         if not isinstance(plan, SizePlan):
             self._keep_sample(plan, protocol)
         if not self._is_probe:
-            self._leave_out_stray(decisions.taken, outcome)
+            self._leave_out_stray(plan, decisions.taken, outcome)
         excused = not self._is_probe and self._note_required(plan, decisions.taken, outcome, taken)
         self._note_conditions(outcome, () if excused else outcome.memory_doubts)
         self._note_strict(plan, protocol, outcome)
@@ -832,8 +832,11 @@ class _Verifier:
             return "length", "size", f"no length that is {what} is negative: else"
         return None
 
-    def _leave_out_stray(self, path: Sequence[tuple[Condition, bool]], outcome: Outcome) -> None:
-        """Ask the host for no stride without its array, if a wrong run has one. Raises ImpossibleError then."""
+    def _leave_out_stray(self, plan: Plan, path: Sequence[tuple[Condition, bool]], outcome: Outcome) -> None:
+        """Ask the host for no stride without its array, if a wrong run has one. Raises ImpossibleError then.
+
+        Without the stride the run is made again: it may go wrong all the same.
+        """
         if not outcome.problems:
             return
         stray = stray_stride(path, strides_in((*self._paths, path)))
@@ -846,6 +849,8 @@ class _Verifier:
             f"{stride} is 0 or {array} is not, as a stride of the array that this points to: else, {detail}"
         )
         self._result.required.setdefault((stride, point), Assumption("stride", text, point))
+        if not isinstance(plan, SizePlan):
+            self._run(Plan(plan.rounds, preset={stray[0]: 0}, wanted=dict(plan.answers)))
         raise ImpossibleError
 
     def _doubt(self, path: Sequence[tuple[Condition, bool]], problems: Sequence[Problem]) -> str:

@@ -75,3 +75,9 @@ def test_a_hang_that_needs_no_such_stride_stays_one(arrives: str) -> None:
     result = _verify(arrives=arrives)
     assert kind(result, Property.DEADLOCK_FREEDOM) in (VerdictKind.VIOLATED, VerdictKind.UNKNOWN)
     assert result.failures
+
+
+def test_the_run_is_made_again_without_the_stride() -> None:
+    """What goes wrong without the array, whatever the stride is, shows in the run behind the one that is left out."""
+    result = _verify(arrives="setp.eq.s64 %p6, %rd1, 0; @%p6 bra END;" + ARRIVES)
+    assert result.runs == 3

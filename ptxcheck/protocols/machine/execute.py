@@ -863,11 +863,12 @@ class Machine:
         return self.reduced(form)
 
     def restated(self, value: Value) -> Value:
-        """Return a value with the choices in it made that are decided."""
+        """Return a value with the choices in it made that are decided; as it is where that leaves no symbol."""
         if not isinstance(value, Form) or not value.origin & CHOSEN:
             return value
         self._renew()
-        return self._restated.of(value)
+        made = self._restated.of(value)
+        return made if isinstance(made, Form) else value
 
     def _renew(self) -> bool:
         """Forget what was restated when a choice that was open then is not any more; tell whether that is so."""

@@ -306,11 +306,9 @@ class Restated(_Rebuild):
         is_decided = (
             len(value.terms) == 1 and _is_function(str(name.inner[0])) and name.nesting <= _MOST_NESTED
         )
-        return (
-            plus(times(self._again(name), value.terms[0][1]), value.constant)
-            if is_decided
-            else self.of(value)
-        )
+        if not is_decided:
+            return self.of(value)
+        return plus(times(self._again(name), value.terms[0][1]), value.constant)
 
     def part(self, key: object) -> Value:
         is_open = isinstance(key, Atom) and (key.origin & CHOSEN or key[0] in ("sum", "lanes"))

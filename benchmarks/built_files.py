@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.corpora.store import default_root
+from ptxcheck.ir import Function
+from ptxcheck.launch import Launch
+from ptxcheck.launches import launch_of
+
+_BLOCKS = {"cute_0": 128, "gemm_low_latency": 256}
+"""Threads that the host launches: `dimBlock` of the CuTe tutorials, `config.blockDim` of `tgv_gemm.cuh`."""
 
 
 def add_arguments(parser: argparse.ArgumentParser, groups: Sequence[str]) -> None:
@@ -27,4 +34,13 @@ def built_files(options: argparse.Namespace, groups: Sequence[str]) -> Iterator[
                 yield group, path
 
 
-__all__ = ["add_arguments", "built_files"]
+def host_launch(function: Function, file: str) -> Launch:
+    """Return the launch of a kernel; where its text does not state the block, that of the host code of its file."""
+    launch, _ = launch_of(function, [])
+    threads = next((count for name, count in _BLOCKS.items() if name in file), None)
+    if threads is None:
+        return launch
+    return replace(launch, block=(threads, 1, 1), block_is_exact=True, max_threads=threads)
+
+
+__all__ = ["add_arguments", "built_files", "host_launch"]

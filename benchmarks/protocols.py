@@ -29,10 +29,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.built_files import add_arguments, built_files
+from benchmarks.built_files import add_arguments, built_files, host_launch
 from ptxcheck.cfg import build
 from ptxcheck.collector import paused
-from ptxcheck.launches import launch_of
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.thread.matrix_operands import TCGEN05, WGMMA
 from ptxcheck.protocols.verify import uses_barriers, verify
@@ -168,7 +167,7 @@ def _verify_file(job: Job) -> list[Row]:
         has_tensor_cores = any(each.operation.op in WGMMA | TCGEN05 for each in cfg.instructions)
         if job.tensor_cores and not has_tensor_cores:
             continue
-        launch, _ = launch_of(function, [])
+        launch = host_launch(function, job.key)
         started = time.process_time()
         try:
             with paused(len(cfg.instructions)):

@@ -14,12 +14,11 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.built_files import add_arguments, built_files
+from benchmarks.built_files import add_arguments, built_files, host_launch
 from ptxcheck.collector import paused
-from ptxcheck.launches import launch_of
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.thread.accumulators import accumulator_verdict
 from ptxcheck.protocols.thread.matrix_operands import TCGEN05, WGMMA
@@ -29,8 +28,6 @@ from ptxcheck.verdict import Verdict, VerdictKind
 from ptxcheck.view import KernelView
 
 GROUPS = ("triton", "cutlass", "flashinfer")
-_BLOCKS = {"cute_0": 128, "gemm_low_latency": 256}
-"""Threads that the host launches: `dimBlock` of the CuTe tutorials, `config.blockDim` of `tgv_gemm.cuh`."""
 _UNDECIDED = frozenset({VerdictKind.UNKNOWN, VerdictKind.VIOLATED})
 
 
@@ -99,11 +96,7 @@ def _of_file(group: str, path: Path, first: int | None) -> Iterator[Row]:
         if not any(i.operation.op in WGMMA | TCGEN05 for i in function.body.instructions):
             continue
         done += 1
-        launch, _ = launch_of(function, [])
-        threads = next((count for name, count in _BLOCKS.items() if name in path.name), None)
-        if threads is not None:
-            launch = replace(launch, block=(threads, 1, 1), block_is_exact=True, max_threads=threads)
-        view = KernelView(module, function, launch)
+        view = KernelView(module, function, host_launch(function, path.name))
         accumulators = accumulator_verdict(view)
         verdicts = (*([accumulators] if accumulators else []), *tensor_core_verdicts(view))
         yield Row(group, path.stem, next(iter(module.targets), ""), view, verdicts)

@@ -33,6 +33,8 @@ from .machine.symbol import Form
 from .outcome import Equation, Flaw, Outcome, Problem, Step
 from .simulate import simulate
 
+_MOST_LATE = 4
+"""Waits that are held back, each in a schedule of its own, before all schedules are searched."""
 _FREE_BYTES = 16
 """Bytes that a transfer has in the search when nothing fixes them."""
 MEMORY_FLAWS = frozenset(
@@ -69,7 +71,9 @@ def examine(protocol: Protocol, budget: int = 20_000, is_late: Callable[[], bool
     if numbers is None:
         return outcome
     in_doubt = frozenset(problem.barrier for problem in doubtful if problem.barrier is not None)
-    found = search(numbers, outcome.steps, in_doubt, budget, is_late, only_phases=not ends)
+    found = _with_late_waits(numbers, outcome.steps, doubtful, is_late) if ends else None
+    if found is None:
+        found = search(numbers, outcome.steps, in_doubt, budget, is_late, only_phases=not ends)
     if found.wrong is None:
         return replace(outcome, problems=tuple(shown)) if found.exhausted and ends else outcome
     return replace(outcome, problems=(*shown, *_demonstrated(doubtful, found.wrong, found.schedule)))
@@ -120,14 +124,69 @@ def search(
                     explicit.complete(state, move) if isinstance(move, Flight) else explicit.step(state, move)
                 )
             except WrongError as error:
-                index = move.number if isinstance(move, Flight) else state.at[move]
-                strand = move.strand if isinstance(move, Flight) else move
-                last = Step(strand, index, error.wrong.phase, completes=isinstance(move, Flight))
+                last = _last(state, move, error.wrong)
                 return Found(error.wrong, (*_path(origin, state), last), exhausted=False)
             if made is not None and made[0] not in origin:
                 origin[made[0]] = (state, made[1])
                 waiting.append(made[0])
     return Found(None, (), exhausted=True)
+
+
+def _with_late_waits(
+    protocol: Protocol, steps: Sequence[Step], doubtful: Sequence[Problem], is_late: Callable[[], bool]
+) -> Found | None:
+    """Look at one schedule for each wait that may miss its phase: all others go on without it as far as they can."""
+    missed = {(p.strand, p.point, p.phase) for p in doubtful if p.flaw is Flaw.MISSED_PHASE}
+    waits = [
+        step
+        for step in steps
+        if (step.strand, protocol.strands[step.strand].actions[step.index].point, step.phase) in missed
+    ]
+    reference = {(s.strand, s.index): s.phase for s in steps if s.phase is not None}
+    for wait in waits[:_MOST_LATE]:
+        found = _without(Explicit(protocol, reference), wait, is_late)
+        if found is not None:
+            return found
+    return None
+
+
+def _without(explicit: Explicit, wait: Step, is_late: Callable[[], bool]) -> Found | None:
+    """Let all go on without a wait, and with it when nothing else moves; None when that ends well."""
+    state, schedule = explicit.start(), list[Step]()
+    while not is_late():
+        made = None
+        for move in _eager_moves(explicit, state, wait, schedule[-1].strand if schedule else 0):
+            try:
+                made = (
+                    explicit.complete(state, move) if isinstance(move, Flight) else explicit.step(state, move)
+                )
+            except WrongError as error:
+                return Found(error.wrong, (*schedule, _last(state, move, error.wrong)), exhausted=False)
+            if made is not None:
+                break
+        if made is None:
+            is_stuck = not explicit.is_done(state)
+            return Found(_stuck(explicit, state), tuple(schedule), exhausted=False) if is_stuck else None
+        state = made[0]
+        schedule.append(made[1])
+    return None
+
+
+def _eager_moves(explicit: Explicit, state: State, wait: Step, first: int) -> Iterator[int | Flight]:
+    """Yield all moves, those of one strand first, and that of a wait last."""
+    is_held = state.at[wait.strand] == wait.index
+    yield from (flight for flight in state.flights if explicit.may_complete(state, flight))
+    for strand in (*range(first, len(state.at)), *range(first)):
+        if explicit.next_action(state, strand) is not None and not (is_held and strand == wait.strand):
+            yield strand
+    if is_held:
+        yield wait.strand
+
+
+def _last(state: State, move: int | Flight, wrong: Wrong) -> Step:
+    if isinstance(move, Flight):
+        return Step(move.strand, move.number, wrong.phase, completes=True)
+    return Step(move, state.at[move], wrong.phase, completes=False)
 
 
 def _moves(explicit: Explicit, state: State, in_doubt: frozenset[Name]) -> Iterator[int | Flight]:

@@ -8,8 +8,8 @@ use (FlashInfer's `kda` and `vsa` kernels).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from ..cfg.cfg import Cfg
@@ -20,17 +20,7 @@ from .actions import TENSOR_LOADS, Action, TensorAccess, TensorWait
 
 Numbered = tuple[int, Action]
 """An action with the number of its event."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Between:
-    """The part of the first block behind a point, the part of the last one before another, and the blocks between."""
-
-    first: int
-    head: range
-    last: int
-    tail: range
-    blocks: frozenset[int]
+_LOADS = frozenset({Op.TCGEN05_LD, Op.TCGEN05_LD_RED})
 
 
 class LoadUses:
@@ -39,8 +29,7 @@ class LoadUses:
     def __init__(self, cfg: Cfg) -> None:
         self._cfg = cfg
         self._readers: dict[int, tuple[int, ...]] = {}
-        self._passed: dict[tuple[int, int, int], bool] = {}
-        self._regions: dict[tuple[int, int], _Between] = {}
+        self._read: dict[tuple[int, int], frozenset[int]] = {}
 
     @cached_property
     def _uses(self) -> Uses:
@@ -52,7 +41,8 @@ class LoadUses:
         last = -1
         for index, action in numbered:
             if open_loads and action.point != last:
-                used = [i for i, load in enumerate(open_loads) if self._is_used(load, last, action.point)]
+                read = self._read_between(last, action.point)
+                used = [i for i, load in enumerate(open_loads) if load in read] if read else []
                 if used:
                     del open_loads[: used[-1] + 1]
                     yield index, TensorWait(action.point, TENSOR_LOADS, len(open_loads))
@@ -63,39 +53,45 @@ class LoadUses:
             elif isinstance(action, TensorWait) and action.pipeline == TENSOR_LOADS:
                 open_loads.clear()
 
-    def _is_used(self, load: int, before: int, point: int) -> bool:
-        """Tell whether some way from one point to another passes a reader of what a load loaded."""
-        key = load, before, point
-        known = self._passed.get(key)
+    def _read_between(self, before: int, point: int) -> frozenset[int]:
+        """Return the loads of whose registers some way from one point to another passes a reader."""
+        known = self._read.get((before, point))
         if known is None:
-            between = self._between(before, point)
-            known = self._passed[key] = any(self._is_in(reader, between) for reader in self._readers_of(load))
+            readers = [
+                reader for points in self._between(before, point) for reader in self._readers_in(points)
+            ]
+            known = self._read[before, point] = frozenset(
+                load for reader in readers for load in self._loads_by_reader[reader]
+            )
         return known
 
-    def _is_in(self, reader: int, between: _Between) -> bool:
-        block = self._cfg.graph.block_of[reader]
-        return (
-            block in between.blocks
-            or (block == between.first and reader in between.head)
-            or (block == between.last and reader in between.tail)
-        )
+    def _readers_in(self, points: range) -> Sequence[int]:
+        readers = self._sorted_readers
+        return readers[bisect_left(readers, points.start) : bisect_left(readers, points.stop)]
 
-    def _between(self, before: int, point: int) -> _Between:
+    @cached_property
+    def _loads_by_reader(self) -> Mapping[int, Sequence[int]]:
+        found: dict[int, list[int]] = {}
+        for load, instruction in enumerate(self._cfg.instructions):
+            if instruction.operation.op in _LOADS:
+                for reader in self._readers_of(load):
+                    found.setdefault(reader, []).append(load)
+        return found
+
+    @cached_property
+    def _sorted_readers(self) -> Sequence[int]:
+        return sorted(self._loads_by_reader)
+
+    def _between(self, before: int, point: int) -> list[range]:
         """Return what lies between two points of a strand that come one after the other."""
-        known = self._regions.get((before, point))
-        if known is None:
-            cfg = self._cfg
-            first, last = cfg.graph.block_of[before], cfg.graph.block_of[point]
-            if first == last and before < point:
-                known = _Between(first, range(before + 1, point), last, range(0), frozenset())
-            else:
-                onward = _reached(cfg.successors, first, last)
-                back = _reached(cfg.predecessors, last, first)
-                head = range(before + 1, cfg.blocks[first].end)
-                tail = range(cfg.blocks[last].start, point)
-                known = _Between(first, head, last, tail, onward & back)
-            self._regions[before, point] = known
-        return known
+        cfg = self._cfg
+        first, last = cfg.graph.block_of[before], cfg.graph.block_of[point]
+        if first == last and before < point:
+            return [range(before + 1, point)]
+        onward = _reached(cfg.successors, first, last)
+        back = _reached(cfg.predecessors, last, first)
+        whole = [range(cfg.blocks[block].start, cfg.blocks[block].end) for block in onward & back]
+        return [range(before + 1, cfg.blocks[first].end), *whole, range(cfg.blocks[last].start, point)]
 
     def _readers_of(self, load: int) -> tuple[int, ...]:
         """Return the points that read loaded registers; moves are none, as the assembler removes them."""

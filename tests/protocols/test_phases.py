@@ -129,18 +129,14 @@ def test_a_phase_that_can_be_missed_has_a_schedule_that_misses_it() -> None:
     assert shown(outcome) & {Flaw.MISSED_PHASE, Flaw.DEADLOCK}
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 3])
-def test_a_wait_that_nobody_waits_for_is_held_back_before_all_schedules_are_searched(rounds: int) -> None:
-    """Two late ones wait for each round of a leader, which waits for its own work alone."""
-    leads: list[Action] = []
-    late: list[Action] = []
-    for step in range(rounds):
-        leads += [Arrive(0, FULL, 1, 16), Transfer(0, ((FULL, 16),)), Wait(0, FULL, step & 1)]
-        late.append(Wait(1, FULL, step & 1))
-    outcome = examine(protocol({FULL: 1}, leads, late, late), budget=0)
-    assert bool(outcome.problems) == (rounds > 1)
-    assert all(each.demonstrated for each in outcome.problems if each.flaw is not Flaw.MISSED_PHASE)
-    assert any(each.demonstrated and each.schedule for each in outcome.problems) == (rounds > 1)
+@pytest.mark.parametrize("phases", [1, 2])
+def test_a_wait_that_may_be_late_is_held_back_before_all_schedules_are_searched(phases: int) -> None:
+    """No schedule is searched: two others wait as well, and pass or not as they come."""
+    leads: list[Action] = [Arrive(0, FULL, 1), meeting(4), *[Arrive(0, FULL, 1)] * (phases - 1)]
+    late: list[Action] = [meeting(4), Wait(0, FULL, 0)]
+    outcome = examine(protocol({FULL: 1}, leads, late, late, late), budget=0)
+    assert bool(outcome.problems) == (phases > 1)
+    assert bool(shown(outcome) & {Flaw.MISSED_PHASE, Flaw.DEADLOCK}) == (phases > 1)
 
 
 def test_a_state_is_waited_for_without_parity() -> None:

@@ -131,12 +131,11 @@ def test_a_phase_that_can_be_missed_has_a_schedule_that_misses_it() -> None:
 
 @pytest.mark.parametrize("phases", [1, 2])
 def test_a_wait_that_may_be_late_is_held_back_before_all_schedules_are_searched(phases: int) -> None:
-    """No schedule is searched: two others wait as well, and pass or not as they come."""
-    leads: list[Action] = [Arrive(0, FULL, 1), meeting(4), *[Arrive(0, FULL, 1)] * (phases - 1)]
-    late: list[Action] = [meeting(4), Wait(0, FULL, 0)]
-    outcome = examine(protocol({FULL: 1}, leads, late, late, late), budget=0)
-    assert bool(outcome.problems) == (phases > 1)
-    assert bool(shown(outcome) & {Flaw.MISSED_PHASE, Flaw.DEADLOCK}) == (phases > 1)
+    """No schedule is searched, and in the one that is simulated the wait comes in time."""
+    late: list[Action] = [meeting(2), Wait(0, FULL, 0)]
+    leads: list[Action] = [Arrive(0, FULL, 1), meeting(2), *[Arrive(0, FULL, 1)] * (phases - 1)]
+    outcome = examine(protocol({FULL: 1}, late, leads), budget=0)
+    assert shown(outcome) == ({Flaw.MISSED_PHASE, Flaw.DEADLOCK} if phases > 1 else set())
 
 
 def test_a_state_is_waited_for_without_parity() -> None:

@@ -405,6 +405,10 @@ class _Verifier:
         self._seen: dict[Protocol, Outcome] = {}
         self._recorded: set[int] = set()
         """Synchronising instructions that some run came to."""
+        self._in_order: set[int] = set()
+        """Synchronising instructions that a run without problems came to."""
+        self._excused: set[tuple[int, str]] = set()
+        """Arrivals at named barriers in runs in which a size is empty: points, and what is wrong."""
         self._looked_at: set[int] = set()
         """Accesses that the order of lanes was looked at for."""
         self._rounds = LoopRounds(program)
@@ -431,6 +435,9 @@ class _Verifier:
         if self._result.for_all is None:
             self._fail_looks()
             self._note_left_out(coverage)
+        for point, detail in sorted(self._excused):
+            if point not in self._in_order and point in self._program.events:
+                self._reason(f"{detail}; no run with work in all sizes came here", point)
         self._elect_others()
         return self._result
 
@@ -616,6 +623,10 @@ class _Verifier:
         for assumption in granted:
             self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         self._note_lanes(traces)
+        if outcome.problems and excused:
+            self._excused.update((p.point, p.detail) for p in outcome.problems if _is_of_named_barrier(p))
+        elif not outcome.problems:
+            self._in_order |= plan.came_to
         if outcome.problems and not excused:
             unfenced = self._is_unfenced(outcome.problems)
             is_known = any(run.is_reached for run in self._result.failures)

@@ -54,3 +54,13 @@ def test_waiting_alone_is_enough() -> None:
 def test_without_accesses_that_meet_nothing_is_certain() -> None:
     result = verified(KERNEL.format(between="bar.arrive 1, 256;", apart=0))
     assert VerdictKind.VIOLATED not in {each.kind for each in result.verdicts()}
+
+
+def test_where_only_empty_sizes_lead_it_is_not_taken_for_a_condition_on_them() -> None:
+    """That the size is not empty would be taken for granted, though the barrier goes wrong whatever it is."""
+    first = "ld.param.u32 word, [rows]; setp.ge.s32 leads, word, 1; @leads bra DONE;"
+    text = KERNEL.format(between=f"{first} bar.arrive 1, 256;", apart=128)
+    text = text.replace(".param .u64 out)", ".param .u64 out, .param .u32 rows)").replace(
+        "    ret;", "DONE: ret;"
+    )
+    assert kind(verified(text), Property.PHASE_SAFETY) is VerdictKind.UNKNOWN

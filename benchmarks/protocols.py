@@ -77,10 +77,10 @@ class Row:
     @property
     def state(self) -> str:
         """`violated` when any property is and no known bug, `unknown` when one is not decided, else `decided`."""
-        kinds = {kind for name, kind in self.verdicts.items() if not self.is_known_bug(name)}
+        kinds = {kind for name, kind in self.verdicts.items() if not self.is_decided(name)}
         if VerdictKind.VIOLATED.value in kinds:
             return "violated"
-        return "decided" if kinds <= _DECIDED else "unknown"
+        return "unknown" if kinds else "decided"
 
     def is_known_bug(self, name: str) -> bool:
         """Tell whether a property is violated by a bug that is demonstrated."""
@@ -93,8 +93,11 @@ class Row:
         )
 
     def is_decided(self, name: str) -> bool:
-        """Tell whether a property has a good verdict or a bug that is demonstrated."""
-        return self.verdicts[name] in _DECIDED or self.is_known_bug(name)
+        """Tell whether a property has a good verdict, or what is demonstrated to be broken leaves it no meaning."""
+        if self.verdicts[name] in _DECIDED or self.is_known_bug(name):
+            return True
+        follows = self.reasons.get(name, "").startswith("another property does not hold")
+        return follows and any(map(self.is_known_bug, self.verdicts))
 
 
 @cache

@@ -105,6 +105,10 @@ def _shown(name: tuple[object, ...]) -> str:
     return repr(name)
 
 
+_FREE = Access | Fence | Commit | TensorAccess | TensorWait
+"""Actions that no wait depends on."""
+
+
 class Explicit:
     """The steps of a protocol. Amounts of bytes must be numbers."""
 
@@ -169,7 +173,7 @@ class Explicit:
         action = self.next_action(state, strand)
         assert action is not None
         match action:
-            case Access() | Fence() | Commit() | TensorAccess() | TensorWait():
+            case _ if isinstance(action, _FREE):
                 return self._moved(state, strand, None)
             case Init():
                 held = Held(action.count, action.count, 0, 0)
@@ -200,6 +204,17 @@ class Explicit:
                     self._moved(state, strand, None) if self._has_registers(state, strand, action) else None
                 )
 
+    def past_free(self, state: State, strand: int) -> tuple[State, list[Step]]:
+        """Do the next actions of a strand that touch nothing which others wait for, but for its last one."""
+        start, actions = state.at[strand], self._actions[strand]
+        end = start
+        while end + 1 < len(actions) and isinstance(actions[end], _FREE):
+            end += 1
+        if end == start:
+            return state, []
+        at = (*state.at[:strand], end, *state.at[strand + 1 :])
+        return state._replace(at=at), [Step(strand, index, None) for index in range(start, end)]
+
     def _moved(self, state: State, strand: int, phase: int | None) -> tuple[State, Step]:
         step = Step(strand, state.at[strand], phase)
         at = (*state.at[:strand], state.at[strand] + 1, *state.at[strand + 1 :])
@@ -210,15 +225,16 @@ class Explicit:
 
     def _settled(self, state: State) -> State:
         """Complete counted barriers at which the rest of the threads has ended."""
-        found = dict(state.meetings)
-        for name, each in state.meetings:
-            if (
-                each.strands
-                and each.without_exited
-                and each.arrived + self._exited(state, name, each) >= each.needed
-            ):
-                found[name] = Gathered(each.generation + 1)
-        return state._replace(meetings=tuple(sorted(found.items(), key=_by_name)))
+        done = {
+            name: Gathered(each.generation + 1)
+            for name, each in state.meetings
+            if each.strands
+            and each.without_exited
+            and each.arrived + self._exited(state, name, each) >= each.needed
+        }
+        if not done:
+            return state
+        return state._replace(meetings=tuple((name, done.get(name, each)) for name, each in state.meetings))
 
     def _exited(self, state: State, name: tuple[object, ...], each: Gathered) -> int:
         return sum(

@@ -167,8 +167,11 @@ def _without(explicit: Explicit, wait: Step, is_late: Callable[[], bool]) -> Fou
         if made is None:
             is_stuck = not explicit.is_done(state)
             return Found(_stuck(explicit, state), tuple(schedule), exhausted=False) if is_stuck else None
-        state = made[0]
-        schedule.append(made[1])
+        state, step = made
+        schedule.append(step)
+        if not step.completes:
+            state, steps = explicit.past_free(state, step.strand)
+            schedule += steps
     return None
 
 

@@ -34,7 +34,7 @@ from .outcome import Equation, Flaw, Outcome, Problem, Step
 from .simulate import simulate
 
 _MOST_LATE = 4
-"""Waits that are held back, each in a schedule of its own, before all schedules are searched."""
+"""Waits that are held back, each in a schedule of its own, where a search ends before all schedules were seen."""
 _FREE_BYTES = 16
 """Bytes that a transfer has in the search when nothing fixes them."""
 MEMORY_FLAWS = frozenset(
@@ -71,9 +71,9 @@ def examine(protocol: Protocol, budget: int = 20_000, is_late: Callable[[], bool
     if numbers is None:
         return outcome
     in_doubt = frozenset(problem.barrier for problem in doubtful if problem.barrier is not None)
-    found = _with_late_waits(numbers, outcome.steps, doubtful, is_late) if ends else None
-    if found is None:
-        found = search(numbers, outcome.steps, in_doubt, budget, is_late, only_phases=not ends)
+    found = search(numbers, outcome.steps, in_doubt, budget, is_late, only_phases=not ends)
+    if ends and found.wrong is None and not found.exhausted:
+        found = _with_late_waits(numbers, outcome.steps, doubtful, is_late) or found
     if found.wrong is None:
         return replace(outcome, problems=tuple(shown)) if found.exhausted and ends else outcome
     return replace(outcome, problems=(*shown, *_demonstrated(doubtful, found.wrong, found.schedule)))

@@ -130,7 +130,7 @@ def test_a_phase_that_can_be_missed_has_a_schedule_that_misses_it() -> None:
 
 
 @pytest.mark.parametrize("phases", [1, 2])
-def test_a_wait_that_may_be_late_is_held_back_before_all_schedules_are_searched(phases: int) -> None:
+def test_a_wait_that_may_be_late_is_held_back_where_the_search_gives_up(phases: int) -> None:
     """No schedule is searched, and in the one that is simulated the wait comes in time."""
     late: list[Action] = [meeting(2), Wait(0, FULL, 0)]
     leads: list[Action] = [Arrive(0, FULL, 1), meeting(2), *[Arrive(0, FULL, 1)] * (phases - 1)]

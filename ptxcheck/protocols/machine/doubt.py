@@ -16,6 +16,7 @@ SOURCES = frozenset(
     {"param", "special", "load", "shared", "strong", "volatile", "result", "returned", *LOOPS.values()}
 )
 """Kinds of atoms that nothing of the run is behind."""
+_BEGINNINGS = SOURCES | {"deep"}
 _EQUAL = frozenset({"eq", "ne"})
 _OF_HOST = frozenset({"param", "load"})
 
@@ -78,23 +79,16 @@ def variables_of(path: Iterable[tuple[Condition, bool]]) -> list[Atom]:
 
 def sources_of(atom: Atom) -> Iterator[Atom]:
     """Yield the parameters, loads and other beginnings that an atom is computed from; `deep` ones hide others."""
-    waiting: list[object] = [atom]
-    seen: set[Atom] = set()
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Atom):
-            if part in seen:
-                continue
-            seen.add(part)
-            if part[0] in SOURCES or part[0] == "deep":
-                yield part
-                continue
-        if isinstance(part, tuple):
-            waiting.extend(part)
+    return _beginnings(atom, _BEGINNINGS)
 
 
 def inputs_of(atom: object) -> Iterator[Atom]:
     """Yield the parameters, loads and other beginnings that an atom is computed from, each once, in order."""
+    return _beginnings(atom, SOURCES)
+
+
+def _beginnings(atom: object, kinds: frozenset[str]) -> Iterator[Atom]:
+    """Yield the atoms of some kinds that one is computed from, each once, in order, and nothing behind them."""
     waiting: list[object] = [atom]
     seen: set[Atom] = set()
     while waiting:
@@ -103,7 +97,7 @@ def inputs_of(atom: object) -> Iterator[Atom]:
             if part in seen:
                 continue
             seen.add(part)
-            if part[0] in SOURCES:
+            if part[0] in kinds:
                 yield part
                 continue
             waiting.extend(reversed(part.inner))

@@ -21,7 +21,8 @@ from ptxcheck.cfg import build
 from ptxcheck.ir import Function, Module
 from ptxcheck.launches import LaunchHint, launch_of, parse_assumption, parse_hint
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.verify import Verification, uses_barriers, verify
+from ptxcheck.protocols.verification import Verification
+from ptxcheck.protocols.verify import uses_barriers, verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import VerdictKind
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import ptxcheck
 from ptxcheck import cli, config
-from ptxcheck.protocols import verify
+from ptxcheck.protocols import verification
 from ptxcheck.report import Format, render
 from ptxcheck.verdict import VerdictKind
 
@@ -76,7 +76,7 @@ def test_properties_and_verdicts_are_explained() -> None:
     page = text("verification.md")
     for kind in VerdictKind:
         assert f"| `{kind.value}` |" in page
-    for which in verify.PROPERTIES:
+    for which in verification.PROPERTIES:
         assert f"| `{which.value}` |" in page
 
 

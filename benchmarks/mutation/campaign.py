@@ -16,7 +16,7 @@ from types import FrameType
 
 from ptxcheck.launches import LaunchHint
 from ptxcheck.protocols.machine.trace import Shape
-from ptxcheck.protocols.verify import show_equations
+from ptxcheck.protocols.verification import show_equations
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 

@@ -11,7 +11,8 @@ from ptxcheck.launch_comments import comment_hints
 from ptxcheck.launches import LaunchHint, launch_of
 from ptxcheck.parser import parse_module
 from ptxcheck.positions import Library, Locator
-from ptxcheck.protocols.verify import Verification, verify
+from ptxcheck.protocols.verification import Verification
+from ptxcheck.protocols.verify import verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import Verdict, VerdictKind
 

@@ -14,7 +14,7 @@ from ..protocols.outcome import Problem, Step
 from ..protocols.run_chart import BarrierLane, Event, RunChart, Work
 from ..protocols.shared_map import Buffer, shared_map
 from ..protocols.simulate import simulate
-from ..protocols.verify import Run
+from ..protocols.verification import Run
 from ..protocols.whole_kernel import Violation, WholeKernel, steps_of
 from ..view import KernelView
 from .places import Places

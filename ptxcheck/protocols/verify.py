@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from itertools import islice
 from math import prod
 
 from ..cfg.cfg import Cfg
@@ -16,10 +15,11 @@ from ..ir import Function, Module
 from ..launch import Dim, GivenValue, Launch
 from ..op import Op
 from ..spec import Trait
-from ..verdict import Property, Reason, Verdict, VerdictKind
-from .actions import Access, Protocol
+from ..verdict import Property, Reason
+from .actions import Protocol
 from .all_sizes import AllSizes, OtherDecisionError, Path, SizePlan, size_of
-from .cluster_use import reads_place_along, uses_cluster
+from .cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
+from .cluster_use import uses_cluster
 from .coarse import examined, without_accesses
 from .exits import with_copies_left_alone
 from .fences import is_proxy_fence
@@ -27,10 +27,10 @@ from .given import with_given
 from .handed_numbers import is_handed_on
 from .handed_turns import are_in_turn
 from .lane_order import taken_to_be_in_step
-from .loop_rounds import FEWEST, LoopRounds
+from .loop_rounds import LoopRounds
 from .lowered import Lowered
 from .lowering import build_protocol
-from .machine.doubt import doubt_of, empty_sizes, within_grid, zeros
+from .machine.doubt import doubt_of, empty_sizes, within_grid
 from .machine.execute import Choose, Machine, Question
 from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
@@ -53,7 +53,7 @@ from .machine.trace import (
 from .machine.witness import is_realised
 from .meanings import MEANINGS, PROPERTY_OF
 from .open_waits import open_waits
-from .outcome import Doubt, Equation, Flaw, Outcome, Problem
+from .outcome import Doubt, Flaw, Outcome, Problem
 from .read_values import Answers, are_possible
 from .search import examine
 from .simulate import simulate
@@ -61,6 +61,7 @@ from .spare_ctas import spare_cta
 from .stray_strides import Stride, stray_stride, strides_in
 from .tensor_loads import LoadUses
 from .thread.register_count import most_registers
+from .verification import BLOCK, SEPARATE, Run, Verification, is_of_named_barrier, only_accesses
 
 _EFFORT = 600
 """Actions of runs that are made for all sizes, for each second that verification may take."""
@@ -69,183 +70,13 @@ _STEPS = 400_000
 """Most instructions of the threads of a CTA in one run."""
 _STEPS_FROM_NUMBERS = 100_000
 """The same in a run that starts with numbers, which may be any that lead to a side."""
-_MOST_SHOWN = 4
 _MOST_ANSWERS = 6
 """Most times that a run is made again because a poll hangs that is not repeated; the last time all of them fail."""
-_BLOCK = ("block", -1)
-"""Key of the assumption that the block is the largest that is allowed."""
-_CLUSTERS: tuple[Dim, ...] = (
-    (1, 1, 1), (2, 1, 1), (1, 2, 1), (4, 1, 1), (2, 2, 1), (1, 4, 1), (4, 2, 1), (2, 4, 1), (8, 1, 1), (4, 4, 1),
-    (16, 1, 1),
-)  # fmt: skip
-_MOST_CTAS = max(map(prod, _CLUSTERS))
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One run with a problem: what was decided, the protocol, and what went wrong."""
-
-    trips: int
-    protocol: Protocol
-    traces: tuple[Trace, ...]
-    problems: tuple[Problem, ...]
-    doubt: str = ""
-    """Why there may be no such run, or "" when its path is surely possible."""
-    sure: tuple[Problem, ...] = ()
-    """Problems that a schedule shows whatever the machine took for granted elsewhere."""
-    is_reached: bool = False
-    """Threads surely come to all that the run does, though perhaps with other parameters than a host would pass."""
-
-
-@dataclass(slots=True)
-class Verification:
-    """What all runs of a kernel showed for one launch shape."""
-
-    shape: Shape | None
-    inferred: bool = False
-    runs: int = 0
-    trips: list[int] = field(default_factory=list)
-    """Trip counts of open loops that runs were made for."""
-    seconds: float = 0.0
-    sample: Run | None = None
-    """The run with the most actions, to show; without its traces."""
-    failures: list[Run] = field(default_factory=list)
-    strict: list[Run] = field(default_factory=list)
-    """Runs with what the PTX ISA forbids and released libraries rely on: for pedantic rules."""
-    equations: dict[tuple[str, str], Equation] = field(default_factory=dict)
-    assumptions: dict[tuple[str, int], Assumption] = field(default_factory=dict)
-    required: dict[tuple[str, int], Assumption] = field(default_factory=dict)
-    """What sizes and strides have to be, because the kernel goes wrong where there is nothing to do or to read."""
-    tolerated: dict[Property, dict[str, Assumption]] = field(default_factory=dict)
-    """What released libraries rely on, though the PTX ISA does not give it."""
-    reasons: list[Reason] = field(default_factory=list)
-    """Why something was not decided: bars every good verdict."""
-    least_ctas: int = 0
-    """CTAs that the cluster must have for a run to go on that was not followed; 0 when that was not the trouble."""
-    is_admitted: bool = True
-    """The launch was given, or is one with which a run keeps its contract but for accesses of shared memory."""
-    never_fences: bool = False
-    """No instruction of the kernel is a proxy fence of shared memory."""
-    complete: bool = False
-    """True when every path of the kernel was run: no count bounded a loop, no combination was left out."""
-    for_all: str | None = None
-    """Why what runs for some sizes showed holds for all, None when they are all that was shown."""
-    bounds: list[Reason] = field(default_factory=list)
-    """What the runs do not cover, beyond trip counts: bars `proved`."""
-    memory_doubts: list[Reason] = field(default_factory=list)
-    """Why the absence of races on shared memory is not proved."""
-    provisos: set[str] = field(default_factory=set)
-    """Facts about extents that a proof of slot safety rests on."""
-
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """Return a verdict for each property."""
-        return tuple(self._verdict(each) for each in PROPERTIES)
-
-    def _verdict(self, which: Property) -> Verdict:
-        broken = [p for run in self.failures for p in run.problems if PROPERTY_OF[p.flaw] is which]
-        shown = [p for p in broken if p.demonstrated]
-        doubts = [
-            run.doubt
-            for run in self.failures
-            if run.doubt and any(PROPERTY_OF[p.flaw] is which for p in run.problems)
-        ]
-        certain = next(
-            (
-                p
-                for run in self.failures
-                for p in run.problems
-                if PROPERTY_OF[p.flaw] is which and self.is_sure(run, p)
-            ),
-            None,
-        )
-        if certain is not None:
-            return Verdict(which, VerdictKind.VIOLATED, (Reason(certain.detail, certain.point),))
-        if shown and doubts:
-            detail = f"{shown[0].detail}{self._where(shown[0])}; {doubts[0]}"
-            return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, shown[0].point),))
-        if broken and not shown:
-            detail = f"{broken[0].detail}; no schedule was found that goes wrong"
-            return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
-        if broken:
-            detail = (
-                f"{broken[0].detail}{self._where(broken[0])}; not certain, because of the assumptions listed"
-            )
-            return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
-        if self.reasons or self._has_spread():
-            first = self.reasons[0] if self.reasons else Reason("another property does not hold", -1)
-            return Verdict(which, VerdictKind.UNKNOWN, (first,))
-        if which is Property.SLOT_SAFETY and self.memory_doubts:
-            return Verdict(which, VerdictKind.UNKNOWN, (self.memory_doubts[0],))
-        provisos = which is Property.SLOT_SAFETY and self.provisos
-        taken = (
-            self.equations
-            or self.assumptions
-            or self.required
-            or self.tolerated.get(which)
-            or self.inferred
-            or provisos
-        )
-        kind = VerdictKind.ASSUMES if taken else None
-        if kind is None and self.complete:
-            kind = VerdictKind.PROVED
-        notes = tuple(self.bounds) if self.for_all is None else (Reason(self.for_all, -1),)
-        return Verdict(which, kind or VerdictKind.PROVED_BOUNDED, notes)
-
-    def is_sure(self, run: Run, problem: Problem) -> bool:
-        """Tell whether a run with a problem is certainly possible, for the launch that was verified.
-
-        In a kernel without any proxy fence, neither the launch nor what roles read from shared memory can put one
-        between two accesses: that they come one after the other is all that it takes. This is said of ordinary stores
-        alone, as released kernels multiply what `cp.async` has brought without a fence.
-        """
-        never_fenced = self.never_fences and problem.flaw is Flaw.MISSING_PROXY_FENCE
-        if run.doubt and not (run.is_reached and never_fenced):
-            return False
-        if never_fenced and problem.demonstrated:
-            return any(_is_ordinary(run.protocol, *earlier) for earlier in problem.related)
-        is_known = not self.inferred and _BLOCK not in self.assumptions
-        is_alone = self.shape is not None and self.shape.ctas == 1 and self.is_admitted
-        is_meant = not self.inferred or is_alone
-        return problem in run.sure and (is_known or (is_meant and _only_accesses(run.problems)))
-
-    def _where(self, problem: Problem) -> str:
-        """Return which parameters are zero, and which are not, in the run that shows a problem."""
-        run = next(run for run in self.failures if problem in run.problems)
-        facts = islice(zeros(run.traces[-1].path).items(), _MOST_SHOWN)
-        shown = [f"{show_parameter(name)} is {'' if is_zero else 'not '}0" for name, is_zero in facts]
-        return f" (where {' and '.join(shown)})" if shown else ""
-
-    def _has_spread(self) -> bool:
-        """Tell whether a run went wrong in a way that says nothing of what comes after."""
-        return any(PROPERTY_OF[p.flaw] not in _SEPARATE for run in self.failures for p in run.problems)
 
 
 def _never_fences(cfg: Cfg) -> bool:
     """Tell whether no instruction is a proxy fence of shared memory."""
     return not any(is_proxy_fence(instruction.operation) for instruction in cfg.instructions)
-
-
-def _only_accesses(problems: Sequence[Problem]) -> bool:
-    """Tell whether a run goes wrong in accesses alone: then all roles agree about the work, as the launch meant it.
-
-    So does one where arrivals at a named barrier, whose count the text gives, let accesses pass each other.
-    """
-    accesses = [problem for problem in problems if PROPERTY_OF[problem.flaw] is Property.SLOT_SAFETY]
-    return len(accesses) == len(problems) or (
-        any(problem.demonstrated for problem in accesses)
-        and all(_is_of_named_barrier(problem) for problem in problems if problem not in accesses)
-    )
-
-
-def _is_of_named_barrier(problem: Problem) -> bool:
-    """Tell whether an arrival at a named barrier counts in a phase that depends on the schedule."""
-    name = problem.barrier
-    return problem.flaw is Flaw.EARLY_ARRIVAL and isinstance(name, tuple) and name[:1] == ("bar",)
-
-
-def _is_ordinary(protocol: Protocol, strand: int, point: int) -> bool:
-    """Tell whether a point of a strand accesses shared memory itself and at once."""
-    return any(isinstance(each, Access) and each.point == point for each in protocol.strands[strand].actions)
 
 
 _TOLERATED = {
@@ -258,13 +89,6 @@ _TOLERATED = {
 }
 _UNDECIDED = "not certain: the solver could not tell whether the branches of the run are possible together"
 _IN_STEP = "lanes of a warp run in step between their accesses of shared memory"
-_SEPARATE = frozenset({Property.SLOT_SAFETY, Property.EXIT_SAFETY})
-"""Properties whose failure changes no phase: the others are decided all the same."""
-
-PROPERTIES = (
-    Property.DEADLOCK_FREEDOM, Property.PHASE_SAFETY, Property.TX_BALANCE, Property.LIFECYCLE,
-    Property.SLOT_SAFETY, Property.EXIT_SAFETY,
-)  # fmt: skip
 
 
 def uses_barriers(cfg: Cfg) -> bool:
@@ -292,7 +116,7 @@ def verify(
         return Verification(None, reasons=[Reason("the block size is not known: give it with --launch", -1)])
     if not launch.block_is_exact:
         text = f"the block is taken to have all {block[0] * block[1] * block[2]} threads that it may have"
-        taken = {_BLOCK: Assumption("block", text, -1)}
+        taken = {BLOCK: Assumption("block", text, -1)}
     else:
         taken = {}
     known = launch.cluster
@@ -308,12 +132,12 @@ def verify(
 
     if known is None:
         barriers_only = partial(verifier, Program(cfg, module, launch))
-        shape, is_admitted = _admitted_cluster(barriers_only, _shapes(cfg))
+        shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg))
     else:
         shape, is_admitted = known, True
     result = verifier(program, shape).run()
-    while known is None and prod(shape) < result.least_ctas <= _MOST_CTAS:
-        shape, is_admitted = _admitted_cluster(barriers_only, _shapes(cfg), result.least_ctas)
+    while known is None and prod(shape) < result.least_ctas <= MOST_CTAS:
+        shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg), result.least_ctas)
         if prod(shape) < result.least_ctas:
             break
         result = verifier(program, shape).run()
@@ -325,47 +149,6 @@ def verify(
     result.inferred = known is None and (shape != (1, 1, 1) or bool(result.failures))
     result.seconds = time.process_time() - started
     return result
-
-
-def _shapes(cfg: Cfg) -> tuple[Dim, ...]:
-    """Return cluster shapes to try: first those along x, for a kernel that does not ask where it is along y."""
-    if reads_place_along(cfg, "y"):
-        return _CLUSTERS
-    return tuple(sorted(_CLUSTERS, key=lambda shape: shape[1] > 1))
-
-
-def _admitted_cluster(
-    verifier: Callable[[Dim], _Verifier], shapes: Sequence[Dim], least: int = 1
-) -> tuple[Dim, bool]:
-    """Return the first cluster shape that the masks, addresses and counts of one run admit, and that there is one.
-
-    If there is none, the first whose run goes wrong and may be impossible; else a single CTA. Only shapes with at least
-    `least` CTAs are tried.
-    """
-    doubtful: list[Dim] = []
-    put_off: list[Dim] = []
-    """Shapes that a short run does not suit, for which a longer one could do better."""
-    for cluster in shapes:
-        if prod(cluster) >= least:
-            tried = verifier(cluster)
-            needed = tried.probe(FEWEST)
-            if needed == 1:
-                put_off.append(cluster)
-            elif not needed:
-                needed = tried.probe()
-                if not needed:
-                    return cluster, True
-            least = max(least, needed)
-            if tried.is_in_doubt:
-                doubtful.append(cluster)
-    for cluster in put_off:
-        if prod(cluster) >= least:
-            tried = verifier(cluster)
-            if not tried.probe():
-                return cluster, True
-            if tried.is_in_doubt:
-                doubtful.append(cluster)
-    return (min(doubtful, key=shapes.index) if doubtful else shapes[0]), False
 
 
 def _most_threads(function: Function) -> Dim | None:
@@ -624,7 +407,7 @@ class _Verifier:
             self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         self._note_lanes(traces)
         if outcome.problems and excused:
-            self._excused.update((p.point, p.detail) for p in outcome.problems if _is_of_named_barrier(p))
+            self._excused.update((p.point, p.detail) for p in outcome.problems if is_of_named_barrier(p))
         elif not outcome.problems:
             self._in_order |= plan.came_to
         if outcome.problems and not excused:
@@ -724,7 +507,7 @@ class _Verifier:
 
     def _are_told(self, problems: Sequence[Problem], path: Path) -> bool:
         """Tell whether earlier runs have shown what goes wrong with accesses in a run, which is no more certain."""
-        if not problems or not _only_accesses(problems):
+        if not problems or not only_accesses(problems):
             return not problems
         asked = {(problem.flaw, problem.point) for problem in problems}
         failures = self._result.failures
@@ -756,7 +539,7 @@ class _Verifier:
         outcome: Outcome,
     ) -> Iterator[Problem]:
         """Yield the problems of a run that a schedule shows, and that what was taken for granted has no part in."""
-        harmless = {SHARED_LOAD, GLOBAL_LOAD} if _only_accesses(outcome.problems) else {SHARED_LOAD}
+        harmless = {SHARED_LOAD, GLOBAL_LOAD} if only_accesses(outcome.problems) else {SHARED_LOAD}
         if any(assumption.kind not in harmless for assumption in taken):
             return
         taken = [assumption for assumption in taken if assumption.kind != GLOBAL_LOAD]
@@ -873,7 +656,7 @@ class _Verifier:
         odd = doubt_of(path)
         if odd is None:
             return "" if self._oracle.is_certain((*path, *within_grid(path))) else _UNDECIDED
-        if is_realised(path, self._oracle, thoroughly=bool(problems) and _only_accesses(problems)):
+        if is_realised(path, self._oracle, thoroughly=bool(problems) and only_accesses(problems)):
             return ""
         return f"not certain: the run may be impossible, as {show_atom(odd, 2)} is not followed"
 
@@ -898,7 +681,7 @@ class _Verifier:
                     each for each in failures if not each.doubt or not _shown([each]) <= _shown([run])
                 ]
             failures.append(run)
-        if not all(PROPERTY_OF[problem.flaw] in _SEPARATE for problem in run.problems):
+        if not all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in run.problems):
             raise _EnoughError
 
     def _keep_sample(self, plan: Plan, protocol: Protocol) -> None:
@@ -944,7 +727,7 @@ class _Verifier:
 def _misfits(protocol: Protocol) -> Outcome:
     """Return what goes wrong in one schedule that another cluster shape could mend: no race, and nothing possible."""
     outcome = simulate(without_accesses(protocol))
-    problems = (p for p in outcome.problems if p.demonstrated and PROPERTY_OF[p.flaw] not in _SEPARATE)
+    problems = (p for p in outcome.problems if p.demonstrated and PROPERTY_OF[p.flaw] not in SEPARATE)
     return replace(outcome, problems=tuple(problems))
 
 
@@ -958,9 +741,3 @@ class _EnoughError(Exception):
 
 def _actions(protocol: Protocol) -> int:
     return sum(len(strand.actions) for strand in protocol.strands)
-
-
-def show_equations(result: Verification) -> Iterator[str]:
-    """Yield the equations that the host must meet."""
-    for expected, completed in result.equations:
-        yield f"{expected} == {completed}"

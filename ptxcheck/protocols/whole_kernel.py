@@ -21,7 +21,8 @@ from .machine.trace import Shape
 from .outcome import Flaw, Problem, Step
 from .replay import held_after
 from .simulate import simulate
-from .verify import PROPERTIES, Run, Verification, show_equations, verify
+from .verification import PROPERTIES, Run, Verification, show_equations
+from .verify import verify
 
 _TRAITS = frozenset({Trait.MBARRIER, Trait.ASYNC})
 _RACES = frozenset(

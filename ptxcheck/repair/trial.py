@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from ..ir import Function
 from ..launch import GivenValue, Launch
 from ..protocols.outcome import Flaw
-from ..protocols.verify import Verification, verify
+from ..protocols.verification import Verification
+from ..protocols.verify import verify
 from ..view import KernelView
 
 _SECONDS = 0.5

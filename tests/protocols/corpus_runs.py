@@ -9,7 +9,7 @@ from ptxcheck.config import Config
 from ptxcheck.drawings import views_of
 from ptxcheck.parser import parse_module
 from ptxcheck.positions import Locator
-from ptxcheck.protocols.verify import Run
+from ptxcheck.protocols.verification import Run
 from ptxcheck.source import Source
 from ptxcheck.view import KernelView
 

@@ -15,7 +15,8 @@ from ptxcheck.parser import parse_module
 from ptxcheck.protocols.machine.lockstep import SAME, Gap, gap_of, meet
 from ptxcheck.protocols.machine.shifted import Sizes
 from ptxcheck.protocols.machine.symbol import Atom, Condition, Form
-from ptxcheck.protocols.verify import Verification, verify
+from ptxcheck.protocols.verification import Verification
+from ptxcheck.protocols.verify import verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 

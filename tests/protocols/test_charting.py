@@ -14,7 +14,7 @@ from ptxcheck.protocols.counterexample import Story
 from ptxcheck.protocols.run_chart import Event, EventKind, RunChart
 from ptxcheck.protocols.shared_map import Buffer, BufferUse, shared_map
 from ptxcheck.protocols.simulate import simulate
-from ptxcheck.protocols.verify import Run
+from ptxcheck.protocols.verification import Run
 from ptxcheck.protocols.whole_kernel import steps_of
 
 from .building import FULL, protocol

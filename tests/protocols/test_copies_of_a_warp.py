@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptxcheck.protocols.outcome import Flaw
-from ptxcheck.protocols.verify import Verification
+from ptxcheck.protocols.verification import Verification
 from ptxcheck.verdict import Property, VerdictKind
 
 from .machine.running import kernel

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from ptxcheck.protocols.verify import Verification
+from ptxcheck.protocols.verification import Verification
 from ptxcheck.verdict import Property, VerdictKind
 
 from .verifying import kind, verified

@@ -9,7 +9,7 @@ from ptxcheck.protocols.barrier_names import BarrierNames, barrier_names
 from ptxcheck.protocols.diagram import protocol_graph
 from ptxcheck.protocols.simulate import simulate
 from ptxcheck.protocols.timeline import Timeline, timeline, timeline_svg, timeline_text
-from ptxcheck.protocols.verify import Run
+from ptxcheck.protocols.verification import Run
 from ptxcheck.rules.protocol_kernels import RING
 
 from .test_counterexample import WRONG_BYTES, view

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ptxcheck.cfg import build
 from ptxcheck.launches import from_directives
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.verify import Verification, verify
+from ptxcheck.protocols.verification import Verification
+from ptxcheck.protocols.verify import verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 

@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ...cfg.optypes import Typing, typing_of
-from ...ir import Address, Immediate, Instruction, Operand, Pair, Register, Symbol, Vector
+from ...ir import (
+    Address,
+    Component,
+    FloatImmediate,
+    Immediate,
+    Instruction,
+    Negated,
+    Operand,
+    Pair,
+    Register,
+    Symbol,
+    SymbolOffset,
+    Vector,
+)
 from ...op import Op
 from ...spec import Trait
 from . import lanes
@@ -104,11 +117,28 @@ def _opaque_results(machine: Machine, point: int, instruction: Instruction, guar
             instruction, guard, "volatile", point, hex(guard), visit, differs=0 if one else _ANY
         )
         return
-    sources = [machine.read(r, guard) for r in dict.fromkeys(instruction.reads()) if r not in written]
+    sources: list[Value | str] = [machine.read(register, guard) for register in instruction.reads()]
+    given = [_given(operand) for operand in instruction.operands]
+    if any(given):
+        sources.append(", ".join(given))
     for number, register in enumerate(written):
         if register in machine.program.wanted:
             symbol = lanes.opaque(instruction.operation.text, number, *sources)
             machine.registers.write(register, guard, symbol)
+
+
+def _given(operand: Operand) -> str:
+    """Return what the text of an operand gives besides registers."""
+    match operand:
+        case Immediate() | FloatImmediate() | Symbol() | SymbolOffset() | Component():
+            return str(operand)
+        case Negated():
+            return "!"
+        case Vector(elements=elements):
+            given = [_given(element) for element in elements]
+            return f"{{{', '.join(given)}}}" if any(given) else ""
+        case _:
+            return ""
 
 
 def _move_vector(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from .actions import Access, Action, Protocol, Span, Strand, Transfer
 from .machine.trace import Trace
-from .outcome import Step
+from .outcome import Flaw, Step
 from .search import MEMORY_FLAWS
 from .simulate import simulate
 
@@ -38,7 +38,12 @@ def are_in_turn(protocol: Protocol, traces: Sequence[Trace], stores: AbstractSet
         protocol, strands=tuple(_with_rings(each, turns[each.cta], stores) for each in protocol.strands)
     )
     outcome = simulate(alone)
-    races = any(problem.flaw in MEMORY_FLAWS for problem in (*outcome.problems, *outcome.strict))
+    accesses = {a.point for each in alone.strands for a in each.actions if isinstance(a, Access)}
+    races = any(
+        problem.flaw in MEMORY_FLAWS
+        and (problem.flaw is not Flaw.EXIT_WITH_REMOTE_ACCESS or problem.point in accesses)
+        for problem in (*outcome.problems, *outcome.strict)
+    )
     return not races and not outcome.memory_doubts and _follow(alone, outcome.steps, turns)
 
 

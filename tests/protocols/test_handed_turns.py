@@ -140,3 +140,42 @@ def test_turns_are_taken_for_granted_where_something_else_may_write() -> None:
     other = "    add.u32 place, ring, limit;\n    st.shared.u8 [place], limit;\n"
     result = told(before=other)
     assert "shared-ring" in {each.kind for each in result.assumptions.values()}
+
+
+STAGES = "and.b32 slot, step, 1;\n    shr.u32 parity, step, 1;\n    and.b32 parity, parity, 1;"
+COPY_AT_END = """
+    .reg .b64 out;
+    ld.param.u64 out, [table];
+    @first cp.async.bulk.global.shared::cta.bulk_group [out], [page], 16;
+    @first cp.async.bulk.commit_group;
+    ret;"""
+
+
+@cache
+def told_in_one_place(early: str = "", end: str = "") -> Verification:
+    """Return the verdict where there is one stage, at a constant place, which the second warp may read too early."""
+    listen = LISTEN.replace("FULL_{name}:", "{early}FULL_{name}:").replace("[place]", "[ring]")
+    text = KERNEL.replace("LISTEN(A, 0)", listen.format(name="A", other="0", early=""))
+    late = listen.format(name="B", other="0", early=early)
+    text = text.replace(
+        "LISTEN(B, OTHER)", late.replace("    ld.shared.u32 tile, [ring];\n", "") if early else late
+    )
+    text = text.replace(STAGES, "mov.u32 slot, 0;\\n    and.b32 parity, step, 1;".replace("\\n", "\n"))
+    text = text.replace("st.shared.u32 [place]", "st.shared.u32 [ring]")
+    text = text.replace(".align 4 .b8 ring[8];", ".align 4 .b8 ring[4];\n    .shared .align 16 .b8 page[16];")
+    head, tail = text.rsplit("    ret;", 1)
+    return verified(head + (end or "    ret;") + tail)
+
+
+@pytest.mark.parametrize("end", ["", COPY_AT_END], ids=["alone", "a copy under way at the end"])
+def test_a_constant_place_is_a_ring_of_one(end: str) -> None:
+    result = told_in_one_place(end=end)
+    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.ASSUMES
+    assert {each.kind for each in result.assumptions.values()} == {"global-load"}, "the turns were checked"
+
+
+def test_who_reads_before_it_waits_is_told_an_older_number() -> None:
+    result = told_in_one_place(early="    ld.shared.u32 tile, [ring];\n")
+    good = (VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.ASSUMES)
+    assert kind(result, Property.SLOT_SAFETY) not in good
+    assert kind(result, Property.DEADLOCK_FREEDOM) not in good

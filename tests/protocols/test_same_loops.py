@@ -45,6 +45,7 @@ LOOK:
     mul.wide.u32 at, step, 4;
     add.u64 at, table, at;
     ld{strength}.global.u32 far, [at];
+    {more_steps}
     add.u32 step, step, {stride};
     setp.lt.s32 more, far, limit;
     @more bra LOOK;
@@ -59,10 +60,16 @@ END:
 """
 
 
-def deadlock(start: str = "0", stride: str = "1", strength: str = "") -> VerdictKind:
-    text = KERNEL.format(start=start, stride=stride, strength=strength)
-    result = verified(text)
-    return kind(result, Property.DEADLOCK_FREEDOM)
+UNDECIDED = (VerdictKind.UNKNOWN, VerdictKind.VIOLATED)
+
+
+def deadlock(start: str = "0", stride: str = "1", strength: str = "", more_steps: str = "") -> VerdictKind:
+    text = KERNEL.format(start=start, stride=stride, strength=strength, more_steps=more_steps)
+    return of(text)
+
+
+def of(text: str) -> VerdictKind:
+    return kind(verified(text), Property.DEADLOCK_FREEDOM)
 
 
 def test_copies_of_a_loop_agree() -> None:
@@ -70,13 +77,116 @@ def test_copies_of_a_loop_agree() -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "stride", "strength"),
-    [("1", "1", ""), ("0", "2", ""), ("0", "1", ".relaxed.gpu")],
-    ids=["other start", "other code", "others may store meanwhile"],
+    ("start", "stride", "strength", "more_steps"),
+    [
+        ("1", "1", "", ""),
+        ("0", "2", "", ""),
+        ("0", "1", ".relaxed.gpu", ""),
+        ("0", "1", "", "mul.lo.u32 step, step, 2;"),
+    ],
+    ids=["other start", "other code", "others may store meanwhile", "other code behind an equal first round"],
 )
-def test_what_differs_may_find_something_else(start: str, stride: str, strength: str) -> None:
-    assert deadlock(start, stride, strength) not in (
-        VerdictKind.PROVED,
-        VerdictKind.PROVED_BOUNDED,
-        VerdictKind.ASSUMES,
-    )
+def test_what_differs_may_find_something_else(
+    start: str, stride: str, strength: str, more_steps: str
+) -> None:
+    assert deadlock(start, stride, strength, more_steps) in UNDECIDED
+
+
+COPIES = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry kernel(.param .u64 table, .param .u32 count, .param .u32 wanted)
+.reqntid 64
+{{
+    .shared .align 8 .b64 full;
+    .reg .pred first, other, none, below, inside, more, lost, ready;
+    .reg .b32 thread, count, wanted, at, last, next, tiles, base, chosen, place, end;
+    .reg .b64 table, pointer, wide;
+    mov.u32 thread, %tid.x;
+    setp.eq.u32 first, thread, 0;
+    @first mbarrier.init.shared.b64 [full], 1;
+    bar.sync 0;
+    ld.param.u64 table, [table];
+    ld.param.u32 count, [count];
+    ld.param.u32 wanted, [wanted];
+    setp.gt.u32 other, thread, 31;
+    @other bra CONSUMER;
+    mov.u32 base, 0;
+    mov.u32 chosen, -1;
+    mov.u32 place, 0;
+    mov.u32 at, 0;
+    setp.lt.s32 none, count, 1;
+    @none bra FOUND;
+    ld.global.u32 last, [table];
+SCAN:
+    mul.wide.u32 wide, at, 4;
+    add.u64 wide, table, wide;
+    ld.global.u32 next, [wide+4];
+    sub.u32 tiles, next, last;
+    setp.ge.s32 below, wanted, base;
+    sub.u32 end, wanted, base;
+    add.u32 base, base, tiles;
+    setp.lt.s32 inside, wanted, base;
+    and.pred inside, below, inside;
+    selp.b32 chosen, at, chosen, inside;
+    selp.b32 place, end, place, inside;
+    mov.u32 last, next;
+    add.u32 at, at, 1;
+    setp.lt.s32 more, at, count;
+    @more bra SCAN;
+FOUND:
+    setp.lt.s32 lost, place, 7;
+    @lost bra END;
+    setp.lt.s32 lost, chosen, 0;
+    @lost bra END;
+    @first mbarrier.arrive.shared.b64 _, [full];
+    bra END;
+CONSUMER:
+    mov.u32 chosen, {unfound};
+    mov.u32 place, 0;
+    setp.lt.s32 none, count, 1;
+    @none bra LOOKED;
+    ld.global.u32 last, [table];
+    mov.u32 base, 0;
+    mov.u32 at, 0;
+    add.u64 pointer, table, {offset};
+LOOK:
+    sub.u32 end, wanted, base;
+    setp.ge.s32 below, wanted, base;
+    ld.global.u32 next, [pointer];
+    sub.u32 tiles, next, last;
+    add.u32 base, tiles, base;
+    setp.lt.s32 inside, wanted, base;
+    and.pred inside, below, inside;
+    selp.b32 place, {taken}, place, inside;
+    selp.b32 chosen, at, chosen, inside;
+    add.u64 pointer, pointer, {stride};
+    add.u32 at, at, 1;
+    setp.{relation}.s32 more, at, count;
+    mov.u32 last, next;
+    @more bra LOOK;
+LOOKED:
+    setp.lt.s32 lost, place, 7;
+    @lost bra END;
+    setp.lt.s32 lost, chosen, 0;
+    @lost bra END;
+WAIT:
+    mbarrier.try_wait.parity.shared.b64 ready, [full], 0;
+    @!ready bra WAIT;
+END:
+    ret;
+}}
+"""
+SAME = {"offset": "4", "stride": "4", "relation": "lt", "unfound": "-1", "taken": "end"}
+
+
+def test_copies_that_count_in_other_ways_agree() -> None:
+    assert of(COPIES.format(**SAME)) is VerdictKind.ASSUMES
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("offset", "8"), ("stride", "8"), ("relation", "le"), ("unfound", "5"), ("taken", "base")],
+)
+def test_copies_that_compute_something_else_do_not(name: str, value: str) -> None:
+    assert of(COPIES.format(**(SAME | {name: value}))) in UNDECIDED

@@ -60,6 +60,7 @@ from .resolve import (
     with_pins,
 )
 from .rings import Rings
+from .same_loops import keys_behind
 from .special import special_register
 from .steady import keep_steady
 from .symbol import (
@@ -99,6 +100,7 @@ _STATES = frozenset({Op.MBARRIER_ARRIVE, Op.MBARRIER_ARRIVE_DROP})
 STATE_TOKEN = 1 << 62
 """Bit of a number that stands for the state which the arrive with the event index in the low bits returned."""
 _MOST_PARTS = 32
+_UNLIMITED = 1 << 62
 _MOST_ASKED = 6
 """Most questions to the solver about one address of an ordinary access."""
 _MOST_CTAS = 16
@@ -255,6 +257,7 @@ class Machine:
         self.rings = Rings()
         self._ring_turns: dict[int, int] = {}
         self._specials: dict[tuple[str, str], Value] = {}
+        self._apart: Machine | None = None
 
     def run(self) -> Trace:
         """Run every thread to its exit. Raises NotFollowedError."""
@@ -280,6 +283,19 @@ class Machine:
         within = None if pointer is None else self.layout.within(pointer, size)
         own = self.rank << RANK_SHIFT
         return range(0) if within is None else range(own | within.start, own | within.end)
+
+    def apart(self) -> Machine:
+        """Return a machine of the same CTA that has decided nothing, for what needs nothing but computing."""
+        if self._apart is None:
+            self._apart = Machine(
+                self.program, self.layout, self.shape, self.rank, Decisions(), self._choose, _UNLIMITED
+            )
+            self._apart._speculative = 1
+        return self._apart
+
+    def step_alone(self, point: int, threads: ThreadSet) -> None:
+        """Run one instruction that records nothing. Raises SplitError, NotFollowedError."""
+        self._step(point, threads)
 
     # -- control
 
@@ -649,10 +665,9 @@ class Machine:
             tells.setdefault(ends[register].blocks, register)
         left = [register for register in left if register not in ends or register in tells.values()]
         symbols: dict[Register, Form] = {}
-        keys = [
-            self._loop_key(block, register, threads, truth) or (block, register, visit) for register in left
-        ]
-        for register, key in zip(left, keys, strict=True):
+        keys = keys_behind(self, block, threads) if left else {}
+        for register in left:
+            key = (*keys[register], lanes.key_of(truth)) if register in keys else (block, register, visit)
             alike = differs & LANE and self.program.agrees_in_warps(self.program.join(block), register)
             own = differs & ~LANE if alike else differs
             name = self.program.loop_result(block, register, (*key, own))
@@ -678,21 +693,6 @@ class Machine:
             return self.registers.read(register, threads)
         except SplitError:
             return None
-
-    def _loop_key(
-        self, block: int, register: Register, threads: ThreadSet, truth: Form
-    ) -> tuple[object, ...] | None:
-        """Return what a loop leaves in a register follows from: its code, and the numbers that it starts with."""
-        code = self.program.code_behind(block, register)
-        if code is None:
-            return None
-        try:
-            starts = [self.value(each, threads) for each in code.inputs]
-        except SplitError:
-            return None
-        if any(isinstance(each, np.ndarray) for each in starts):
-            return None
-        return code.text, *map(lanes.key_of, (truth, *starts))
 
     def _differs_into(self, region: Region, threads: ThreadSet) -> int:
         found = 0
@@ -1296,12 +1296,12 @@ class Machine:
         known = None if self._speculative else value
         if point in self.program.ring_stores:
             self.rings.write(address, size, known, threads)
-        else:
+        if point not in self.program.ring_stores or point in self.program.table_stores:
             self.table.write(address, size, known, lanes_of(threads, self.threads))
 
     def forget_stored(self, point: int, threads: ThreadSet) -> None:
         """Note that a store writes some of the bytes that it may write, or none of them."""
-        if point in self.program.ring_stores:
+        if point in self.program.ring_stores and point not in self.program.table_stores:
             return
         if point in self.program.spread_stores:
             places = self._bytes_of_store(point)

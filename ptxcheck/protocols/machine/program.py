@@ -41,9 +41,9 @@ from .accesses import AccessKind, access_kinds
 from .counted import is_counted
 from .layout import declared_sizes
 from .loop_ends import Ends, ends_of
+from .loop_outline import Outline, outline
 from .polling import POLLS, Polling
 from .rings import stores_meeting
-from .same_loops import Code, code_behind
 from .steady import steady_points
 from .symbol import FROM_GLOBAL, FROM_SHARED
 
@@ -135,7 +135,9 @@ class Program:
         self._pointers: dict[int, Pointer | None] = {}
         self._memory: dict[int, int] = {}
         self._ends: dict[tuple[int, Register], Ends | None] = {}
-        self._codes: dict[tuple[int, Register], Code | None] = {}
+        self._outlines: dict[int, Outline | None] = {}
+        self.results_behind: dict[object, Mapping[Register, tuple[object, ...]]] = {}
+        """What names the results of loops (see `same_loops`), by where they are and what they start with."""
         self._results: dict[object, tuple[int, str, int]] = {}
         self._results_of: dict[tuple[int, Register], list[tuple[int, str, int]]] = {}
         self.events = frozenset(
@@ -183,19 +185,31 @@ class Program:
     @cached_property
     def ring_stores(self) -> frozenset[int]:
         """Stores to places of a ring that synchronisation depends on."""
-        return self._stores_to([place for place in self._places_read if place.offset.constant is None], {})
+        read = [place for place in self._places_read.values() if place.offset.constant is None]
+        return self._stores_to(read, {}) | self._turning_stores
+
+    @cached_property
+    def _turning_stores(self) -> frozenset[int]:
+        """Stores to constant places, and what is read there, round by round of loops that synchronise: rings of one."""
+        read = [place for point, place in self._places_read.items() if self._is_turning(point)]
+        stores = ((point, self.place(point)) for point in self.table_stores if self._is_turning(point))
+        return stores_meeting(read, stores, {})
+
+    def _is_turning(self, point: int) -> bool:
+        """Tell whether a point is in a loop that synchronises in each round."""
+        return bool(self.acting_loops(self.cfg.graph.block_of[point]))
 
     @cached_property
     def spread_stores(self) -> frozenset[int]:
         """Stores in which each lane has a place of its own, to a variable that is read at constant places."""
-        read = [place for place in self._places_read if place.offset.constant is not None]
+        read = [place for place in self._places_read.values() if place.offset.constant is not None]
         return self._stores_to(read, self._sizes) - self.ring_stores
 
     @cached_property
-    def _places_read(self) -> tuple[Pointer, ...]:
-        """Where shared memory is read by what synchronisation and places of accesses depend on."""
+    def _places_read(self) -> Mapping[int, Pointer]:
+        """Where shared memory is read by what synchronisation and places of accesses depend on, by point."""
         loads = (p for p in self._closed(self.table_stores) if _loads_from_shared(self.cfg.instructions[p]))
-        return tuple(place for p in sorted(loads) if (place := self.place(p)))
+        return {p: place for p in sorted(loads) if (place := self.place(p))}
 
     def _stores_to(self, read: Sequence[Pointer], sizes: Mapping[tuple[str, int], int]) -> frozenset[int]:
         """Return the stores to computed places that write where some loads read."""
@@ -287,6 +301,41 @@ class Program:
             found.update(registers_of(kind.operand))
         return frozenset(found)
 
+    def read_from(self, block: int) -> frozenset[Register]:
+        """Return registers that relevant instructions read, from the start of a block on, before they write them."""
+        return self._read_from[block]
+
+    @cached_property
+    def _read_from(self) -> Sequence[frozenset[Register]]:
+        cfg = self.cfg
+        effects = [self._read_and_written(block) for block in range(len(cfg.blocks))]
+        found: list[frozenset[Register]] = [frozenset()] * (len(cfg.blocks) + 1)
+        waiting = list(range(len(cfg.blocks)))
+        while waiting:
+            block = waiting.pop()
+            read, written = effects[block]
+            later = frozenset[Register]().union(*(found[each] for each in cfg.successors[block]))
+            now = read | (later - written)
+            if now != found[block]:
+                found[block] = now
+                waiting.extend(cfg.predecessors[block])
+        return found
+
+    def _read_and_written(self, block: int) -> tuple[frozenset[Register], frozenset[Register]]:
+        """Return what a block reads before it writes it, and what it surely writes."""
+        read, written = set[Register](), set[Register]()
+        for point in self.steps[block]:
+            instruction = self.cfg.instructions[point]
+            names = set(instruction.reads())
+            kind = self.accesses.get(point)
+            if point not in self.points and kind is not None:
+                names = set(registers_of(kind.operand))
+                names |= {instruction.guard.register} if instruction.guard is not None else set()
+            read |= names - written
+            if point in self.points and instruction.guard is None:
+                written |= set(instruction.writes())
+        return frozenset(read), frozenset(written)
+
     @cached_property
     def steps(self) -> tuple[tuple[int, ...], ...]:
         """The points of each block that are to be executed."""
@@ -377,12 +426,11 @@ class Program:
             found = self._steady[region] = steady_points(self, region)
         return found
 
-    def code_behind(self, block: int, register: Register) -> Code | None:
-        """Return what gives a register its value behind the region of a branch, None when that is not code alone."""
-        key = block, register
-        if key not in self._codes:
-            self._codes[key] = code_behind(self, block, self.region(block), register)
-        return self._codes[key]
+    def outline(self, block: int) -> Outline | None:
+        """Return the shape of the code behind the branch at the end of a block."""
+        if block not in self._outlines:
+            self._outlines[block] = outline(self, block)
+        return self._outlines[block]
 
     def memory_read(self, block: int) -> int:
         """Return which memory is read in the region of a branch: bits `FROM_SHARED`, `FROM_GLOBAL`."""

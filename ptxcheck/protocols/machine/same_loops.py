@@ -2,176 +2,373 @@
 
 Roles of a kernel often look for their next tile on their own: each runs a copy of one loop over tables of the host.
 What such a loop leaves in a register follows from its code and from what it starts with, as long as it only computes
-and reads memory that no thread of the kernel is taken to write. So results are named by the code, up to the numbering
-of its registers, blocks and labels, and by what it starts with: equal names are equal numbers.
+and reads memory that no thread of the kernel is taken to write. So results are named by what is computed: equal names
+are equal numbers.
+
+Copies differ in their registers, in the order of their instructions, and in how they count: one adds to a pointer
+where another one multiplies an index. So values are named and not instructions. A register that a loop changes by one
+number in each round is what it starts with plus that number times the round; others that are carried around are told
+apart as far as what they start with and what each round leaves in them differ, at first not at all (Alpern, Wegman and
+Zadeck, "Detecting equality of variables in programs", 1988). Two loops whose ways, decisions and carried values have
+the same names make the same steps, round by round.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-from ...cfg.definitions import Name
+import numpy as np
+
 from ...cfg.special import changes, special_name
-from ...ir import Address, Component, Instruction, Negated, Operand, Pair, Register, Symbol, Vector
+from ...ir import Address, Component, Instruction, Operand, Pair, Register, Vector
 from ...spec import Trait
+from . import lanes
 from .accesses import is_strong
+from .loop_outline import Outline, Way
+from .registers import SplitError
+from .symbol import Atom, Form, Value, plus
+from .trace import NotFollowedError, ThreadSet
 
 if TYPE_CHECKING:
-    from .program import Program, Region
+    from .execute import Machine
 
 _MUST_NOT = frozenset({Trait.VOLATILE, Trait.ATOMIC, Trait.CALL, Trait.CROSS_LANE})
 _OUTSIDE = (".global", ".const", ".param")
+_WIDEST = 64
+_MOST_ROUNDS = 40
+
+_Carried: TypeAlias = tuple[int, Register]
+"""A register at the header of a loop."""
+_Held: TypeAlias = dict[Register, Value | None]
+"""What registers hold; None: not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
-    """What computes one register: text without names, and what it starts with."""
+def keys_behind(machine: Machine, block: int, threads: ThreadSet) -> Mapping[Register, tuple[object, ...]]:
+    """Return what names the numbers that registers hold behind a branch and its region.
 
-    text: tuple[object, ...]
-    inputs: tuple[Register | Component, ...]
+    Registers are left out that are not given by code alone.
+    """
+    outline = machine.program.outline(block)
+    if outline is None:
+        return {}
+    starts = {register: _start(machine, register, threads) for register in outline.live[0]}
+    asked = (
+        block,
+        machine.shape,
+        machine.rank,
+        threads,
+        *(None if each is None else lanes.key_of(each) for each in starts.values()),
+    )
+    known = machine.program.results_behind.get(asked)
+    if known is None:
+        known = _Reckoning(machine.apart(), outline, starts, threads).keys()
+        machine.program.results_behind[asked] = known
+    return known
 
 
-def code_behind(program: Program, block: int, region: Region, register: Register) -> Code | None:
-    """Return what gives a register its value behind a branch and its region, None when that is not code alone."""
-    join = program.cfg.blocks[program.join(block)]
-    if not join.points:
+def _start(machine: Machine, register: Register, threads: ThreadSet) -> Value | None:
+    try:
+        value = machine.value(register, threads)
+    except SplitError:
         return None
-    points, inputs = _slice(program, region, program.definitions.before(join.start, register))
-    if not all(_is_code(program.cfg.instructions[point]) for point in points):
+    return None if isinstance(value, np.ndarray) else value
+
+
+class _Reckoning:
+    """What the nodes of an outline compute from what they start with."""
+
+    def __init__(
+        self, machine: Machine, outline: Outline, starts: Mapping[Register, Value | None], threads: ThreadSet
+    ) -> None:
+        self._machine = machine
+        self._outline = outline
+        self._starts = starts
+        self._threads = threads
+        self._steps: dict[_Carried, int] = {}
+        """By how much a round changes a register."""
+        self._lost: set[_Carried] = set()
+        """Registers that do not hold what code alone gives."""
+
+    def keys(self) -> Mapping[Register, tuple[object, ...]]:
+        """Return the names of the results."""
+        outline = self._outline
+        carried = [
+            (node, each) for node in outline.order if node in outline.latches for each in outline.live[node]
+        ]
+        apart = {each: lanes.opaque("carried", each[0], each[1].name, each[1].scope) for each in carried}
+        ends = self._walk(apart)
+        while self._find_steps(apart, ends):
+            ends = self._walk(apart)
+        left = [each for each in carried if each not in self._steps and each not in self._lost]
+        named = self._told_apart(left)
+        if named is None:
+            return {}
+        names, leaving = named
+        ways = self._decided(leaving)
+        if ways is None:
+            return {}
+        reached = self._reaching(left, ends)
+        results: dict[Register, tuple[object, ...]] = {}
+        for register, value in leaving[outline.join].items():
+            own = ends[outline.join].get(register)
+            if value is None or own is None:
+                continue
+            used = reached(own)
+            turning = tuple(
+                sorted({names[each] for each in used}, key=lambda pair: (pair[0].digest, pair[1].digest))
+            )
+            results[register] = ways, turning, lanes.key_of(value)
+        return results
+
+    # -- one walk through the code
+
+    def _walk(self, heads: Mapping[_Carried, Value]) -> list[_Held]:
+        """Run each node once, with given values for what loops carry; return what registers hold at its end."""
+        ends: list[_Held] = [{} for _ in self._outline.ways]
+        for node in self._outline.order:
+            held = self._entering(node, ends, heads)
+            for point in self._outline.points[node]:
+                self._perform(point, held)
+            ends[node] = held
+        return ends
+
+    def _entering(self, node: int, ends: Sequence[_Held], heads: Mapping[_Carried, Value]) -> _Held:
+        outline = self._outline
+        if not node:
+            return dict(self._starts)
+        latches = outline.latches.get(node, frozenset())
+        sources = [each for each in outline.sources[node] if each not in latches]
+        held: _Held = {}
+        for register in outline.live[node]:
+            at = node, register
+            step = self._steps.get(at) if latches else 0
+            if at in self._lost:
+                held[register] = None
+            elif step is None:
+                held[register] = heads[at]
+            else:
+                first = self._merged(node, [ends[each].get(register) for each in sources])
+                turn = lanes.opaque("turn", outline.numbers[node])
+                held[register] = first if first is None or not step else plus(_signed(first), turn, step)
+        return held
+
+    def _merged(self, node: int, values: Sequence[Value | None]) -> Value | None:
+        """Return what one of several ways brings."""
+        known = [each for each in values if isinstance(each, int | Form)]
+        if len(known) < len(values) or not known:
+            return None
+        if all(_same(each, known[0]) for each in known):
+            return known[0]
+        return lanes.opaque("phi", self._outline.numbers[node], *known)
+
+    def _perform(self, point: int, held: _Held) -> None:
+        machine = self._machine
+        instruction = machine.cfg.instructions[point]
+        written = list(dict.fromkeys(instruction.writes()))
+        read = [each for each in instruction.reads() if special_name(each) is None]
+        involved = read if instruction.guard is None else [*read, *written]
+        known = point in machine.program.points and is_code(instruction)
+        if not known or any(held.get(each) is None for each in involved):
+            held.update(dict.fromkeys(written))
+            return
+        for register in written:
+            machine.registers.restore(register, None)
+        for register in involved:
+            value = held[register]
+            assert value is not None
+            machine.registers.write(register, self._threads, value)
+        try:
+            machine.step_alone(point, self._threads)
+            found = {register: machine.registers.read(register, self._threads) for register in written}
+        except (SplitError, NotFollowedError):
+            found = dict.fromkeys(written)
+        held.update((name, None if isinstance(v, np.ndarray) else v) for name, v in found.items())
+
+    # -- what loops carry
+
+    def _find_steps(self, heads: Mapping[_Carried, Value], ends: Sequence[_Held]) -> bool:
+        """Find registers that each round changes by one number, and lost ones; tell whether there are more."""
+        before = len(self._steps) + len(self._lost)
+        for (node, register), head in heads.items():
+            if (node, register) in self._steps or (node, register) in self._lost:
+                continue
+            values = [ends[each].get(register) for each in self._outline.sources[node]]
+            if any(each is None for each in values):
+                self._lost.add((node, register))
+                continue
+            latches = self._outline.latches[node]
+            moves = {
+                _number(ends[each].get(register), head)
+                for each in self._outline.sources[node]
+                if each in latches
+            }
+            if len(moves) == 1 and (move := moves.pop()) is not None:
+                self._steps[node, register] = move
+        return len(self._steps) + len(self._lost) > before
+
+    def _told_apart(
+        self, left: Sequence[_Carried]
+    ) -> tuple[dict[_Carried, tuple[Atom, Atom]], list[_Held]] | None:
+        """Return names of what is carried, each with what rounds make it in such names, and a walk with them."""
+        outline = self._outline
+        names = {each: _atom(lanes.opaque("phi", outline.numbers[each[0]])) for each in left}
+        for _ in range(_MOST_ROUNDS):
+            ends = self._walk({each: Form(((name, 1),)) for each, name in names.items()})
+            finer: dict[_Carried, Atom] = {}
+            for node, register in left:
+                values = [ends[each].get(register) for each in outline.sources[node]]
+                known = [each for each in values if each is not None]
+                if len(known) < len(values):
+                    return None
+                finer[node, register] = _atom(lanes.opaque("phi", outline.numbers[node], *known))
+            if len(set(finer.values())) == len(set(names.values())):
+                return {each: (names[each], finer[each]) for each in left}, ends
+            names = finer
         return None
-    return _Encoder(program, region, points).encode(block, register, inputs)
+
+    def _decided(self, ends: Sequence[_Held]) -> tuple[object, ...] | None:
+        """Return the ways through the nodes with what decides them, None when that is not code alone."""
+        outline = self._outline
+        found: dict[int, object] = {}
+        for node in outline.order:
+            ways = outline.ways[node]
+            if len(ways) < 2 and len(outline.sources[node]) == 1 and node:
+                continue
+            described: list[object] = []
+            for way in ways:
+                decided = _decides(way, ends[node])
+                if decided is None:
+                    return None
+                described.append((outline.numbers[way.target] if way.target >= 0 else -1, *decided))
+            found[outline.numbers[node]] = tuple(described)
+        return tuple(sorted(found.items()))  # numbers differ, so that nothing else is compared
+
+    def _reaching(self, left: Sequence[_Carried], ends: Sequence[_Held]) -> _Reaching:
+        outline = self._outline
+        into = {
+            (node, register): [ends[each].get(register) for each in outline.sources[node]]
+            for node, register in left
+        }
+        deciding = [
+            ends[node].get(register)
+            for node in outline.order
+            for way in outline.ways[node]
+            for register in (way.guard.register if way.guard else None, way.index)
+            if register is not None
+        ]
+        return _Reaching(into, deciding)
 
 
-def _slice(program: Program, region: Region, result: Name) -> tuple[frozenset[int], frozenset[Register]]:
-    """Return the points of a region that a name depends on, branches included, and what they read from before it."""
-    cfg, definitions = program.cfg, program.definitions
-    branches = [cfg.blocks[each].last for each in region.blocks if len(cfg.graph.outgoing[each]) > 1]
-    names = [result, *(name for point in branches for name in definitions.read_at(point))]
-    points, inputs, seen = set(branches), set[Register](), set[Name]()
-    while names:
-        name = names.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        sites = definitions.instructions_behind(name)
-        inside = [site for site in sites if cfg.graph.block_of[site] in region.blocks]
-        if len(inside) < max(len(sites), 1):
-            inputs.add(name.register)
-        for site in inside:
-            points.add(site)
-            names.extend(definitions.read_at(site))
-    return frozenset(points), frozenset(inputs)
+class _Reaching:
+    """Which carried registers a value depends on, and all decisions besides."""
+
+    def __init__(
+        self, into: Mapping[_Carried, Sequence[Value | None]], deciding: Sequence[Value | None]
+    ) -> None:
+        self._into = into
+        self._by_text: dict[tuple[object, ...], _Carried] = {
+            (node, name.name, name.scope): (node, name) for node, name in into
+        }
+        self._inside: dict[Atom, frozenset[_Carried]] = {}
+        self._always = self._closed(deciding)
+
+    def __call__(self, value: Value) -> frozenset[_Carried]:
+        return self._always | self._closed([value])
+
+    def _closed(self, values: Sequence[Value | None]) -> frozenset[_Carried]:
+        found: set[_Carried] = set()
+        waiting = list(values)
+        while waiting:
+            value = waiting.pop()
+            if not isinstance(value, Form):
+                continue
+            for name, _ in value.terms:
+                fresh = self._named(name) - found
+                found |= fresh
+                for each in fresh:
+                    waiting.extend(self._into[each])
+        return frozenset(found)
+
+    def _named(self, name: Atom) -> frozenset[_Carried]:
+        known = self._inside.get(name)
+        if known is None:
+            if name.inner[0] == "carried":
+                at = self._by_text.get(name.inner[1:])
+                known = frozenset() if at is None else frozenset({at})
+            else:
+                known = frozenset[_Carried]()
+                waiting: list[object] = list(name.inner)
+                while waiting:
+                    part = waiting.pop()
+                    if isinstance(part, Atom):
+                        known |= self._named(part)
+                    elif isinstance(part, tuple):
+                        waiting.extend(part)
+            self._inside[name] = known
+        return known
 
 
-def _is_code(instruction: Instruction) -> bool:
+def _decides(way: Way, held: _Held) -> tuple[object, ...] | None:
+    """Return what decides about a way: the truth of its guard, or the index of its jump table and the cases."""
+    if way.index is not None:
+        value = held.get(way.index)
+        return None if value is None else (lanes.key_of(value), way.cases)
+    if way.guard is None:
+        return ()
+    value = held.get(way.guard.register)
+    return None if value is None else (lanes.key_of(lanes.negate(value) if way.guard.negated else value),)
+
+
+def _signed(value: Value) -> int | Form:
+    """Return a number as it stands in a form: one that fills a register is negative."""
+    assert isinstance(value, int | Form)
+    if isinstance(value, int):
+        width = 32 if value >> 32 == 0 else _WIDEST
+        return int(lanes.signed(value, width))
+    return value
+
+
+def _number(value: Value | None, head: Value) -> int | None:
+    """Return by how much a value is more than another one, None when that is no number."""
+    assert value is not None
+    apart = lanes.subtract(value, head, _WIDEST)
+    return int(lanes.signed(apart, _WIDEST)) if isinstance(apart, int) else None
+
+
+def _same(one: Value, other: Value) -> bool:
+    return one is other or (type(one) is type(other) and bool(one == other))
+
+
+def _atom(form: Form) -> Atom:
+    return form.terms[0][0]
+
+
+def is_code(instruction: Instruction) -> bool:
+    """Tell whether what an instruction gives follows from what it reads, and from memory that does not change."""
     operation = instruction.operation
-    if Trait.BRANCH in operation.traits:
-        return True
+    if any(map(_changes, instruction.operands)):
+        return False
     if Trait.LOAD in operation.traits:
         space = operation.slots.get("space", "")
         return space.startswith(_OUTSIDE) and not is_strong(operation)
     return Trait.PURE in operation.traits and _MUST_NOT.isdisjoint(operation.traits)
 
 
-class _Encoder:
-    """Numbers registers and blocks in the order in which the code comes to them."""
-
-    def __init__(self, program: Program, region: Region, points: frozenset[int]) -> None:
-        self._cfg = program.cfg
-        self._region = region
-        self._points = points
-        self._registers: dict[Register, int] = {}
-        self._specials: dict[str, Register | Component] = {}
-
-    def encode(self, block: int, register: Register, inputs: frozenset[Register]) -> Code | None:
-        order = self._order(block)
-        numbers = {each: number for number, each in enumerate(order)}
-        text: list[object] = []
-        for each in order:
-            if each != block:
-                text.extend(
-                    self._instruction(point)
-                    for point in self._cfg.blocks[each].points
-                    if point in self._points
-                )
-            edges = self._cfg.graph.outgoing[each]
-            text.append(
-                tuple(
-                    (numbers.get(e.target, -1), e.kind.name, self._guarded(e.guard), e.cases) for e in edges
-                )
-            )
-        if None in text:
-            return None
-        text.append(self._number(register))
-        starts = sorted(sorted(inputs, key=lambda each: (each.scope, each.name)), key=self._number)
-        text.append(tuple(map(self._number, starts)))
-        return Code(tuple(text), (*starts, *self._specials.values()))
-
-    def _order(self, block: int) -> list[int]:
-        order: list[int] = []
-        waiting = [block]
-        while waiting:
-            each = waiting.pop()
-            if each not in order:
-                order.append(each)
-                waiting.extend(
-                    edge.target
-                    for edge in reversed(self._cfg.graph.outgoing[each])
-                    if edge.target in self._region.blocks
-                )
-        return order
-
-    def _number(self, register: Register) -> int:
-        return self._registers.setdefault(register, len(self._registers))
-
-    def _guarded(self, guard: object) -> object:
-        register = getattr(guard, "register", None)
-        return None if register is None else (self._number(register), getattr(guard, "negated", False))
-
-    def _instruction(self, point: int) -> object | None:
-        instruction = self._cfg.instructions[point]
-        if Trait.BRANCH in instruction.operation.traits:
-            return "branch"
-        try:
-            operands = tuple(map(self._operand, instruction.operands))
-        except _ChangingError:
-            return None
-        return instruction.operation.text, self._guarded(instruction.guard), operands
-
-    def _operand(self, operand: Operand | None) -> object:
-        match operand:
-            case Register() | Component():
-                return self._read(operand)
-            case Symbol():
-                return operand.name, operand.scope
-            case Negated():
-                return "not", self._operand(operand.operand)
-            case Pair():
-                return self._operand(operand.first), self._operand(operand.second)
-            case Vector():
-                return tuple(map(self._operand, operand.elements))
-            case Address():
-                return (
-                    "at",
-                    self._operand(operand.base),
-                    operand.offset,
-                    tuple(map(self._operand, operand.extra)),
-                )
-            case _:
-                return operand
-
-    def _read(self, operand: Register | Component) -> object:
-        name = special_name(operand)
-        if name is not None:
-            if changes(name):
-                raise _ChangingError
-            self._specials.setdefault(name, operand)
-            return name
-        if isinstance(operand, Component):
-            return self._number(operand.base), operand.field
-        return self._number(operand)
+def _changes(operand: Operand | None) -> bool:
+    """Tell whether an operand differs from read to read."""
+    match operand:
+        case Register() | Component():
+            name = special_name(operand)
+            return name is not None and changes(name)
+        case Pair():
+            return _changes(operand.first) or _changes(operand.second)
+        case Vector():
+            return any(map(_changes, operand.elements))
+        case Address():
+            return _changes(operand.base) or any(map(_changes, operand.extra))
+        case _:
+            return False
 
 
-class _ChangingError(Exception):
-    """A special register differs from read to read."""
+__all__ = ["is_code", "keys_behind"]

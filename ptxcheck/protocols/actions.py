@@ -41,6 +41,10 @@ class Barrier:
     offset: int
 
 
+OPEN_END = 1 << 24
+"""End of the bytes that an access may reach whose array has no known end: more than any CTA has."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
     """Bytes of shared memory: rank of the CTA, offset of the first one, how many.
@@ -58,6 +62,11 @@ class Span:
     @property
     def end(self) -> int:
         return self.start + self.size
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether nothing says how far an access may reach behind the start of its array."""
+        return not self.exact and self.start >= 0 and self.start + self.reach == OPEN_END
 
     def may_meet(self, other: Span) -> bool:
         """Tell whether some bytes may be in both; what has no known extent is taken to stay in its slot."""

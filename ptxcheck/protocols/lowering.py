@@ -16,7 +16,7 @@ from ..cfg.cfg import Cfg
 from ..isa.modifier import Mod
 from ..op import Op
 from ..spec import Operation, Trait
-from .actions import Access, Action, Barrier, Protocol, Span, Strand
+from .actions import OPEN_END, Access, Action, Barrier, Protocol, Span, Strand
 from .lowered import Lowered
 from .machine.registers import lanes_of
 from .machine.resolve import at_thread
@@ -332,6 +332,9 @@ class _Events:
 def _unknown(occurrence: Occurrence, access: MemoryAccess) -> Iterator[Span]:
     """Yield what an access may touch whose address is not known."""
     within = access.within
+    if within is None and access.array is not None:
+        yield Span(occurrence.rank, access.array, 0, exact=False, reach=OPEN_END - access.array)
+        return
     if within is None:
         yield Span(occurrence.rank, -1, access.size, exact=False)
         return

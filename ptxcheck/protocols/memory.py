@@ -22,13 +22,13 @@ that a touch may reach beyond them, up to the end of its slot, give doubts.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .actions import Access, Fence, Init, Protocol, Proxy, Span, Transfer
+from .actions import OPEN_END, Access, Fence, Init, Protocol, Proxy, Span, Transfer
 from .clock import Component, Row
 from .conflicts import (
     Column,
@@ -51,6 +51,10 @@ _NO_LIMIT = 1 << 24
 _BUDGET = 2_000_000
 _MOST_DOUBTFUL = 10_000
 """Pairs that may meet and are in doubt which are told apart."""
+_OPEN = (
+    "an index into dynamic shared memory that is not known counts up from the start of its array, and ends in front of "
+    "the next copy or mbarrier"
+)
 _FILLED = "each tile that is multiplied is filled by the copies that start in it"
 THREAD_COPIES = "cp.async"
 MATRIX_PIPELINES = frozenset({"wgmma", "tcgen05"})
@@ -141,6 +145,7 @@ class Memory:
         most: Mapping[tuple[int, int], int],
     ) -> list[Spans]:
         """Return all bytes that each touch may reach."""
+        arrays = _arrays(touches, starts)
         known: dict[tuple[Spans, int], Spans] = {}
         found = []
         for touch in touches:
@@ -150,7 +155,9 @@ class Memory:
             limit = most.get((touch.strand, touch.index), _NO_LIMIT) if touch.writes else _NO_LIMIT
             key = touch.spans, limit
             if key not in known:
-                known[key] = tuple(_extended(span, starts, limit) for span in touch.spans)
+                known[key] = tuple(
+                    arrays[span] if span in arrays else _extended(span, starts, limit) for span in touch.spans
+                )
             found.append(known[key])
         return found
 
@@ -159,8 +166,11 @@ class Memory:
         found = []
         if any(not span.exact and not span.reach for touch in touches for span in touch.spans):
             found.append("each copy and each matrix operand stays inside the slot that it starts in")
-        if any(span.reach and not touch.is_asynchronous for touch in touches for span in touch.spans):
+        ordinary = [span for touch in touches if not touch.is_asynchronous for span in touch.spans]
+        if any(span.reach and not span.is_open for span in ordinary):
             found.append("an index into shared memory that is not known stays inside its variable")
+        if any(span.is_open for span in ordinary):
+            found.append(_OPEN)
         return tuple(found)
 
     # -- comparison
@@ -441,6 +451,20 @@ def _slot_starts(protocol: Protocol, touches: Sequence[Touch]) -> Mapping[int, S
             if isinstance(each, Init):
                 starts.setdefault(each.barrier.cta, set()).add(each.barrier.offset)
     return {cta: sorted(found) for cta, found in starts.items()}
+
+
+def _arrays(touches: Sequence[Touch], starts: Mapping[int, Sequence[int]]) -> Mapping[Span, Span]:
+    """Return the bytes of arrays that are accessed at unknown places; between two slots they are one array."""
+    opened = {span for touch in touches for span in touch.spans if span.is_open}
+    found: dict[Span, Span] = {}
+    first: dict[tuple[int, int], int] = {}
+    for span in sorted(opened):
+        known = starts.get(span.cta, ())
+        place = bisect_right(known, span.start)
+        begin = first.setdefault((span.cta, place), span.start)
+        end = known[place] if place < len(known) else OPEN_END
+        found[span] = Span(span.cta, begin, end - begin, exact=False)
+    return found
 
 
 def _extended(span: Span, starts: Mapping[int, Sequence[int]], most: int = _NO_LIMIT) -> Span:

@@ -84,7 +84,6 @@ from .trace import (
     SHARED_RING,
     Access,
     Assumption,
-    Bytes,
     Event,
     NotFollowedError,
     Peek,
@@ -1245,8 +1244,7 @@ class Machine:
             if access is not None:
                 if certain and kind.space and isinstance(placed, Form):
                     self._check_cluster(point, placed, held)
-                within = self._within(point, access)
-                self._add_access(point, held, threads, replace(access, certain=certain, within=within))
+                self._add_access(point, held, threads, self._bounded(point, replace(access, certain=certain)))
 
     def _check_cluster(self, point: int, address: Form, threads: ThreadSet) -> None:
         """Raise NotFollowedError when a symbol, in the first thread, is in a CTA that the cluster does not have."""
@@ -1264,10 +1262,15 @@ class Machine:
             text = f"an address is in CTA {rank} of a cluster of {self.shape.ctas}"
             raise NotFollowedError(text, point, ctas=rank + 1)
 
-    def _within(self, point: int, access: Access) -> Bytes | None:
-        """Return the bytes that an access stays inside whose address is not known."""
-        pointer = self.program.pointer(point) if access.address is None else None
-        return None if pointer is None else self.layout.within(pointer, access.size)
+    def _bounded(self, point: int, access: Access) -> Access:
+        """Return an access with the bytes that it stays inside, or where its array starts, if it has no address."""
+        if access.address is not None:
+            return access
+        pointer = self.program.pointer(point)
+        within = None if pointer is None else self.layout.within(pointer, access.size)
+        if within is not None:
+            return replace(access, within=within)
+        return replace(access, array=self.layout.open_array(self.program.array_start(point)))
 
     def _add_access(self, point: int, guard: ThreadSet, threads: ThreadSet, access: Access) -> None:
         self._append(point, guard, {}, threads, access)
@@ -1284,8 +1287,7 @@ class Machine:
         for point, kind in self._accesses_of(region):
             if kind.operand.base in region.written:
                 access = Access(kind.reads, kind.writes, None, kind.size, kind.lanes, certain=False)
-                within = self._within(point, access)
-                self._add_access(point, threads, threads, replace(access, within=within))
+                self._add_access(point, threads, threads, self._bounded(point, access))
             else:
                 self._add_accesses(point, kind, threads, threads, certain=False)
 

@@ -9,6 +9,7 @@ from ...cfg.addresses import Pointer
 from ...ir import Function, Module, Symbol, Variable
 from ...launch import GivenValue
 from . import lanes
+from .open_arrays import Start
 from .symbol import Form, Value, atom
 from .trace import PARAM_WINDOW, RANK_SHIFT, Bytes
 
@@ -58,6 +59,15 @@ class Layout:
         if length:
             end = min(end, start + length)
         return Bytes(begin, end, base.window.startswith(_PEER)) if begin < end <= _END else None
+
+    def open_array(self, start: Start | None) -> int | None:
+        """Return where an array starts in a variable of the CTA that has no declared size, None for all others."""
+        if start is None or start[0].window:
+            return None
+        base, offset = start
+        variable = base.name, base.scope
+        at = None if variable in self.sizes or offset < 0 else self.shared.get(variable)
+        return None if at is None or at + offset >= _END else at + offset
 
     def parameter(self, offset: int, size: int) -> Form | int:
         """Return the given number or the symbol of a parameter word at an offset of parameter space."""

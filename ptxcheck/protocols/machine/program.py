@@ -42,6 +42,7 @@ from .counted import is_counted
 from .layout import declared_sizes
 from .loop_ends import Ends, ends_of
 from .loop_outline import Outline, outline
+from .open_arrays import Start, array_start
 from .polling import POLLS, Polling
 from .rings import stores_meeting
 from .steady import steady_points
@@ -133,6 +134,7 @@ class Program:
         self.made: dict[int, Step] = {}
         """How to run each instruction that was run."""
         self._pointers: dict[int, Pointer | None] = {}
+        self._arrays: dict[int, Start | None] = {}
         self._memory: dict[int, int] = {}
         self._ends: dict[tuple[int, Register], Ends | None] = {}
         self._outlines: dict[int, Outline | None] = {}
@@ -149,6 +151,12 @@ class Program:
         if point not in self._pointers:
             self._pointers[point] = self._facts.address(point, self.accesses[point].operand)
         return self._pointers[point]
+
+    def array_start(self, point: int) -> Start | None:
+        """Return where the array starts that an access of shared memory is into."""
+        if point not in self._arrays:
+            self._arrays[point] = array_start(self._facts, self.pointer(point))
+        return self._arrays[point]
 
     def _is_event(self, point: int, instruction: Instruction) -> bool:
         operation = instruction.operation

@@ -98,6 +98,8 @@ class Access:
     """False in code that some or all of the threads may skip: the access may happen, or not."""
     within: Bytes | None = None
     """What it stays inside when its address is not known, None: all shared memory."""
+    array: int | None = None
+    """Where the array starts that it is into when neither is known, nor how long the array is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

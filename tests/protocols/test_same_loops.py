@@ -115,7 +115,9 @@ COPIES = """.version 8.6
     mov.u32 chosen, -1;
     mov.u32 place, 0;
     mov.u32 at, 0;
-    setp.lt.s32 none, count, 1;
+    setp.lt.s32 none, count, {fewest};
+    @none bra FOUND;
+    setp.lt.u32 none, count, 3;
     @none bra FOUND;
     ld.global.u32 last, [table];
 SCAN:
@@ -144,7 +146,10 @@ FOUND:
 CONSUMER:
     mov.u32 chosen, {unfound};
     mov.u32 place, 0;
-    setp.lt.s32 none, count, 1;
+    setp.lt.s32 none, count, {fewest};
+    @none bra LOOKED;
+    sub.u32 end, count, 1;
+    setp.lt.u32 none, {few};
     @none bra LOOKED;
     ld.global.u32 last, [table];
     mov.u32 base, 0;
@@ -178,6 +183,7 @@ END:
 }}
 """
 SAME = {"offset": "4", "stride": "4", "relation": "lt", "unfound": "-1", "taken": "end"}
+SAME |= {"few": "end, 2", "fewest": "1"}
 
 
 def test_copies_that_count_in_other_ways_agree() -> None:
@@ -186,7 +192,14 @@ def test_copies_that_count_in_other_ways_agree() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("offset", "8"), ("stride", "8"), ("relation", "le"), ("unfound", "5"), ("taken", "base")],
+    [
+        ("offset", "8"),
+        ("stride", "8"),
+        ("relation", "le"),
+        ("unfound", "5"),
+        ("taken", "base"),
+        ("few", "end, 3"),
+    ],
 )
 def test_copies_that_compute_something_else_do_not(name: str, value: str) -> None:
     assert of(COPIES.format(**(SAME | {name: value}))) in UNDECIDED

@@ -51,6 +51,8 @@ class Outline:
     """Each node before those that it leads to, but for loops."""
     latches: Mapping[int, frozenset[int]]
     """Nodes that lead back to each header of a loop."""
+    parents: tuple[int | None, ...]
+    """The immediate dominator of each node."""
     numbers: tuple[int, ...]
     """Number of each node; a node without one has that of the node it leads to."""
 
@@ -81,7 +83,7 @@ def outline(program: Program, block: int) -> Outline | None:
         return None
     latches = {loop.header: frozenset(loop.latches) for loop in forest.loops}
     numbers, sources = _numbered(ways, before)
-    return Outline(ways, sources, points, live, tree.order, latches, numbers)
+    return Outline(ways, sources, points, live, tree.order, latches, tree.parent, numbers)
 
 
 def _ways(program: Program, blocks: tuple[int, ...]) -> tuple[tuple[Way, ...], ...] | None:

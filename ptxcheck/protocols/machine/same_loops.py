@@ -27,7 +27,7 @@ from . import lanes
 from .accesses import is_strong
 from .loop_outline import Outline, Way
 from .registers import SplitError
-from .symbol import Atom, Form, Value, plus
+from .symbol import Atom, Condition, Decisions, Form, Value, plus
 from .trace import NotFollowedError, ThreadSet
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ _Carried: TypeAlias = tuple[int, Register]
 """A register at the header of a loop."""
 _Held: TypeAlias = dict[Register, Value | None]
 """What registers hold; None: not known."""
+_Said: TypeAlias = tuple[tuple[Condition, bool], ...]
+"""Conditions that were decided, with their truth."""
 
 
 def keys_behind(machine: Machine, block: int, threads: ThreadSet) -> Mapping[Register, tuple[object, ...]]:
@@ -231,18 +233,34 @@ class _Reckoning:
         """Return the ways through the nodes with what decides them, None when that is not code alone."""
         outline = self._outline
         found: dict[int, object] = {}
+        said: dict[int, _Said] = {}
         for node in outline.order:
+            said[node] = self._said_on_the_way(node, said, ends)
             ways = outline.ways[node]
             if len(ways) < 2 and len(outline.sources[node]) == 1 and node:
                 continue
             described: list[object] = []
             for way in ways:
-                decided = _decides(way, ends[node])
+                decided = _decides(way, ends[node], said[node])
                 if decided is None:
                     return None
                 described.append((outline.numbers[way.target] if way.target >= 0 else -1, *decided))
             found[outline.numbers[node]] = tuple(described)
         return tuple(sorted(found.items()))  # numbers differ, so that nothing else is compared
+
+    def _said_on_the_way(self, node: int, said: Mapping[int, _Said], ends: Sequence[_Held]) -> _Said:
+        """Return what holds at a node as it decided the ways there."""
+        outline = self._outline
+        sources, parent = outline.sources[node], outline.parents[node]
+        if not node or parent is None:
+            return ()
+        ways = [way for way in outline.ways[sources[0]] if way.target == node]
+        guard = ways[0].guard if len(sources) == 1 and len(ways) == 1 else None
+        value = None if guard is None else ends[sources[0]].get(guard.register)
+        if guard is None or not isinstance(value, Form):
+            return said[parent]
+        condition, positive = lanes.condition_of(value)
+        return (*said[parent], (condition, positive != guard.negated))
 
     def _reaching(self, left: Sequence[_Carried], ends: Sequence[_Held]) -> _Reaching:
         outline = self._outline
@@ -309,7 +327,7 @@ class _Reaching:
         return known
 
 
-def _decides(way: Way, held: _Held) -> tuple[object, ...] | None:
+def _decides(way: Way, held: _Held, said: _Said) -> tuple[object, ...] | None:
     """Return what decides about a way: the truth of its guard, or the index of its jump table and the cases."""
     if way.index is not None:
         value = held.get(way.index)
@@ -317,7 +335,23 @@ def _decides(way: Way, held: _Held) -> tuple[object, ...] | None:
     if way.guard is None:
         return ()
     value = held.get(way.guard.register)
-    return None if value is None else (lanes.key_of(lanes.negate(value) if way.guard.negated else value),)
+    if not isinstance(value, Form):
+        return None if value is None else (lanes.key_of(lanes.negate(value) if way.guard.negated else value),)
+    condition, positive = lanes.condition_of(value)
+    relation, form = condition.relation, condition.form
+    if relation == "below" and _is_positive(form, said):
+        relation = "lt"  # compilers write `n < 8` as `n - 1 < 7` where n is positive
+    if relation == "below":
+        return relation, form.terms, form.constant, condition.bound, positive != way.guard.negated
+    return relation, form.terms, condition.bound - form.constant, positive != way.guard.negated
+
+
+def _is_positive(form: Form, said: _Said) -> bool:
+    """Tell whether a number is not negative, by what was decided before."""
+    decisions = Decisions()
+    for condition, truth in said:
+        decisions.assume(condition, truth)
+    return decisions.implied(Condition("lt", form, 0)) is False
 
 
 def _signed(value: Value) -> int | Form:

@@ -14,6 +14,8 @@ from ptxcheck.launches import launch_of
 
 _BLOCKS = {"cute_0": 128, "gemm_low_latency": 256}
 """Threads that the host launches: `dimBlock` of the CuTe tutorials, `config.blockDim` of `tgv_gemm.cuh`."""
+_CLUSTERS = {"cute_03": (4, 4, 1), "cute_04": (4, 4, 1), "cute_05": (4, 4, 1), "77_mla": (2, 1, 1)}
+"""Clusters that the host launches: `dimCluster` of the tutorials, `Kernel::ClusterShape` of `sm100_mla.hpp`."""
 
 
 def add_arguments(parser: argparse.ArgumentParser, groups: Sequence[str]) -> None:
@@ -35,12 +37,13 @@ def built_files(options: argparse.Namespace, groups: Sequence[str]) -> Iterator[
 
 
 def host_launch(function: Function, file: str) -> Launch:
-    """Return the launch of a kernel; where its text does not state the block, that of the host code of its file."""
+    """Return the launch of a kernel, with the block and cluster that the host code of its file is known to use."""
     launch, _ = launch_of(function, [])
     threads = next((count for name, count in _BLOCKS.items() if name in file), None)
-    if threads is None:
-        return launch
-    return replace(launch, block=(threads, 1, 1), block_is_exact=True, max_threads=threads)
+    cluster = next((shape for name, shape in _CLUSTERS.items() if name in file), None)
+    if threads is not None:
+        launch = replace(launch, block=(threads, 1, 1), block_is_exact=True, max_threads=threads)
+    return launch if cluster is None else replace(launch, cluster=cluster)
 
 
 __all__ = ["add_arguments", "built_files", "host_launch"]

@@ -6,7 +6,8 @@ another one, than there ends the search. That is why a state needs no memory of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, TypeAlias
@@ -98,6 +99,20 @@ class WrongError(Exception):
 def _by_name(meeting: tuple[tuple[object, ...], object]) -> str:
     """Return what meetings are sorted by: their names are of several kinds."""
     return _shown(meeting[0])
+
+
+def _found(
+    meetings: Sequence[tuple[tuple[object, ...], Gathered]], name: tuple[object, ...]
+) -> tuple[int, Gathered]:
+    """Return where a meeting is or would be among sorted ones, and what has gathered there."""
+    place = bisect_left(meetings, _shown(name), key=_by_name)
+    return place, meetings[place][1] if _name_at(meetings, place) == name else Gathered()
+
+
+def _name_at(
+    meetings: Sequence[tuple[tuple[object, ...], Gathered]], place: int
+) -> tuple[object, ...] | None:
+    return meetings[place][0] if place < len(meetings) else None
 
 
 @cache
@@ -221,7 +236,8 @@ class Explicit:
         inside = state.inside
         if inside[strand]:
             inside = (*inside[:strand], False, *inside[strand + 1 :])
-        return self._settled(state._replace(at=at, inside=inside)), step
+        moved = state._replace(at=at, inside=inside)
+        return self._settled(moved) if at[strand] == len(self._actions[strand]) else moved, step
 
     def _settled(self, state: State) -> State:
         """Complete counted barriers at which the rest of the threads has ended."""
@@ -277,19 +293,20 @@ class Explicit:
     def _meet(self, state: State, strand: int, action: Rendezvous) -> tuple[State, Step] | None:
         index = state.at[strand]
         if not action.arrives or state.inside[strand]:
-            before = dict(state.meetings).get(action.name, Gathered())
+            _, before = _found(state.meetings, action.name)
             joined = self._joined_before(strand, index + 1 if action.arrives else index, action.name)
             return self._moved(state, strand, joined) if before.generation > joined else None
         state, generation = self._gather(state, strand, action)
+        if action.without_exited:
+            state = self._settled(state)
         if not action.waits:
             return self._moved(state, strand, generation)
         inside = (*state.inside[:strand], True, *state.inside[strand + 1 :])
-        return self._settled(state._replace(inside=inside)), Step(strand, index, generation)
+        return state._replace(inside=inside), Step(strand, index, generation)
 
     def _gather(self, state: State, strand: int, action: Rendezvous) -> tuple[State, int]:
         """Count an arrival at a counted barrier."""
-        meetings = dict(state.meetings)
-        before = meetings.get(action.name, Gathered())
+        place, before = _found(state.meetings, action.name)
         self._same_phase(strand, state.at[strand], action.point, action.name, before.generation, action)
         arrived = before.arrived + action.threads
         if arrived > action.needed:
@@ -298,13 +315,13 @@ class Explicit:
                 Wrong(Flaw.OVER_ARRIVAL, strand, action.point, action.name, before.generation, text)
             )
         if arrived == action.needed:
-            meetings[action.name] = Gathered(before.generation + 1)
+            after = Gathered(before.generation + 1)
         else:
             strands = before.strands | {strand}
-            meetings[action.name] = Gathered(
-                before.generation, arrived, action.needed, strands, action.without_exited
-            )
-        return state._replace(meetings=tuple(sorted(meetings.items(), key=_by_name))), before.generation
+            after = Gathered(before.generation, arrived, action.needed, strands, action.without_exited)
+        behind = place + (_name_at(state.meetings, place) == action.name)
+        meetings = (*state.meetings[:place], (action.name, after), *state.meetings[behind:])
+        return state._replace(meetings=meetings), before.generation
 
     def _joined_before(self, strand: int, index: int, name: tuple[object, ...]) -> int:
         for earlier in range(index - 1, -1, -1):

@@ -50,6 +50,7 @@ from .machine.trace import (
     Shape,
     Trace,
 )
+from .machine.whole_clusters import Ways
 from .machine.witness import is_realised
 from .meanings import MEANINGS, PROPERTY_OF
 from .open_waits import open_waits
@@ -80,7 +81,7 @@ def _never_fences(cfg: Cfg) -> bool:
 
 
 _TOLERATED = {
-    Flaw.EXIT_WITH_REMOTE_ACCESS: "copies that are under way when their CTA ends find its shared memory as it was",
+    Flaw.EXIT_WITH_REMOTE_ACCESS: "copies and commits under way when a CTA ends find its shared memory as it was",
     Flaw.UNORDERED_INIT: "an mbarrier that is initialised after fence.mbarrier_init is visible to others all the same",
     Flaw.AWAITED_BY_ANOTHER_WARP: "a warp that waits for its wgmma waits for those of its whole warpgroup",
     Flaw.UNFENCED_COPY: "what cp.async brought is visible to matrix instructions without a proxy fence",
@@ -438,7 +439,7 @@ class _Verifier:
         `failing` (CTA and name) fail, where that would hang. None: all fail.
         """
         self._oracle.restart()
-        decisions = Decisions(self._oracle)
+        decisions, ways = Decisions(self._oracle), Ways()
         for name, number in plan.preset.items():
             plan.settle(-1, name, number)
             decisions.assume(Condition("eq", Form(((name, 1),)), number), True)
@@ -458,6 +459,7 @@ class _Verifier:
                 peek_fails=lambda peek, rank=rank: failing is None or (rank, peek) in failing,  # type: ignore[misc]
                 observation=observations[rank] if observations else None,
                 elects_last=elects_last,
+                ways=ways,
             )
             for rank in range(self._shape.ctas)
         )

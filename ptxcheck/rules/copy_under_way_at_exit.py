@@ -2,7 +2,7 @@
 
 Checks: whether some thread of the CTA knows, before it ends, that each copy is complete. CL020 finds accesses by other
 CTAs, and copies of kernels that wait for none of their kind; other copies that the CTA has started itself are found
-here.
+here, and arrivals of `tcgen05.commit` at another CTA that has waited for a later commit of the same thread.
 Why: shared memory may belong to the next CTA. Released kernels end with loads under way that nobody needs, and with
 stores that only their commit follows: the rule is pedantic.
 Source: PTX ISA 9.7.9.25 (bulk copies), CUDA C++ Programming Guide, asynchronous data copies.

@@ -13,7 +13,7 @@ _STORE = (
     "    cp.async.bulk.global.shared::cta.bulk_group [to], [buffer], 128;\n    cp.async.bulk.commit_group;\n"
 )
 _WAIT = "    cp.async.bulk.wait_group 0;\n"
-_TAKEN = "copies that are under way when their CTA ends find its shared memory as it was"
+_TAKEN = "copies and commits under way when a CTA ends find its shared memory as it was"
 
 
 @pytest.mark.parametrize(

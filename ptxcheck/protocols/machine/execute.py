@@ -92,6 +92,7 @@ from .trace import (
     TooLongError,
     Trace,
 )
+from .whole_clusters import Ways
 
 _MASK64 = (1 << 64) - 1
 _CTA_BARRIERS = frozenset({Op.BAR_SYNC, Op.BAR_RED})
@@ -221,6 +222,7 @@ class Machine:
         peek_fails: Callable[[Peek], bool] = lambda _: False,
         observation: Observation | None = None,
         elects_last: bool = False,
+        ways: Ways | None = None,
     ) -> None:
         self.elects_last = elects_last
         """`elect.sync` chooses the highest lane that takes part, not the lowest."""
@@ -232,6 +234,7 @@ class Machine:
         self.threads = shape.threads
         self.registers = RegisterFile(shape.threads)
         self._decisions = decisions
+        self._ways = Ways() if ways is None else ways
         self._choose = choose
         self._follow = follow
         self._took = took
@@ -529,7 +532,7 @@ class Machine:
             known = self._decisions.truths[narrow] = truth == positive
         if point >= 0 and not self._speculative:
             self._follow(point, known, condition, known == positive)
-            self._decisions.note_way(point, self.rank, condition, known == positive)
+            self._ways.note(point, self.rank, condition, known == positive)
         return threads if known else 0
 
     def _note_reduced(self, value: Form, reduced: Value, point: int) -> None:
@@ -787,7 +790,7 @@ class Machine:
                 assert isinstance(form, int)
                 return condition.holds(form) == positive
             condition = replace(condition, form=form)
-            reduced = self.reduced(form)
+            reduced = self.restated(self.reduced(form))
             if isinstance(reduced, int):
                 truth = condition.holds(reduced)
             else:
@@ -812,14 +815,14 @@ class Machine:
             )  # fmt: skip
             truth = self._choose(question) == positive
             self._state(condition, truth)
-        self._decisions.note_way(point, self.rank, condition, truth)
+        self._ways.note(point, self.rank, condition, truth)
         return truth == positive
 
     def _agreed(self, condition: Condition, point: int) -> bool | None:
         """Return what other CTAs of a cluster have decided of an order, where only their places in the grid differ."""
         if self.shape.ctas == 1 or condition.relation in ("eq", "ne"):
             return None
-        truth = self._decisions.agreed(point, self.rank, condition)
+        truth = self._ways.agreed(point, self.rank, condition)
         if truth is not None:
             self.assume(
                 "cluster", "work comes in whole clusters: the CTAs of a cluster take the same way", point

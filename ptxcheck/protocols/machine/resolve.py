@@ -154,6 +154,9 @@ def _settled(truth: Value | object, threads: int) -> tuple[ThreadSet, ThreadSet]
 
 
 class _Rebuild:
+    _looks_deep = False
+    """Looks into atoms that are cut down, though no number is put in."""
+
     def __init__(
         self, decide: Known | None, threads: int, thread: int = -1, pins: Mapping[Atom, int] | None = None
     ) -> None:
@@ -206,7 +209,7 @@ class _Rebuild:
         kind = str(parts[0])
         if kind not in PREDICATES and kind not in _DIVISIONS and not _is_computed(key):
             return Form(((key, 1),))
-        if key[0] != kind and not self._pins:
+        if key[0] != kind and not self._pins and not self._looks_deep:
             return Form(((key, 1),))
         if kind in _SYMBOLIC:
             return self._product(key) if kind == "mul" else self._quotient(key)
@@ -290,6 +293,8 @@ class Restated(_Rebuild):
 
     Roles that compute one thing before and after a decision have the same symbol for it then.
     """
+
+    _looks_deep = True
 
     def __init__(self, known: Known, threads: int) -> None:
         super().__init__(known, threads)

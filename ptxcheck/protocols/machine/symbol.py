@@ -272,8 +272,6 @@ class Decisions:
     """The same, to look them up."""
     truths: dict[Form, bool] = field(default_factory=dict)
     """Predicates that were decided: what holds once holds for the rest of the run."""
-    ways: dict[int, dict[Condition, tuple[int, bool]]] = field(default_factory=dict)
-    """Conditions of each branch or guard that were decided or implied: by which CTA first, and their truth."""
     pins: dict[Atom, int] = field(default_factory=dict)
     """Atoms that the decisions leave one number."""
 
@@ -324,22 +322,6 @@ class Decisions:
         if most is not None and most + offset < bound:
             return True
         return False if least + offset >= bound else None
-
-    def note_way(self, point: int, rank: int, condition: Condition, truth: bool) -> None:
-        """Note what a condition of a branch or guard came out as in a CTA."""
-        self.ways.setdefault(point, {}).setdefault(condition, (rank, truth))
-
-    def agreed(self, point: int, rank: int, condition: Condition) -> bool | None:
-        """Return what a condition came out as in another CTA, where it differs by the place in the grid only."""
-        best: tuple[int, int] | None = None
-        found: bool | None = None
-        for other, (whose, truth) in self.ways.get(point, {}).items():
-            if whose == rank or (other.relation, other.bound) != (condition.relation, condition.bound):
-                continue
-            distance = _distance(condition.form, other.form)
-            if distance is not None and (best is None or distance < best):
-                best, found = distance, truth
-        return found
 
     def assume(self, condition: Condition, truth: bool) -> None:
         """Record a decision. The caller has asked `implied` before."""
@@ -406,16 +388,6 @@ class Decisions:
     ) -> None:
         known = table.get(key)
         table[key] = bound if known is None else pick(known, bound)
-
-
-def _distance(form: Form, other: Form) -> tuple[int, int] | None:
-    """Return how far two forms are apart, None when more than the place of CTAs in the grid parts them."""
-    apart = plus(form, other, -1)
-    if isinstance(apart, int):
-        return 0, abs(apart)
-    if any(name[0] != "special" for name, _ in apart.terms):
-        return None
-    return len(apart.terms), abs(apart.constant)
 
 
 def _scaled(low: int | None, high: int | None, scale: int) -> tuple[int | None, int | None]:

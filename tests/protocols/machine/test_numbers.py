@@ -15,6 +15,7 @@ from ptxcheck.protocols.machine.doubt import doubt_of, empty_sizes
 from ptxcheck.protocols.machine.resolve import leaves, with_pins
 from ptxcheck.protocols.machine.solver import SolverOracle
 from ptxcheck.protocols.machine.symbol import Atom, Condition, Decisions, Form, Value, atom
+from ptxcheck.protocols.machine.whole_clusters import Ways
 from ptxcheck.protocols.machine.witness import is_realised
 
 from .running import run
@@ -199,9 +200,26 @@ def test_a_size_is_empty_where_an_order_says_so(condition: Condition, truth: boo
 
 def test_ctas_of_a_cluster_follow_each_other_in_orders_only_where_their_places_differ() -> None:
     place = atom("special", "%clusterid.x").terms[0]
-    decisions = Decisions()
+    ways = Ways()
     first = Condition("lt", Form((*N.terms, (place[0], -2))), 1)
-    decisions.note_way(7, 0, first, False)
-    assert decisions.agreed(7, 1, Condition("lt", Form((*N.terms, (place[0], -2)), -1), 1)) is False
-    assert decisions.agreed(7, 1, Condition("lt", Form((*M.terms, (place[0], -2)), -1), 1)) is None
-    assert decisions.agreed(8, 1, Condition("lt", Form((*N.terms, (place[0], -2)), -1), 1)) is None
+    ways.note(7, 0, first, False)
+    assert ways.agreed(7, 1, Condition("lt", Form((*N.terms, (place[0], -2)), -1), 1)) is False
+    assert ways.agreed(7, 1, Condition("lt", Form((*M.terms, (place[0], -2)), -1), 1)) is None
+    assert ways.agreed(8, 1, Condition("lt", Form((*N.terms, (place[0], -2)), -1), 1)) is None
+
+
+def test_ctas_of_a_cluster_follow_each_other_where_a_division_leaves_out_their_place() -> None:
+    place, (count, _) = atom("special", "%clusterid.x").terms[0][0], N.terms[0]
+
+    def tile(rank: int, *, divided: bool = True) -> Form:
+        own = Atom(("sum", ((place, 2),), rank))
+        high = Atom(("mulhi", own, count, 32, 0)) if divided else Atom(("mul", own, count))
+        size = Atom(("load", Atom(("sum", ((high, 4),), 64)), 32))
+        return Form(((Atom(("mul", *sorted((size, high), key=lambda each: each.digest))), 1),))
+
+    ways = Ways()
+    ways.note(7, 0, Condition("lt", tile(0), 1), False)
+    assert ways.agreed(7, 1, Condition("lt", tile(1), 1)) is False
+    assert ways.agreed(7, 1, Condition("lt", Form(tile(1).terms, 4), 1)) is None
+    ways.note(9, 0, Condition("lt", tile(0, divided=False), 1), False)
+    assert ways.agreed(9, 1, Condition("lt", tile(1, divided=False), 1)) is None

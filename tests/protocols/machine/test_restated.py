@@ -21,7 +21,13 @@ AS_IT_IS = {"operation": "mov.b32 %r3, %r2;", "type": "s32", "zero": ""}
 SCALED = {"operation": "mul.f32 %r3, %r2, %r1;", "type": "f32", "zero": "f00000000"}
 
 
-@pytest.mark.parametrize("how", [AS_IT_IS, SCALED])
+DEEP = AS_IT_IS | {
+    "operation": "mov.b32 %r3, %r2; ld.global.u32 %r9, [%rd1+128];" + 30 * "shr.u32 %r3, %r3, %r9;"
+}
+MIXED = "selp.b32 %r3, %r2, 0, %p1; setp.eq.s32 %p2, %r3, 0; @%p2 bar.sync 2, 128;"
+
+
+@pytest.mark.parametrize("how", [AS_IT_IS, SCALED, DEEP])
 @pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize("answer", [True, False])
 def test_a_choice_inside_a_load_is_made_when_it_is_decided(
@@ -32,6 +38,11 @@ def test_a_choice_inside_a_load_is_made_when_it_is_decided(
     ran = run(PLACES + (CHOSEN + load if is_first else load + CHOSEN) + AGAIN.format(**how), choose=answer)
     assert len(ran.questions) == 2
     assert len(ran.events("bar.sync")) == 1 + 3 * answer
+
+
+def test_a_choice_inside_a_load_is_made_where_the_same_question_asks_for_it() -> None:
+    ran = run(PLACES + MIXED + AGAIN.format(**AS_IT_IS), choose=True)
+    assert len(ran.questions) == 2
 
 
 def test_a_load_from_another_place_is_another_symbol() -> None:

@@ -1,0 +1,70 @@
+"""Commits that arrive at a CTA which waits for a later one of the same thread: PTX does not order them, kernels do."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.verdict import Property, VerdictKind
+
+from .verifying import kind, verified
+
+_KERNEL = """
+.version 8.6
+.target sm_100a
+.address_size 64
+.visible .entry two_commits() .reqntid 32 .explicitcluster .reqnctapercluster 2, 1, 1
+{{
+    .shared .align 8 .b64 first;
+    .shared .align 8 .b64 last;
+    .reg .pred p, ready;
+    .reg .b32 rank, lane;
+    .reg .b16 both;
+    mov.b16 both, 3;
+    mov.u32 rank, %cluster_ctarank;
+    mov.u32 lane, %tid.x;
+    setp.ne.u32 p, lane, 0;
+    @p bra MET;
+    mbarrier.init.shared::cta.b64 [first], 1;
+    mbarrier.init.shared::cta.b64 [last], 1;
+    fence.mbarrier_init.release.cluster;
+MET:
+    bar.warp.sync -1;
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+    or.b32 lane, lane, rank;
+    setp.ne.u32 p, lane, 0;
+    @p bra WAIT;
+    tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [first], both;
+    tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [last], both;
+WAIT:
+    bar.warp.sync -1;
+{waits}
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+    ret;
+}}
+"""
+_WAIT = """{name}:
+    mbarrier.try_wait.parity.shared::cta.b64 ready, [{barrier}], 0;
+    @!ready bra {name};
+"""
+_TAKEN = "copies and commits under way when a CTA ends find its shared memory as it was"
+
+
+@pytest.mark.parametrize(
+    ("awaited", "expected"),
+    [
+        (("first", "last"), VerdictKind.PROVED),
+        (("last",), VerdictKind.ASSUMES),
+        (("first",), VerdictKind.VIOLATED),
+        ((), VerdictKind.VIOLATED),
+    ],
+)
+def test_a_commit_may_outlive_a_cta_that_waits_for_a_later_one(
+    awaited: tuple[str, ...], expected: VerdictKind
+) -> None:
+    waits = "".join(_WAIT.format(name=f"L{name}", barrier=name) for name in awaited)
+    result = verified(_KERNEL.format(waits=waits))
+    assert kind(result, Property.EXIT_SAFETY) is expected
+    taken = {each.text for each in result.tolerated.get(Property.EXIT_SAFETY, {}).values()}
+    assert (_TAKEN in taken) == (expected is VerdictKind.ASSUMES)

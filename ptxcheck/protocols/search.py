@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from .actions import (
     Access,
@@ -21,6 +22,7 @@ from .actions import (
     Fence,
     Init,
     Protocol,
+    Rendezvous,
     TensorAccess,
     TensorWait,
     Transfer,
@@ -34,7 +36,7 @@ from .outcome import Equation, Flaw, Outcome, Problem, Step
 from .simulate import simulate
 
 _MOST_LATE = 4
-"""Waits that are held back, each in a schedule of its own, where a search ends before all schedules were seen."""
+"""Steps that are held back, each in a schedule of its own, where a search ends before all schedules were seen."""
 _FREE_BYTES = 16
 """Bytes that a transfer has in the search when nothing fixes them."""
 MEMORY_FLAWS = frozenset(
@@ -73,7 +75,7 @@ def examine(protocol: Protocol, budget: int = 20_000, is_late: Callable[[], bool
     in_doubt = frozenset(problem.barrier for problem in doubtful if problem.barrier is not None)
     found = search(numbers, outcome.steps, in_doubt, budget, is_late, only_phases=not ends)
     if ends and found.wrong is None and not found.exhausted:
-        found = _with_late_waits(numbers, outcome.steps, doubtful, is_late) or found
+        found = _with_late_steps(numbers, outcome.steps, doubtful, is_late) or found
     if found.wrong is None:
         return replace(outcome, problems=tuple(shown)) if found.exhausted and ends else outcome
     return replace(outcome, problems=(*shown, *_demonstrated(doubtful, found.wrong, found.schedule)))
@@ -132,30 +134,49 @@ def search(
     return Found(None, (), exhausted=True)
 
 
-def _with_late_waits(
+def _with_late_steps(
     protocol: Protocol, steps: Sequence[Step], doubtful: Sequence[Problem], is_late: Callable[[], bool]
 ) -> Found | None:
-    """Look at one schedule for each wait that may miss its phase: all others go on without it as far as they can."""
-    missed = {(p.strand, p.point, p.phase) for p in doubtful if p.flaw is Flaw.MISSED_PHASE}
-    waits = [
-        step
-        for step in steps
-        if (step.strand, protocol.strands[step.strand].actions[step.index].point, step.phase) in missed
-    ]
+    """Look at one schedule for each step that others may go on without: all others do as far as they can."""
     reference = {(s.strand, s.index): s.phase for s in steps if s.phase is not None}
-    for wait in waits[:_MOST_LATE]:
-        found = _without(Explicit(protocol, reference), wait, is_late)
+    late = dict.fromkeys(
+        (*_late_waits(protocol, steps, doubtful), *_late_arrivals(protocol, steps, doubtful))
+    )
+    for step in islice(late, _MOST_LATE):
+        found = _without(Explicit(protocol, reference), step, is_late)
         if found is not None:
             return found
     return None
 
 
-def _without(explicit: Explicit, wait: Step, is_late: Callable[[], bool]) -> Found | None:
-    """Let all go on without a wait, and with it when nothing else moves; None when that ends well."""
+def _late_waits(protocol: Protocol, steps: Sequence[Step], doubtful: Sequence[Problem]) -> Iterator[Step]:
+    """Yield waits that may miss their phase."""
+    missed = {(p.strand, p.point, p.phase) for p in doubtful if p.flaw is Flaw.MISSED_PHASE}
+    for step in steps:
+        if (step.strand, protocol.strands[step.strand].actions[step.index].point, step.phase) in missed:
+            yield step
+
+
+def _late_arrivals(protocol: Protocol, steps: Sequence[Step], doubtful: Sequence[Problem]) -> Iterator[Step]:
+    """Yield arrivals of others at a counted barrier, one for each instruction, that an early one may come before."""
+    early = {(p.barrier, p.phase - 1): p for p in doubtful if p.flaw is Flaw.EARLY_ARRIVAL}
+    seen: set[tuple[Problem, int]] = set()
+    for step in steps:
+        action = protocol.strands[step.strand].actions[step.index]
+        if not isinstance(action, Rendezvous) or step.phase is None:
+            continue
+        problem = early.get((action.name, step.phase))
+        if problem is not None and step.strand != problem.strand and (problem, action.point) not in seen:
+            seen.add((problem, action.point))
+            yield step
+
+
+def _without(explicit: Explicit, held: Step, is_late: Callable[[], bool]) -> Found | None:
+    """Let all go on without a step, and with it when nothing else moves; None when that ends well."""
     state, schedule = explicit.start(), list[Step]()
     while not is_late():
         made = None
-        for move in _eager_moves(explicit, state, wait, schedule[-1].strand if schedule else 0):
+        for move in _eager_moves(explicit, state, held, schedule[-1].strand if schedule else 0):
             try:
                 made = (
                     explicit.complete(state, move) if isinstance(move, Flight) else explicit.step(state, move)
@@ -166,7 +187,8 @@ def _without(explicit: Explicit, wait: Step, is_late: Callable[[], bool]) -> Fou
                 break
         if made is None:
             is_stuck = not explicit.is_done(state)
-            return Found(_stuck(explicit, state), tuple(schedule), exhausted=False) if is_stuck else None
+            stuck = _stuck(explicit, state, held.strand) if is_stuck else None
+            return None if stuck is None else Found(stuck, tuple(schedule), exhausted=False)
         state, step = made
         schedule.append(step)
         if not step.completes:
@@ -175,15 +197,15 @@ def _without(explicit: Explicit, wait: Step, is_late: Callable[[], bool]) -> Fou
     return None
 
 
-def _eager_moves(explicit: Explicit, state: State, wait: Step, first: int) -> Iterator[int | Flight]:
-    """Yield all moves, those of one strand first, and that of a wait last."""
-    is_held = state.at[wait.strand] == wait.index
+def _eager_moves(explicit: Explicit, state: State, held: Step, first: int) -> Iterator[int | Flight]:
+    """Yield all moves, those of one strand first, and a step that is held back last."""
+    is_held = state.at[held.strand] == held.index
     yield from (flight for flight in state.flights if explicit.may_complete(state, flight))
     for strand in (*range(first, len(state.at)), *range(first)):
-        if explicit.next_action(state, strand) is not None and not (is_held and strand == wait.strand):
+        if explicit.next_action(state, strand) is not None and not (is_held and strand == held.strand):
             yield strand
     if is_held:
-        yield wait.strand
+        yield held.strand
 
 
 def _last(state: State, move: int | Flight, wrong: Wrong) -> Step:
@@ -233,8 +255,9 @@ def _touched_now(action: Action) -> tuple[Name, ...]:
             return names_of(action)
 
 
-def _stuck(explicit: Explicit, state: State) -> Wrong:
-    for strand in range(len(state.at)):
+def _stuck(explicit: Explicit, state: State, first: int = 0) -> Wrong:
+    """Return that a strand is blocked, the first one if it is."""
+    for strand in (first, *range(len(state.at))):
         action = explicit.next_action(state, strand)
         if action is None:
             continue

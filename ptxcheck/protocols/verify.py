@@ -50,7 +50,7 @@ from .machine.trace import (
     Shape,
     Trace,
 )
-from .machine.whole_clusters import Ways
+from .machine.whole_clusters import WHOLE_CLUSTERS, Ways
 from .machine.witness import is_realised
 from .meanings import MEANINGS, PROPERTY_OF
 from .open_waits import open_waits
@@ -540,7 +540,11 @@ class _Verifier:
         protocol: Protocol,
         outcome: Outcome,
     ) -> Iterator[Problem]:
-        """Yield the problems of a run that a schedule shows, and that what was taken for granted has no part in."""
+        """Yield the problems of a run that a schedule shows, and that what was taken for granted has no part in.
+
+        That CTAs of a cluster agree is among the decisions of the path, and nothing else to take for granted.
+        """
+        taken = [assumption for assumption in taken if assumption.kind != WHOLE_CLUSTERS]
         harmless = {SHARED_LOAD, GLOBAL_LOAD} if only_accesses(outcome.problems) else {SHARED_LOAD}
         if any(assumption.kind not in harmless for assumption in taken):
             return

@@ -138,6 +138,16 @@ def test_a_wait_that_may_be_late_is_held_back_where_the_search_gives_up(phases: 
     assert shown(outcome) == ({Flaw.MISSED_PHASE, Flaw.DEADLOCK} if phases > 1 else set())
 
 
+@pytest.mark.parametrize("is_ordered", [True, False])
+def test_others_are_held_back_where_an_arrival_may_come_before_theirs(is_ordered: bool) -> None:
+    """No schedule is searched, and in the one that is simulated the second arrival comes in time."""
+    meets, arrives = (Rendezvous(point, ("bar", 0, 1), 1, 2, point == 7) for point in (7, 8))
+    twice: list[Action] = [arrives, Wait(0, FULL, 0), arrives]
+    told: list[Action] = [meets, Arrive(0, FULL, 1)] if is_ordered else [Arrive(0, FULL, 1), meets]
+    outcome = examine(protocol({FULL: 1}, twice, [*told, meets]), budget=0)
+    assert shown(outcome) == (set() if is_ordered else {Flaw.EARLY_ARRIVAL})
+
+
 def test_a_state_is_waited_for_without_parity() -> None:
     one: list[Action] = [Arrive(0, FULL, 1, token=2), Wait(0, FULL, None, token=2)]
     assert flaws_of({FULL: 1}, one) == set()

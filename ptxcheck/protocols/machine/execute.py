@@ -92,7 +92,7 @@ from .trace import (
     TooLongError,
     Trace,
 )
-from .whole_clusters import Ways
+from .whole_clusters import WHOLE_CLUSTERS, Ways
 
 _MASK64 = (1 << 64) - 1
 _CTA_BARRIERS = frozenset({Op.BAR_SYNC, Op.BAR_RED})
@@ -819,13 +819,13 @@ class Machine:
         return truth == positive
 
     def _agreed(self, condition: Condition, point: int) -> bool | None:
-        """Return what other CTAs of a cluster have decided of an order, where only their places in the grid differ."""
-        if self.shape.ctas == 1 or condition.relation in ("eq", "ne"):
+        """Return what other CTAs of a cluster have decided, where only their places in the grid differ."""
+        if self.shape.ctas == 1:
             return None
         truth = self._ways.agreed(point, self.rank, condition)
         if truth is not None:
             self.assume(
-                "cluster", "work comes in whole clusters: the CTAs of a cluster take the same way", point
+                WHOLE_CLUSTERS, "work comes in whole clusters: the CTAs of a cluster take the same way", point
             )
             self._state(condition, truth)
         return truth
@@ -910,6 +910,7 @@ class Machine:
                 number = self._decisions.only(Form(((name, 1),)))
                 if number is not None:
                     self._decisions.pins[name] = number
+                    self._decisions.restate(self.reduced_form)
                     continue
             waiting.extend(arguments(name))
         return self.reduced(found) if asked else found
@@ -1252,6 +1253,8 @@ class Machine:
     def _check_cluster(self, point: int, address: Form, threads: ThreadSet) -> None:
         """Raise NotFollowedError when a symbol, in the first thread, is in a CTA that the cluster does not have."""
         first = (threads & -threads).bit_length() - 1
+        if _least_place(address, first) < self.shape.ctas << RANK_SHIFT:
+            return
         place = at_thread(address, first, self.threads)
         if not isinstance(place, Form) or place.constant < self.shape.ctas << RANK_SHIFT:
             return
@@ -1413,3 +1416,13 @@ def _shown(value: Form) -> str:
 
 
 __all__ = ["STATE_TOKEN", "Choose", "Machine", "Question", "lanes_of"]
+
+
+def _least_place(address: Form, thread: int) -> int:
+    """Return what of an address is a number in one thread."""
+    place = address.constant
+    for name, factor in address.terms:
+        if name.inner[0] == "lanes":
+            held = np.frombuffer(name.inner[1], dtype=np.uint64)  # type: ignore[call-overload]
+            place += factor * int(held[thread])
+    return place

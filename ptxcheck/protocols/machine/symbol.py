@@ -355,6 +355,9 @@ class Decisions:
             if truth and condition.bound <= 1 << 31:
                 self._assume_below(key, scale, condition.bound - offset, True)
                 self._assume_below(key, scale, -offset, False)
+            least, _ = _scaled(self._low.get(key), self._high.get(key), scale)
+            if not truth and least is not None and least + offset >= 0:
+                self._assume_below(key, scale, condition.bound - offset, False)
             return
         if condition.relation == "lt":
             self._assume_below(key, scale, condition.bound - offset, truth)

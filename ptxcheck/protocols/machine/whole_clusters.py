@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from .symbol import Atom, Condition, Form, plus
 
+WHOLE_CLUSTERS = "cluster"
+"""Kind of the assumption that CTAs of a cluster agree about their work."""
 _DIVISIONS = frozenset({"mulhi", "shr", "sar", "div"})
 _MOST_NESTED = 80
 
@@ -22,13 +24,19 @@ class Ways:
         self._of.setdefault(point, {}).setdefault(condition, (rank, truth))
 
     def agreed(self, point: int, rank: int, condition: Condition) -> bool | None:
-        """Return what a condition came out as in another CTA, where it differs by the place in the grid only."""
+        """Return what a condition came out as in another CTA, where it differs by the place in the grid only.
+
+        Where it asks for equality, only in what divisions leave of the place: which CTA is the first one of a cluster
+        is no matter of agreement.
+        """
+        is_order = condition.relation not in ("eq", "ne")
         best: tuple[int, int] | None = None
         found: bool | None = None
         for other, (whose, truth) in self._of.get(point, {}).items():
             if whose == rank or (other.relation, other.bound) != (condition.relation, condition.bound):
                 continue
-            distance = _distance(condition.form, other.form) or self._within(condition.form, other.form)
+            distance = _distance(condition.form, other.form) if is_order else None
+            distance = distance or self._within(condition.form, other.form)
             if distance is not None and (best is None or distance < best):
                 best, found = distance, truth
         return found

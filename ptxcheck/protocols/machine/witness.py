@@ -2,16 +2,17 @@
 
 To the solver, a product of two symbols is a variable, unless a factor is a number, and a division unless the divisor
 is. So numbers are chosen for what makes a factor or a divisor, small and positive ones first, until the solver follows
-all that is left; it finds the rest. What is found counts only when all that is computed from it, exactly, keeps the
-decisions.
+all that is left; it finds the rest. Multipliers and shifts are those of a divisor (see `divisors`). What is found
+counts only when all that is computed from it, exactly, keeps the decisions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice, product
 
+from .divisors import Divisor, divisors_in
 from .doubt import SOURCES, inputs_of, variables_of, within_grid
 from .resolve import with_pins
 from .solver import SolverOracle
@@ -19,6 +20,9 @@ from .symbol import Atom, Condition, Form
 
 Path = Sequence[tuple[Condition, bool]]
 _FIRST = (1, 2, 3)
+_DIVISORS = (2, 3, 1)
+_MOST_DIVISORS = 4
+"""Most choices of divisors that are tried."""
 _MOST_TRIED = 40
 """Most numbers that are put in for one path."""
 _DIVISIONS = frozenset({"div", "rem"})
@@ -34,8 +38,23 @@ def is_realised(path: Path, oracle: SolverOracle, *, thoroughly: bool) -> bool:
     if not odd:
         return oracle.is_certain(whole)
     search = _Search(oracle, odd)
-    candidates = chain(search.examples(), search.found(whole, {}) if thoroughly else ())
-    return any(_is_kept(whole, odd, numbers, oracle) for numbers in candidates)
+    divisors = divisors_in(whole)
+    candidates = chain(search.examples(), _divided(search, whole, divisors) if thoroughly else ())
+    return any(
+        all(each.fits(numbers) for each in divisors) and _is_kept(whole, odd, numbers, oracle)
+        for numbers in candidates
+    )
+
+
+def _divided(search: _Search, path: Path, divisors: Sequence[Divisor]) -> Iterator[dict[Atom, int]]:
+    """Yield numbers that keep a path, with some divisors or others."""
+    for choice in islice(product(_DIVISORS, repeat=len(divisors)), _MOST_DIVISORS):
+        numbers: dict[Atom, int] = {}
+        for divisor, number in zip(divisors, choice, strict=True):
+            numbers |= divisor.numbers(number)
+        reduced = with_numbers(path, numbers)
+        if reduced is not None:
+            yield from replace(search, tried=0).found(reduced, numbers)
 
 
 def _is_kept(path: Path, odd: Sequence[Atom], numbers: Mapping[Atom, int], oracle: SolverOracle) -> bool:

@@ -220,6 +220,10 @@ def test_ctas_of_a_cluster_follow_each_other_where_a_division_leaves_out_their_p
     ways = Ways()
     ways.note(7, 0, Condition("lt", tile(0), 1), False)
     assert ways.agreed(7, 1, Condition("lt", tile(1), 1)) is False
+    ways.note(8, 0, Condition("eq", tile(0), 3), True)
+    assert ways.agreed(8, 1, Condition("eq", tile(1), 3)) is True
+    ways.note(6, 0, Condition("eq", Form(((place, 2),)), 0), True)
+    assert ways.agreed(6, 1, Condition("eq", Form(((place, 2),), 1), 0)) is None
     assert ways.agreed(7, 1, Condition("lt", Form(tile(1).terms, 4), 1)) is None
     ways.note(9, 0, Condition("lt", tile(0, divided=False), 1), False)
     assert ways.agreed(9, 1, Condition("lt", tile(1, divided=False), 1)) is None

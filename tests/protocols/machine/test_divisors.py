@@ -1,0 +1,63 @@
+"""Divisions by a number of the host: what it computes for a divisor divides, and nothing else is passed."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptxcheck.protocols.machine.divisors import Divisor, divisors_in
+from ptxcheck.protocols.machine.solver import SolverOracle
+from ptxcheck.protocols.machine.symbol import Atom, Condition, Decisions, Form, atom
+from ptxcheck.protocols.machine.witness import is_realised
+
+COUNT = atom("param", "n", 0, 4)
+MULTIPLIER, SHIFT = Atom(("param", "p", 20, 4)), Atom(("param", "p", 24, 4))
+DIVISOR = Atom(("param", "p", 16, 4))
+QUOTIENT = atom("shr", Atom(("mulhi", COUNT.terms[0][0], MULTIPLIER, 32, 0)), SHIFT, 32)
+OF_P = Divisor(DIVISOR, MULTIPLIER, SHIFT)
+
+
+@given(st.integers(2, 2**31 - 1), st.integers(0, 2**31 - 1))
+def test_the_numbers_of_a_divisor_divide(divisor: int, number: int) -> None:
+    numbers = OF_P.numbers(divisor)
+    assert numbers[DIVISOR] == divisor
+    multiplier = numbers[MULTIPLIER] & 0xFFFFFFFF
+    assert number * multiplier >> 32 >> numbers[SHIFT] == number // divisor
+
+
+@given(st.integers(1, 2**31 - 1), st.booleans())
+def test_numbers_fit_that_a_divisor_has(divisor: int, is_told: bool) -> None:
+    numbers = OF_P.numbers(divisor)
+    if not is_told:
+        del numbers[DIVISOR]
+    assert OF_P.fits(numbers)
+    assert not OF_P.fits({**numbers, MULTIPLIER: numbers[MULTIPLIER] ^ 1 << 20, SHIFT: 0})
+    assert not OF_P.fits({DIVISOR: divisor, SHIFT: 0})
+
+
+def _taken(*conditions: tuple[Condition, bool]) -> tuple[Decisions, SolverOracle]:
+    oracle = SolverOracle()
+    decisions = Decisions(oracle)
+    for condition, truth in conditions:
+        decisions.assume(condition, truth)
+    return decisions, oracle
+
+
+def test_a_quotient_is_found_with_a_divisor() -> None:
+    decisions, oracle = _taken(
+        (Condition("eq", Form(((DIVISOR, 1),)), 1), False), (Condition("eq", QUOTIENT, 21), True)
+    )
+    assert divisors_in(decisions.taken) == [OF_P]
+    assert is_realised(decisions.taken, oracle, thoroughly=True)
+
+
+def test_no_divisor_has_a_quotient_that_only_a_strange_multiplier_gives() -> None:
+    """2^32 * 0.99 makes 99 of 100."""
+    decisions, oracle = _taken((Condition("eq", COUNT, 100), True), (Condition("eq", QUOTIENT, 99), True))
+    assert not is_realised(decisions.taken, oracle, thoroughly=True)
+
+
+def test_words_apart_are_no_divisor() -> None:
+    shift = Atom(("param", "p", 28, 4))
+    apart = atom("shr", Atom(("mulhi", COUNT.terms[0][0], MULTIPLIER, 32, 0)), shift, 32)
+    assert divisors_in([(Condition("eq", apart, 1), True)]) == []

@@ -62,7 +62,7 @@ from .spare_ctas import spare_cta
 from .stray_strides import Stride, stray_stride, strides_in
 from .tensor_loads import LoadUses
 from .thread.register_count import most_registers
-from .verification import BLOCK, SEPARATE, Run, Verification, is_of_named_barrier, only_accesses
+from .verification import BLOCK, SEPARATE, Run, Verification, only_accesses
 
 _EFFORT = 600
 """Actions of runs that are made for all sizes, for each second that verification may take."""
@@ -192,7 +192,7 @@ class _Verifier:
         self._in_order: set[int] = set()
         """Synchronising instructions that a run without problems came to."""
         self._excused: set[tuple[int, str]] = set()
-        """Arrivals at named barriers in runs in which a size is empty: points, and what is wrong."""
+        """What goes wrong, or may, in runs in which a size is empty: points, and what it is."""
         self._looked_at: set[int] = set()
         """Accesses that the order of lanes was looked at for."""
         self._rounds = LoopRounds(program)
@@ -219,11 +219,18 @@ class _Verifier:
         if self._result.for_all is None:
             self._fail_looks()
             self._note_left_out(coverage)
-        for point, detail in sorted(self._excused):
-            if point not in self._in_order and point in self._program.events:
-                self._reason(f"{detail}; no run with work in all sizes came here", point)
+        self._note_excused()
         self._elect_others()
         return self._result
+
+    def _note_excused(self) -> None:
+        """Note where only runs came that were excused because a size is empty: with work it may be no better there."""
+        for point, detail in sorted(self._excused):
+            if point not in self._in_order:
+                self._reason(f"{detail}; no run with work in all sizes came here", point)
+        if self._excused:
+            for point in sorted(self._recorded - self._in_order):
+                self._reason("only runs with an empty size came here, and they go wrong", point)
 
     def _counts(self) -> Counts:
         rounds = self._rounds
@@ -231,7 +238,10 @@ class _Verifier:
 
     def _fail_looks(self) -> None:
         """Come to waits that looks ahead have spared in all runs: there all looks fail, though phases are over."""
-        if not self._program.peeks or self._result.failures or self._program.events <= self._recorded:
+        spared = (
+            self._program.events - self._recorded | {point for point, _ in self._excused} - self._in_order
+        )
+        if not self._program.peeks or self._result.failures or not spared:
             return
         recorded = set(self._recorded)
         plan = Plan(self._rounds.first[0])
@@ -407,8 +417,9 @@ class _Verifier:
         for assumption in granted:
             self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         self._note_lanes(traces)
-        if outcome.problems and excused:
-            self._excused.update((p.point, p.detail) for p in outcome.problems if is_of_named_barrier(p))
+        if excused:
+            found = outcome.problems or outcome.memory_doubts
+            self._excused.update((p.point, p.detail if isinstance(p, Problem) else p.text) for p in found)
         elif not outcome.problems:
             self._in_order |= plan.came_to
         if outcome.problems and not excused:

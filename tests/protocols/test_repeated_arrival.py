@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ptxcheck.verdict import Property, VerdictKind
 
 from .verifying import kind, verified
@@ -56,11 +58,24 @@ def test_without_accesses_that_meet_nothing_is_certain() -> None:
     assert VerdictKind.VIOLATED not in {each.kind for each in result.verdicts()}
 
 
-def test_where_only_empty_sizes_lead_it_is_not_taken_for_a_condition_on_them() -> None:
-    """That the size is not empty would be taken for granted, though the barrier goes wrong whatever it is."""
+@pytest.mark.parametrize(
+    ("wrong", "which"),
+    [
+        ("bar.arrive 1, 256;", Property.PHASE_SAFETY),
+        (
+            "LATE: mbarrier.try_wait.parity.shared.b64 leads, [full], 0; @!leads bra LATE;",
+            Property.DEADLOCK_FREEDOM,
+        ),
+        ("mov.u32 at, tile; st.shared.u32 [at], thread;", Property.SLOT_SAFETY),
+    ],
+)
+def test_where_only_empty_sizes_lead_it_is_not_taken_for_a_condition_on_them(
+    wrong: str, which: Property
+) -> None:
+    """That the size is not empty would be taken for granted, though what follows goes wrong whatever it is."""
     first = "ld.param.u32 word, [rows]; setp.ge.s32 leads, word, 1; @leads bra DONE;"
-    text = KERNEL.format(between=f"{first} bar.arrive 1, 256;", apart=128)
+    text = KERNEL.format(between=f"{first} {wrong}", apart=128)
     text = text.replace(".param .u64 out)", ".param .u64 out, .param .u32 rows)").replace(
         "    ret;", "DONE: ret;"
     )
-    assert kind(verified(text), Property.PHASE_SAFETY) is VerdictKind.UNKNOWN
+    assert kind(verified(text), which) is VerdictKind.UNKNOWN

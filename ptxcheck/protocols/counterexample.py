@@ -290,6 +290,8 @@ _REMEDY = {
     Flaw.OVERWRITE: "this write must come after something that every reader does after its read",
     Flaw.AWAITED_BY_ANOTHER_WARP: "this write must come after something that every warp of the warpgroup does "
     "after its own wait",
+    Flaw.STORED_BY_ANOTHER_WARP: "this read must come after a barrier that the writing warp comes to after its "
+    "proxy fence",
     Flaw.WRITES_COLLIDE: "one of the writes must come after something that is done after the other",
     Flaw.MISSING_PROXY_FENCE: "the writing thread must execute a proxy fence after the write, before it synchronises",
     Flaw.UNFENCED_COPY: "each copying thread must execute a proxy fence when its copies are over, before it arrives",

@@ -251,6 +251,9 @@ class Memory:
         if found is not None and found.flaw is Flaw.OVERWRITE and self._is_waited_for(earlier, later):
             text = "this write follows the wait of one warp for its wgmma, while another one reads the same bytes"
             return Race(Flaw.AWAITED_BY_ANOTHER_WARP, text, strict=True)
+        if found is not None and self._is_stored_in_front(found.flaw, earlier, later):
+            text = "no barrier lies between a store by one warp of a warpgroup and a wgmma of another, which reads it"
+            return Race(Flaw.STORED_BY_ANOTHER_WARP, text, strict=True)
         return found
 
     def _told(self, earlier: Touch, later: Touch) -> Race | None:
@@ -321,6 +324,22 @@ class Memory:
             elif own.point == action.point:
                 return fenced
         return False
+
+    def _is_stored_in_front(self, flaw: Flaw, earlier: Touch, later: Touch) -> bool:
+        """Tell whether a warp stores, and fences, what a `wgmma` of its warpgroup reads before it comes to that itself.
+
+        In the schedule at hand either may come first.
+        """
+        if flaw not in (Flaw.READ_TOO_EARLY, Flaw.OVERWRITE):
+            return False
+        write, read = (earlier, later) if flaw is Flaw.READ_TOO_EARLY else (later, earlier)
+        is_of_team = write.strand in self._protocol.team(read.strand)
+        if not is_of_team or not self._is_fenced_in_step(write, read):
+            return False
+        reader, writer = (self._protocol.strands[each.strand].actions for each in (read, write))
+        point = reader[read.index].point
+        before = sum(each.point == point for each in writer[: write.index])
+        return before <= sum(each.point == point for each in reader[: read.index])
 
     def _is_one_copy(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether lanes of one warp start both writes together, by one copy of each thread for itself."""

@@ -39,6 +39,8 @@ class Flaw(Enum):
     """Two writes of the same bytes that nothing orders."""
     AWAITED_BY_ANOTHER_WARP = "awaited-by-another-warp"
     """A write of bytes that a warp reads by `wgmma`, behind the wait of another warp of its warpgroup alone."""
+    STORED_BY_ANOTHER_WARP = "stored-by-another-warp"
+    """`wgmma` reads what another warp of its warpgroup stored before it came to the same `wgmma`, with no barrier."""
     UNAWAITED_STORE = "unawaited-store"
     """A warp loads from tensor memory what another one stored and told of before it was over."""
     MISSING_PROXY_FENCE = "missing-proxy-fence"

@@ -84,6 +84,7 @@ _TOLERATED = {
     Flaw.EXIT_WITH_REMOTE_ACCESS: "copies and commits under way when a CTA ends find its shared memory as it was",
     Flaw.UNORDERED_INIT: "an mbarrier that is initialised after fence.mbarrier_init is visible to others all the same",
     Flaw.AWAITED_BY_ANOTHER_WARP: "a warp that waits for its wgmma waits for those of its whole warpgroup",
+    Flaw.STORED_BY_ANOTHER_WARP: "wgmma sees what all warps of its warpgroup stored before they came to it",
     Flaw.UNFENCED_COPY: "what cp.async brought is visible to matrix instructions without a proxy fence",
     Flaw.UNAWAITED_STORE: "a store to tensor memory is over when another warp loads that was told of it",
     Flaw.MISSED_PHASE: "lanes of a warp that come to a wait together pass it together",

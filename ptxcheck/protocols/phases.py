@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -122,7 +123,7 @@ class Phases:
         self._offsets: dict[int, list[int]] = {}
         """Places of the live mbarriers of each CTA, in order."""
         self.equations: dict[tuple[Barrier, str, str], Equation] = {}
-        self._balanced_by_host: frozenset[Barrier] = frozenset()
+        self._balanced_by_host: AbstractSet[Barrier] = frozenset()
         self._lived: dict[Barrier, int] = {}
         self._init_fences: set[int] = set()
         """Strands that have fenced initialisations."""
@@ -271,18 +272,20 @@ class Phases:
 
     # -- the ends of phases
 
-    def settle(self) -> bool:
-        """Nothing moves any more: end the phases whose symbolic bytes balance if the host says so."""
-        symbolic = frozenset(
+    def balanced_by_host(self) -> frozenset[Barrier]:
+        """Return the mbarriers whose phase ends if the host says that its symbolic bytes balance."""
+        return frozenset(
             name for name, b in self.live.items()
             if b.pending <= 0 and b.now.transfers
             and isinstance(plus(b.now.expected, b.now.completed, -1), Form)
         )  # fmt: skip
-        self._balanced_by_host = symbolic
-        for name in sorted(symbolic):
+
+    def settle(self, balanced: AbstractSet[Barrier]) -> None:
+        """Nothing moves any more: end phases whose symbolic bytes balance if the host says so."""
+        self._balanced_by_host = balanced
+        for name in sorted(balanced):
             self._complete_if_done(name, self.live[name])
         self._balanced_by_host = frozenset()
-        return bool(symbolic)
 
     def check_rest(self) -> None:
         """Check phases that did not complete: in another schedule they may, before all their bytes have come."""

@@ -12,6 +12,7 @@ Bytes are linear forms. A phase that completes with symbolic bytes gives an equa
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ from .actions import (
     Action,
     Arrive,
     AsyncArrive,
+    Barrier,
     Commit,
     Expect,
     Fence,
@@ -41,6 +43,7 @@ from .copy_extents import most_bytes
 from .deadlock import Explainer
 from .equations import check_equations, sizes_by_equations
 from .exits import Exits
+from .late_copies import LateCopies
 from .meetings import Meeting, Meetings
 from .memory import MATRIX_PIPELINES, Memory, Part, Touch, parts_of
 from .outcome import Equation, Flaw, Outcome, Problem, Step
@@ -94,12 +97,14 @@ class _Simulation:
         """What each action touches, by its identity: the same actions come again and again."""
         self._exits = Exits(protocol)
         self._registers = RegisterPool(protocol)
+        self._late = LateCopies(protocol)
         zero = self._components.zero
         self._runners = [_Runner(i, zero(), zero(), zero()) for i in range(len(protocol.strands))]
 
     def run(self) -> Outcome:
         self._move_all()
-        while self._phases.settle():
+        while symbolic := self._phases.balanced_by_host():
+            self._phases.settle(self._first_to_end(symbolic))
             self._move_all()
         positions = [runner.at for runner in self._runners]
         Explainer(self._protocol, positions, self._phases, self._meetings).report(self._record)
@@ -119,6 +124,12 @@ class _Simulation:
         return Outcome(
             tuple(record.problems), equations, tuple(record.steps), tuple(record.strict), doubts, provisos
         )
+
+    def _first_to_end(self, symbolic: frozenset[Barrier]) -> AbstractSet[Barrier]:
+        """Return which of the phases end that the host balances."""
+        waiting = [runner for runner in self._runners if isinstance(runner.blocked, Mbarrier)]
+        awaited = [name for name in symbolic if any(self._phases.live[name] is r.blocked for r in waiting)]
+        return self._late.first_to_end(symbolic, [runner.at for runner in self._runners], awaited)
 
     def _move_all(self) -> None:
         moved = True

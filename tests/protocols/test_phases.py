@@ -15,16 +15,17 @@ from ptxcheck.protocols.actions import (
     Inval,
     Protocol,
     Rendezvous,
+    Span,
     Strand,
     Transfer,
     Wait,
 )
-from ptxcheck.protocols.machine.symbol import atom
+from ptxcheck.protocols.machine.symbol import atom, plus
 from ptxcheck.protocols.outcome import Flaw
 from ptxcheck.protocols.search import examine
 from ptxcheck.protocols.simulate import simulate
 
-from .building import EMPTY, FULL, expected_load, flaws_of, meeting, protocol, shown
+from .building import BYTES, EMPTY, FULL, expected_load, flaws_of, meeting, protocol, shown
 
 
 def ring(
@@ -199,6 +200,26 @@ def test_symbolic_bytes_become_an_equation() -> None:
     (equation,) = outcome.equations
     assert outcome.problems == ()
     assert (equation.expected, equation.completed) == (64, box)
+
+
+def test_a_copy_that_comes_late_is_of_the_phase_it_was_announced_for() -> None:
+    """Another barrier is awaited before the second copy of a phase is started: the first does not end it alone."""
+    one, two, other = (atom("box_bytes", name) for name in ("one", "two", "other"))
+    slots = [Span(0, place, 0, exact=False) for place in (1024, 2048, 4096)]
+    loads: list[Action] = [
+        Arrive(0, FULL, 1, 2 * BYTES),
+        Transfer(0, ((FULL, one),), writes=(slots[0],)),
+        Arrive(0, EMPTY, 1, BYTES),
+        Transfer(0, ((EMPTY, other),), writes=(slots[2],)),
+        Wait(0, EMPTY, 0),
+        Transfer(0, ((FULL, two),), writes=(slots[1],)),
+    ]
+    outcome = examine(protocol({FULL: 1, EMPTY: 1}, loads, [Wait(0, FULL, 0)]))
+    assert not outcome.problems
+    assert {(str(e.expected), str(e.completed)) for e in outcome.equations} == {
+        (str(2 * BYTES), str(plus(one, two))),
+        (str(BYTES), str(other)),
+    }
 
 
 def test_equations_that_contradict_each_other() -> None:

@@ -398,7 +398,7 @@ class Oracle:
             return after
         assert isinstance(action, AsyncArrive)
         earlier = self.work_before(strand, number, action.pipeline)
-        if earlier & world.flights:
+        if (earlier | self.alike_before(strand, number, action)) & world.flights:
             return None
         seen = self.shown(world, earlier | 1 << number) & ~(1 << number)
         return self.count(after, number, action.barrier, 0, action.count, View(seen=seen))
@@ -413,6 +413,16 @@ class Oracle:
             if work >> number & 1:
                 work |= under
         return work
+
+    def alike_before(self, strand: int, number: int, action: AsyncArrive) -> Bits:
+        """Return earlier arrivals of a strand that do the same: which of them counts first makes no difference."""
+        plain = (
+            other for other in range(self.first[strand], number)
+            if isinstance(self.actions[other], AsyncArrive) and not action.increments
+        )  # fmt: skip
+        return sum(
+            1 << other for other in plain if replace(self.actions[other], point=action.point) == action
+        )
 
     def work_before(self, strand: int, number: int, pipeline: str) -> Bits:
         found = 0

@@ -384,15 +384,18 @@ class Explicit:
     # -- steps of work in flight
 
     def may_complete(self, state: State, flight: Flight) -> bool:
-        """Tell whether work may complete now: an arrival comes after all earlier work of its pipeline."""
+        """Tell whether work may complete now: an arrival comes after all earlier work of its pipeline.
+
+        So it does after arrivals like it: they are alike, and which one counts first makes no difference.
+        """
         action = self.issued(flight)
         if isinstance(action, Transfer):
             return True
         assert isinstance(action, AsyncArrive)
         return not any(
             other.strand == flight.strand and other.number < flight.number
-            and isinstance(self.issued(other), Transfer)
             and getattr(self.issued(other), "pipeline", "") == action.pipeline
+            and (isinstance(self.issued(other), Transfer) or _are_alike(self.issued(other), action))
             for other in state.flights
         )  # fmt: skip
 
@@ -459,6 +462,13 @@ class Explicit:
         flaw, what = _difference(action, phase < expected)
         text = f"{what} phase {phase} in this schedule, and phase {expected} in another one"
         raise WrongError(Wrong(flaw, strand, point, name, phase, text))
+
+
+def _are_alike(earlier: Action, later: AsyncArrive) -> bool:
+    """Tell whether two arrivals by one pipeline of a strand do the same."""
+    if not isinstance(earlier, AsyncArrive) or earlier.increments or later.increments:
+        return False
+    return (earlier.barrier, earlier.count) == (later.barrier, later.count)
 
 
 def _difference(action: Action, early: bool) -> tuple[Flaw, str]:

@@ -37,6 +37,8 @@ class Contribution:
     point: int
     clock: Clock
     amount: Amount = 0
+    alike: tuple[str, int] | None = None
+    """Pipeline and count of an arrival that comes when all earlier work of its strand in the pipeline is done."""
 
 
 @dataclass(slots=True)
@@ -73,6 +75,8 @@ class Mbarrier:
     phase: int = 0
     now: _Phase = field(default_factory=_Phase)
     completions: list[Clock] = field(default_factory=list)
+    last: _Phase | None = None
+    """The phase that completed last."""
     tokens: dict[tuple[int, int], int] = field(default_factory=dict)
     waits: dict[int, list[Contribution]] = field(default_factory=dict)
     users: dict[int, int] = field(default_factory=dict)
@@ -209,7 +213,8 @@ class Phases:
         barrier = self._find(actor, action.barrier, action.point)
         if barrier is None:
             return None
-        self._after_previous(actor, action.barrier, barrier, action.point, Flaw.EARLY_ARRIVAL)
+        if action.increments or not self._is_in_order(actor, barrier, (action.pipeline, action.count)):
+            self._after_previous(actor, action.barrier, barrier, action.point, Flaw.EARLY_ARRIVAL)
         phase = barrier.phase
         published = np.maximum(done, self._components.of_asynchronous_work(actor.stamp))
         if action.increments:
@@ -218,6 +223,8 @@ class Phases:
         arrival = self._count_arrival(actor, action.barrier, barrier, action.point, action.count, published)
         if action.increments:
             barrier.now.raises.append((Contribution(actor.strand, action.point, actor.stamp), arrival))
+        else:
+            arrival.alike = action.pipeline, action.count
         self._complete_if_done(action.barrier, barrier)
         return phase
 
@@ -366,6 +373,22 @@ class Phases:
             )
             self._problem(flaw, actor, point, name, text, barrier)
 
+    def _is_in_order(self, actor: Actor, barrier: Mbarrier, alike: tuple[str, int]) -> bool:
+        """Tell whether only earlier arrivals by the same pipeline of a strand kept the phase before from its end.
+
+        Such arrivals are alike, and what the later one tells includes what the earlier one does: it does not matter
+        which of them counts first.
+        """
+        last = barrier.last
+        if last is None or last.transfers or last.raises:
+            return False
+        own = actor.strand, alike
+        others = [each for each in last.arrivals if (each.strand, each.alike) != own]
+        return all(each.alike is None for each in others) and all(
+            executed_before(clock, actor.clock)
+            for clock in (*(each.clock for each in (*others, *last.expects)), *barrier.completions[-2:-1])
+        )
+
     def _complete_if_done(self, name: Barrier, barrier: Mbarrier) -> None:
         """Complete the phase when no arrival is pending and the bytes balance.
 
@@ -401,7 +424,7 @@ class Phases:
         barrier.completions.append(clock)
         barrier.phase += 1
         barrier.pending = barrier.count
-        barrier.now = _Phase()
+        barrier.last, barrier.now = phase, _Phase()
 
     def _check_missed(self, name: Barrier, barrier: Mbarrier, clock: Clock) -> None:
         """The phase after the one that a wait named must complete only after that wait."""

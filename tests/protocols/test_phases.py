@@ -155,9 +155,9 @@ def test_a_state_is_waited_for_without_parity() -> None:
 
 
 def test_asynchronous_arrivals_may_come_in_any_order() -> None:
-    """Two commits on one mbarrier of one arrival: which of them ends which phase is not fixed."""
-    one: list[Action] = [AsyncArrive(0, FULL, 1), AsyncArrive(0, FULL, 1)]
-    assert Flaw.EARLY_ARRIVAL in flaws_of({FULL: 1}, one)
+    """Commits of two strands on one mbarrier of one arrival: which of them ends which phase is not fixed."""
+    one: list[Action] = [AsyncArrive(0, FULL, 1)]
+    assert Flaw.EARLY_ARRIVAL in flaws_of({FULL: 1}, one, one)
     between: list[Action] = [
         AsyncArrive(0, FULL, 1),
         Wait(0, FULL, 0),
@@ -165,6 +165,16 @@ def test_asynchronous_arrivals_may_come_in_any_order() -> None:
         Wait(0, FULL, 1),
     ]
     assert flaws_of({FULL: 1}, between) == set()
+
+
+def test_arrivals_of_one_pipeline_count_in_order() -> None:
+    """Two commits of one strand are alike: nothing has to wait in between. Where somebody waits, it does."""
+    commit, other = AsyncArrive(0, FULL, 1), AsyncArrive(0, FULL, 2)
+    assert flaws_of({FULL: 1}, [commit, commit]) == set()
+    assert flaws_of({FULL: 1}, [commit, commit], [Wait(0, FULL, 0), Wait(0, FULL, 1)]) == {Flaw.DEADLOCK}
+    assert Flaw.EARLY_ARRIVAL in flaws_of({FULL: 3}, [commit, other, other, commit])
+    raised = AsyncArrive(0, FULL, 1, True, "cp.async")
+    assert flaws_of({FULL: 1}, [raised, Arrive(0, FULL, 1), raised, Arrive(0, FULL, 1)]) != set()
 
 
 @pytest.mark.parametrize(("increments", "count"), [(True, 1), (False, 2)])

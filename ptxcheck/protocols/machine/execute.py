@@ -576,7 +576,7 @@ class Machine:
             if not inside:
                 return
             sides: _Sides = []
-            if not region.cyclic and (region.copies or region.predicates):
+            if region.counted if region.cyclic else region.copies or region.predicates:
                 sides = self._run_sides(block, region, (first, other), inside)
             else:
                 self._record_skipped(region, inside)

@@ -47,6 +47,7 @@ from .loop_ends import Ends
 from .observation import Observation
 from .polling import POLLS
 from .program import Program, Region
+from .reach import interval_of
 from .registers import RegisterFile, SplitError, lanes_of, set_of
 from .resolve import (
     Restated,
@@ -79,11 +80,13 @@ from .symbol import (
 from .table import ParkError, Table
 from .trace import (
     GLOBAL_LOAD,
+    OFFSET_MASK,
     RANK_SHIFT,
     SHARED_LOAD,
     SHARED_RING,
     Access,
     Assumption,
+    Bytes,
     Event,
     NotFollowedError,
     Peek,
@@ -1248,7 +1251,9 @@ class Machine:
             if access is not None:
                 if certain and kind.space and isinstance(placed, Form):
                     self._check_cluster(point, placed, held)
-                self._add_access(point, held, threads, self._bounded(point, replace(access, certain=certain)))
+                access = self._bounded(point, replace(access, certain=certain))
+                access = access if not kind.space else self._bounded_by_masks(placed, held, access)
+                self._add_access(point, held, threads, access)
 
     def _check_cluster(self, point: int, address: Form, threads: ThreadSet) -> None:
         """Raise NotFollowedError when a symbol, in the first thread, is in a CTA that the cluster does not have."""
@@ -1267,6 +1272,18 @@ class Machine:
         if self._decisions.implied(Condition("lt", place, rank << RANK_SHIFT)) is False:
             text = f"an address is in CTA {rank} of a cluster of {self.shape.ctas}"
             raise NotFollowedError(text, point, ctas=rank + 1)
+
+    def _bounded_by_masks(self, place: Value, threads: ThreadSet, access: Access) -> Access:
+        """Return an access with the bytes that masks leave of a place which is not known, if that are fewer."""
+        ends = interval_of(place, threads, self.threads) if isinstance(place, Form) else None
+        if ends is None or access.address is not None or not access.size:
+            return access
+        start, end = ends[0] & OFFSET_MASK, (ends[1] & OFFSET_MASK) + access.size
+        if {each >> RANK_SHIFT for each in ends} != {self.rank} or (
+            access.within is not None and access.within.end - access.within.start <= end - start
+        ):
+            return access
+        return replace(access, within=Bytes(start, end, of_any=False))
 
     def _bounded(self, point: int, access: Access) -> Access:
         """Return an access with the bytes that it stays inside, or where its array starts, if it has no address."""

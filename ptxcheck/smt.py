@@ -8,112 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
+
+from .integer_terms import (
+    Choice,
+    Claim,
+    Evaluate,
+    Numbers,
+    Quotient,
+    Remainder,
+    Sum,
+    Term,
+    Unsigned,
+    Variable,
+    evaluator,
+    in_order,
+    is_true,
+    slopes_of,
+)
 
 _EFFORT = 400_000
 """Resource units of z3 for one question: a limit that, unlike time, is the same on every machine."""
 _MODELS = 12
 """Assignments that answered earlier questions and are tried first for the next one."""
-_REPAIRED = 3
-_CHANGES = 8
-"""How many of them are changed to answer it, and how often each."""
+_FEW_REPAIRED, _FEW_CHANGES = 1, 4
+"""How many of them are changed to answer it, and how often each: nearly all that can be changed are found so."""
+_REPAIRED, _CHANGES = 3, 8
+"""The same for questions that z3 has no answer to."""
 _REPAIR_EFFORT = 60_000
 """Operations of terms that may be computed to change one of them."""
 _BISECTION = 66
 """Values of a term that a search for a number looks at, at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """An integer from `low` to `high`, both included."""
-
-    name: str
-    low: int
-    high: int
-
-    @property
-    def closest_to_zero(self) -> int:
-        """The number that it has where nothing says otherwise."""
-        return max(self.low, min(0, self.high))
-
-
-class _Nested:
-    """A term with terms inside, which hashes once."""
-
-    __slots__ = ("_hash",)
-    _hash: int
-
-    def __hash__(self) -> int:
-        try:
-            return self._hash
-        except AttributeError:
-            fields = tuple(getattr(self, name) for name in type(self).__slots__)
-            object.__setattr__(self, "_hash", hash((type(self).__name__, fields)))
-            return self._hash
-
-
-@dataclass(frozen=True, slots=True)
-class Sum(_Nested):
-    """`constant + Σ coefficient × term`."""
-
-    terms: tuple[tuple[int, Term], ...]
-    constant: int
-    __hash__ = _Nested.__hash__
-
-
-@dataclass(frozen=True, slots=True)
-class Quotient(_Nested):
-    """`⌊term / divisor⌋` for a positive divisor."""
-
-    term: Term
-    divisor: int
-    __hash__ = _Nested.__hash__
-
-
-@dataclass(frozen=True, slots=True)
-class Remainder(_Nested):
-    """`term mod divisor`, from 0 to divisor - 1."""
-
-    term: Term
-    divisor: int
-    __hash__ = _Nested.__hash__
-
-
-@dataclass(frozen=True, slots=True)
-class Unsigned(_Nested):
-    """The pattern of a signed number in a register of 32 or 64 bits, read as unsigned."""
-
-    term: Term
-    bits: int = 32
-    __hash__ = _Nested.__hash__
-
-
-@dataclass(frozen=True, slots=True)
-class Choice(_Nested):
-    """`chosen` where a claim holds, else `other`."""
-
-    claim: Claim
-    chosen: Term
-    other: Term
-    __hash__ = _Nested.__hash__
-
-
-Term: TypeAlias = Variable | Sum | Quotient | Remainder | Unsigned | Choice
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """`term < bound`, `term == bound` (relation "lt", "eq"), or its negation."""
-
-    relation: str
-    term: Term
-    bound: int
-    holds: bool = True
-
-
-Numbers: TypeAlias = Mapping[str, int]
-Evaluate: TypeAlias = Callable[[Numbers], int]
-"""Returns what a term is for numbers of its variables, by their names; one that is not named is the closest to zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +57,7 @@ class _Numbered:
 
     def is_true(self, numbers: Numbers) -> bool:
         """Tell whether the claim holds for numbers."""
-        return _is_true(self.claim, self.evaluate(numbers))
+        return is_true(self.claim, self.evaluate(numbers))
 
 
 class _Model:
@@ -187,7 +112,7 @@ class _Model:
         slope = claim.slopes.get(variable.name)
         if slope:
             found = start + _distance(claim.claim, claim.evaluate(numbers), slope)
-            if variable.low <= found <= variable.high and _is_true(claim.claim, value(found)):
+            if variable.low <= found <= variable.high and is_true(claim.claim, value(found)):
                 yield found
             return
         if claim.claim.relation == "eq" and claim.claim.holds:
@@ -196,12 +121,12 @@ class _Model:
                 yield solution
             return
         for end in (variable.high, variable.low):
-            if end == start or not _is_true(claim.claim, value(end)):
+            if end == start or not is_true(claim.claim, value(end)):
                 continue
             wrong, right = start, end
             while abs(right - wrong) > 1:
                 middle = (right + wrong) // 2
-                wrong, right = (wrong, middle) if _is_true(claim.claim, value(middle)) else (middle, right)
+                wrong, right = (wrong, middle) if is_true(claim.claim, value(middle)) else (middle, right)
             yield right
 
 
@@ -213,21 +138,6 @@ def _distance(claim: Claim, value: int, slope: int) -> int:
     return missing // slope if claim.holds == (slope > 0) else -(-missing // slope)
 
 
-def _slopes(term: Term) -> dict[str, int]:
-    if isinstance(term, Variable):
-        return {term.name: 1}
-    if not isinstance(term, Sum):
-        return {}
-    found: dict[str, int] = {}
-    inside: set[str] = set()
-    for factor, part in term.terms:
-        if isinstance(part, Variable):
-            found[part.name] = found.get(part.name, 0) + factor
-        else:
-            inside.update(variable.name for variable in variables_of(part))
-    return {name: slope for name, slope in found.items() if slope and name not in inside}
-
-
 def _solution(bound: int, variable: Variable, value: Callable[[int], int]) -> int | None:
     low, high = variable.low, variable.high
     rises = value(high) >= value(low)
@@ -235,85 +145,6 @@ def _solution(bound: int, variable: Variable, value: Callable[[int], int]) -> in
         middle = (low + high) // 2
         low, high = (low, middle) if (value(middle) >= bound) == rises else (middle + 1, high)
     return low if value(low) == bound else None
-
-
-def _evaluator(term: Term) -> Evaluate:
-    """Return how to compute a term: without a walk over it, as the same terms are computed again and again."""
-    places: dict[Term, int] = {}
-    steps = [_step(each, places) for each in _in_order(term, places)]
-
-    def evaluate(numbers: Numbers) -> int:
-        values: list[int] = []
-        for step in steps:
-            values.append(step(values, numbers))
-        return values[-1]
-
-    return evaluate
-
-
-def _parts(term: Term) -> tuple[Term, ...]:
-    """Return the terms that a term is made of."""
-    match term:
-        case Variable():
-            return ()
-        case Sum():
-            return tuple(part for _, part in term.terms)
-        case Quotient() | Remainder() | Unsigned():
-            return (term.term,)
-        case Choice():
-            return term.claim.term, term.chosen, term.other
-
-
-def _in_order(term: Term, places: dict[Term, int]) -> list[Term]:
-    """Return what a term is made of, each part once and before what it is in; `places` gets where each stands."""
-    order: list[Term] = []
-    waiting: list[tuple[Term, bool]] = [(term, False)]
-    while waiting:
-        each, is_ready = waiting.pop()
-        if each in places:
-            continue
-        if is_ready:
-            places[each] = len(order)
-            order.append(each)
-        else:
-            waiting.append((each, True))
-            waiting.extend((part, False) for part in reversed(_parts(each)))
-    return order
-
-
-def _step(term: Term, places: Mapping[Term, int]) -> Callable[[list[int], Numbers], int]:
-    """Return how to compute a term from the values of its parts."""
-    match term:
-        case Variable():
-            name, default = term.name, term.closest_to_zero
-            return lambda values, numbers: numbers.get(name, default)
-        case Sum(terms=((factor, part),), constant=constant):
-            place = places[part]
-            return lambda values, numbers: constant + factor * values[place]
-        case Sum(constant=constant):
-            scaled = [(factor, places[part]) for factor, part in term.terms]
-            return lambda values, numbers: constant + sum(factor * values[place] for factor, place in scaled)
-        case Quotient(divisor=divisor):
-            place = places[term.term]
-            return lambda values, numbers: values[place] // divisor
-        case Remainder(divisor=divisor):
-            place = places[term.term]
-            return lambda values, numbers: values[place] % divisor
-        case Unsigned(bits=bits):
-            place, wrap = places[term.term], 1 << bits
-            return lambda values, numbers: value + wrap if (value := values[place]) < 0 else value
-        case Choice(claim=claim):
-            asked, chosen, other = (places[part] for part in _parts(term))
-            return lambda values, numbers: values[chosen if _is_true(claim, values[asked]) else other]
-
-
-def _is_true(claim: Claim, value: int) -> bool:
-    return (value < claim.bound if claim.relation == "lt" else value == claim.bound) == claim.holds
-
-
-def variables_of(term: Term) -> Iterator[Variable]:
-    """Yield the variables in a term, each once."""
-    return (each for each in _in_order(term, {}) if isinstance(each, Variable))
 
 
 class PathSolver:
@@ -360,7 +191,7 @@ class PathSolver:
             return True
         answer = self._solver.check(*[self._literal(claim) for claim in (*path, *claims)])
         if answer == self._z3.unknown:
-            return None
+            return None if self._find_model(claims, path, thoroughly=True) is None else True
         if answer == self._z3.sat:
             self._keep_model((*path, *claims))
             return True
@@ -370,15 +201,21 @@ class PathSolver:
         """Return a number that a term may be when the claims and those of a path hold, None when none was found."""
         model = self._find_model(claims, path)
         if model is not None:
-            return _evaluator(term)(model.numbers)
+            return evaluator(term)(model.numbers)
         built = self._term(term)
-        if self._solver.check(*[self._literal(claim) for claim in (*path, *claims)]) != self._z3.sat:
+        answer = self._solver.check(*[self._literal(claim) for claim in (*path, *claims)])
+        if answer == self._z3.unknown:
+            model = self._find_model(claims, path, thoroughly=True)
+            return None if model is None else evaluator(term)(model.numbers)
+        if answer != self._z3.sat:
             return None
         number = self._solver.model().eval(built, model_completion=True)
         self._keep_model((*path, *claims))
         return int(number.as_long()) if self._z3.is_int_value(number) else None
 
-    def _find_model(self, claims: Sequence[Claim], path: Sequence[Claim] = ()) -> _Model | None:
+    def _find_model(
+        self, claims: Sequence[Claim], path: Sequence[Claim] = (), *, thoroughly: bool = False
+    ) -> _Model | None:
         """Return an earlier answer that is one to these claims too, as it is or with a number or two changed."""
         asked = [self._known(claim) for claim in claims]
         asked.reverse()
@@ -389,11 +226,14 @@ class PathSolver:
                 self._keep(model)
                 return model
         places = {claim.number: place for place, claim in enumerate((*before, *reversed(asked)))}
-        for model in (*self._models[:_REPAIRED], _Model({})):
+        models, changes = self._models[:_FEW_REPAIRED] or [_Model({})], _FEW_CHANGES
+        if thoroughly:
+            models, changes = [*self._models[:_REPAIRED], _Model({})], _CHANGES
+        for model in models:
             broken = [claim for claim in asked if not model.holds(claim)]
             if not model.meets(before):
                 broken += (claim for claim in reversed(before) if not model.holds(claim))
-            repaired = self._repaired(model, broken, places)
+            repaired = self._repaired(model, broken, places, changes)
             if repaired is not None:
                 self._keep(repaired.met(before))
                 return repaired
@@ -407,15 +247,15 @@ class PathSolver:
         return self._known_path
 
     def _repaired(
-        self, model: _Model, broken: Sequence[_Numbered], places: Mapping[int, int]
+        self, model: _Model, broken: Sequence[_Numbered], places: Mapping[int, int], changes: int
     ) -> _Model | None:
-        """Return a model of the claims that differs in some numbers, None when none is found.
+        """Return a model of the claims that differs in some numbers, None when none is found with so many changes.
 
         `broken` are those that the model breaks, the last ones first; `places` has the place of each claim by its
         number. Terms of thousands of operations are left to the solver, which needs no numbers to look at them.
         """
         effort = _REPAIR_EFFORT
-        for _ in range(_CHANGES + 1):
+        for _ in range(changes + 1):
             if not broken:
                 return model if all(map(model.holds, self._assumed)) else None
             first = broken[0]
@@ -423,19 +263,21 @@ class PathSolver:
             if effort < 0:
                 return None
             least: list[_Numbered] | None = None
-            following = model
+            change: tuple[Variable, int] | None = None
             for variable in first.variables:
                 about = [self._claims[each] for each in self._about[variable.name] if each in places]
-                numbers = {claim.number for claim in about}
-                others = [claim for claim in broken if claim.number not in numbers]
+                concerned = {claim.number for claim in about}
+                others = [claim for claim in broken if claim.number not in concerned]
                 for number in model.nearest(first, variable):
-                    changed = model.changed(variable, number, self._about[variable.name])
-                    left = [*others, *(claim for claim in about if not changed.holds(claim))]
+                    numbers = {**model.numbers, variable.name: number}
+                    left = [*others, *(claim for claim in about if not claim.is_true(numbers))]
                     if least is None or len(left) < len(least):
-                        least, following = left, changed
-            if least is None:
+                        least, change = left, (variable, number)
+            if least is None or change is None:
                 return None
-            model, broken = following, sorted(least, key=lambda each: -places[each.number])
+            variable, number = change
+            model = model.changed(variable, number, self._about[variable.name])
+            broken = sorted(least, key=lambda each: -places[each.number])
         return None
 
     def _keep_model(self, claims: Sequence[Claim]) -> None:
@@ -469,11 +311,11 @@ class PathSolver:
         literal = self._z3.Bool(f"claim!{number}", ctx=self._context)
         self._literals.append(literal)
         self._solver.add(self._z3.Implies(literal, self._claim(claim), ctx=self._context))
-        parts = _in_order(claim.term, {})
+        parts = in_order(claim.term, {})
         variables = tuple(each for each in parts if isinstance(each, Variable))
         for variable in variables:
             self._about.setdefault(variable.name, []).append(number)
-        known = _Numbered(claim, number, _evaluator(claim.term), variables, _slopes(claim.term), len(parts))
+        known = _Numbered(claim, number, evaluator(claim.term), variables, slopes_of(claim.term), len(parts))
         self._claims.append(known)
         return known
 

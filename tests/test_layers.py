@@ -15,7 +15,7 @@ LAYERS = (
     ("isa",),
     ("parser",),
     ("cfg",),
-    ("view", "smt"),
+    ("view", "integer_terms", "smt"),
     ("descriptors", "protocols"),
     ("hostcode",),
     ("rules", "resources"),

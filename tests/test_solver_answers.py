@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ptxcheck import smt
-from ptxcheck.smt import Choice, Claim, PathSolver, Quotient, Remainder, Sum, Term, Unsigned, Variable
+from ptxcheck.integer_terms import Choice, Claim, Quotient, Remainder, Sum, Term, Unsigned, Variable
+from ptxcheck.smt import PathSolver
 
 NAMES = tuple(Variable(name, low, 40) for name, low in (("a", -40), ("b", 0), ("c", -40)))
 
@@ -68,3 +69,15 @@ def test_terms_of_many_operations_are_left_to_the_solver(monkeypatch: pytest.Mon
     monkeypatch.setattr(smt, "_REPAIR_EFFORT", 0)
     assert PathSolver()._find_model(claims) is None
     assert PathSolver().possible(claims)
+
+
+def test_where_the_solver_has_no_answer_more_is_changed_in_earlier_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each of eight numbers has to change, which is more than is tried before the solver is asked."""
+    claims = [Claim("eq", Variable(name, 0, 40), number) for number, name in enumerate("abcdefgh", start=1)]
+    solver = PathSolver()
+    assert solver._find_model(claims) is None
+    monkeypatch.setattr(solver._solver, "check", lambda *_: solver._z3.unknown)
+    assert solver.possible(claims)
+    assert solver.example(claims, claims[2].term) == 3

@@ -41,6 +41,8 @@ class Row(IntEnum):
 
 OWN_ROWS = (Row.EXECUTED, Row.VISIBLE, Row.INITIALISED)
 """Rows in which a strand knows its own actions at once."""
+_EXECUTED, _OWN = int(Row.EXECUTED), tuple(map(int, OWN_ROWS))
+"""The same as numbers, which arrays are read with faster."""
 MEMORY_ROWS = slice(Row.VISIBLE, None)
 READS = ".read"
 """Suffix of the component that counts operations whose source has been read."""
@@ -127,7 +129,7 @@ class Components:
 def stamped(clock: Clock, strand: int, count: int) -> Clock:
     """Return a clock in which a strand has done so many actions."""
     stamp = clock.copy()
-    for row in OWN_ROWS:
+    for row in _OWN:
         stamp[row, strand] = count
     return stamp
 
@@ -142,7 +144,7 @@ def _part(chosen: npt.NDArray[np.bool_]) -> slice | npt.NDArray[np.bool_]:
 
 def executed_before(earlier: Clock, later: Clock) -> bool:
     """Tell whether everything that one clock knows to have happened is known to another."""
-    return bool((earlier[Row.EXECUTED] <= later[Row.EXECUTED]).all())
+    return not np.count_nonzero(earlier[_EXECUTED] > later[_EXECUTED])
 
 
 def execution_only(clock: Clock, published: Clock) -> Clock:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ...smt import Choice, Claim, Quotient, Remainder, Sum, Term, Unsigned, Variable
+from ...integer_terms import Choice, Claim, Quotient, Remainder, Sum, Term, Unsigned, Variable
 
 Interval: TypeAlias = tuple[int, int]
 """Least and greatest number."""

@@ -32,9 +32,9 @@ def as_lanes(value: int | Lanes, threads: int) -> Lanes:
 
 def settle(value: Value) -> Value:
     """Return the uniform number when all threads hold the same one."""
-    if isinstance(value, np.ndarray) and len(value) and bool((value == value[0]).all()):
-        return int(value[0])
-    return value
+    if not isinstance(value, np.ndarray) or not len(value) or value[0] != value[-1]:
+        return value
+    return value if np.count_nonzero(value != value[0]) else int(value[0])
 
 
 def signed(value: int | Lanes, width: int) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -13,10 +15,13 @@ from .trace import ThreadSet
 Piece = tuple[ThreadSet, Value]
 
 
+@lru_cache(maxsize=4096)
 def lanes_of(threads: ThreadSet, count: int) -> npt.NDArray[np.bool_]:
-    """Return a thread set as one boolean per thread."""
+    """Return a thread set as one boolean per thread: to be read, as the same sets come again and again."""
     raw = np.frombuffer(threads.to_bytes((count + 7) // 8, "little"), dtype=np.uint8)
-    return np.unpackbits(raw, bitorder="little")[:count].astype(np.bool_)
+    lanes = np.unpackbits(raw, bitorder="little")[:count].astype(np.bool_)
+    lanes.setflags(write=False)
+    return lanes
 
 
 def set_of(lanes: npt.NDArray[np.bool_]) -> ThreadSet:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...smt import Claim, PathSolver, Sum, Term
+from ...integer_terms import Claim, Sum, Term
+from ...smt import PathSolver
 from .bounds import Bounds
 from .doubt import within_grid
 from .resolve import leaves
@@ -32,6 +33,8 @@ class SolverOracle:
         self._terms = Terms()
         self._path: list[Claim] = []
         self._bounds = Bounds()
+        self._possible: dict[tuple[tuple[Condition, bool], ...], bool] = {}
+        """Answers that do not depend on a run, as the same sides are asked about whenever more runs were made."""
         self._root = _Node()
         self._at = self._root
 
@@ -56,8 +59,12 @@ class SolverOracle:
 
     def is_possible(self, claims: Sequence[tuple[Condition, bool]]) -> bool:
         """Tell whether conditions may have these truths together, whatever a run decided; True when undecided."""
-        given = [self._terms.claim(condition, truth) for condition, truth in claims]
-        return self._ready().possible(given) is not False
+        asked = tuple(claims)
+        known = self._possible.get(asked)
+        if known is None:
+            given = [self._terms.claim(condition, truth) for condition, truth in asked]
+            known = self._possible[asked] = self._ready().possible(given) is not False
+        return known
 
     def is_certain(self, claims: Sequence[tuple[Condition, bool]]) -> bool:
         """Tell whether conditions can certainly have these truths together, whatever a run decided."""

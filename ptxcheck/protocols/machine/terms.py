@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from ...smt import Choice, Claim, Quotient, Remainder, Sum, Term, Unsigned, Variable, variables_of
+from ...integer_terms import Choice, Claim, Quotient, Remainder, Sum, Term, Unsigned, Variable, variables_of
 from .lanes import key_of
 from .resolve import LOGIC, PREDICATES
 from .symbol import Atom, Condition, Form

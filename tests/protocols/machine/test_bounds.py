@@ -7,18 +7,19 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxcheck.protocols.machine.bounds import Bounds
-from ptxcheck.smt import (
+from ptxcheck.integer_terms import (
     Choice,
     Claim,
-    PathSolver,
     Quotient,
     Remainder,
     Sum,
     Term,
     Unsigned,
     Variable,
+    evaluator,
 )
+from ptxcheck.protocols.machine.bounds import Bounds
+from ptxcheck.smt import PathSolver
 
 NAMES = (Variable("a", -6, 6), Variable("b", 0, 5))
 NUMBERS = range(-40, 41)
@@ -119,3 +120,14 @@ def test_terms_of_many_rounds_have_bounds() -> None:
         assert bounds.of(term)[0] == 0
     fresh = Bounds()
     assert fresh.of(term) == (0, 5006)
+
+
+@given(TERMS)
+@settings(max_examples=200, deadline=None)
+def test_functions_of_terms_compute_what_a_walk_over_them_does(term: Term) -> None:
+    compute = evaluator(term)
+    assert [compute(world) for world in WORLDS] == [value(term, world) for world in WORLDS]
+
+
+def test_a_number_that_is_not_named_is_the_closest_to_zero() -> None:
+    assert evaluator(Sum(((2, Variable("c", 3, 9)), (1, Variable("d", -9, -4))), 1))({}) == 3

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from ptxcheck.integer_terms import Claim
 from ptxcheck.op import Op
 from ptxcheck.protocols.machine import lanes
 from ptxcheck.protocols.machine.doubt import doubt_of
@@ -12,7 +16,7 @@ from ptxcheck.protocols.machine.resolve import with_pins
 from ptxcheck.protocols.machine.solver import SolverOracle
 from ptxcheck.protocols.machine.symbol import Atom, Condition, Form, Value, atom
 from ptxcheck.protocols.machine.terms import Terms
-from ptxcheck.smt import Claim, PathSolver
+from ptxcheck.smt import PathSolver
 
 N = atom("param", "n", 0, 4)
 M = atom("param", "m", 4, 4)
@@ -148,3 +152,24 @@ def test_whether_there_is_any_bit_is_no_matter_of_doubt() -> None:
     assert isinstance(either, Form)
     path = [(Condition("eq", either, 0), True), (Condition("lt", N, 2), False)]
     assert doubt_of(path) is None
+
+
+def test_what_is_possible_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the runs in between have decided."""
+    asked: list[int] = []
+    possible = PathSolver.possible
+
+    def counted(solver: PathSolver, claims: Sequence[Claim], path: Sequence[Claim] = ()) -> bool | None:
+        asked.append(len(claims))
+        return possible(solver, claims, path)
+
+    monkeypatch.setattr(PathSolver, "possible", counted)
+    assert isinstance(N, Form)
+    below, above = (Condition("lt", N, 3), True), (Condition("lt", N, 5), False)
+    oracle = SolverOracle()
+    for _ in range(2):
+        assert oracle.is_possible([below])
+        assert not oracle.is_possible([below, above])
+        oracle.restart()
+        oracle.assume(Condition("lt", N, 9), False)
+    assert asked == [1, 2]

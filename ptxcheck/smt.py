@@ -167,7 +167,12 @@ class PathSolver:
         """The same by identity, as callers ask with the same claims again and again."""
         self._path: Sequence[Claim] = ()
         self._known_path: list[_Numbered] = []
-        """The path that was given last."""
+        self._numbers_of_path: set[int] = set()
+        """The path that was given last, and the numbers of its claims."""
+        self._contradictions: dict[int, dict[frozenset[int], None]] = {}
+        """Numbers of claims that cannot hold together, by the largest of them."""
+        self._number_of: dict[int, int] = {}
+        """The number of a claim by what z3 names its literal."""
         self._models: list[_Model] = []
         """The latest one first."""
         self._assumed: list[_Numbered] = []
@@ -187,9 +192,11 @@ class PathSolver:
 
         `path` has more claims: a sequence that is given again and again as it grows.
         """
+        if self._is_contradiction(claims, path):
+            return False
         if self._find_model(claims, path) is not None:
             return True
-        answer = self._solver.check(*[self._literal(claim) for claim in (*path, *claims)])
+        answer = self._check(claims, path)
         if answer == self._z3.unknown:
             return None if self._find_model(claims, path, thoroughly=True) is None else True
         if answer == self._z3.sat:
@@ -199,11 +206,13 @@ class PathSolver:
 
     def example(self, claims: Sequence[Claim], term: Term, path: Sequence[Claim] = ()) -> int | None:
         """Return a number that a term may be when the claims and those of a path hold, None when none was found."""
+        if self._is_contradiction(claims, path):
+            return None
         model = self._find_model(claims, path)
         if model is not None:
             return evaluator(term)(model.numbers)
         built = self._term(term)
-        answer = self._solver.check(*[self._literal(claim) for claim in (*path, *claims)])
+        answer = self._check(claims, path)
         if answer == self._z3.unknown:
             model = self._find_model(claims, path, thoroughly=True)
             return None if model is None else evaluator(term)(model.numbers)
@@ -212,6 +221,25 @@ class PathSolver:
         number = self._solver.model().eval(built, model_completion=True)
         self._keep_model((*path, *claims))
         return int(number.as_long()) if self._z3.is_int_value(number) else None
+
+    def _check(self, claims: Sequence[Claim], path: Sequence[Claim]) -> Any:
+        """Ask z3, and keep which of the claims contradict each other, if they do."""
+        answer = self._solver.check(*[self._literal(claim) for claim in (*path, *claims)])
+        if answer == self._z3.unsat:
+            core = frozenset(self._number_of[each.get_id()] for each in self._solver.unsat_core())
+            if core:
+                self._contradictions.setdefault(max(core), {})[core] = None
+        return answer
+
+    def _is_contradiction(self, claims: Sequence[Claim], path: Sequence[Claim]) -> bool:
+        """Tell whether some of the claims are known to contradict each other."""
+        self._numbered_path(path)
+        together = self._numbers_of_path | {self._known(claim).number for claim in claims}
+        return any(
+            core <= together
+            for last in together & self._contradictions.keys()
+            for core in self._contradictions[last]
+        )
 
     def _find_model(
         self, claims: Sequence[Claim], path: Sequence[Claim] = (), *, thoroughly: bool = False
@@ -242,8 +270,10 @@ class PathSolver:
     def _numbered_path(self, path: Sequence[Claim]) -> Sequence[_Numbered]:
         """Return the claims of a path; the same sequence for the same path."""
         if path is not self._path:
-            self._path, self._known_path = path, []
-        self._known_path += (self._known(path[number]) for number in range(len(self._known_path), len(path)))
+            self._path, self._known_path, self._numbers_of_path = path, [], set()
+        fresh = [self._known(path[place]) for place in range(len(self._known_path), len(path))]
+        self._known_path += fresh
+        self._numbers_of_path.update(claim.number for claim in fresh)
         return self._known_path
 
     def _repaired(
@@ -282,10 +312,12 @@ class PathSolver:
 
     def _keep_model(self, claims: Sequence[Claim]) -> None:
         found = self._solver.model()
+        asked = (*self._assumed, *map(self._known, claims))
+        variables = dict.fromkeys(variable for claim in asked for variable in claim.variables)
         numbers = {
             variable.name: value.as_long()
-            for variable, built in self._variables.items()
-            if (value := found[built]) is not None
+            for variable in variables
+            if (value := found[self._variables[variable]]) is not None
         }
         model = _Model(numbers)
         if all(map(model.holds, self._assumed)) and all(model.holds(self._known(claim)) for claim in claims):
@@ -310,6 +342,7 @@ class PathSolver:
         number = len(self._literals)
         literal = self._z3.Bool(f"claim!{number}", ctx=self._context)
         self._literals.append(literal)
+        self._number_of[literal.get_id()] = number
         self._solver.add(self._z3.Implies(literal, self._claim(claim), ctx=self._context))
         parts = in_order(claim.term, {})
         variables = tuple(each for each in parts if isinstance(each, Variable))

@@ -16,8 +16,10 @@ _BLOCKS = {"cute_0": 128, "gemm_low_latency": 256}
 """Threads that the host launches: `dimBlock` of the CuTe tutorials, `config.blockDim` of `tgv_gemm.cuh`."""
 _CLUSTERS = {
     "cute_03": (4, 4, 1), "cute_04": (4, 4, 1), "cute_05": (4, 4, 1), "77_mla": (2, 1, 1), "mla_sm100": (2, 1, 1),
+    "77_fmha_fp16": (1, 1, 1), "77_fmha_gen": (1, 1, 1),
 }  # fmt: skip
-"""Clusters that the host launches: `dimCluster` of the tutorials, `Kernel::ClusterShape` of `sm100_mla.hpp`."""
+"""Clusters that the host launches: `dimCluster` of the tutorials, `Kernel::ClusterShape` of `sm100_mla.hpp`, and
+`ClusterShape` of the main loops of CUTLASS 77."""
 
 
 def add_arguments(parser: argparse.ArgumentParser, groups: Sequence[str]) -> None:

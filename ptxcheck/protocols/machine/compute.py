@@ -47,7 +47,15 @@ def _cvt(types: Typing, sources: Sequence[Value], _: int) -> Value:
     if not types.is_integer or len(sources) > 1:
         return lanes.opaque("cvt", *types.types, *sources)
     if isinstance(a, Form):
-        return a if target >= min(source, 32) else lanes.opaque("cvt", *types.types, a)
+        if target >= min(source, 32):
+            return a
+        # The low bits of a number, which a signed type would read as negative ones.
+        is_kept = not types.signed and not types.source_signed
+        return (
+            lanes.bitwise(Op.AND, a, lanes.mask_of(target))
+            if is_kept
+            else lanes.opaque("cvt", *types.types, a)
+        )
     a = lanes.unsigned(a, source)
     if types.source_signed and target > source:
         return lanes.unsigned(lanes.signed(a, source), target)

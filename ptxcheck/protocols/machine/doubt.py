@@ -19,6 +19,7 @@ SOURCES = frozenset(
 _BEGINNINGS = SOURCES | {"deep"}
 _EQUAL = frozenset({"eq", "ne"})
 _OF_HOST = frozenset({"param", "load"})
+_QUOTIENTS = frozenset({"sar", "shr", "div"})
 
 
 def doubt_of(path: Iterable[tuple[Condition, bool]]) -> Atom | None:
@@ -47,9 +48,28 @@ def empty_sizes(path: Iterable[tuple[Condition, bool]]) -> tuple[Atom, ...]:
         (name, factor), *_ = condition.form.terms
         limit = condition.bound - condition.form.constant
         none = limit <= factor if truth else limit >= 0
-        if none and truth == (factor > 0) and all(source[0] in _OF_HOST for source in sources_of(name)):
+        if none and truth == (factor > 0) and _is_size(name):
             found[name] = None
     return tuple(found)
+
+
+def _is_size(name: Atom) -> bool:
+    """Tell whether the host gives a number: by itself, or as rounds of a CTA by lengths that are taken from each other.
+
+    The latter are those of queries and keys in attention that is aligned at the ends of both: CTAs of the first
+    queries make no round where these have too few keys.
+    """
+    kinds = {source[0] for source in sources_of(name)}
+    return kinds <= _OF_HOST or (kinds <= _OF_HOST | {"special"} and _is_of_difference(name))
+
+
+def _is_of_difference(name: Atom) -> bool:
+    """Tell whether an atom is a quotient of a sum in which the host gives one number that another is taken from."""
+    kind, inner, *_ = name.inner
+    if kind not in _QUOTIENTS or not isinstance(inner, Atom) or inner.inner[0] != "sum":
+        return False
+    signs = {factor > 0 for each, factor in inner.inner[1] if each[0] in _OF_HOST}  # type: ignore[attr-defined]
+    return len(signs) > 1
 
 
 def zeros(path: Iterable[tuple[Condition, bool]]) -> Mapping[Atom, bool]:

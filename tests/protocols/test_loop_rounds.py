@@ -113,3 +113,27 @@ def test_a_side_that_numbers_alone_lead_to_is_noted_with_them() -> None:
     explore(Counts([Rounds(1)], list, list), 9, run, _Huge(), lambda: False, coverage)
     assert coverage.led == {9: {size.terms[0][0]: 1 << 30}}
     assert not coverage.unreached
+
+
+@pytest.mark.parametrize(
+    ("relation", "number", "is_size"), [("lt", 0, True), ("eq", 0, False), ("lt", 5, False)]
+)
+def test_a_size_that_numbers_make_zero_is_empty_in_the_run(relation: str, number: int, is_size: bool) -> None:
+    """What runs compare for equality alone is a flag."""
+    size = atom("param", "n", 0, 4)
+    emptied: list[tuple[Atom, ...]] = []
+
+    class Solver(_Huge):
+        def numbers(self, claims: Claims) -> Mapping[Atom, int]:
+            return {size.terms[0][0]: number}
+
+    def run(plan: Plan) -> bool:
+        if plan.preset:
+            emptied.append(plan.emptied)
+        else:
+            plan.choose(Question(7, Condition(relation, size, 64), True, None, (), True))
+        plan.follow(9, not plan.preset, Condition("lt", size, 9), not plan.preset)
+        return True
+
+    explore(Counts([Rounds(1)], list, list), 9, run, Solver(), lambda: False, Coverage())
+    assert emptied[0] == ((size.terms[0][0],) if is_size else ())

@@ -206,6 +206,43 @@ def test_what_is_compared_for_equality_alone_is_no_size() -> None:
     assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.VIOLATED
 
 
+ROUNDS_OF_A_CTA = """
+    mov.u32 %r4, %ctaid.x; shl.b32 %r4, %r4, 6; ld.param.u32 %r2, [n]; ld.param.u32 %r3, [m];
+    add.s32 %r4, %r4, %r2; {second}.s32 %r4, %r4, %r3; add.s32 %r4, %r4, -127; shr.s32 %r4, %r4, 6;
+    setp.lt.s32 %p1, %r4, 1; @%p1 bra S; mbarrier.arrive.shared.b64 _, [%r1]; S: {wait}
+"""
+"""A CTA whose rounds are less than one waits for ever."""
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [("sub", VerdictKind.ASSUMES), ("add", VerdictKind.VIOLATED)],
+    ids=["less", "more"],
+)
+def test_rounds_by_the_difference_of_two_lengths_are_taken_to_be_some(
+    second: str, expected: VerdictKind
+) -> None:
+    wait = WAIT.format(name="0", parity=0)
+    result = _verify(INIT + ROUNDS_OF_A_CTA.format(second=second, wait=wait))
+    assert kind(result, Property.DEADLOCK_FREEDOM) is expected
+    assert ["is at least 1: with less" in each.text for each in result.required.values()] == (
+        [True] if expected is VerdictKind.ASSUMES else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"), [(0, VerdictKind.PROVED), (1, VerdictKind.VIOLATED)], ids=["agree", "disagree"]
+)
+def test_a_choice_is_known_in_half_a_register_too(other: int, expected: VerdictKind) -> None:
+    """Thread 0 arrives where n is above 77; the wait knows that from what was chosen, in 16 bits."""
+    body = INIT.replace("128;", "1;") + f"""
+        .reg .b16 %h<4>; ld.param.u32 %r2, [n]; setp.gt.s32 %p1, %r2, 77; selp.b32 %r3, 1, {other}, %p1;
+        and.pred %p2, %p1, %p9; @%p2 mbarrier.arrive.shared.b64 _, [%r1];
+        cvt.u16.u32 %h1, %r3; setp.ne.s16 %p3, %h1, 1; @%p3 bra E;
+    """ + WAIT.format(name="0", parity=0) + "E:"  # fmt: skip
+    assert _deadlock(body) is expected
+
+
 STEPS_OF_ALL_TILES = """
 mov.u32 %r9, %tid.x; mov.u32 %r1, smem; setp.eq.u32 %p9, %r9, 0;
 @%p9 mbarrier.init.shared.b64 [%r1], 32; @%p9 mbarrier.init.shared.b64 [%r1+8], 32;

@@ -352,6 +352,8 @@ class _Explorer:
         """Numbers that runs started with, and what was wanted of them."""
         self._emptied: set[Atom] = set()
         """Parameters that runs were made with in which they are zero, as others took larger numbers for them."""
+        self._compared: set[tuple[tuple[Atom, int], ...]] = set()
+        """Terms of what runs have compared in order."""
         self._most_counted = 0
         self._way_in: Flips = ()
         """First answers of the run in which counts have decided most: the way to the loops."""
@@ -377,6 +379,7 @@ class _Explorer:
             return
         self._note_followed(plan)
         self._note_settled(plan)
+        self._compared.update(each.form.terms for each, _ in plan.answers if each.relation == "lt")
         coverage.ran.append((plan.pins, plan.came_to))
         coverage.covered.update(side for side, _ in plan.made)
         coverage.counted.update((point, not truth) for (point, truth), counted in plan.made if counted)
@@ -413,10 +416,16 @@ class _Explorer:
                     self._sought.add(attempt)
                     # Numbers that lead there, but into loops of millions of rounds, leave the side as it was.
                     with suppress(TooLongError):
-                        self.start(Plan(rounds, preset=preset, wanted=dict(wanted)))
+                        self.start(
+                            Plan(rounds, preset=preset, wanted=dict(wanted), emptied=self._emptied_by(preset))
+                        )
                 if not coverage.ways_to(side):
                     coverage.led.setdefault(side[0], preset)
                     break
+
+    def _emptied_by(self, preset: Mapping[Atom, int]) -> tuple[Atom, ...]:
+        """Return what numbers make zero or less that runs compare in order: sizes."""
+        return tuple(name for name, number in preset.items() if number < 1 and ((name, 1),) in self._compared)
 
     def _note_impossible(self, plan: Plan) -> None:
         """The last decision contradicts the others: its other side is the only one."""

@@ -29,12 +29,14 @@ from .integer_terms import (
 
 _EFFORT = 400_000
 """Resource units of z3 for one question: a limit that, unlike time, is the same on every machine."""
+_FIRST_EFFORT = 30_000
+"""The same for the first time that z3 is asked: nearly all that it has an answer to is answered within it."""
 _MODELS = 12
 """Assignments that answered earlier questions and are tried first for the next one."""
 _FEW_REPAIRED, _FEW_CHANGES = 1, 4
 """How many of them are changed to answer it, and how often each: nearly all that can be changed are found so."""
 _REPAIRED, _CHANGES = 3, 8
-"""The same for questions that z3 has no answer to."""
+"""The same for questions that z3 has no answer to at first."""
 _REPAIR_EFFORT = 60_000
 """Operations of terms that may be computed to change one of them."""
 _BISECTION = 66
@@ -157,7 +159,6 @@ class PathSolver:
         self._context: Any = z3.Context()
         self._solver: Any = z3.SolverFor("QF_LIA", ctx=self._context)
         self._solver.set("random_seed", 1)
-        self._solver.set("rlimit", _EFFORT)
         self._variables: dict[Variable, Any] = {}
         self._terms: dict[Term, Any] = {}
         self._literals: list[Any] = []
@@ -196,9 +197,13 @@ class PathSolver:
             return False
         if self._find_model(claims, path) is not None:
             return True
-        answer = self._check(claims, path)
+        answer = self._check(claims, path, _FIRST_EFFORT)
         if answer == self._z3.unknown:
-            return None if self._find_model(claims, path, thoroughly=True) is None else True
+            if self._find_model(claims, path, thoroughly=True) is not None:
+                return True
+            answer = self._check(claims, path, _EFFORT)
+        if answer == self._z3.unknown:
+            return None
         if answer == self._z3.sat:
             self._keep_model((*path, *claims))
             return True
@@ -212,18 +217,21 @@ class PathSolver:
         if model is not None:
             return evaluator(term)(model.numbers)
         built = self._term(term)
-        answer = self._check(claims, path)
+        answer = self._check(claims, path, _FIRST_EFFORT)
         if answer == self._z3.unknown:
             model = self._find_model(claims, path, thoroughly=True)
-            return None if model is None else evaluator(term)(model.numbers)
+            if model is not None:
+                return evaluator(term)(model.numbers)
+            answer = self._check(claims, path, _EFFORT)
         if answer != self._z3.sat:
             return None
         number = self._solver.model().eval(built, model_completion=True)
         self._keep_model((*path, *claims))
         return int(number.as_long()) if self._z3.is_int_value(number) else None
 
-    def _check(self, claims: Sequence[Claim], path: Sequence[Claim]) -> Any:
+    def _check(self, claims: Sequence[Claim], path: Sequence[Claim], effort: int) -> Any:
         """Ask z3, and keep which of the claims contradict each other, if they do."""
+        self._solver.set("rlimit", effort)
         answer = self._solver.check(*[self._literal(claim) for claim in (*path, *claims)])
         if answer == self._z3.unsat:
             core = frozenset(self._number_of[each.get_id()] for each in self._solver.unsat_core())

@@ -81,3 +81,17 @@ def test_where_the_solver_has_no_answer_more_is_changed_in_earlier_ones(
     monkeypatch.setattr(solver._solver, "check", lambda *_: solver._z3.unknown)
     assert solver.possible(claims)
     assert solver.example(claims, claims[2].term) == 3
+
+
+def test_little_effort_is_made_first_and_more_where_that_says_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    claims = [Claim("eq", Remainder(Sum(((1, NAMES[0]),), 1), 5), 3)]
+    solver = PathSolver()
+    efforts: list[int] = []
+    monkeypatch.setattr(smt, "_REPAIR_EFFORT", 0)
+    monkeypatch.setattr(solver._solver, "set", lambda _, effort: efforts.append(effort))
+    assert solver.possible(claims)
+    monkeypatch.setattr(solver._solver, "check", lambda *_: solver._z3.unknown)
+    assert solver.possible([Claim("eq", NAMES[1], 7)]) is None
+    assert efforts == [smt._FIRST_EFFORT, smt._FIRST_EFFORT, smt._EFFORT]

@@ -255,7 +255,8 @@ class Machine:
         self._speculative = 0
         self._visits: dict[object, int] = {}
         self._reduced: dict[Form, tuple[int, Value]] = {}
-        self._restated = Restated(self._stated, shape.threads)
+        self._restated = Restated(self._stated, shape.threads, decisions.equals)
+        self._equal_then = len(decisions.equals)
         self._restated_at = 0
         """How many decisions were taken when it was looked whether restated values are still right."""
         self.table = Table(self._table_places(), shape.threads)
@@ -869,9 +870,12 @@ class Machine:
 
     def restated(self, value: Value) -> Value:
         """Return a value with the choices in it made that are decided; as it is where that leaves no symbol."""
-        if not isinstance(value, Form) or not value.origin & CHOSEN:
+        if not isinstance(value, Form):
             return value
-        self._renew()
+        if value.origin & CHOSEN or self._decisions.equals:
+            self._renew()
+        if not self._restated.concerns(value):
+            return value
         made = self._restated.of(value)
         return made if isinstance(made, Form) else value
 
@@ -881,9 +885,11 @@ class Machine:
         if taken == self._restated_at:
             return False
         self._restated_at = taken
-        if all(self._stated(each) is None for each in self._restated.open):
+        is_as_before = len(self._decisions.equals) == self._equal_then
+        if is_as_before and all(self._stated(each) is None for each in self._restated.open):
             return False
-        self._restated = Restated(self._stated, self.threads)
+        self._restated = Restated(self._stated, self.threads, self._decisions.equals)
+        self._equal_then = len(self._decisions.equals)
         return True
 
     def _stated(self, predicate: Form) -> bool | None:
@@ -943,7 +949,7 @@ class Machine:
             self._decisions.restate(self.reduced_form)
         if self._renew():
             restated = self._restated
-            self._decisions.restate(lambda form: restated.inside(form) if form.origin & CHOSEN else form)
+            self._decisions.restate(lambda form: restated.inside(form) if restated.concerns(form) else form)
 
     def count(self, key: object) -> int:
         """Return how often this was asked with the same key before."""

@@ -291,15 +291,22 @@ class _Rebuild:
 class Restated(_Rebuild):
     """Values with the choices in them made that were decided before, also inside operations that are not followed.
 
+    Of atoms that were decided to be equal one stands for all: what is loaded with them is one number.
     Roles that compute one thing before and after a decision have the same symbol for it then.
     """
 
     _looks_deep = True
 
-    def __init__(self, known: Known, threads: int) -> None:
+    def __init__(self, known: Known, threads: int, equals: Mapping[Atom, Atom]) -> None:
         super().__init__(known, threads)
+        self._equals = dict(equals)
+        self._of_equals = reduce(or_, (name.mark for name in equals), 0)
         self.open: set[Form] = set()
         """Predicates that were asked about and not known: while they are not, values stay as they were restated."""
+
+    def concerns(self, value: Form) -> bool:
+        """Tell whether a value may be stated in another way."""
+        return bool(value.origin & CHOSEN) or any(name.marks & self._of_equals for name, _ in value.terms)
 
     def of(self, value: Form) -> Value:
         """Return the value restated."""
@@ -316,7 +323,9 @@ class Restated(_Rebuild):
         return plus(times(self._again(name), value.terms[0][1]), value.constant)
 
     def part(self, key: object) -> Value:
-        is_open = isinstance(key, Atom) and (key.origin & CHOSEN or key[0] in ("sum", "lanes"))
+        is_open = isinstance(key, Atom) and (
+            key.origin & CHOSEN or key.marks & self._of_equals or key[0] in ("sum", "lanes")
+        )
         return super().part(key) if is_open or isinstance(key, int) else Form(((key, 1),))  # type: ignore[arg-type]
 
     def _truth(self, predicate: Form) -> bool | None:
@@ -327,6 +336,8 @@ class Restated(_Rebuild):
 
     def _atom(self, key: Atom) -> Value:
         kind = str(key.inner[0])
+        if key in self._equals:
+            return Form(((self._equals[key], 1),))
         if key.nesting > _MOST_NESTED:
             return Form(((key, 1),))
         if not _is_function(kind):

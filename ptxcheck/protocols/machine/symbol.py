@@ -274,6 +274,8 @@ class Decisions:
     """Predicates that were decided: what holds once holds for the rest of the run."""
     pins: dict[Atom, int] = field(default_factory=dict)
     """Atoms that the decisions leave one number."""
+    equals: dict[Atom, Atom] = field(default_factory=dict)
+    """Atoms that were decided to be another one, which stands for them."""
 
     def implied(self, condition: Condition) -> bool | None:
         """Return what earlier decisions imply of a condition, or None."""
@@ -326,10 +328,25 @@ class Decisions:
     def assume(self, condition: Condition, truth: bool) -> None:
         """Record a decision. The caller has asked `implied` before."""
         self._assume(condition, truth)
+        if condition.relation in ("eq", "ne") and truth == (condition.relation == "eq"):
+            self._equate(condition.form, condition.bound)
         key, _, _ = _primitive(condition.form)
         low = self._low.get(key)
         if len(key) == 1 and low is not None and low == self._high.get(key):
             self.pins[key[0][0]] = low
+
+    def _equate(self, form: Form, bound: int) -> None:
+        """Note that two atoms are one, where their difference was decided to be zero."""
+        if form.constant != bound or [factor for _, factor in form.terms] not in ([1, -1], [-1, 1]):
+            return
+        first, second = (self.equals.get(name, name) for name, _ in form.terms)
+        is_within = first.marks & second.mark or second.marks & first.mark
+        if is_within or first.differs or second.differs or {first, second} & self.pins.keys():
+            return
+        if second.digest < first.digest:
+            first, second = second, first
+        for name in [second, *(name for name, other in self.equals.items() if other == second)]:
+            self.equals[name] = first
 
     def restate(self, reduce: Callable[[Form], Value]) -> None:
         """State earlier decisions again, with `reduce` applied. Raises ImpossibleError when they contradict."""

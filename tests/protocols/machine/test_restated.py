@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
+
+from ptxcheck.protocols.machine.symbol import ImpossibleError
 
 from .running import run
 
@@ -49,3 +53,30 @@ def test_a_load_from_another_place_is_another_symbol() -> None:
     elsewhere = AGAIN.replace("[%rd1]", "[%rd1+4]").replace("[%rd2]", "[%rd2+4]")
     ran = run(PLACES + CHOSEN + FIRST.format(**AS_IT_IS) + elsewhere.format(**AS_IT_IS), choose=True)
     assert len(ran.questions) == 3
+
+
+SECOND = """
+    ld.param.u32 %r1, [n]; ld.param.u64 %rd1, [p]; ld.global.u32 %r2, [%rd1];
+    setp.eq.s32 %p1, %r1, %r2; @%p1 bar.sync 1, 128;
+    mul.wide.s32 %rd2, %r1, 4; add.s64 %rd2, %rd1, %rd2; ld.global.u32 %r3, [%rd2+64];
+    setp.lt.s32 %p2, %r3, 1; @%p2 bar.sync 2, 128;
+    mul.wide.s32 %rd3, %r2, 4; add.s64 %rd3, %rd1, %rd3; ld.global.u32 %r4, [%rd3+64];
+    setp.lt.s32 %p3, %r4, 1; @%p3 bar.sync 3, 128;
+"""
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_what_is_loaded_from_places_that_were_decided_to_be_one_is_one_number(answer: bool) -> None:
+    ran = run(SECOND, choose=answer)
+    assert len(ran.questions) == 3 - answer
+    assert len(ran.events("bar.sync")) == 3 * answer
+
+
+@pytest.mark.parametrize("is_alike", [True, False])
+def test_equal_numbers_are_one_in_what_was_decided_before(is_alike: bool) -> None:
+    """What is loaded from two places was decided to be different, or not; then the places are one."""
+    first = "setp.eq.s32 %p1, %r1, %r2; @%p1 bar.sync 1, 128;"
+    text = SECOND.replace(first, "") + first
+    answers = iter((True, is_alike, True))
+    with nullcontext() if is_alike else pytest.raises(ImpossibleError):
+        assert len(run(text, choose=lambda _: next(answers)).events("bar.sync")) == 3

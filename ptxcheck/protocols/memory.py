@@ -251,14 +251,14 @@ class Memory:
         if found is not None and found.flaw is Flaw.OVERWRITE and self._is_waited_for(earlier, later):
             text = "this write follows the wait of one warp for its wgmma, while another one reads the same bytes"
             return Race(Flaw.AWAITED_BY_ANOTHER_WARP, text, strict=True)
-        if found is not None and self._is_stored_in_front(found.flaw, earlier, later):
-            text = "no barrier lies between a store by one warp of a warpgroup and a wgmma of another, which reads it"
-            return Race(Flaw.STORED_BY_ANOTHER_WARP, text, strict=True)
         return found
 
     def _told(self, earlier: Touch, later: Touch) -> Race | None:
         """Return what is wrong between two conflicting touches, by what they are the work of."""
         found = self.race(earlier, later)
+        if found is not None and self._is_stored_in_front(found.flaw, earlier, later):
+            text = "no barrier lies between a store by one warp of a warpgroup and a wgmma of another, which reads it"
+            return Race(Flaw.STORED_BY_ANOTHER_WARP, text, strict=True)
         if (
             found is None
             or found.flaw is not Flaw.MISSING_PROXY_FENCE

@@ -191,7 +191,7 @@ class _Verifier:
         self._recorded: set[int] = set()
         """Synchronising instructions that some run came to."""
         self._in_order: set[int] = set()
-        """Synchronising instructions that a run without problems came to."""
+        """Instructions that a run with work in all sizes came to, in order but perhaps for accesses."""
         self._excused: set[tuple[int, str]] = set()
         """What goes wrong, or may, in runs in which a size is empty: points, and what it is."""
         self._looked_at: set[int] = set()
@@ -421,7 +421,7 @@ class _Verifier:
         if excused:
             found = outcome.problems or outcome.memory_doubts
             self._excused.update((p.point, p.detail if isinstance(p, Problem) else p.text) for p in found)
-        elif not outcome.problems:
+        elif all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in outcome.problems):
             self._in_order |= plan.came_to
         if outcome.problems and not excused:
             unfenced = self._is_unfenced(outcome.problems)

@@ -20,8 +20,10 @@ from .symbol import Atom, Condition, Form
 
 Path = Sequence[tuple[Condition, bool]]
 _FIRST = (1, 2, 3)
-_DIVISORS = (2, 3, 1)
-_MOST_DIVISORS = 4
+_FURTHER = (7, 15, 31)
+"""Places in the grid behind others: a tile that much is to do for is seldom among the first."""
+_DIVISORS = (2, 64, 3, 1)
+_MOST_DIVISORS = 6
 """Most choices of divisors that are tried."""
 _MOST_TRIED = 40
 """Most numbers that are put in for one path."""
@@ -48,7 +50,11 @@ def is_realised(path: Path, oracle: SolverOracle, *, thoroughly: bool) -> bool:
 
 def _divided(search: _Search, path: Path, divisors: Sequence[Divisor]) -> Iterator[dict[Atom, int]]:
     """Yield numbers that keep a path, with some divisors or others."""
-    for choice in islice(product(_DIVISORS, repeat=len(divisors)), _MOST_DIVISORS):
+    possible = [
+        [number for number in _DIVISORS if with_numbers(path, divisor.numbers(number)) is not None]
+        for divisor in divisors
+    ]
+    for choice in islice(product(*possible), _MOST_DIVISORS):
         numbers: dict[Atom, int] = {}
         for divisor, number in zip(divisors, choice, strict=True):
             numbers |= divisor.numbers(number)
@@ -121,7 +127,7 @@ class _Search:
     def _numbers_for(self, name: Atom, path: Path, numbers: Mapping[Atom, int]) -> Iterator[int]:
         given = [*path, *_equal(numbers)]
         tried = set()
-        for number in _FIRST:
+        for number in (*_FIRST, *_FURTHER) if name[0] == "special" else _FIRST:
             if self.oracle.is_possible([*given, *_equal({name: number})]):
                 tried.add(number)
                 yield number

@@ -194,6 +194,8 @@ class _Verifier:
         """Instructions that a run with work in all sizes came to, in order but perhaps for accesses."""
         self._excused: set[tuple[int, str]] = set()
         """What goes wrong, or may, in runs in which a size is empty: points, and what it is."""
+        self._in_excused: set[int] = set()
+        """Instructions that such runs came to."""
         self._looked_at: set[int] = set()
         """Accesses that the order of lanes was looked at for."""
         self._rounds = LoopRounds(program)
@@ -229,9 +231,8 @@ class _Verifier:
         for point, detail in sorted(self._excused):
             if point not in self._in_order:
                 self._reason(f"{detail}; no run with work in all sizes came here", point)
-        if self._excused:
-            for point in sorted(self._recorded - self._in_order):
-                self._reason("only runs with an empty size came here, and they go wrong", point)
+        for point in sorted(self._in_excused - self._in_order):
+            self._reason("only runs with an empty size came here, and they go wrong", point)
 
     def _counts(self) -> Counts:
         rounds = self._rounds
@@ -421,6 +422,7 @@ class _Verifier:
         if excused:
             found = outcome.problems or outcome.memory_doubts
             self._excused.update((p.point, p.detail if isinstance(p, Problem) else p.text) for p in found)
+            self._in_excused |= plan.came_to
         elif all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in outcome.problems):
             self._in_order |= plan.came_to
         if outcome.problems and not excused:

@@ -174,6 +174,7 @@ from . import (
     wgmma_beside_unknown_call,
     wgmma_register_in_flight,
     wgmma_shape_change,
+    wgmma_stored_by_another_warp,
 )
 from .info import info_of
 from .rule import Hit, HostHit, Rule
@@ -327,6 +328,7 @@ RULES: tuple[Rule, ...] = (
     wgmma_beside_unknown_call.RULE,
     unawaited_wgmma.RULE,
     wgmma_awaited_by_another_warp.RULE,
+    wgmma_stored_by_another_warp.RULE,
     read_before_data_has_come.RULE,
     overwritten_while_read.RULE,
     unordered_writes.RULE,

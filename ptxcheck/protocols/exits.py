@@ -43,7 +43,7 @@ class Exits:
     def __init__(self, protocol: Protocol) -> None:
         self._strands = protocol.strands
         self._targets = frozenset(strand.cta for strand in protocol.strands)
-        self._remote: dict[tuple[int, Component, bool], _Remote] = {}
+        self._remote: dict[tuple[int, Component, bool, int], _Remote] = {}
         self._commits: dict[int, list[tuple[int, Component, int]]] = {}
         """Arrivals of commits of each strand: number of the commit, and what knows them to be over."""
 
@@ -74,7 +74,8 @@ class Exits:
 
     def _add(self, remote: _Remote) -> None:
         if remote.target in self._targets:
-            key = (remote.target, remote.component, remote.is_own)
+            strand = remote.strand if remote.commit >= 0 else -1  # whether it is in turn its own strand tells
+            key = (remote.target, remote.component, remote.is_own, strand)
             if key not in self._remote or self._remote[key].over < remote.over:
                 self._remote[key] = remote
 

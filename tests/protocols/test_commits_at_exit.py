@@ -68,3 +68,15 @@ def test_a_commit_may_outlive_a_cta_that_waits_for_a_later_one(
     assert kind(result, Property.EXIT_SAFETY) is expected
     taken = {each.text for each in result.tolerated.get(Property.EXIT_SAFETY, {}).values()}
     assert (_TAKEN in taken) == (expected is VerdictKind.ASSUMES)
+
+
+def test_a_commit_of_another_warp_is_not_in_turn_with_those_of_the_first() -> None:
+    """Both arrive at one mbarrier that nobody waits for; the later commit that is awaited is of one of them."""
+    text = _KERNEL.format(waits=_WAIT.format(name="LAST", barrier="last"))
+    to_first = next(
+        line for line in text.splitlines(keepends=True) if "tcgen05.commit" in line and "[first]" in line
+    )
+    of_the_second = f"    setp.ne.u32 p, lane, 32;\n    @p bra WAIT;\n{to_first}    bra.uni WAIT;\nLEADS:\n"
+    text = text.replace(".reqntid 32", ".reqntid 64").replace("[first], 1;", "[first], 2;")
+    text = text.replace("    @p bra WAIT;\n", f"    @!p bra LEADS;\n{of_the_second}", 1)
+    assert kind(verified(text), Property.EXIT_SAFETY) is VerdictKind.VIOLATED

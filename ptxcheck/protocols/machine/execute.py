@@ -256,7 +256,6 @@ class Machine:
         self._visits: dict[object, int] = {}
         self._reduced: dict[Form, tuple[int, Value]] = {}
         self._restated = Restated(self._stated, shape.threads, decisions.equals)
-        self._equal_then = len(decisions.equals)
         self._restated_at = 0
         """How many decisions were taken when it was looked whether restated values are still right."""
         self.table = Table(self._table_places(), shape.threads)
@@ -885,11 +884,10 @@ class Machine:
         if taken == self._restated_at:
             return False
         self._restated_at = taken
-        is_as_before = len(self._decisions.equals) == self._equal_then
+        is_as_before = self._restated.knows(self._decisions.equals)
         if is_as_before and all(self._stated(each) is None for each in self._restated.open):
             return False
         self._restated = Restated(self._stated, self.threads, self._decisions.equals)
-        self._equal_then = len(self._decisions.equals)
         return True
 
     def _stated(self, predicate: Form) -> bool | None:

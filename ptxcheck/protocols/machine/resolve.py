@@ -304,6 +304,10 @@ class Restated(_Rebuild):
         self.open: set[Form] = set()
         """Predicates that were asked about and not known: while they are not, values stay as they were restated."""
 
+    def knows(self, equals: Mapping[Atom, Atom]) -> bool:
+        """Tell whether no atom was decided to be another one since: each decision adds one."""
+        return len(equals) == len(self._equals)
+
     def concerns(self, value: Form) -> bool:
         """Tell whether a value may be stated in another way."""
         return bool(value.origin & CHOSEN) or any(name.marks & self._of_equals for name, _ in value.terms)

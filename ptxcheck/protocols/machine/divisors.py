@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from .doubt import variables_of
+from .doubt import atoms_in, variables_of
 from .symbol import Atom, Condition
 
 _WORD = 4
@@ -53,20 +53,8 @@ def _factors(divisor: int) -> tuple[int, int]:
 
 def divisors_in(path: Iterable[tuple[Condition, bool]]) -> list[Divisor]:
     """Return the divisions of a path that are written like this, each once, in order."""
-    found: dict[Divisor, None] = {}
-    waiting: list[object] = list(reversed(variables_of(path)))
-    seen: set[Atom] = set()
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Atom):
-            if part in seen:
-                continue
-            seen.add(part)
-            found.update(dict.fromkeys(_divisor(part)))
-            part = part.inner
-        if isinstance(part, tuple):
-            waiting.extend(reversed(part))
-    return list(found)
+    atoms = atoms_in(tuple(variables_of(path)))
+    return list(dict.fromkeys(divisor for name in atoms for divisor in _divisor(name)))
 
 
 def _divisor(name: Atom) -> Iterator[Divisor]:

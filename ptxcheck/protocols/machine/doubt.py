@@ -109,7 +109,12 @@ def inputs_of(atom: object) -> Iterator[Atom]:
 
 def _beginnings(atom: object, kinds: frozenset[str]) -> Iterator[Atom]:
     """Yield the atoms of some kinds that one is computed from, each once, in order, and nothing behind them."""
-    waiting: list[object] = [atom]
+    return (each for each in atoms_in(atom, kinds) if each[0] in kinds)
+
+
+def atoms_in(part: object, ends: frozenset[str] = frozenset()) -> Iterator[Atom]:
+    """Yield the atoms in a part and in what they are computed from, each once, in order; nothing behind some kinds."""
+    waiting: list[object] = [part]
     seen: set[Atom] = set()
     while waiting:
         part = waiting.pop()
@@ -117,10 +122,9 @@ def _beginnings(atom: object, kinds: frozenset[str]) -> Iterator[Atom]:
             if part in seen:
                 continue
             seen.add(part)
-            if part[0] in kinds:
-                yield part
-                continue
-            waiting.extend(reversed(part.inner))
+            yield part
+            if part[0] not in ends:
+                waiting.extend(reversed(part.inner))
         elif isinstance(part, tuple):
             waiting.extend(reversed(part))
 

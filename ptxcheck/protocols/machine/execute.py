@@ -1262,7 +1262,8 @@ class Machine:
     def _check_cluster(self, point: int, address: Form, threads: ThreadSet) -> None:
         """Raise NotFollowedError when a symbol, in the first thread, is in a CTA that the cluster does not have."""
         first = (threads & -threads).bit_length() - 1
-        if _least_place(address, first) < self.shape.ctas << RANK_SHIFT:
+        number = _number_at(address, first)
+        if number is not None and number < self.shape.ctas << RANK_SHIFT:
             return
         place = at_thread(address, first, self.threads)
         if not isinstance(place, Form) or place.constant < self.shape.ctas << RANK_SHIFT:
@@ -1439,11 +1440,13 @@ def _shown(value: Form) -> str:
 __all__ = ["STATE_TOKEN", "Choose", "Machine", "Question", "lanes_of"]
 
 
-def _least_place(address: Form, thread: int) -> int:
-    """Return what of an address is a number in one thread."""
+def _number_at(address: Form, thread: int) -> int | None:
+    """Return what of an address is a number in one thread, None when operations in it may be numbers in part."""
     place = address.constant
     for name, factor in address.terms:
         if name.inner[0] == "lanes":
             held = np.frombuffer(name.inner[1], dtype=np.uint64)  # type: ignore[call-overload]
             place += factor * int(held[thread])
+        elif name.differs or name.inner[0] == "sum":
+            return None
     return place

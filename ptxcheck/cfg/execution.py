@@ -5,7 +5,8 @@ Properties of `Execution`, for every run of one CTA that gets to the point:
 * `uniformity`: whenever one thread of a group of that kind executes the point, the whole group does, in the
   same round of the loops around it.
 * `threads`: no thread outside the set executes the point. With `exact`, the threads in it do so together: all
-  branches on the way go by the thread index or are the same for the CTA.
+  branches on the way go by the thread index or are the same for the CTA, and which of the latter are taken
+  makes no difference to the set (see `gatherings`).
 * `elected`: at most one thread of each warp executes the point.
 
 Threads that a branch sends straight to the end of the function, with nothing that synchronises on the way,
@@ -24,6 +25,7 @@ from ..ir import Guard
 from .cfg import Cfg, ControlDependence
 from .claims import Claims
 from .definitions import Definitions
+from .gatherings import Gatherings
 from .graph import Edge
 from .sparse import Sparse
 from .synchronising import SYNCHRONISING
@@ -62,11 +64,10 @@ _T = TypeVar("_T", bound=int)
 
 
 class _Controlled(Generic[_T]):
-    """Least solution of: a block has the greatest of what its control dependences and their blocks have."""
+    """Least solution of: a block has the greatest of its own and what the blocks that control it have."""
 
-    def __init__(self, cfg: Cfg, least: _T, of: Callable[[ControlDependence], _T]) -> None:
+    def __init__(self, cfg: Cfg, of: Callable[[int], _T]) -> None:
         self._cfg = cfg
-        self._least = least
         self._of = of
         self._own: dict[int, _T] = {}
         self._branches: dict[int, tuple[int, ...]] = {}
@@ -81,7 +82,7 @@ class _Controlled(Generic[_T]):
     def evaluate(self, key: int, read: Callable[[int], _T | None]) -> _T | None:
         found = self._own.get(key)
         if found is None:
-            found = self._own[key] = max(map(self._of, self._cfg.control[key]), default=self._least)
+            found = self._own[key] = self._of(key)
         for branch in self.inputs(key):
             value = read(branch)
             if value is not None and value > found:
@@ -109,10 +110,8 @@ class Executions:
         self._level_of_branch = cache(levels.of_branch)
         self._ends_at_once = cache(self._is_end)
         self._is_exact = cache(self._goes_by_index)
-        self._blocks = Sparse(_Controlled(cfg, Uniformity.GRID, self._of_dependence))
-        self._inexact = Sparse(
-            _Controlled(cfg, False, lambda dependence: not self._is_exact(dependence.branch))
-        )
+        self._blocks = Sparse(_Controlled(cfg, self._level_of))
+        self._inexact = Sparse(_Controlled(cfg, self._is_inexact))
 
     def at(self, point: int) -> Execution:
         block = self._cfg.graph.block_of[point]
@@ -148,6 +147,29 @@ class Executions:
         points = self._cfg.blocks[block].points
         quiet = not any(self._cfg.instructions[p].operation.traits & SYNCHRONISING for p in points)
         return quiet and self._cfg.successors[block] == (self._cfg.exit,)
+
+    def _level_of(self, block: int) -> Uniformity:
+        return max(map(self._of_dependence, self._cfg.control[block]), default=Uniformity.GRID)
+
+    def _is_inexact(self, block: int) -> bool:
+        if all(self._is_exact(dependence.branch) for dependence in self._cfg.control[block]):
+            return self._gatherings.differ(block)
+        return True
+
+    @cached_property
+    def _gatherings(self) -> Gatherings:
+        return Gatherings(self._cfg, self._threads, self._brought_by, self._goes_by_index_alone)
+
+    def _brought_by(self, dependence: ControlDependence) -> ThreadSet | None:
+        found = self._threads[dependence.branch]
+        if found is None:
+            return None
+        brought = ThreadSet(0, found.size)
+        for edge in self._cfg.edges_from(dependence.branch):
+            if edge.target == dependence.target:
+                passing = self._passing(edge)
+                brought = brought | (found if passing is None else found & passing)
+        return brought
 
     def _of_dependence(self, dependence: ControlDependence) -> Uniformity:
         level = self._level_of_branch(dependence.branch)
@@ -195,6 +217,10 @@ class Executions:
             return True
         deciding = self._definitions.read_at(self._cfg.blocks[branch].last)
         return all(self._levels.of(n) <= Uniformity.CTA or self._lanes.of(n) is not None for n in deciding)
+
+    def _goes_by_index_alone(self, dependence: ControlDependence) -> bool:
+        deciding = self._definitions.read_at(self._cfg.blocks[dependence.branch].last)
+        return all(self._lanes.of(name) is not None for name in deciding)
 
     @cached_property
     def _elected(self) -> tuple[bool, ...]:

@@ -248,3 +248,29 @@ def test_a_jump_table_by_an_unknown_number_is_not_exact() -> None:
     execution = facts.execution(point_of(facts, "bar.warp.sync"))
     assert not execution.exact
     assert execution.uniformity is Uniformity.WARP
+
+
+INDEX_AND_SIZE = """
+    ld.param.u32 %r2, [n];
+    mov.u32 %r1, %tid.x;
+    setp.lt.u32 %p0, %r2, 4;
+    setp.lt.u32 %p1, %r1, 32;
+    setp.ge.u32 %p2, %r1, 96;
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "exact"),
+    [
+        ("@%p0 bra L; @%p1 bra END; L: bar.sync 1, 64; END: ret;", False),
+        ("@%p1 bra L; @%p0 bra END; L: bar.sync 1, 64; END: ret;", False),
+        ("@%p1 bra L; @!%p2 bra END; L: bar.sync 1, 64; END: ret;", True),
+        ("@%p0 bra END; @%p1 bra L; @!%p2 bra END; L: bar.sync 1, 64; END: ret;", True),
+        ("@%p0 bra L; L: bar.sync 1, 64; END: ret;", True),
+        ("@!%p1 bra END; L: bar.sync 1, 64; @%p0 bra L; END: ret;", True),
+        ("L: bar.sync 1, 64; @%p1 bra END; @%p0 bra L; END: ret;", False),
+    ],
+)
+def test_a_size_that_chooses_among_sets_of_threads_makes_none_of_them_exact(body: str, exact: bool) -> None:
+    facts = facts_of(INDEX_AND_SIZE + body.replace(";", ";\n"), exact_block(128))
+    assert facts.execution(point_of(facts, "bar.sync")).exact is exact

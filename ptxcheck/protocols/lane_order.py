@@ -2,7 +2,8 @@
 
 Lanes that take part in the same synchronisation are one strand, whose accesses count as ordered. For the lanes among
 themselves that is so where they meet in between: at a barrier, at an instruction that wants the warp together, or at an
-mbarrier that they wait for. Since sm_70 nothing else orders them (PTX ISA, "bar.warp.sync").
+mbarrier that they wait for. Since sm_70 nothing else orders them (PTX ISA, "bar.warp.sync"). What a lane copies by
+`cp.async` is written when that lane has waited for it (PTX ISA, "cp.async.wait_group").
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ..cfg.cfg import Cfg
+from ..op import Op
 from ..spec import Trait
 from .machine.polling import POLLS
 from .machine.registers import lanes_of
-from .machine.symbol import Form
+from .machine.symbol import Form, Value
 from .machine.trace import OFFSET_MASK, RANK_SHIFT, SHARED_WINDOW, Access, Event, Trace
 
 _WARP = 32
 _BYTES = 1 << 18
 """More than the shared memory of a CTA."""
 _TOGETHER = frozenset({Trait.BARRIER, Trait.COLLECTIVE, Trait.ALIGNED})
+_COPIES = frozenset({Op.CP_ASYNC, Op.CP_ASYNC_COMMIT_GROUP, Op.CP_ASYNC_WAIT_GROUP, Op.CP_ASYNC_WAIT_ALL})
 _Numbers = npt.NDArray[np.int64]
 
 
@@ -32,13 +35,22 @@ def taken_to_be_in_step(cfg: Cfg, trace: Trace) -> int | None:
     One of the two writes, and not both are atomic. Accesses at places that are not known are left out.
     """
     touched = _Touched(trace.shape.threads)
+    copies = _Copies(touched, trace.rank)
     for event in trace.events:
         operation = cfg.instructions[event.point].operation
         if operation.traits & _TOGETHER or operation.op in POLLS:
             touched.meetings[lanes_of(event.threads, trace.shape.threads)] += 1
+        elif operation.op in _COPIES:
+            if copies.conflict(operation.op, event):
+                return event.point
         elif event.access is not None and touched.conflicts(event, event.access, trace.rank):
             return event.point
     return None
+
+
+def is_looked_at(cfg: Cfg, event: Event) -> bool:
+    """Tell whether an event is an access, or a copy, that the order of lanes matters for."""
+    return event.access is not None or cfg.instructions[event.point].operation.op is Op.CP_ASYNC
 
 
 @dataclass(slots=True)
@@ -64,23 +76,84 @@ class _Touched:
         if access.reads and access.writes:
             return False
         own = np.flatnonzero(lanes_of(event.threads, self.threads))
-        every = np.broadcast_to(np.asarray(access.address, dtype=np.uint64), self.threads)[own]
-        places = (every & np.uint64(~SHARED_WINDOW & 0xFFFFFFFFFFFFFFFF)).astype(np.int64)
-        if access.size == 0 or (places >> RANK_SHIFT != rank).any():
+        places = self.places(access.address, access.size, own, rank)
+        if places is None:
             return False
-        places = (places & OFFSET_MASK)[:, None] + np.arange(access.size)
-        if places.max() >= _BYTES:
-            return False
-        found = any(
-            self._meets(places, own, writes) for writes in ((True, False) if access.writes else (True,))
-        )
-        threads, meetings = self.last[access.writes]
-        threads[places] = own[:, None]
-        meetings[places] = self.meetings[own][:, None]
+        found = self.meets(places, own, access.writes)
+        self.note(places, own, access.writes)
         return found
 
-    def _meets(self, places: _Numbers, own: _Numbers, writes: bool) -> bool:
+    def places(self, address: Value, size: int, own: _Numbers, rank: int) -> _Numbers | None:
+        """Return the bytes that each of the threads `own` accesses, a row each; None where they are not the CTA's."""
+        if size == 0 or isinstance(address, Form) or not len(own):
+            return None
+        every = np.broadcast_to(np.asarray(address, dtype=np.uint64), self.threads)[own]
+        places = (every & np.uint64(~SHARED_WINDOW & 0xFFFFFFFFFFFFFFFF)).astype(np.int64)
+        if (places >> RANK_SHIFT != rank).any():
+            return None
+        found: _Numbers = (places & OFFSET_MASK)[:, None] + np.arange(size)
+        return found if found.max() < _BYTES else None
+
+    def note(self, places: _Numbers, own: _Numbers, writes: bool) -> None:
+        """Note who has touched bytes, a row of them for each thread."""
         threads, meetings = self.last[writes]
+        threads[places] = own[:, None]
+        meetings[places] = self.meetings[own][:, None]
+
+    def meets(self, places: _Numbers, own: _Numbers, writes: bool) -> bool:
+        """Tell whether another lane has written bytes, or read what is written now, since the lanes met."""
+        return any(self._meets(places, own, before) for before in ((True, False) if writes else (True,)))
+
+    def _meets(self, places: _Numbers, own: _Numbers, wrote: bool) -> bool:
+        threads, meetings = self.last[wrote]
         others = threads[places]
         same_warp = (others >= 0) & (others // _WARP == own[:, None] // _WARP) & (others != own[:, None])
         return bool((same_warp & (meetings[places] == self.meetings[own][:, None])).any())
+
+
+@dataclass(slots=True)
+class _Copies:
+    """What threads copy by `cp.async` and have not waited for; from then on it is among what is touched."""
+
+    touched: _Touched
+    rank: int
+    committed: _Numbers = field(init=False)
+    """Groups that each thread has committed."""
+    pending: list[tuple[_Numbers, _Numbers, _Numbers]] = field(init=False, default_factory=list)
+    """Bytes a row, threads, and the number of the group of each."""
+
+    def __post_init__(self) -> None:
+        self.committed = np.zeros(self.touched.threads, dtype=np.int64)
+
+    def conflict(self, op: Op, event: Event) -> bool:
+        """Tell whether a copy writes what another lane has touched; note it, a commit or a wait."""
+        lanes = lanes_of(event.threads, self.touched.threads)
+        if op is Op.CP_ASYNC:
+            return self._starts_too_early(event, np.flatnonzero(lanes))
+        if op in (Op.CP_ASYNC_COMMIT_GROUP, Op.CP_ASYNC_WAIT_ALL):
+            self.committed[lanes] += 1
+        if op is Op.CP_ASYNC_WAIT_GROUP and isinstance(left := event.operands["n"], int):
+            self._finish(lanes, max(left, 0))
+        if op is Op.CP_ASYNC_WAIT_ALL:
+            self._finish(lanes, 0)
+        return False
+
+    def _starts_too_early(self, event: Event, own: _Numbers) -> bool:
+        size = event.operands["size"]
+        if not event.certain or not isinstance(size, int):
+            return False
+        places = self.touched.places(event.operands["dst"], size, own, self.rank)
+        if places is None:
+            return False
+        self.pending.append((places, own, self.committed[own]))
+        return self.touched.meets(places, own, writes=True)
+
+    def _finish(self, lanes: npt.NDArray[np.bool_], left: int) -> None:
+        still = []
+        for places, own, group in self.pending:
+            over = lanes[own] & (group < self.committed[own] - left)
+            if over.any():
+                self.touched.note(places[over], own[over], writes=True)
+            if not over.all():
+                still.append((places[~over], own[~over], group[~over]))
+        self.pending = still

@@ -26,7 +26,7 @@ from .fences import is_proxy_fence
 from .given import with_given
 from .handed_numbers import is_handed_on
 from .handed_turns import are_in_turn
-from .lane_order import taken_to_be_in_step
+from .lane_order import is_looked_at, taken_to_be_in_step
 from .loop_rounds import LoopRounds
 from .lowered import Lowered
 from .lowering import build_protocol
@@ -574,7 +574,7 @@ class _Verifier:
     def _note_lanes(self, traces: Sequence[Trace]) -> None:
         """Note that lanes of a warp are taken to run in step, where a run comes to accesses that no earlier one did."""
         for trace in traces:
-            points = {event.point for event in trace.events if event.access is not None}
+            points = {event.point for event in trace.events if is_looked_at(self._cfg, event)}
             if not points <= self._looked_at:
                 self._looked_at |= points
                 point = taken_to_be_in_step(self._cfg, trace)

@@ -53,3 +53,39 @@ def test_a_write_behind_a_read_of_another_lane() -> None:
     """
     assert relies(body.format(between=""))
     assert not relies(body.format(between="bar.warp.sync 0xffffffff;"))
+
+
+COPIED = """
+mov.u32 %r1, smem; mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 2; add.u32 %r4, %r1, %r3;
+xor.b32 %r5, %r3, 4; add.u32 %r5, %r1, %r5;
+cp.async.ca.shared.global [%r4], [%rd1], 4; cp.async.commit_group;
+cp.async.ca.shared.global [%r4+2048], [%rd1], 4; cp.async.commit_group;
+{between}
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "found"),
+    [
+        ("cp.async.wait_group 1; {access} [%r5];", True),
+        ("cp.async.wait_group 1; {access} [%r4];", False),
+        ("cp.async.wait_group 1; bar.warp.sync 0xffffffff; {access} [%r5];", False),
+        ("bar.warp.sync 0xffffffff; cp.async.wait_group 1; {access} [%r5];", True),
+        ("cp.async.wait_group 1; bar.warp.sync 0xffffffff; cp.async.wait_all; {access} [%r5+2048];", True),
+        ("cp.async.wait_group 0; bar.warp.sync 0xffffffff; {access} [%r5+2048];", False),
+    ],
+)
+@pytest.mark.parametrize("access", ["ld.shared.u32 %r6,", "st.shared.u32"])
+def test_what_another_lane_has_copied(between: str, found: bool, access: str) -> None:
+    text = between.format(access=access)
+    assert relies(COPIED.format(between=text.replace("];", "], %r2;") if "st." in access else text)) is found
+
+
+def test_a_copy_over_what_another_lane_reads() -> None:
+    body = """
+    mov.u32 %r1, smem; mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 2; add.u32 %r4, %r1, %r3;
+    xor.b32 %r5, %r3, 4; add.u32 %r5, %r1, %r5;
+    ld.shared.u32 %r6, [%r5]; {between} cp.async.ca.shared.global [%r4], [%rd1], 4;
+    """
+    assert relies(body.format(between=""))
+    assert not relies(body.format(between="bar.warp.sync 0xffffffff;"))

@@ -182,6 +182,28 @@ def test_the_campaign_judges_a_kernel_and_its_mutants() -> None:
     assert '"outcome": "violated"' in as_json(records)
 
 
+@pytest.mark.parametrize(
+    ("kernel", "operator", "found"),
+    [
+        ("store_of_each_warp", "drop-commit", [Outcome.RULES]),
+        ("store_two_buffers", "groups+1", [Outcome.VIOLATED, Outcome.PEDANTIC]),
+    ],
+)
+def test_rules_and_pedantry_are_told_from_what_holds(
+    kernel: str, operator: str, found: list[Outcome]
+) -> None:
+    path = CORPUS / "groups" / f"{kernel}.ptx"
+    records = list(run([(path.name, path)], load_harmless(), operators=frozenset({operator}), jobs=1))
+    assert [record.outcome for record in records[1:]] == found
+    assert not any(record.survives or record.false_alarm for record in records[1:])
+
+
+def test_what_is_left_to_a_rule_is_not_harmless_where_it_fires() -> None:
+    fence = Mutant("drop-fence", "left out", "k", 1, 1, "wgmma.fence.sync.aligned;", 1, "")
+    assert why_harmless(load_harmless(), "f", fence, {"WG005"}) is not None
+    assert why_harmless(load_harmless(), "f", fence, {"WG001"}) is None
+
+
 def test_survivors_and_false_alarms() -> None:
     def record(outcome: Outcome, harmless: str | None) -> Record:
         return Record("f", "k", "parity", 1, "x", outcome, "", harmless)

@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import signal
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum
 from pathlib import Path
@@ -21,7 +21,7 @@ from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 
 from .harmless import Harmless, why_harmless
-from .judge import HOLDS, judge
+from .judge import HOLDS, judge, rules_that_fire
 from .operators import OPERATORS, Mutant, mutants
 from .subject import subjects
 
@@ -33,6 +33,10 @@ class Outcome(Enum):
     """What the verifier says of a kernel as a whole: the worst of its verdicts."""
 
     VIOLATED = "violated"
+    RULES = "rules"
+    """A rule about one thread says something of it that it does not say of the kernel as it is."""
+    PEDANTIC = "pedantic"
+    """It does more that PTX does not allow, and that released libraries do: `--pedantic` finds it."""
     UNKNOWN = "unknown"
     ASSUMES = "assumes"
     PROVED_BOUNDED = "proved-bounded"
@@ -76,7 +80,7 @@ class Record:
     @property
     def false_alarm(self) -> bool:
         """Tell whether a harmless mutant is called violated."""
-        return self.outcome is Outcome.VIOLATED and self.harmless is not None
+        return self.outcome in (Outcome.VIOLATED, Outcome.RULES) and self.harmless is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,10 @@ class _Task:
     """Properties that hold for the kernel as it is."""
     contract: frozenset[str] = frozenset()
     """What the host must meet for the kernel as it is."""
+    tolerated: frozenset[str] = frozenset()
+    """What the kernel as it is does beyond the words of PTX."""
+    said: Mapping[str, int] | None = None
+    """How often each rule fires on the kernel as it is; None for that kernel."""
     launch: tuple[LaunchHint, ...] = ()
 
 
@@ -98,6 +106,9 @@ class _Answer:
     detail: str
     holds: frozenset[Property] = frozenset()
     contract: frozenset[str] = frozenset()
+    tolerated: frozenset[str] = frozenset()
+    rules: frozenset[str] = frozenset()
+    """Rules that fire on it more often than on the kernel as it is."""
     shape: Shape | None = None
     """The launch that was verified."""
 
@@ -135,12 +146,23 @@ def run(
                     chosen_points = Random(f"{seed} {name} {kernel}").sample(range(len(found)), sample)
                     found = [found[index] for index in sorted(chosen_points)]
                 as_judged = (*launch, *_same_launch(base.shape))
+                said = rules_that_fire(subject.text)
                 tasks = [
-                    _Task(name, kernel, mutant.text, seconds, base.holds, base.contract, as_judged)
+                    _Task(
+                        name,
+                        kernel,
+                        mutant.text,
+                        seconds,
+                        base.holds,
+                        base.contract,
+                        base.tolerated,
+                        said,
+                        as_judged,
+                    )
                     for mutant in found
                 ]
                 for mutant, answer in zip(found, pool.imap(_judged, tasks), strict=True):
-                    reason = why_harmless(harmless, name, mutant)
+                    reason = why_harmless(harmless, name, mutant, answer.rules)
                     yield Record(
                         name, kernel, mutant.operator, mutant.line, mutant.statement, answer.outcome,
                         answer.detail, reason,
@@ -196,9 +218,17 @@ def _judged(task: _Task) -> _Answer:
     if worst is Outcome.UNKNOWN and task.known and task.known <= holds:
         worst = Outcome.PARTLY
     contract = frozenset(show_equations(result.verification))
-    if worst is Outcome.ASSUMES and task.known and contract != task.contract:
-        worst = Outcome.CONTRACT
-    return _Answer(worst, detail, holds, contract, result.verification.shape)
+    tolerated = frozenset(text for kinds in result.verification.tolerated.values() for text in kinds)
+    rules = frozenset[str]()
+    if task.said is not None and worst is not Outcome.VIOLATED:
+        rules = frozenset(rules_that_fire(task.text) - Counter(task.said))
+        if rules:
+            worst, detail = Outcome.RULES, ", ".join(sorted(rules))
+        elif worst is Outcome.ASSUMES and tolerated - task.tolerated:
+            worst, detail = Outcome.PEDANTIC, "; ".join(sorted(tolerated - task.tolerated))
+        elif worst is Outcome.ASSUMES and contract != task.contract:
+            worst = Outcome.CONTRACT
+    return _Answer(worst, detail, holds, contract, tolerated, rules, result.verification.shape)
 
 
 # ---------------------------------------------------------------- reports
@@ -206,7 +236,9 @@ def _judged(task: _Task) -> _Answer:
 
 def table(records: Iterable[Record]) -> str:
     """Return a table of mutants by operator and outcome; harmless ones are counted apart."""
-    columns = ("violated", "contract", "unknown", "partly", "holds", "harmless", "failed")
+    columns = (
+        "violated", "rules", "pedantic", "contract", "unknown", "partly", "holds", "harmless", "failed",
+    )  # fmt: skip
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         if record.operator:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import ptxcheck
 from ptxcheck.cfg import build
+from ptxcheck.config import Config
+from ptxcheck.finding import Severity
 from ptxcheck.ir import Function
 from ptxcheck.launch_comments import comment_hints
 from ptxcheck.launches import LaunchHint, launch_of
@@ -16,6 +20,7 @@ from ptxcheck.protocols.verify import verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import Verdict, VerdictKind
 
+_NOT_WRONG = (Severity.SLOW, Severity.NOTE)
 HOLDS = frozenset({VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.ASSUMES})
 
 
@@ -35,6 +40,12 @@ class Judged:
         location = self.locator.location(self.function, point)
         positions = [frame.position for frame in location.frames] or [location.ptx]
         return frozenset(position.line for position in positions)
+
+
+def rules_that_fire(text: str) -> Counter[str]:
+    """Return how often rules about one thread call a PTX text wrong, those that are only asked for left out."""
+    report = ptxcheck.check(Source("kernel.ptx", text), config=Config(verify=False))
+    return Counter(finding.rule for finding in report.active if finding.severity not in _NOT_WRONG)
 
 
 def judge(

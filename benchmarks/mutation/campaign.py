@@ -95,8 +95,8 @@ class _Task:
     """What the host must meet for the kernel as it is."""
     tolerated: frozenset[str] = frozenset()
     """What the kernel as it is does beyond the words of PTX."""
-    said: Mapping[str, int] | None = None
-    """How often each rule fires on the kernel as it is; None for that kernel."""
+    said: Mapping[bool, Mapping[str, int]] | None = None
+    """How often each rule fires on the kernel as it is, without `--pedantic` and with it; None for that kernel."""
     launch: tuple[LaunchHint, ...] = ()
 
 
@@ -146,7 +146,7 @@ def run(
                     chosen_points = Random(f"{seed} {name} {kernel}").sample(range(len(found)), sample)
                     found = [found[index] for index in sorted(chosen_points)]
                 as_judged = (*launch, *_same_launch(base.shape))
-                said = rules_that_fire(subject.text)
+                said = {each: rules_that_fire(subject.text, pedantic=each) for each in (False, True)}
                 tasks = [
                     _Task(
                         name,
@@ -207,28 +207,35 @@ def _judged(task: _Task) -> _Answer:
         return _Answer(Outcome.FAILED, f"{type(error).__name__}: {error}")
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-    kinds = {_BY_KIND[verdict.kind]: verdict for verdict in reversed(result.verdicts)}
+    verdicts = (*result.verdicts, *result.of_units)
+    kinds = {_BY_KIND[verdict.kind]: verdict for verdict in reversed(verdicts)}
     worst = next((each for each in _WORST_FIRST if each in kinds), Outcome.UNKNOWN)
     reasons = kinds[worst].reasons if worst in kinds else ()
     detail = ""
     if reasons:
         lines = ", ".join(map(str, sorted(result.lines(reasons[0].point))))
         detail = f"{reasons[0].text} (line {lines or '-'})"
-    holds = frozenset(verdict.property for verdict in result.verdicts if verdict.kind in HOLDS)
+    holds = frozenset(verdict.property for verdict in verdicts if verdict.kind in HOLDS)
     if worst is Outcome.UNKNOWN and task.known and task.known <= holds:
         worst = Outcome.PARTLY
     contract = frozenset(show_equations(result.verification))
     tolerated = frozenset(text for kinds in result.verification.tolerated.values() for text in kinds)
     rules = frozenset[str]()
     if task.said is not None and worst is not Outcome.VIOLATED:
-        rules = frozenset(rules_that_fire(task.text) - Counter(task.said))
+        rules = frozenset(rules_that_fire(task.text) - Counter(task.said[False]))
         if rules:
             worst, detail = Outcome.RULES, ", ".join(sorted(rules))
-        elif worst is Outcome.ASSUMES and tolerated - task.tolerated:
-            worst, detail = Outcome.PEDANTIC, "; ".join(sorted(tolerated - task.tolerated))
+        elif worst.holds and (more := tolerated - task.tolerated or _asked_for(task)):
+            worst, detail = Outcome.PEDANTIC, "; ".join(sorted(more))
         elif worst is Outcome.ASSUMES and contract != task.contract:
             worst = Outcome.CONTRACT
     return _Answer(worst, detail, holds, contract, tolerated, rules, result.verification.shape)
+
+
+def _asked_for(task: _Task) -> frozenset[str]:
+    """Return rules that fire on a mutant, and not on the kernel as it is, with `--pedantic`."""
+    before = Counter(task.said[True]) if task.said is not None else Counter()
+    return frozenset(rules_that_fire(task.text, pedantic=True) - before)
 
 
 # ---------------------------------------------------------------- reports

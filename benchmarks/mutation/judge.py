@@ -15,10 +15,13 @@ from ptxcheck.launch_comments import comment_hints
 from ptxcheck.launches import LaunchHint, launch_of
 from ptxcheck.parser import parse_module
 from ptxcheck.positions import Library, Locator
+from ptxcheck.protocols.thread.accumulators import accumulator_verdict
+from ptxcheck.protocols.thread.tensor_cores import tensor_core_verdicts
 from ptxcheck.protocols.verification import Verification
 from ptxcheck.protocols.verify import verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import Verdict, VerdictKind
+from ptxcheck.view import KernelView
 
 _NOT_WRONG = (Severity.SLOW, Severity.NOTE)
 HOLDS = frozenset({VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.ASSUMES})
@@ -32,6 +35,8 @@ class Judged:
     function: Function
     verification: Verification
     verdicts: tuple[Verdict, ...]
+    of_units: tuple[Verdict, ...]
+    """What needs no run of the whole kernel: registers, descriptors and tensor memory of the matrix units."""
 
     def lines(self, point: int) -> frozenset[int]:
         """Return the lines of a program point: in PTX, or in the CUDA source, of all inlined calls around it."""
@@ -42,9 +47,9 @@ class Judged:
         return frozenset(position.line for position in positions)
 
 
-def rules_that_fire(text: str) -> Counter[str]:
-    """Return how often rules about one thread call a PTX text wrong, those that are only asked for left out."""
-    report = ptxcheck.check(Source("kernel.ptx", text), config=Config(verify=False))
+def rules_that_fire(text: str, *, pedantic: bool = False) -> Counter[str]:
+    """Return how often rules about one thread call a PTX text wrong."""
+    report = ptxcheck.check(Source("kernel.ptx", text), config=Config(verify=False, pedantic=pedantic))
     return Counter(finding.rule for finding in report.active if finding.severity not in _NOT_WRONG)
 
 
@@ -73,4 +78,7 @@ def judge(
         if kernel is None or function.name == kernel:
             shape, _ = launch_of(function, hints)
             result = verify(build(function), function, module, shape, seconds=seconds)
-            yield Judged(locator, function, result, result.verdicts())
+            view = KernelView(module, function, shape)
+            registers = accumulator_verdict(view)
+            of_units = (*([registers] if registers else []), *tensor_core_verdicts(view))
+            yield Judged(locator, function, result, result.verdicts(), of_units)

@@ -89,6 +89,8 @@ class Counterexample(Generic[P]):
 
     launch: str
     """The launch, and how often the loops go round."""
+    inputs: tuple[str, ...]
+    """Numbers that the host may pass, and a place in the grid, with which the run is made; () if none are known."""
     roles: tuple[Role[P], ...]
     """The role that goes wrong first."""
     bad: int
@@ -108,7 +110,7 @@ class Counterexample(Generic[P]):
             )
             for role in self.roles
         )
-        return Counterexample(self.launch, roles, self.bad, self.state, self.needed)
+        return Counterexample(self.launch, self.inputs, roles, self.bad, self.state, self.needed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def _wrong(view: KernelView, violation: Violation, places: Places) -> ShownRun:
     schedule = steps_of(violation.run, violation.problem)
     drawn = _drawn(view, places, violation.run, schedule, violation.problem, told.bad)
     texts = {
-        "title": told.launch,
+        "title": ", ".join((told.launch, *told.inputs)),
         "message": story.message(),
         "state": list(told.state),
         "needed": told.needed,

@@ -12,6 +12,7 @@ from ..finding import Step as Shown
 from ..view import KernelView
 from .actions import Action, Arrive, AsyncArrive, Barrier, Rendezvous, Strand, Transfer
 from .barrier_names import BarrierNames, Place, barrier_names, barriers_of, is_about
+from .machine.symbol import show_atom
 from .outcome import Flaw, Problem, Step
 from .replay import Held, held_after
 from .roles import RoleOf, alone, roles_of
@@ -99,8 +100,19 @@ class Story:
         state = tuple(text for text in texts if text)
         roles = tuple(self._role(role, strand, last) for role, strand in self._cast())
         return Counterexample(
-            self._launch(), tuple(role for role in roles if role.steps), last, state, self._needed()
+            self._launch(),
+            self._inputs(),
+            tuple(role for role in roles if role.steps),
+            last,
+            state,
+            self._needed(),
         )
+
+    def _inputs(self) -> tuple[str, ...]:
+        texts = (f"{show_atom(name)} is {number}" for name, number in self.violation.run.inputs)
+        if self.violation.shape.ctas == 1:
+            texts = (text.replace("clusterid", "ctaid") for text in texts)
+        return tuple(texts)
 
     def _launch(self) -> str:
         shape = self.violation.shape

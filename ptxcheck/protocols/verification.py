@@ -9,7 +9,7 @@ from itertools import islice
 from ..verdict import Property, Reason, Verdict, VerdictKind
 from .actions import Access, Protocol
 from .machine.doubt import zeros
-from .machine.symbol import show_parameter
+from .machine.symbol import Atom, show_parameter
 from .machine.trace import Assumption, Shape, Trace
 from .meanings import PROPERTY_OF
 from .outcome import Equation, Flaw, Problem
@@ -38,6 +38,8 @@ class Run:
     """Why there may be no such run, or "" when its path is surely possible."""
     sure: tuple[Problem, ...] = ()
     """Problems that a schedule shows whatever the machine took for granted elsewhere."""
+    inputs: tuple[tuple[Atom, int], ...] = ()
+    """Numbers that make it: parameters, what lies in global memory, and the place in the grid; () if none are known."""
     is_reached: bool = False
     """Threads surely come to all that the run does, though perhaps with other parameters than a host would pass."""
 

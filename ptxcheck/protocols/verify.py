@@ -51,7 +51,7 @@ from .machine.trace import (
     Trace,
 )
 from .machine.whole_clusters import WHOLE_CLUSTERS, Ways
-from .machine.witness import is_realised
+from .machine.witness import inputs_with, is_realised
 from .meanings import MEANINGS, PROPERTY_OF
 from .open_waits import open_waits
 from .outcome import Doubt, Flaw, Outcome, Problem
@@ -432,7 +432,8 @@ class _Verifier:
             is_enough = reached or (unfenced and is_known)
             why = self._doubt(decisions.taken, () if is_enough else outcome.problems)
             sure = tuple(self._surely(decisions.taken, traces, granted, protocol, outcome))
-            self._note_failure(Run(plan.rounds.inner, protocol, traces, outcome.problems, why, sure, reached))
+            run = Run(plan.rounds.inner, protocol, traces, outcome.problems, why, sure, is_reached=reached)
+            self._note_failure(run, plan, decisions)
 
     def _is_unfenced(self, problems: Iterable[Problem]) -> bool:
         """Tell whether a proxy fence is missing in a kernel that has none: no other run would show more."""
@@ -688,7 +689,7 @@ class _Verifier:
         now = time.process_time()
         return now - self._started > self._deadline - now
 
-    def _note_failure(self, run: Run) -> None:
+    def _note_failure(self, run: Run, plan: Plan, decisions: Decisions) -> None:
         """Keep a run that failed; go on only when what failed leaves the other properties as they are.
 
         A run that is certainly possible takes the place of those that may not be and show no more.
@@ -700,7 +701,8 @@ class _Verifier:
                 failures[:] = [
                     each for each in failures if not each.doubt or not _shown([each]) <= _shown([run])
                 ]
-            failures.append(run)
+            numbers = {} if run.doubt else {**plan.preset, **inputs_with(decisions.taken, self._oracle)}
+            failures.append(replace(run, inputs=tuple(numbers.items())))
         if not all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in run.problems):
             raise _EnoughError
 

@@ -171,6 +171,7 @@ def _remarks(remarks: tuple[Remark, ...]) -> list[dict[str, Any]]:
 def _run(run: Counterexample[Location]) -> dict[str, Any]:
     return {
         "launch": run.launch,
+        "inputs": list(run.inputs),
         "roles": [
             {
                 "name": role.name,

@@ -165,8 +165,9 @@ def _suppressions(finding: Finding) -> list[Any]:
 def _code_flow(run: Counterexample[Location]) -> Any:
     """Return a run as a code flow with a thread flow for each role; the order is that of the whole run."""
     closing = "; ".join(part for part in (*run.state, f"needed: {run.needed}" if run.needed else "") if part)
+    inputs = f"; {', '.join(run.inputs)}" if run.inputs else ""
     return sarif.CodeFlow(
-        message=_message(f"{run.launch}. {closing}"),
+        message=_message(f"{run.launch}{inputs}. {closing}"),
         thread_flows=[
             sarif.ThreadFlow(
                 id=visible(role.name),

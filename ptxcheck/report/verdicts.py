@@ -94,6 +94,8 @@ def run_lines(run: Counterexample[Location], file: str) -> Iterator[tuple[str, s
     Steps in `file`, where the finding is, are shown by their line alone.
     """
     yield "run", visible(run.launch)
+    if run.inputs:
+        yield "where", visible(", ".join(run.inputs))
     for role in run.roles:
         earlier = f", after {plural(role.earlier, 'earlier step')}" if role.earlier else ""
         yield "role", f"{visible(role.name)}{earlier}"

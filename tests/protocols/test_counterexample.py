@@ -200,3 +200,44 @@ def test_places_can_be_replaced() -> None:
     placed: Counterexample[str] = run.placed(str)
     assert placed.roles[0].steps[0].place == str(run.roles[0].steps[0].place)
     assert placed.placed(int) == run
+
+
+SHORT_OF_ONE = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u32 rows, .param .u32 columns, .param .u32 other) .reqntid 64
+{{
+    .shared .align 8 .b64 bar;
+    .reg .pred p, first, done;
+    .reg .b32 t, m, n;
+    mov.u32 t, %tid.x;
+    ld.param.u32 m, [rows];
+    ld.param.u32 n, [columns];
+    setp.eq.u32 first, t, 0;
+    @first mbarrier.init.shared::cta.b64 [bar], 1;
+    bar.sync 0;
+    {decide}
+    @p bra WAIT;
+    @first mbarrier.arrive.shared::cta.b64 _, [bar];
+WAIT:
+    mbarrier.try_wait.parity.shared::cta.b64 done, [bar], 0;
+    @!done bra WAIT;
+    ret;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("decide", "inputs"),
+    [
+        ("setp.gt.s32 p, m, 10; @p setp.lt.s32 p, m, 12;", ("rows is 11",)),
+        (
+            "setp.eq.s32 p, m, 3; mad.lo.s32 m, m, n, -33; @p setp.eq.s32 p, m, 0;",
+            ("columns is 11", "rows is 3"),
+        ),
+        ("mov.u32 m, %ctaid.x; setp.eq.u32 p, m, 5;", ("%ctaid.x is 5",)),
+        ("setp.ge.s32 p, t, 0;", ()),
+    ],
+)
+def test_the_numbers_that_make_the_run_are_told(decide: str, inputs: tuple[str, ...]) -> None:
+    assert story(SHORT_OF_ONE.format(decide=decide)).counterexample().inputs == inputs

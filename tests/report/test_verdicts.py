@@ -128,7 +128,7 @@ def test_json_has_verdicts_and_the_run(wrong: Report) -> None:
     value = json.loads(render(wrong, Format.JSON))
     (finding,) = value["findings"]
     run = finding["counterexample"]
-    assert {"launch", "roles", "bad", "state", "needed"} == set(run)
+    assert {"launch", "inputs", "roles", "bad", "state", "needed"} == set(run)
     assert any(step["order"] == run["bad"] for role in run["roles"] for step in role["steps"])
     verification = value["kernels"][0]["verification"]
     assert verification["verdict"] == "violated"

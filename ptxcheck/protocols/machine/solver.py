@@ -125,6 +125,12 @@ class SolverOracle:
         given = [self._terms.claim(condition, truth) for condition, truth in claims]
         return self._small(self._terms.of_atom(name), given)
 
+    def positive(self, name: Atom, claims: Sequence[tuple[Condition, bool]]) -> int | None:
+        """Return what `small` does, above zero if possible."""
+        above = (Condition("lt", Form(((name, 1),)), 1), False)
+        found = self.small(name, [*claims, above])
+        return self.small(name, claims) if found is None else found
+
     def _small(self, term: Term, given: Sequence[Claim]) -> int | None:
         least = [Claim("lt", term, 0, holds=False)]
         for more in (*([*least, Claim("lt", term, bound)] for bound in _SMALL), least, []):

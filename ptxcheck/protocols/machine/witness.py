@@ -15,7 +15,7 @@ from itertools import chain, islice, product
 from .divisors import Divisor, divisors_in
 from .doubt import SOURCES, inputs_of, variables_of, within_grid
 from .resolve import with_pins
-from .solver import SolverOracle
+from .solver import OF_HOST, SolverOracle
 from .symbol import Atom, Condition, Form
 
 Path = Sequence[tuple[Condition, bool]]
@@ -28,6 +28,9 @@ _MOST_DIVISORS = 6
 _MOST_TRIED = 40
 """Most numbers that are put in for one path."""
 _DIVISIONS = frozenset({"div", "rem"})
+_SHOWN = OF_HOST | {"special"}
+_MOST_SHOWN = 40
+"""Most inputs of a path that numbers are told of."""
 
 
 def is_realised(path: Path, oracle: SolverOracle, *, thoroughly: bool) -> bool:
@@ -35,17 +38,43 @@ def is_realised(path: Path, oracle: SolverOracle, *, thoroughly: bool) -> bool:
 
     `path` is that of the run that the oracle knows. Unless thoroughly, only one choice of numbers is looked at.
     """
+    return _realising([*path, *within_grid(path)], oracle, thoroughly=thoroughly) is not None
+
+
+def inputs_with(path: Path, oracle: SolverOracle) -> dict[Atom, int]:
+    """Return a number for each input of a path, positive where it can be, with all of which it is certainly possible.
+
+    Inputs are parameters, numbers in global memory, and places in the grid. Empty where no numbers were found.
+    """
     whole = [*path, *within_grid(path)]
-    odd = _not_followed(whole)
+    fixed = _realising(whole, oracle, thoroughly=True)
+    if fixed is None:
+        return {}
+    inputs = {name: None for atom in variables_of(whole) for name in inputs_of(atom) if name[0] in _SHOWN}
+    found = dict(fixed)
+    for name in inputs if len(inputs) <= _MOST_SHOWN else ():
+        number = found.get(name)
+        if number is None:
+            number = oracle.positive(name, [*whole, *_equal(found)])
+        if number is None:
+            return {}
+        found[name] = number
+    return {name: found[name] for name in inputs if name in found}
+
+
+def _realising(path: Path, oracle: SolverOracle, *, thoroughly: bool) -> Mapping[Atom, int] | None:
+    """Return numbers that make a path certainly possible, with what is computed from them; None if none are known."""
+    odd = _not_followed(path)
     if not odd:
-        return oracle.is_certain(whole)
+        return {} if oracle.is_certain(path) else None
     search = _Search(oracle, odd)
-    divisors = divisors_in(whole)
-    candidates = chain(search.examples(), _divided(search, whole, divisors) if thoroughly else ())
-    return any(
-        all(each.fits(numbers) for each in divisors) and _is_kept(whole, odd, numbers, oracle)
-        for numbers in candidates
-    )
+    divisors = divisors_in(path)
+    for numbers in chain(search.examples(), _divided(search, path, divisors) if thoroughly else ()):
+        if all(each.fits(numbers) for each in divisors):
+            computed = _computed(path, odd, numbers, oracle)
+            if computed is not None:
+                return computed
+    return None
 
 
 def _divided(search: _Search, path: Path, divisors: Sequence[Divisor]) -> Iterator[dict[Atom, int]]:
@@ -63,15 +92,17 @@ def _divided(search: _Search, path: Path, divisors: Sequence[Divisor]) -> Iterat
             yield from replace(search, tried=0).found(reduced, numbers)
 
 
-def _is_kept(path: Path, odd: Sequence[Atom], numbers: Mapping[Atom, int], oracle: SolverOracle) -> bool:
-    """Tell whether a path is possible where what is not followed is computed from numbers."""
+def _computed(
+    path: Path, odd: Sequence[Atom], numbers: Mapping[Atom, int], oracle: SolverOracle
+) -> Mapping[Atom, int] | None:
+    """Return numbers with what is not followed, computed from them; None where the path is not possible with them."""
     computed = dict(numbers)
     for atom in odd:
         value = with_pins(Form(((atom, 1),)), numbers, 1)
         if not isinstance(value, int):
-            return False
+            return None
         computed[atom] = value - (1 << 32) if 1 << 31 <= value < 1 << 32 else value
-    return oracle.is_certain([*path, *_equal(computed)])
+    return computed if oracle.is_certain([*path, *_equal(computed)]) else None
 
 
 def _equal(numbers: Mapping[Atom, int]) -> list[tuple[Condition, bool]]:

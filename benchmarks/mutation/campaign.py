@@ -107,8 +107,8 @@ class _Answer:
     holds: frozenset[Property] = frozenset()
     contract: frozenset[str] = frozenset()
     tolerated: frozenset[str] = frozenset()
-    rules: frozenset[str] = frozenset()
-    """Rules that fire on it more often than on the kernel as it is."""
+    found: frozenset[str] = frozenset()
+    """Rules that fire on it more often than on the kernel as it is, and properties that are violated."""
     shape: Shape | None = None
     """The launch that was verified."""
 
@@ -162,7 +162,7 @@ def run(
                     for mutant in found
                 ]
                 for mutant, answer in zip(found, pool.imap(_judged, tasks), strict=True):
-                    reason = why_harmless(harmless, name, mutant, answer.rules)
+                    reason = why_harmless(harmless, name, mutant, answer.found)
                     yield Record(
                         name, kernel, mutant.operator, mutant.line, mutant.statement, answer.outcome,
                         answer.detail, reason,
@@ -220,16 +220,17 @@ def _judged(task: _Task) -> _Answer:
         worst = Outcome.PARTLY
     contract = frozenset(show_equations(result.verification))
     tolerated = frozenset(text for kinds in result.verification.tolerated.values() for text in kinds)
-    rules = frozenset[str]()
+    found = frozenset(each.property.value for each in verdicts if each.kind is VerdictKind.VIOLATED)
     if task.said is not None and worst is not Outcome.VIOLATED:
         rules = frozenset(rules_that_fire(task.text) - Counter(task.said[False]))
         if rules:
+            found |= rules
             worst, detail = Outcome.RULES, ", ".join(sorted(rules))
         elif worst.holds and (more := tolerated - task.tolerated or _asked_for(task)):
             worst, detail = Outcome.PEDANTIC, "; ".join(sorted(more))
         elif worst is Outcome.ASSUMES and contract != task.contract:
             worst = Outcome.CONTRACT
-    return _Answer(worst, detail, holds, contract, tolerated, rules, result.verification.shape)
+    return _Answer(worst, detail, holds, contract, tolerated, found, result.verification.shape)
 
 
 def _asked_for(task: _Task) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Container, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -24,8 +24,8 @@ class Harmless:
     occurrences: frozenset[int]
     """Which of the statements that are written the same; all when empty."""
     reason: str
-    left_to: str = ""
-    """The rule that tells those apart that do matter: what it fires on is not harmless."""
+    left_to: frozenset[str] = frozenset()
+    """Rules and properties that tell those apart that do matter: what they find is not harmless."""
 
     def covers(self, file: str, mutant: Mutant) -> bool:
         named = mutant.operator in self.operators and any(fnmatchcase(file, each) for each in self.files)
@@ -39,16 +39,17 @@ def load_harmless(path: Path = _DATA) -> tuple[Harmless, ...]:
     return tuple(
         Harmless(
             tuple(row["files"]), frozenset(row["operators"]), re.compile(row["statement"]),
-            frozenset(row.get("occurrences", ())), row["reason"], row.get("left_to", ""),
+            frozenset(row.get("occurrences", ())), row["reason"], frozenset(row.get("left_to", ())),
         )
         for row in rows
     )  # fmt: skip
 
 
 def why_harmless(
-    listed: Sequence[Harmless], file: str, mutant: Mutant, fired: Container[str] = ()
+    listed: Sequence[Harmless], file: str, mutant: Mutant, found: Iterable[str] = ()
 ) -> str | None:
-    """Return the reason why a mutant is harmless, or None. `fired` are rules that fire on it."""
+    """Return the reason why a mutant is harmless, or None. `found`: rules that fire, violated properties."""
+    known = frozenset(found)
     return next(
-        (each.reason for each in listed if each.covers(file, mutant) and each.left_to not in fired), None
+        (each.reason for each in listed if each.covers(file, mutant) and not each.left_to & known), None
     )

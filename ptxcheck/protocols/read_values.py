@@ -10,17 +10,18 @@ one. Reads that the schedule does not come to say nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from ..cfg.cfg import Cfg
 from ..isa.modifier import Mod
 from ..op import Op
-from .actions import Access, Action, Protocol, Span, Strand, Transfer
+from .actions import Access, Protocol, Span, Strand, Transfer
 from .machine.doubt import doubt_of, sources_of, variables_of
 from .machine.symbol import Atom, Condition, Form, plus
 from .machine.trace import OFFSET_MASK, Trace
+from .memory_steps import memory_steps
 from .outcome import Step
 
 Path = Sequence[tuple[Condition, bool]]
@@ -71,7 +72,7 @@ def are_possible(
         return False
     reading = _Reading({trace.rank: trace.loaded for trace in traces}, wanted, answers.requests)
     try:
-        for step, action in _moments(protocol, steps):
+        for step, action in memory_steps(protocol, steps):
             reading.enter(protocol.strands[step.strand], step.index, action)
         same = reading.representatives()
         if any(atom[0] not in answers.tests and not each.isdisjoint(same) for atom, each in inputs.items()):
@@ -83,16 +84,6 @@ def are_possible(
     if any(truths.setdefault(condition, truth) is not truth for condition, truth in as_read):
         return False
     return doubt_of(as_read) is None and is_possible(as_read)
-
-
-def _moments(protocol: Protocol, steps: Sequence[Step]) -> Iterator[tuple[Step, Access | Transfer]]:
-    """Yield what touches memory when it does: asynchronous work when it completes, or at its issue if it never does."""
-    later = {(step.strand, step.index) for step in steps if step.completes}
-    for step in steps:
-        action: Action = protocol.strands[step.strand].actions[step.index]
-        is_over = step.completes or (step.strand, step.index) not in later
-        if is_over and isinstance(action, Access | Transfer):
-            yield step, action
 
 
 @dataclass(slots=True)

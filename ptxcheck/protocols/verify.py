@@ -24,7 +24,7 @@ from .coarse import examined, without_accesses
 from .exits import with_copies_left_alone
 from .fences import is_proxy_fence
 from .given import with_given
-from .handed_numbers import is_handed_on
+from .handed_numbers import always_seen, handed_on, is_seen
 from .handed_turns import are_in_turn
 from .lane_order import is_looked_at, taken_to_be_in_step
 from .loop_rounds import LoopRounds
@@ -415,7 +415,7 @@ class _Verifier:
         excused = not self._is_probe and self._note_required(plan, decisions.taken, outcome, taken)
         self._note_conditions(outcome, () if excused else outcome.memory_doubts)
         self._note_strict(plan, protocol, outcome)
-        granted = self._taken(traces, protocol)
+        granted = self._taken(traces, protocol, is_in_order=not outcome.problems)
         for assumption in granted:
             self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         self._note_lanes(traces)
@@ -531,7 +531,7 @@ class _Verifier:
         certain = {(each.flaw, each.point) for run in failures if not run.doubt for each in run.sure}
         return asked <= certain or (asked <= _shown(failures) and bool(self._doubt(path, problems)))
 
-    def _taken(self, traces: Sequence[Trace], protocol: Protocol) -> list[Assumption]:
+    def _taken(self, traces: Sequence[Trace], protocol: Protocol, *, is_in_order: bool) -> list[Assumption]:
         """Return what the machine took for granted and the run itself does not show: with ordinary accesses it may."""
         taken = [assumption for trace in traces for assumption in trace.assumptions]
         if not self._program.accesses:
@@ -539,13 +539,22 @@ class _Verifier:
         seen = set[str]()
         if any(assumption.kind == SHARED_RING for assumption in taken):
             seen.update({SHARED_RING} if are_in_turn(protocol, traces, self._program.ring_stores) else ())
-        tables = self._program.table_stores | self._program.spread_stores
+        read = {assumption.point for assumption in taken if assumption.kind == SHARED_TABLE}
+        shown = self._handed_on(protocol, read, is_in_order) if read else frozenset()
         return [
             assumption
             for assumption in taken
             if assumption.kind not in seen
-            and not (assumption.kind == SHARED_TABLE and is_handed_on(protocol, assumption.point, tables))
+            and not (assumption.kind == SHARED_TABLE and assumption.point in shown)
         ]
+
+    def _handed_on(self, protocol: Protocol, loads: AbstractSet[int], is_in_order: bool) -> frozenset[int]:
+        """Return loads that a run shows to read a table as it was stored."""
+        stores = self._program.table_stores | self._program.spread_stores
+        shown = handed_on(protocol, loads, stores)
+        # What an earlier run has not shown is taken for granted, whatever this one shows.
+        asked = {load for load in loads - shown if (SHARED_TABLE, load) not in self._result.assumptions}
+        return shown | always_seen(protocol, asked, stores) if asked and is_in_order else shown
 
     def _surely(
         self,
@@ -561,14 +570,21 @@ class _Verifier:
         """
         taken = [assumption for assumption in taken if assumption.kind != WHOLE_CLUSTERS]
         harmless = {SHARED_LOAD, GLOBAL_LOAD} if only_accesses(outcome.problems) else {SHARED_LOAD}
+        stores = self._program.table_stores | self._program.spread_stores
+        tables = {each.point for each in taken if each.kind == SHARED_TABLE}
+        taken = [assumption for assumption in taken if assumption.kind != SHARED_TABLE]
         if any(assumption.kind not in harmless for assumption in taken):
             return
         taken = [assumption for assumption in taken if assumption.kind != GLOBAL_LOAD]
         for problem in outcome.problems:
             steps = problem.schedule or outcome.steps
-            if problem.demonstrated and (
-                not taken
-                or are_possible(protocol, steps, traces, path, self._answers, self._oracle.is_possible)
+            if (
+                problem.demonstrated
+                and all(is_seen(protocol, steps, load, stores) for load in tables)
+                and (
+                    not taken
+                    or are_possible(protocol, steps, traces, path, self._answers, self._oracle.is_possible)
+                )
             ):
                 yield problem
 

@@ -415,10 +415,12 @@ class Oracle:
         return work
 
     def alike_before(self, strand: int, number: int, action: AsyncArrive) -> Bits:
-        """Return earlier arrivals of a strand that do the same: which of them counts first makes no difference."""
+        """Return earlier arrivals of a thread that do the same: which of them counts first makes no difference."""
+        if action.increments or action.count != 1:
+            return 0
         plain = (
             other for other in range(self.first[strand], number)
-            if isinstance(self.actions[other], AsyncArrive) and not action.increments
+            if isinstance(self.actions[other], AsyncArrive)
         )  # fmt: skip
         return sum(
             1 << other for other in plain if replace(self.actions[other], point=action.point) == action

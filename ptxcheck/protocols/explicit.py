@@ -465,10 +465,10 @@ class Explicit:
 
 
 def _are_alike(earlier: Action, later: AsyncArrive) -> bool:
-    """Tell whether two arrivals by one pipeline of a strand do the same."""
+    """Tell whether two arrivals by one pipeline of a strand do the same: not those of several lanes (see `phases`)."""
     if not isinstance(earlier, AsyncArrive) or earlier.increments or later.increments:
         return False
-    return (earlier.barrier, earlier.count) == (later.barrier, later.count)
+    return earlier.barrier == later.barrier and earlier.count == later.count == 1
 
 
 def _difference(action: Action, early: bool) -> tuple[Flaw, str]:

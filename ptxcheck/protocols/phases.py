@@ -374,13 +374,14 @@ class Phases:
             self._problem(flaw, actor, point, name, text, barrier)
 
     def _is_in_order(self, actor: Actor, barrier: Mbarrier, alike: tuple[str, int]) -> bool:
-        """Tell whether only earlier arrivals by the same pipeline of a strand kept the phase before from its end.
+        """Tell whether only earlier arrivals by the same pipeline of a thread kept the phase before from its end.
 
         Such arrivals are alike, and what the later one tells includes what the earlier one does: it does not matter
-        which of them counts first.
+        which of them counts first. Those of several lanes are not, as one lane may be done twice before another is.
         """
         last = barrier.last
-        if last is None or last.transfers or last.raises:
+        _, threads = alike
+        if last is None or last.transfers or last.raises or threads != 1:
             return False
         own = actor.strand, alike
         others = [each for each in last.arrivals if (each.strand, each.alike) != own]

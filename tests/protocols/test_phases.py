@@ -173,6 +173,8 @@ def test_arrivals_of_one_pipeline_count_in_order() -> None:
     assert flaws_of({FULL: 1}, [commit, commit]) == set()
     assert flaws_of({FULL: 1}, [commit, commit], [Wait(0, FULL, 0), Wait(0, FULL, 1)]) == {Flaw.DEADLOCK}
     assert Flaw.EARLY_ARRIVAL in flaws_of({FULL: 3}, [commit, other, other, commit])
+    lanes = AsyncArrive(0, FULL, 32, pipeline="cp.async")
+    assert Flaw.EARLY_ARRIVAL in flaws_of({FULL: 32}, [lanes, lanes]), "one lane may be twice before others"
     raised = AsyncArrive(0, FULL, 1, True, "cp.async")
     assert flaws_of({FULL: 1}, [raised, Arrive(0, FULL, 1), raised, Arrive(0, FULL, 1)]) != set()
 

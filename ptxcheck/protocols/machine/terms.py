@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from ...integer_terms import Choice, Claim, Quotient, Remainder, Sum, Term, Unsigned, Variable, variables_of
-from .lanes import key_of
+from .lanes import key_of, signed
 from .resolve import LOGIC, PREDICATES
 from .symbol import Atom, Condition, Form
 
@@ -155,11 +155,13 @@ class Terms:
             case "sar" | "shr" if is_last and 0 <= number < width:
                 return Quotient(inner if kind == "sar" else Unsigned(inner, width), 1 << number)
             case "mulhi":
-                factor, factored = (_signed(number), inner) if rest[1] else (number, Unsigned(inner, width))
+                factor = int(signed(number, width)) if rest[1] else number
+                factored = inner if rest[1] else Unsigned(inner, width)
                 return Quotient(Sum(((factor, factored),), 0), 1 << width)
             case "div" | "rem" if is_last and 0 < number < 1 << 31:
-                quotient = _divided(inner, number) if rest[1] else Quotient(Unsigned(inner, width), number)
-                return quotient if kind == "div" else Sum(((1, inner), (-number, quotient)), 0)
+                dividend = inner if rest[1] else Unsigned(inner, width)
+                quotient = _divided(inner, number) if rest[1] else Quotient(dividend, number)
+                return quotient if kind == "div" else Sum(((1, dividend), (-number, quotient)), 0)
             case "and" | "or":
                 return _masked(kind, inner, number)
             case _:

@@ -173,3 +173,22 @@ def test_what_is_possible_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None
         oracle.restart()
         oracle.assume(Condition("lt", N, 9), False)
     assert asked == [1, 2]
+
+
+def test_unsigned_divisions_of_what_is_read_as_negative() -> None:
+    """A parameter of 2^31 or more is negative to the solver: an unsigned division leaves what it leaves of the pattern."""
+    terms = Terms()
+    for n, divisor in ((-1, 3), (-(1 << 31), 7), (-5, 4), (5, 3)):
+        fixed = [Claim("eq", terms.of_atom(name(N)), n)]
+        quotient, rest = (lanes.opaque(kind, N, divisor, 32, 0) for kind in ("div", "rem"))
+        pattern = n & 0xFFFFFFFF
+        assert PathSolver().example(fixed, terms.of(quotient)) == pattern // divisor
+        assert PathSolver().example(fixed, terms.of(rest)) == pattern % divisor
+
+
+def test_a_wide_factor_is_signed_by_its_own_width() -> None:
+    product = lanes.multiply_high(N, 0xCCCCCCCD, 64, signed_operands=True)
+    terms = Terms()
+    for n in (7, -7):
+        fixed = [Claim("eq", terms.of_atom(name(N)), n)]
+        assert PathSolver().example(fixed, terms.of(product)) == n * 0xCCCCCCCD >> 64  # type: ignore[arg-type]

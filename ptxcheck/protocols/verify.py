@@ -30,7 +30,7 @@ from .lane_order import is_looked_at, taken_to_be_in_step
 from .loop_rounds import LoopRounds
 from .lowered import Lowered
 from .lowering import build_protocol
-from .machine.doubt import doubt_of, empty_sizes, within_grid
+from .machine.doubt import doubt_of, empty_sizes, related_loop, within_grid
 from .machine.execute import Choose, Machine, Question
 from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
@@ -38,7 +38,7 @@ from .machine.paths import Counts, Coverage, Plan, PlansMade, Rounds, Side, expl
 from .machine.program import Program
 from .machine.reached import is_reached
 from .machine.solver import SolverOracle
-from .machine.symbol import Condition, Decisions, Form, ImpossibleError, show_atom, show_parameter
+from .machine.symbol import Atom, Condition, Decisions, Form, ImpossibleError, show_atom, show_parameter
 from .machine.trace import (
     GLOBAL_LOAD,
     SHARED_LOAD,
@@ -688,14 +688,19 @@ class _Verifier:
         """Return why there may be no run with a path, "" when there is one.
 
         Where roles do not agree about the work, the host may know what makes them: then numbers that would show the
-        run to be possible are not searched for. Nor are they without problems that they would matter for.
+        run to be possible are not searched for, and what they find by loops of their own may be one number. Nor are
+        numbers searched for without problems that they would matter for.
         """
+        are_at_odds = not only_accesses(problems)
+        found = related_loop(path) if are_at_odds else None
+        if found is not None:
+            return _not_followed(found)
         odd = doubt_of(path)
         if odd is None:
             return "" if self._oracle.is_certain((*path, *within_grid(path))) else _UNDECIDED
-        if is_realised(path, self._oracle, thoroughly=bool(problems) and only_accesses(problems)):
+        if is_realised(path, self._oracle, thoroughly=bool(problems) and not are_at_odds):
             return ""
-        return f"not certain: the run may be impossible, as {show_atom(odd, 2)} is not followed"
+        return _not_followed(odd)
 
     def _is_late(self) -> bool:
         return time.process_time() > self._deadline
@@ -767,6 +772,10 @@ def _misfits(protocol: Protocol) -> Outcome:
     outcome = simulate(without_accesses(protocol))
     problems = (p for p in outcome.problems if p.demonstrated and PROPERTY_OF[p.flaw] not in SEPARATE)
     return replace(outcome, problems=tuple(problems))
+
+
+def _not_followed(odd: Atom) -> str:
+    return f"not certain: the run may be impossible, as {show_atom(odd, 2)} is not followed"
 
 
 def _shown(runs: Iterable[Run]) -> set[tuple[Flaw, int]]:

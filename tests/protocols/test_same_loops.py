@@ -203,3 +203,112 @@ def test_copies_that_count_in_other_ways_agree() -> None:
 )
 def test_copies_that_compute_something_else_do_not(name: str, value: str) -> None:
     assert of(COPIES.format(**(SAME | {name: value}))) in UNDECIDED
+
+
+COUNTED = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry kernel(.param .u32 count)
+.reqntid 64
+{{
+    .shared .align 8 .b64 full;
+    .reg .pred first, other, more, many, ready;
+    .reg .b32 thread, size, at;
+    mov.u32 thread, %tid.x;
+    setp.eq.u32 first, thread, 0;
+    @first mbarrier.init.shared.b64 [full], 1;
+    bar.sync 0;
+    ld.param.u32 size, [count];
+    setp.gt.u32 other, thread, 31;
+    @other bra CONSUMER;
+    mov.u32 at, 0;
+COUNT:
+    add.u32 at, at, 1;
+    setp.lt.s32 more, at, size;
+    @more bra COUNT;
+    setp.lt.s32 many, at, 100;
+    @!many bra END;
+    @first mbarrier.arrive.shared.b64 _, [full];
+    bra END;
+CONSUMER:
+    {asked}
+WAIT:
+    mbarrier.try_wait.parity.shared.b64 ready, [full], 0;
+    @!ready bra WAIT;
+END:
+    ret;
+}}
+"""
+
+
+def test_what_a_loop_leaves_may_be_another_number_of_the_path() -> None:
+    """The loop counts to the size, or to one: whether it goes wrong is not known where both are asked about."""
+    asked = "max.s32 at, size, 1;\n    setp.lt.s32 many, at, 100;\n    @!many bra END;"
+    assert of(COUNTED.format(asked=asked)) is VerdictKind.UNKNOWN
+    assert of(COUNTED.format(asked="")) is VerdictKind.VIOLATED
+
+
+WIDE = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry kernel(.param .u64 table, .param .u32 limit)
+.reqntid 64
+{{
+    .shared .align 8 .b64 full;
+    .reg .pred first, other, more, found, ready;
+    .reg .b32 thread, limit, tile, word;
+    .reg .b64 table, at, count, last;
+    mov.u32 thread, %tid.x;
+    setp.eq.u32 first, thread, 0;
+    @first mbarrier.init.shared.b64 [full], 1;
+    bar.sync 0;
+    ld.param.u64 table, [table];
+    ld.param.u32 limit, [limit];
+    mov.u64 last, 0;
+    mov.u32 tile, 0;
+    setp.gt.u32 other, thread, 31;
+    @other bra CONSUMER;
+    mov.u64 count, {start};
+SCAN:
+    mul.wide.u32 at, tile, 4;
+    add.u64 at, table, at;
+    ld.global.u32 word, [at];
+    setp.ge.s32 more, word, limit;
+    @more bra SCANNED;
+    add.u32 tile, tile, 1;
+    add.u64 count, count, 1;
+    add.u64 last, count, 0;
+    bra SCAN;
+SCANNED:
+    setp.lt.s64 found, last, 100;
+    @!found bra END;
+    @first mbarrier.arrive.shared.b64 _, [full];
+    bra END;
+CONSUMER:
+    mov.u64 count, -96;
+LOOK:
+    mul.wide.u32 at, tile, 4;
+    add.u64 at, table, at;
+    ld.global.u32 word, [at];
+    setp.ge.s32 more, word, limit;
+    @more bra LOOKED;
+    add.u32 tile, tile, 1;
+    add.u64 count, count, 1;
+    add.u64 last, count, 0;
+    bra LOOK;
+LOOKED:
+    setp.lt.s64 found, last, 100;
+    @!found bra END;
+WAIT:
+    mbarrier.try_wait.parity.shared.b64 ready, [full], 0;
+    @!ready bra WAIT;
+END:
+    ret;
+}}
+"""
+
+
+def test_a_wide_counter_starts_with_what_fills_half_of_it() -> None:
+    """2^32 - 96 is -96 in a register of 32 bits, and no negative number in one of 64."""
+    assert of(WIDE.format(start="-96")) is VerdictKind.ASSUMES
+    assert of(WIDE.format(start="4294967200")) in UNDECIDED

@@ -34,6 +34,19 @@ def doubt_of(path: Iterable[tuple[Condition, bool]]) -> Atom | None:
     return None
 
 
+def related_loop(path: Iterable[tuple[Condition, bool]]) -> Atom | None:
+    """Return what a loop leaves that is not followed and that may be related to something else of a path, or None.
+
+    Loops that are not named alike may compute the same all the same, or what the host has passed. One that reads memory
+    is related to no parameter, as memory may hold anything.
+    """
+    sources = {source for atom in variables_of(path) for source in sources_of(atom)}
+    loops = sorted((each for each in sources if each[0] in LOOPS.values()), key=lambda each: each.digest)
+    if len(loops) > 1:
+        return loops[0]
+    return next((each for each in loops if each[0] == LOOPS[0] and len(sources) > 1), None)
+
+
 def empty_sizes(path: Iterable[tuple[Condition, bool]]) -> tuple[Atom, ...]:
     """Return what a path takes for less than one: numbers that the host gives and that the path compares.
 

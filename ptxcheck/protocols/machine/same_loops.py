@@ -10,7 +10,9 @@ where another one multiplies an index. So values are named and not instructions.
 number in each round is what it starts with plus that number times the round; others that are carried around are told
 apart as far as what they start with and what each round leaves in them differ, at first not at all (Alpern, Wegman and
 Zadeck, "Detecting equality of variables in programs", 1988). Two loops whose ways, decisions and carried values have
-the same names make the same steps, round by round.
+the same names make the same steps, round by round: what a name stands for at the start of a round follows from its
+first number and from what such names were a round before, and two loops that name the same have the same rules for it.
+Numbers are those of forms: symbols are ordered as signed numbers, and nothing wraps around.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from ...cfg.optypes import type_width
 from ...cfg.special import changes, special_name
 from ...ir import Address, Component, Instruction, Operand, Pair, Register, Vector
 from ...spec import Trait
@@ -91,6 +94,8 @@ class _Reckoning:
         """By how much a round changes a register."""
         self._lost: set[_Carried] = set()
         """Registers that do not hold what code alone gives."""
+        body = machine.cfg.function.body
+        self._types: Mapping[Register, str] = {} if body is None else body.register_types
 
     def keys(self) -> Mapping[Register, tuple[object, ...]]:
         """Return the names of the results."""
@@ -152,8 +157,18 @@ class _Reckoning:
             else:
                 first = self._merged(node, [ends[each].get(register) for each in sources])
                 turn = lanes.opaque("turn", outline.numbers[node])
-                held[register] = first if first is None or not step else plus(_signed(first), turn, step)
+                held[register] = (
+                    first if first is None or not step else plus(self._signed(register, first), turn, step)
+                )
         return held
+
+    def _signed(self, register: Register, value: Value) -> int | Form:
+        """Return what a register holds as it stands in a form: a number that fills it is negative."""
+        assert isinstance(value, int | Form)
+        if isinstance(value, Form):
+            return value
+        declared = self._types.get(register)
+        return int(lanes.signed(value, _WIDEST if declared is None else type_width(declared)))
 
     def _merged(self, node: int, values: Sequence[Value | None]) -> Value | None:
         """Return what one of several ways brings."""
@@ -224,7 +239,7 @@ class _Reckoning:
                 if len(known) < len(values):
                     return None
                 finer[node, register] = _atom(lanes.opaque("phi", outline.numbers[node], *known))
-            if len(set(finer.values())) == len(set(names.values())):
+            if len({(names[each], finer[each]) for each in left}) == len(set(names.values())):
                 return {each: (names[each], finer[each]) for each in left}, ends
             names = finer
         return None
@@ -352,15 +367,6 @@ def _is_positive(form: Form, said: _Said) -> bool:
     for condition, truth in said:
         decisions.assume(condition, truth)
     return decisions.implied(Condition("lt", form, 0)) is False
-
-
-def _signed(value: Value) -> int | Form:
-    """Return a number as it stands in a form: one that fills a register is negative."""
-    assert isinstance(value, int | Form)
-    if isinstance(value, int):
-        width = 32 if value >> 32 == 0 else _WIDEST
-        return int(lanes.signed(value, width))
-    return value
 
 
 def _number(value: Value | None, head: Value) -> int | None:

@@ -176,7 +176,7 @@ def test_what_is_possible_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_unsigned_divisions_of_what_is_read_as_negative() -> None:
-    """A parameter of 2^31 or more is negative to the solver: an unsigned division leaves what it leaves of the pattern."""
+    """A parameter of 2^31 or more is negative to the solver; what an unsigned division leaves is of its pattern."""
     terms = Terms()
     for n, divisor in ((-1, 3), (-(1 << 31), 7), (-5, 4), (5, 3)):
         fixed = [Claim("eq", terms.of_atom(name(N)), n)]

@@ -87,3 +87,14 @@ def test_a_pointer_that_goes_down_may_be_anywhere() -> None:
 
 def test_a_barrier_orders_wherever_the_access_is() -> None:
     assert slot_safety(ONE, 64, between="bar.sync 0;") == (VerdictKind.ASSUMES, {_OPEN})
+
+
+DOWN = ONE.replace("add.u32 place, place, at", "sub.u32 place, place, at").replace("place+64", "place+1024")
+FALLING = MANY.format(first=1024, step=4).replace(
+    "mov.u32 turn", "shl.b32 at, index, 2;\n    sub.u32 place, place, at;\n    mov.u32 turn"
+)
+
+
+@pytest.mark.parametrize("store", [DOWN, FALLING], ids=["index", "pointer"])
+def test_an_index_that_is_taken_away_may_come_to_what_lies_in_front(store: str) -> None:
+    assert slot_safety(store, 640)[0] is VerdictKind.UNKNOWN

@@ -1,7 +1,8 @@
 """Where arrays start that are accessed at an index which nothing bounds: dynamic shared memory has no sizes.
 
 An address is a variable, a constant and an index, so the array starts at the constant. A pointer that a loop moves on
-by constants starts at the constant that it has in front of the loop.
+by constants starts at the constant that it has in front of the loop. Where an index is taken away, the constant is where
+the array ends, and nothing tells where it starts.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from ...cfg.addresses import Pointer
 from ...cfg.definitions import Name
 from ...cfg.facts import Facts
-from ...cfg.linear import Atom, AtomKind
+from ...cfg.linear import Atom, AtomKind, Linear
 from ...cfg.values import Value
 from ...ir import Register
 
@@ -23,6 +24,8 @@ def array_start(facts: Facts, pointer: Pointer | None) -> Start | None:
     if pointer is None or base is None or pointer.offset.linear is None:
         return None
     constant = pointer.offset.linear.constant
+    if _counts_down(pointer.offset.linear):
+        return None
     if base.kind is AtomKind.ADDRESS:
         return base, constant
     if base.kind is not AtomKind.PHI or pointer.offset.linear.terms:
@@ -53,7 +56,13 @@ def _of(value: Value | None, phi: Atom) -> Start | None:
     if linear.terms == ((phi, 1),):
         return phi, linear.constant
     addresses = linear.addresses
+    if _counts_down(linear):
+        return None
     return (addresses[0][0], linear.constant) if len(addresses) == 1 and addresses[0][1] == 1 else None
+
+
+def _counts_down(linear: Linear) -> bool:
+    return any(factor < 0 for _, factor in linear.terms)
 
 
 __all__ = ["Start", "array_start"]

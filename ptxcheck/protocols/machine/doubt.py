@@ -20,6 +20,9 @@ _BEGINNINGS = SOURCES | {"deep"}
 _EQUAL = frozenset({"eq", "ne"})
 _OF_HOST = frozenset({"param", "load"})
 _QUOTIENTS = frozenset({"sar", "shr", "div"})
+_RESTS = frozenset({"rem", "xor"})
+_ROUNDING = 1 << 30
+"""Masks from here on round a number down; smaller ones leave some of its bits."""
 
 
 def doubt_of(path: Iterable[tuple[Condition, bool]]) -> Atom | None:
@@ -72,8 +75,22 @@ def _is_size(name: Atom) -> bool:
     The latter are those of queries and keys in attention that is aligned at the ends of both: CTAs of the first
     queries make no round where these have too few keys.
     """
+    if _is_rest(name):
+        return False
     kinds = {source[0] for source in sources_of(name)}
     return kinds <= _OF_HOST or (kinds <= _OF_HOST | {"special"} and _is_of_difference(name))
+
+
+def _is_rest(part: object) -> bool:
+    """Tell whether a number is what a division leaves, or some bits of another: zero for sizes like any other."""
+    if not isinstance(part, Atom):
+        return False
+    kind, *parts = part.inner
+    if kind == "and":
+        return all(not isinstance(each, int) or each < _ROUNDING for each in parts)
+    if kind == "sum":
+        return all(_is_rest(each) for each, _ in parts[0])  # type: ignore[attr-defined]
+    return kind in _RESTS or (kind in _QUOTIENTS and _is_rest(parts[0]))
 
 
 def _is_of_difference(name: Atom) -> bool:

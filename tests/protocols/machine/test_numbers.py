@@ -198,6 +198,22 @@ def test_a_size_is_empty_where_an_order_says_so(condition: Condition, truth: boo
     assert bool(empty_sizes([(condition, truth)])) == is_empty
 
 
+@pytest.mark.parametrize(
+    ("number", "is_empty"),
+    [
+        (lanes.opaque("shr", N, 7, 32), True),
+        (lanes.bitwise(Op.AND, N, 0x7FFFFF80), True),
+        (lanes.bitwise(Op.AND, N, 7), False),
+        (lanes.bitwise(Op.AND, N, M), False),
+        (lanes.opaque("rem", N, 8, 32, 1), False),
+        (lanes.opaque("div", lanes.add(lanes.opaque("rem", N, 8, 32, 1), 1, 32), 2, 32, 1), False),
+    ],
+)
+def test_what_a_division_leaves_is_no_size(number: Form, is_empty: bool) -> None:
+    """It is zero for every eighth size: what goes wrong there is no matter of empty sizes."""
+    assert bool(empty_sizes([(Condition("lt", number, 1), True)])) == is_empty
+
+
 def test_ctas_of_a_cluster_follow_each_other_in_orders_only_where_their_places_differ() -> None:
     place = atom("special", "%clusterid.x").terms[0]
     ways = Ways()

@@ -98,3 +98,33 @@ FALLING = MANY.format(first=1024, step=4).replace(
 @pytest.mark.parametrize("store", [DOWN, FALLING], ids=["index", "pointer"])
 def test_an_index_that_is_taken_away_may_come_to_what_lies_in_front(store: str) -> None:
     assert slot_safety(store, 640)[0] is VerdictKind.UNKNOWN
+
+
+REST = """
+    add.u32 at, index, {more};
+    {rounded}
+    sub.u32 at, at, word;
+    shl.b32 at, at, 2;
+    mov.u32 place, memory;
+    add.u32 place, place, at;
+    @leads st.shared.u32 [place+64], index;"""
+MASKED = "and.b32 word, at, -8;"
+DIVIDED = "div.u32 word, at, count;\n    mul.lo.u32 word, word, count;"
+HALVED = "shr.u32 word, at, 1;"
+
+
+@pytest.mark.parametrize("rounded", [MASKED, DIVIDED, HALVED], ids=["masked", "divided", "halved"])
+def test_what_is_left_of_a_number_counts_up(rounded: str) -> None:
+    assert slot_safety(REST.format(rounded=rounded, more=0), 1024) == (VerdictKind.ASSUMES, {_OPEN})
+
+
+def test_what_is_left_of_a_sum_counts_from_nothing() -> None:
+    """The constant of the sum is taken away as well, with all that divides: the array starts at 64, not at 320."""
+    assert slot_safety(REST.format(rounded=MASKED, more=64), 64)[0] is VerdictKind.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "rounded", ["mul.lo.u32 word, at, count;", "shl.b32 word, at, 1;", "add.u32 word, turn, 1;"]
+)
+def test_more_than_the_number_may_be_taken_away(rounded: str) -> None:
+    assert slot_safety(REST.format(rounded=rounded, more=0), 1024)[0] is VerdictKind.UNKNOWN

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from ..isa.modifier import Mod
 from ..op import Op
 from .actions import Action, Amount, Barrier, Commit, Span, Transfer, WaitGroup
+from .equations import BOX
 from .lowering import Lower, Occurrence, nothing
 from .machine.symbol import Form, atom, times
 from .mbarrier import scaled
@@ -31,9 +32,9 @@ def _box(occurrence: Occurrence) -> Form | int:
     """Return the symbol of the bytes of one box of the tensor map that a copy names."""
     address = occurrence.event.operands["tensor_map"]
     if isinstance(address, Form):
-        box = atom("box_bytes", str(address))
+        box = atom(BOX, str(address))
     else:
-        box = atom("box_bytes", f"param+{occurrence.number('tensor_map') & 0xFFFF}")
+        box = atom(BOX, f"param+{occurrence.number('tensor_map') & 0xFFFF}")
     gathers = occurrence.operation.slots.get("mode", "") in _MANY_ROWS
     return times(box, _ROWS_OF_A_GATHER) if gathers else box
 

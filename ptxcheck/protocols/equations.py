@@ -10,6 +10,8 @@ from .machine.symbol import Atom, Form, plus
 from .outcome import Equation, Flaw
 from .record import Record
 
+BOX = "box_bytes"
+"""Kind of the symbol of the bytes of a box."""
 _Linear = tuple[dict[Atom, Fraction], Fraction]
 """Coefficients and a constant: their sum is zero."""
 
@@ -37,6 +39,13 @@ class System:
         terms, constant = self._reduce(form)
         return int(constant) if not terms and constant.denominator == 1 else None
 
+    def has_empty_box(self) -> bool:
+        """Tell whether a sum of boxes, which have bytes each, must be zero or less."""
+        return any(
+            _is_empty({**{each: -k for each, k in terms.items()}, pivot: Fraction(1)}, constant)
+            for pivot, (terms, constant) in self._rows.items()
+        )
+
     def _reduce(self, form: Form | int) -> _Linear:
         if isinstance(form, int):
             return {}, Fraction(form)
@@ -61,6 +70,11 @@ def _substitute(linear: _Linear, atom: Atom, by: _Linear) -> _Linear:
     return terms, linear[1] + factor * by[1]
 
 
+def _is_empty(boxes: Mapping[Atom, Fraction], total: Fraction) -> bool:
+    """Tell whether all terms of a sum are boxes, and the sum is not more than zero of them."""
+    return total <= 0 and all(atom[0] == BOX and factor > 0 for atom, factor in boxes.items())
+
+
 def system_of(equations: Iterable[Equation]) -> System:
     """Return the system of all equations; those that contradict earlier ones are left out."""
     system = System()
@@ -70,15 +84,17 @@ def system_of(equations: Iterable[Equation]) -> System:
 
 
 def check_equations(equations: Sequence[Equation], record: Record) -> None:
-    """Note equations that no host can meet together with those before them."""
+    """Note the first equation that no host can meet together with those before it."""
     system = System()
     for equation in equations:
-        if not system.add(plus(equation.expected, equation.completed, -1)):
+        is_met = system.add(plus(equation.expected, equation.completed, -1))
+        if not is_met or system.has_empty_box():
             record.add(
                 Flaw.TX_MISMATCH, 0, -1, equation.barrier, -1,
                 f"{equation.expected} bytes are expected and {equation.completed} complete, "
                 f"which contradicts the bytes of other phases", happened=True,
             )  # fmt: skip
+            return
 
 
 def sizes_by_equations(protocol: Protocol, equations: Sequence[Equation]) -> Mapping[tuple[int, int], int]:

@@ -6,6 +6,7 @@ import pytest
 
 from ptxcheck.protocols.actions import (
     Action,
+    Amount,
     Arrive,
     AsyncArrive,
     Barrier,
@@ -240,6 +241,18 @@ def test_equations_that_contradict_each_other() -> None:
     for step, expected in enumerate((64, 128)):
         one += [Arrive(0, FULL, 1, expected), Transfer(0, ((FULL, box),)), Wait(0, FULL, step)]
     assert flaws_of({FULL: 1}, one) == {Flaw.TX_MISMATCH}
+
+
+@pytest.mark.parametrize("expected", [64, atom("param", "n", 0, 4)], ids=["number", "parameter"])
+def test_a_box_is_not_empty(expected: Amount) -> None:
+    """A phase that lacks a copy balances only where its box has no bytes: no host can pass that."""
+    boxes = [atom("box_bytes", name) for name in ("param+0", "param+128")]
+    copies: list[list[Action]] = [[Transfer(0, ((FULL, box),)) for box in boxes[:count]] for count in (2, 1)]
+    announced = Arrive(0, FULL, 1, expected)
+    both = [announced, *copies[0], Wait(0, FULL, 0), announced, *copies[0], Wait(0, FULL, 1)]
+    lacking = [announced, *copies[0], Wait(0, FULL, 0), announced, *copies[1], Wait(0, FULL, 1)]
+    assert flaws_of({FULL: 1}, both) == set()
+    assert flaws_of({FULL: 1}, lacking) == {Flaw.TX_MISMATCH}
 
 
 def start(*, fence: bool, ordered: bool) -> Protocol:

@@ -83,18 +83,25 @@ def system_of(equations: Iterable[Equation]) -> System:
     return system
 
 
-def check_equations(equations: Sequence[Equation], record: Record) -> None:
-    """Note the first equation that no host can meet together with those before it."""
+def contradicting(equations: Iterable[Equation]) -> Equation | None:
+    """Return the first equation that no host can meet together with those before it."""
     system = System()
     for equation in equations:
         is_met = system.add(plus(equation.expected, equation.completed, -1))
         if not is_met or system.has_empty_box():
-            record.add(
-                Flaw.TX_MISMATCH, 0, -1, equation.barrier, -1,
-                f"{equation.expected} bytes are expected and {equation.completed} complete, "
-                f"which contradicts the bytes of other phases", happened=True,
-            )  # fmt: skip
-            return
+            return equation
+    return None
+
+
+def check_equations(equations: Sequence[Equation], record: Record) -> None:
+    """Note equations that no host can meet together."""
+    equation = contradicting(equations)
+    if equation is not None:
+        record.add(
+            Flaw.TX_MISMATCH, 0, -1, equation.barrier, -1,
+            f"{equation.expected} bytes are expected and {equation.completed} complete, "
+            f"which contradicts the bytes of other phases", happened=True,
+        )  # fmt: skip
 
 
 def sizes_by_equations(protocol: Protocol, equations: Sequence[Equation]) -> Mapping[tuple[int, int], int]:

@@ -21,6 +21,7 @@ from .all_sizes import AllSizes, OtherDecisionError, Path, SizePlan, size_of
 from .cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
 from .cluster_use import uses_cluster
 from .coarse import examined, without_accesses
+from .equations import contradicting
 from .exits import with_copies_left_alone
 from .fences import is_proxy_fence
 from .given import with_given
@@ -223,6 +224,7 @@ class _Verifier:
             self._fail_looks()
             self._note_left_out(coverage)
         self._note_excused()
+        self._note_equations()
         self._elect_others()
         return self._result
 
@@ -233,6 +235,13 @@ class _Verifier:
                 self._reason(f"{detail}; no run with work in all sizes came here", point)
         for point in sorted(self._in_excused - self._in_order):
             self._reason("only runs with an empty size came here, and they go wrong", point)
+
+    def _note_equations(self) -> None:
+        """Note where no host can meet the equations of all runs: those that some host makes may not all be in order."""
+        equation = contradicting(self._result.equations.values())
+        if equation is not None and not self._result.failures:
+            text = f"{equation.expected} == {equation.completed} contradicts the bytes of other runs"
+            self._reason(text, -1)
 
     def _counts(self) -> Counts:
         rounds = self._rounds

@@ -60,9 +60,12 @@ def divisors_in(path: Iterable[tuple[Condition, bool]]) -> list[Divisor]:
 def _divisor(name: Atom) -> Iterator[Divisor]:
     """Yield the division that an operation is."""
     match name.inner:
-        case ("shr", Atom(inner=("mulhi", _, multiplier, 32, 0)), shift, 32):
-            first, last = _place(multiplier), _place(shift)
-            if first is not None and last is not None and last == (first[0], first[1] + _WORD):
+        case ("shr", Atom(inner=("mulhi", one, other, 32, 0)), shift, 32):
+            last = _place(shift)
+            for multiplier in (one, other):
+                first = _place(multiplier)
+                if first is None or last is None or last != (first[0], first[1] + _WORD):
+                    continue
                 assert isinstance(multiplier, Atom)
                 assert isinstance(shift, Atom)
                 yield Divisor(Atom(("param", first[0], first[1] - _WORD, _WORD)), multiplier, shift)

@@ -57,6 +57,13 @@ def test_no_divisor_has_a_quotient_that_only_a_strange_multiplier_gives() -> Non
     assert not is_realised(decisions.taken, oracle, thoroughly=True)
 
 
+def test_the_multiplier_may_come_first() -> None:
+    first = atom("shr", Atom(("mulhi", MULTIPLIER, COUNT.terms[0][0], 32, 0)), SHIFT, 32)
+    decisions, oracle = _taken((Condition("eq", COUNT, 100), True), (Condition("eq", first, 99), True))
+    assert divisors_in(decisions.taken) == [OF_P]
+    assert not is_realised(decisions.taken, oracle, thoroughly=True)
+
+
 def test_words_apart_are_no_divisor() -> None:
     shift = Atom(("param", "p", 28, 4))
     apart = atom("shr", Atom(("mulhi", COUNT.terms[0][0], MULTIPLIER, 32, 0)), shift, 32)

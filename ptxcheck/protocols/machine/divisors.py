@@ -1,7 +1,9 @@
 """Divisions by a number of the host: a high product and a shift, by what it has computed from the divisor.
 
-The three are parameters side by side, as in `cutlass::FastDivmod` (`include/cutlass/fast_math.h`, `find_divisor`). To
-choose a multiplier that belongs to no divisor would show a run that no host asks for.
+The numbers are parameters side by side, as in `cutlass::FastDivmod` (`include/cutlass/fast_math.h`, `find_divisor`):
+divisor, multiplier, shift; or in `cuda::fast_mod_div` (`cuda/__cmath/fast_modulo_division.h` of CCCL): divisor,
+multiplier, what is added to the dividend, shift. To choose a multiplier that belongs to no divisor would show a run
+that no host asks for.
 """
 
 from __future__ import annotations
@@ -23,25 +25,37 @@ class Divisor:
     divisor: Atom
     multiplier: Atom
     shift: Atom
+    added: Atom | None = None
+    """What is added to the dividend, if the host says so (`cuda::fast_mod_div`)."""
 
     def numbers(self, divisor: int) -> dict[Atom, int]:
-        """Return the three numbers, as signed ones, for a divisor of at least one."""
-        multiplier, shift = _factors(divisor)
+        """Return the numbers, as signed ones, for a divisor of at least one."""
+        multiplier, shift, added = self._factors(divisor)
         signed = multiplier - (1 << 32) if multiplier >> 31 else multiplier
-        return {self.divisor: divisor, self.multiplier: signed, self.shift: shift}
+        found = {self.divisor: divisor, self.multiplier: signed, self.shift: shift}
+        return found if self.added is None else {**found, self.added: added}
 
     def fits(self, numbers: Mapping[Atom, int]) -> bool:
         """Tell whether numbers are those of a divisor, of the one that they name if they do."""
         if self.multiplier not in numbers or self.shift not in numbers:
             return False
         multiplier, shift = numbers[self.multiplier] & _MASK, numbers[self.shift] & _MASK
+        if shift > 31:
+            return False
         given = numbers.get(self.divisor)
-        if given is not None:
-            return given > 0 and _factors(given) == (multiplier, shift)
-        if not multiplier or shift > 31:
-            return not multiplier and not shift
-        guess = (1 << (32 + shift)) // multiplier
-        return any(each > 0 and _factors(each) == (multiplier, shift) for each in (guess, guess + 1))
+        guess = (1 << (32 + shift)) // multiplier if multiplier else 1 << shift
+        return any(
+            each > 0 and self._are_of(each, multiplier, shift, numbers)
+            for each in ((guess, guess + 1) if given is None else (given,))
+        )
+
+    def _are_of(self, divisor: int, multiplier: int, shift: int, numbers: Mapping[Atom, int]) -> bool:
+        *found, added = self._factors(divisor)
+        is_added = self.added is None or numbers.get(self.added, added) == added
+        return found == [multiplier, shift] and is_added
+
+    def _factors(self, divisor: int) -> tuple[int, int, int]:
+        return (*_factors(divisor), 0) if self.added is None else _rounded_down(divisor)
 
 
 def _factors(divisor: int) -> tuple[int, int]:
@@ -49,6 +63,16 @@ def _factors(divisor: int) -> tuple[int, int]:
         return 0, 0
     bits = 31 + (divisor - 1).bit_length()
     return ((1 << bits) + divisor - 1) // divisor & _MASK, bits - 32
+
+
+def _rounded_down(divisor: int) -> tuple[int, int, int]:
+    """Return multiplier, shift and what is added of `cuda::fast_mod_div` for numbers without sign."""
+    shift = divisor.bit_length() - 1
+    if divisor == 1 << shift:
+        return 0, shift, 0
+    multiplier, rest = divmod(1 << (32 + shift), divisor)
+    is_more = rest >= divisor - (1 << shift)
+    return multiplier + is_more, shift, int(not is_more)
 
 
 def divisors_in(path: Iterable[tuple[Condition, bool]]) -> list[Divisor]:
@@ -64,11 +88,17 @@ def _divisor(name: Atom) -> Iterator[Divisor]:
             last = _place(shift)
             for multiplier in (one, other):
                 first = _place(multiplier)
-                if first is None or last is None or last != (first[0], first[1] + _WORD):
+                if first is None or last is None or last[0] != first[0]:
                     continue
                 assert isinstance(multiplier, Atom)
                 assert isinstance(shift, Atom)
-                yield Divisor(Atom(("param", first[0], first[1] - _WORD, _WORD)), multiplier, shift)
+                divisor, between = (
+                    Atom(("param", first[0], first[1] + step, _WORD)) for step in (-_WORD, _WORD)
+                )
+                if last[1] == first[1] + _WORD:
+                    yield Divisor(divisor, multiplier, shift)
+                elif last[1] == first[1] + 2 * _WORD:
+                    yield Divisor(divisor, multiplier, shift, between)
 
 
 def _place(part: object) -> tuple[str, int] | None:

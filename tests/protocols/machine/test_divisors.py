@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ptxcheck.protocols.machine.divisors import Divisor, divisors_in
@@ -65,6 +65,38 @@ def test_the_multiplier_may_come_first() -> None:
 
 
 def test_words_apart_are_no_divisor() -> None:
-    shift = Atom(("param", "p", 28, 4))
+    shift = Atom(("param", "p", 32, 4))
     apart = atom("shr", Atom(("mulhi", COUNT.terms[0][0], MULTIPLIER, 32, 0)), shift, 32)
     assert divisors_in([(Condition("eq", apart, 1), True)]) == []
+
+
+ADDED, LAST = Atom(("param", "p", 24, 4)), Atom(("param", "p", 28, 4))
+OF_CCCL = Divisor(DIVISOR, MULTIPLIER, LAST, ADDED)
+
+
+@given(st.integers(3, 2**31 - 1), st.integers(0, 2**32 - 2), st.booleans())
+def test_the_numbers_of_another_library_divide(divisor: int, number: int, is_told: bool) -> None:
+    """`cuda::fast_mod_div<uint32_t>`, where the divisor is no power of two."""
+    assume(divisor & (divisor - 1))
+    numbers = OF_CCCL.numbers(divisor)
+    multiplier = numbers[MULTIPLIER] & 0xFFFFFFFF
+    assert (number + numbers[ADDED]) * multiplier >> 32 >> numbers[LAST] == number // divisor
+    if not is_told:
+        del numbers[DIVISOR]
+    assert OF_CCCL.fits(numbers)
+    assert not OF_CCCL.fits({**numbers, MULTIPLIER: numbers[MULTIPLIER] ^ 1 << 20})
+    assert not OF_CCCL.fits({**numbers, ADDED: 1 - numbers[ADDED]})
+
+
+def test_another_library_is_told_by_its_places() -> None:
+    dividend = Atom(("sum", ((COUNT.terms[0][0], 1), (ADDED, 1)), 0))
+    quotient = atom("shr", Atom(("mulhi", dividend, MULTIPLIER, 32, 0)), LAST, 32)
+    decisions, oracle = _taken(
+        (Condition("lt", COUNT, 0), False),
+        (Condition("eq", Form(((MULTIPLIER, 1),)), 0), False),
+        (Condition("eq", quotient, 21), True),
+    )
+    assert divisors_in(decisions.taken) == [OF_CCCL]
+    assert is_realised(decisions.taken, oracle, thoroughly=True)
+    strange, other = _taken((Condition("eq", COUNT, 100), True), (Condition("eq", quotient, 99), True))
+    assert not is_realised(strange.taken, other, thoroughly=True)

@@ -12,8 +12,8 @@ from ptxcheck.ir import Function
 from ptxcheck.launch import Launch
 from ptxcheck.launches import launch_of
 
-_BLOCKS = {"cute_0": 128, "gemm_low_latency": 256}
-"""Threads that the host launches: `dimBlock` of the CuTe tutorials, `config.blockDim` of `tgv_gemm.cuh`."""
+_BLOCKS = {"cute_0": 128, "gemm_low_latency": 256, "fmha_sm100": 512}
+"""Threads that the host launches: `dimBlock` of the CuTe tutorials, `config.blockDim`, `get_block_shape`."""
 _CLUSTERS = {
     "cute_03": (4, 4, 1), "cute_04": (4, 4, 1), "cute_05": (4, 4, 1), "77_mla": (2, 1, 1), "mla_sm100": (2, 1, 1),
     "77_fmha_fp16": (1, 1, 1), "77_fmha_gen": (1, 1, 1),

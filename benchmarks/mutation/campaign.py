@@ -8,7 +8,7 @@ import os
 import signal
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path
 from random import Random
@@ -16,7 +16,7 @@ from types import FrameType
 
 from ptxcheck.launches import LaunchHint
 from ptxcheck.protocols.machine.trace import Shape
-from ptxcheck.protocols.verification import show_equations
+from ptxcheck.protocols.verification import Verification, show_equations
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 
@@ -93,8 +93,8 @@ class _Task:
     """Properties that hold for the kernel as it is."""
     contract: frozenset[str] = frozenset()
     """What the host must meet for the kernel as it is."""
-    tolerated: frozenset[str] = frozenset()
-    """What the kernel as it is does beyond the words of PTX."""
+    tolerated: Mapping[str, int] = field(default_factory=dict)
+    """What the kernel as it is does beyond the words of PTX, and at how many places."""
     said: Mapping[bool, Mapping[str, int]] | None = None
     """How often each rule fires on the kernel as it is, without `--pedantic` and with it; None for that kernel."""
     launch: tuple[LaunchHint, ...] = ()
@@ -106,7 +106,7 @@ class _Answer:
     detail: str
     holds: frozenset[Property] = frozenset()
     contract: frozenset[str] = frozenset()
-    tolerated: frozenset[str] = frozenset()
+    tolerated: Mapping[str, int] = field(default_factory=dict)
     found: frozenset[str] = frozenset()
     """Rules that fire on it more often than on the kernel as it is, and properties that are violated."""
     shape: Shape | None = None
@@ -219,18 +219,25 @@ def _judged(task: _Task) -> _Answer:
     if worst is Outcome.UNKNOWN and task.known and task.known <= holds:
         worst = Outcome.PARTLY
     contract = frozenset(show_equations(result.verification))
-    tolerated = frozenset(text for kinds in result.verification.tolerated.values() for text in kinds)
+    tolerated = _tolerated(result.verification)
     found = frozenset(each.property.value for each in verdicts if each.kind is VerdictKind.VIOLATED)
     if task.said is not None and worst is not Outcome.VIOLATED:
         rules = frozenset(rules_that_fire(task.text) - Counter(task.said[False]))
         if rules:
             found |= rules
             worst, detail = Outcome.RULES, ", ".join(sorted(rules))
-        elif worst.holds and (more := tolerated - task.tolerated or _asked_for(task)):
+        elif worst.holds and (more := tolerated - Counter(task.tolerated) or _asked_for(task)):
             worst, detail = Outcome.PEDANTIC, "; ".join(sorted(more))
         elif worst is Outcome.ASSUMES and contract != task.contract:
             worst = Outcome.CONTRACT
     return _Answer(worst, detail, holds, contract, tolerated, found, result.verification.shape)
+
+
+def _tolerated(verification: Verification) -> Counter[str]:
+    """Return what `--pedantic` finds in the runs of a kernel, by how many instructions, and what its verdicts name."""
+    places = {(p.flaw.value, p.point) for run in verification.strict for p in run.problems}
+    named = (text for kinds in verification.tolerated.values() for text in kinds)
+    return Counter([*(flaw for flaw, _ in places), *named])
 
 
 def _asked_for(task: _Task) -> frozenset[str]:

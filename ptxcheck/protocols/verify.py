@@ -696,9 +696,9 @@ class _Verifier:
     def _doubt(self, path: Sequence[tuple[Condition, bool]], problems: Sequence[Problem]) -> str:
         """Return why there may be no run with a path, "" when there is one.
 
-        Where roles do not agree about the work, the host may know what makes them: then only one choice of numbers that
-        would show the run to be possible is searched for, and what they find by loops of their own may be one number.
-        None is without problems that it would matter for.
+        Where roles do not agree about the work, the host may know what makes them: then numbers that would show the
+        run to be possible are not searched for, and what they find by loops of their own may be one number. Nor are
+        numbers searched for without problems that they would matter for.
         """
         are_at_odds = not only_accesses(problems)
         found = related_loop(path) if are_at_odds else None
@@ -707,8 +707,7 @@ class _Verifier:
         odd = doubt_of(path)
         if odd is None:
             return "" if self._oracle.is_certain((*path, *within_grid(path))) else _UNDECIDED
-        choices = None if problems and not are_at_odds else int(bool(problems))
-        if is_realised(path, self._oracle, choices):
+        if is_realised(path, self._oracle, thoroughly=bool(problems) and not are_at_odds):
             return ""
         return _not_followed(odd)
 
@@ -721,7 +720,7 @@ class _Verifier:
         return now - self._started > self._deadline - now
 
     def _note_failure(self, run: Run, plan: Plan, decisions: Decisions) -> None:
-        """Keep a run that failed; go on only when what failed leaves the other properties as they are, or is in doubt.
+        """Keep a run that failed; go on only when what failed leaves the other properties as they are.
 
         A run that is certainly possible takes the place of those that may not be and show no more.
         """
@@ -734,7 +733,7 @@ class _Verifier:
                 ]
             numbers = {} if run.doubt else {**plan.preset, **inputs_with(decisions.taken, self._oracle)}
             failures.append(replace(run, inputs=tuple(numbers.items())))
-        if not run.doubt and not all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in run.problems):
+        if not all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in run.problems):
             raise _EnoughError
 
     def _keep_sample(self, plan: Plan, protocol: Protocol) -> None:

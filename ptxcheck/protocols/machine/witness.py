@@ -33,13 +33,12 @@ _MOST_SHOWN = 40
 """Most inputs of a path that numbers are told of."""
 
 
-def is_realised(path: Path, oracle: SolverOracle, choices: int | None = None) -> bool:
+def is_realised(path: Path, oracle: SolverOracle, *, thoroughly: bool) -> bool:
     """Tell whether numbers were found for what a path depends on with which it is certainly possible.
 
-    `path` is that of the run that the oracle knows. Beside those that the solver gives at once, `choices` of numbers
-    are looked at that are sought one after the other, as many as there are when that is None.
+    `path` is that of the run that the oracle knows. Unless thoroughly, only one choice of numbers is looked at.
     """
-    return _realising([*path, *within_grid(path)], oracle, choices) is not None
+    return _realising([*path, *within_grid(path)], oracle, thoroughly=thoroughly) is not None
 
 
 def inputs_with(path: Path, oracle: SolverOracle) -> dict[Atom, int]:
@@ -48,7 +47,7 @@ def inputs_with(path: Path, oracle: SolverOracle) -> dict[Atom, int]:
     Inputs are parameters, numbers in global memory, and places in the grid. Empty where no numbers were found.
     """
     whole = [*path, *within_grid(path)]
-    fixed = _realising(whole, oracle, None)
+    fixed = _realising(whole, oracle, thoroughly=True)
     if fixed is None:
         return {}
     inputs = {name: None for atom in variables_of(whole) for name in inputs_of(atom) if name[0] in _SHOWN}
@@ -63,15 +62,14 @@ def inputs_with(path: Path, oracle: SolverOracle) -> dict[Atom, int]:
     return {name: found[name] for name in inputs if name in found}
 
 
-def _realising(path: Path, oracle: SolverOracle, choices: int | None) -> Mapping[Atom, int] | None:
+def _realising(path: Path, oracle: SolverOracle, *, thoroughly: bool) -> Mapping[Atom, int] | None:
     """Return numbers that make a path certainly possible, with what is computed from them; None if none are known."""
     odd = _not_followed(path)
     if not odd:
         return {} if oracle.is_certain(path) else None
     search = _Search(oracle, odd)
     divisors = divisors_in(path)
-    sought = islice(_divided(search, path, divisors), choices)
-    for numbers in chain(search.examples(), sought):
+    for numbers in chain(search.examples(), _divided(search, path, divisors) if thoroughly else ()):
         if all(each.fits(numbers) for each in divisors):
             computed = _computed(path, odd, numbers, oracle)
             if computed is not None:

@@ -48,20 +48,20 @@ def test_a_quotient_is_found_with_a_divisor() -> None:
         (Condition("eq", Form(((DIVISOR, 1),)), 1), False), (Condition("eq", QUOTIENT, 21), True)
     )
     assert divisors_in(decisions.taken) == [OF_P]
-    assert is_realised(decisions.taken, oracle)
+    assert is_realised(decisions.taken, oracle, thoroughly=True)
 
 
 def test_no_divisor_has_a_quotient_that_only_a_strange_multiplier_gives() -> None:
     """2^32 * 0.99 makes 99 of 100."""
     decisions, oracle = _taken((Condition("eq", COUNT, 100), True), (Condition("eq", QUOTIENT, 99), True))
-    assert not is_realised(decisions.taken, oracle)
+    assert not is_realised(decisions.taken, oracle, thoroughly=True)
 
 
 def test_the_multiplier_may_come_first() -> None:
     first = atom("shr", Atom(("mulhi", MULTIPLIER, COUNT.terms[0][0], 32, 0)), SHIFT, 32)
     decisions, oracle = _taken((Condition("eq", COUNT, 100), True), (Condition("eq", first, 99), True))
     assert divisors_in(decisions.taken) == [OF_P]
-    assert not is_realised(decisions.taken, oracle)
+    assert not is_realised(decisions.taken, oracle, thoroughly=True)
 
 
 def test_words_apart_are_no_divisor() -> None:
@@ -97,6 +97,6 @@ def test_another_library_is_told_by_its_places() -> None:
         (Condition("eq", quotient, 21), True),
     )
     assert divisors_in(decisions.taken) == [OF_CCCL]
-    assert is_realised(decisions.taken, oracle)
+    assert is_realised(decisions.taken, oracle, thoroughly=True)
     strange, other = _taken((Condition("eq", COUNT, 100), True), (Condition("eq", quotient, 99), True))
-    assert not is_realised(strange.taken, other)
+    assert not is_realised(strange.taken, other, thoroughly=True)

@@ -24,7 +24,7 @@ from typing import Generic, TypeVar
 from ..ir import Guard
 from .cfg import Cfg, ControlDependence
 from .claims import Claims
-from .definitions import Definitions
+from .definitions import Definitions, Name
 from .gatherings import Gatherings
 from .graph import Edge
 from .sparse import Sparse
@@ -215,12 +215,14 @@ class Executions:
         """Tell whether a branch goes by the thread index, or alike in the whole CTA."""
         if self._level_of_branch(branch) <= Uniformity.CTA:
             return True
-        deciding = self._definitions.read_at(self._cfg.blocks[branch].last)
+        deciding = self._deciding(branch)
         return all(self._levels.of(n) <= Uniformity.CTA or self._lanes.of(n) is not None for n in deciding)
 
     def _goes_by_index_alone(self, dependence: ControlDependence) -> bool:
-        deciding = self._definitions.read_at(self._cfg.blocks[dependence.branch].last)
-        return all(self._lanes.of(name) is not None for name in deciding)
+        return all(self._lanes.of(name) is not None for name in self._deciding(dependence.branch))
+
+    def _deciding(self, branch: int) -> tuple[Name, ...]:
+        return self._definitions.read_at(self._cfg.blocks[branch].last)
 
     @cached_property
     def _elected(self) -> tuple[bool, ...]:

@@ -83,7 +83,7 @@ def are_possible(
     truths: dict[Condition, bool] = {}
     if any(truths.setdefault(condition, truth) is not truth for condition, truth in as_read):
         return False
-    return doubt_of(as_read) is None and is_possible(as_read)
+    return doubt_of(as_read, answers.tests) is None and is_possible(as_read)
 
 
 @dataclass(slots=True)

@@ -696,18 +696,19 @@ class _Verifier:
     def _doubt(self, path: Sequence[tuple[Condition, bool]], problems: Sequence[Problem]) -> str:
         """Return why there may be no run with a path, "" when there is one.
 
-        Where roles do not agree about the work, the host may know what makes them: then numbers that would show the
-        run to be possible are not searched for, and what they find by loops of their own may be one number. Nor are
-        numbers searched for without problems that they would matter for.
+        Where roles do not agree about the work, the host may know what makes them: then only one choice of numbers that
+        would show the run to be possible is searched for, and what they find by loops of their own may be one number.
+        None is without problems that it would matter for.
         """
         are_at_odds = not only_accesses(problems)
         found = related_loop(path) if are_at_odds else None
         if found is not None:
             return _not_followed(found)
-        odd = doubt_of(path)
+        odd = doubt_of(path, self._answers.tests)
         if odd is None:
             return "" if self._oracle.is_certain((*path, *within_grid(path))) else _UNDECIDED
-        if is_realised(path, self._oracle, thoroughly=bool(problems) and not are_at_odds):
+        choices = None if problems and not are_at_odds else int(bool(problems))
+        if is_realised(path, self._oracle, choices):
             return ""
         return _not_followed(odd)
 
@@ -720,9 +721,10 @@ class _Verifier:
         return now - self._started > self._deadline - now
 
     def _note_failure(self, run: Run, plan: Plan, decisions: Decisions) -> None:
-        """Keep a run that failed; go on only when what failed leaves the other properties as they are.
+        """Keep a run that failed; go on only when what failed leaves the other properties as they are, or is in doubt.
 
-        A run that is certainly possible takes the place of those that may not be and show no more.
+        A probe ends here, as another cluster shape may do better. A run that is certainly possible takes the place of
+        those that may not be and show no more.
         """
         failures = self._result.failures
         known = _shown(each for each in failures if not each.doubt or run.doubt)
@@ -733,7 +735,8 @@ class _Verifier:
                 ]
             numbers = {} if run.doubt else {**plan.preset, **inputs_with(decisions.taken, self._oracle)}
             failures.append(replace(run, inputs=tuple(numbers.items())))
-        if not all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in run.problems):
+        goes_on = run.doubt or all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in run.problems)
+        if self._is_probe or not goes_on:
             raise _EnoughError
 
     def _keep_sample(self, plan: Plan, protocol: Protocol) -> None:

@@ -69,3 +69,47 @@ def test_one_bit_of_the_place_in_the_grid_is_followed() -> None:
     )
     assert result.shape is not None
     assert result.shape.cluster == (2, 1, 1)
+
+
+COUNTED = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry kernel(.param .u32 bits)
+.reqntid 32
+{
+    .shared .align 8 .b64 full;
+    .reg .pred leads, many, ready;
+    .reg .b32 thread, at, peer, word, ones;
+    mov.u32 thread, %tid.x;
+    mov.u32 at, full;
+    setp.eq.u32 leads, thread, 0;
+    @leads mbarrier.init.shared.b64 [at], 2;
+    fence.mbarrier_init.release.cluster;
+    barrier.cluster.arrive;
+    barrier.cluster.wait;
+    ld.param.u32 word, [bits];
+    popc.b32 ones, word;
+    setp.gt.u32 many, ones, 32;
+    @!many bra MEET;
+    mapa.shared::cluster.u32 peer, at, 0;
+    @leads mbarrier.arrive.release.cluster.shared::cluster.b64 _, [peer];
+    mov.u32 peer, %cluster_ctarank;
+    setp.ne.u32 leads, peer, 0;
+    @leads bra MEET;
+WAIT:
+    mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 ready, [at], 0;
+    @!ready bra WAIT;
+MEET:
+    barrier.cluster.arrive;
+    barrier.cluster.wait;
+    ret;
+}
+"""
+
+
+def test_a_shape_is_not_the_one_where_a_run_in_doubt_goes_wrong() -> None:
+    """Two CTAs arrive where two arrivals are due; no number has more than 32 bits, which the solver does not know."""
+    result = verified(COUNTED)
+    assert result.shape is not None
+    assert result.shape.cluster == (2, 1, 1)
+    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.ASSUMES

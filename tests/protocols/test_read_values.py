@@ -31,10 +31,14 @@ def answer(visit: int) -> Atom:
     return Atom(("shared", WORD.start, 128, visit))
 
 
-def decided(*answers: tuple[int, bool], test: str = TEST) -> Path:
+def decided(*answers: tuple[int, bool]) -> Path:
     """Return a path that decides whether there was work, by the number of the read."""
-    form = [(Form(((Atom((test, 0, answer(visit))), 1),)), truth) for visit, truth in answers]
-    return [(Condition("eq", each, 1), truth) for each, truth in form]
+    return compared(*((Atom((TEST, 0, answer(visit))), truth) for visit, truth in answers))
+
+
+def compared(*read: tuple[Atom, bool]) -> Path:
+    """Return a path that compares what was read with one."""
+    return [(Condition("eq", Form(((atom, 1),)), 1), truth) for atom, truth in read]
 
 
 def can_read(order: Sequence[tuple[int, int]], path: Path, *roles: Sequence[Action]) -> bool:
@@ -73,7 +77,7 @@ def test_two_reads_of_one_answer_agree() -> None:
 
 
 def test_reads_that_a_schedule_does_not_come_to_say_nothing() -> None:
-    assert can_read(IN_TURN[:1], decided((0, True), (1, False), test="setp"), (ASKED,), (READ, READ))
+    assert can_read(IN_TURN[:1], compared((answer(0), True), (answer(1), False)), (ASKED,), (READ, READ))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +89,9 @@ def test_what_is_no_answer_may_not_be_anything(other: Action) -> None:
 
 
 def test_only_whether_there_is_work_is_free() -> None:
-    assert not can_read([(0, 0), (0, 1)], decided((0, True), test="get_first_ctaid"), (ASKED, READ))
+    assert not can_read(
+        [(0, 0), (0, 1)], compared((Atom(("get_first_ctaid", 0, answer(0))), True)), (ASKED, READ)
+    )
 
 
 ROUND = """

@@ -100,6 +100,68 @@ def test_same_failure_on_a_path_that_the_solver_follows_is_one() -> None:
     assert _deadlock(body) is VerdictKind.VIOLATED
 
 
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        ("mul.lo.s32 %r5, %r3, %r4; setp.lt.s32 %p2, %r5, 133;", VerdictKind.VIOLATED),
+        ("mul.lo.s32 %r5, %r3, %r3; setp.ne.s32 %p2, %r5, 135;", VerdictKind.UNKNOWN),
+    ],
+    ids=["a product of two sizes", "no square"],
+)
+def test_one_choice_of_numbers_is_sought_where_a_run_hangs(first: str, expected: VerdictKind) -> None:
+    """The solver's own numbers for n and m are 1, and the tiles of n by m have to be more than 132."""
+    body = INIT + f"""
+        ld.param.u32 %r3, [n]; ld.param.u32 %r4, [m]; setp.lt.s32 %p1, %r3, 1; @%p1 bra B;
+        {first} @!%p2 bra C;
+        B: mbarrier.arrive.shared.b64 _, [%r1];
+        C:
+    """ + WAIT.format(name="0", parity=0)  # fmt: skip
+    assert _deadlock(body) is expected
+
+
+def test_behind_a_run_that_may_be_impossible_others_are_made() -> None:
+    """Where n * n is 3 nobody arrives, and there is no such n; where m is 3 nobody does either."""
+    body = INIT + """
+        ld.param.u32 %r2, [n]; ld.param.u32 %r4, [m]; setp.lt.s32 %p1, %r2, 1; @%p1 bra A;
+        mul.lo.s32 %r3, %r2, %r2; setp.ne.s32 %p2, %r3, 3; @!%p2 bra C;
+        A: setp.eq.s32 %p3, %r4, 3; @%p3 bra C;
+        mbarrier.arrive.shared.b64 _, [%r1];
+        C:
+    """ + WAIT.format(name="0", parity=0)  # fmt: skip
+    assert _deadlock(body) is VerdictKind.VIOLATED
+    assert (
+        _deadlock(body.replace("setp.eq.s32 %p3, %r4, 3;", "setp.ne.s32 %p3, %r4, %r4;"))
+        is VerdictKind.UNKNOWN
+    )
+
+
+@pytest.mark.parametrize(
+    ("compared", "expected"),
+    [
+        ("popc.b32 %r5, %r3; setp.gt.u32 %p2, %r5, 32;", VerdictKind.UNKNOWN),
+        ("abs.s32 %r5, %r3; setp.eq.s32 %p2, %r5, -5;", VerdictKind.UNKNOWN),
+        ("prmt.b32 %r5, %r3, 0, 0x4440; setp.gt.u32 %p2, %r5, 255;", VerdictKind.UNKNOWN),
+        ("lop3.b32 %r5, %r3, %r4, 0, 0x80; setp.ne.u32 %p2, %r5, 0;", VerdictKind.UNKNOWN),
+        ("and.b32 %r5, %r3, %r4; setp.gt.u32 %p2, %r5, %r3;", VerdictKind.UNKNOWN),
+        ("mul.lo.u32 %r5, %r3, %r3; setp.eq.u32 %p2, %r5, 3;", VerdictKind.UNKNOWN),
+        ("mul.lo.u32 %r5, %r3, %r4; setp.gt.u32 %p2, %r5, 1000;", VerdictKind.VIOLATED),
+        ("mov.b32 %f1, %r3; setp.lt.f32 %p2, %f1, 0fFF800000;", VerdictKind.UNKNOWN),
+        ("cvt.rn.f32.u32 %f1, %r3; setp.lt.f32 %p2, %f1, 0f00000000;", VerdictKind.UNKNOWN),
+        ("mov.b32 %f1, %r3; setp.neu.f32 %p2, %f1, %f1;", VerdictKind.UNKNOWN),
+        ("mov.b32 %f1, %r3; setp.lt.f32 %p2, %f1, 0f3F800000;", VerdictKind.VIOLATED),
+        ("mov.b32 %f1, %r3; mov.b32 %f2, %r4; setp.lt.f32 %p2, %f1, %f2;", VerdictKind.VIOLATED),
+    ],
+)
+def test_what_no_operand_gives_makes_nothing_hang(compared: str, expected: VerdictKind) -> None:
+    """The solver does not know what the operation computes; NaN alone differs from itself, which is not followed."""
+    body = INIT + f"""
+        .reg .f32 %f<3>; ld.param.u32 %r3, [n]; ld.param.u32 %r4, [m]; {compared} @%p2 bra C;
+        mbarrier.arrive.shared.b64 _, [%r1];
+        C:
+    """ + WAIT.format(name="0", parity=0)  # fmt: skip
+    assert _deadlock(body) is expected
+
+
 RACE = "@%p9 st.shared.u32 [%r1+64], %r9; @!%p9 ld.shared.u32 %r20, [%r1+64]; F:"
 """Thread 0 writes what the others read, and nothing orders them."""
 

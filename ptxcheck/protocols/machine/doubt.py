@@ -1,13 +1,14 @@
 """Whether the solver knows all about a path: else a path that it takes for possible may not be.
 
-To the solver, an operation that it does not follow (see `terms`) is a variable of its own. Such a variable is
-harmless while nothing else that is decided depends on the same parameters or loads; otherwise the two may be related
-in a way that the solver does not see.
+To the solver, an operation that it does not follow (see `terms`) is a variable of its own. There may be no operands
+that give the number which a path needs, and where something else that is decided depends on the same parameters or
+loads, the two may be related in a way that the solver does not see.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 from .symbol import LOOPS, Atom, Condition, Form, plus
 from .terms import Terms
@@ -21,20 +22,43 @@ _EQUAL = frozenset({"eq", "ne"})
 _OF_HOST = frozenset({"param", "load"})
 _QUOTIENTS = frozenset({"sar", "shr", "div"})
 _RESTS = frozenset({"rem", "xor"})
+_EXPONENTS = (0x7C00, 0x7F80, 0x7F800000, 0x7FF << 52)
+"""Exponents of infinity and NaN: f16, bf16, f32 and f64."""
 _ROUNDING = 1 << 30
 """Masks from here on round a number down; smaller ones leave some of its bits."""
 
 
-def doubt_of(path: Iterable[tuple[Condition, bool]]) -> Atom | None:
-    """Return an atom that may be related to another one of the path without the solver knowing, or None."""
+def doubt_of(path: Iterable[tuple[Condition, bool]], free: AbstractSet[str] = frozenset()) -> Atom | None:
+    """Return an atom that may not have the numbers that the solver gives it, as it does not follow it, or None.
+
+    An operation may have no such result at all (no word has 33 bits), or none that agrees with what else is computed
+    from the same. Where nothing else depends on the same, these give either of their truths: comparisons of
+    floating-point numbers that nothing is behind, and operations that are `free`.
+    """
     variables = variables_of(path)
     sources = {atom: frozenset(sources_of(atom)) for atom in variables}
     for atom in variables:
         if atom[0] in SOURCES:
             continue
-        if any(other != atom and sources[atom] & sources[other] for other in variables):
+        is_free = atom[0] in free or _is_free_order(atom)
+        if not is_free or any(other != atom and sources[atom] & sources[other] for other in variables):
             return atom
     return None
+
+
+def _is_free_order(atom: Atom) -> bool:
+    """Tell whether an atom orders a floating-point number that nothing is behind and another such, or a finite one."""
+    if atom[0] != "setp":
+        return False
+    _, _, *compared = atom.inner
+    known = [each for each in compared if isinstance(each, int)]
+    inputs = {each for each in compared if isinstance(each, Atom) and each[0] in SOURCES}
+    return len(known) + len(inputs) == 2 and len(known) < 2 and all(map(_is_finite, known))
+
+
+def _is_finite(pattern: int) -> bool:
+    """Tell whether bits stand for a finite number in each format of 16 to 64 bits that they may be of."""
+    return not any(pattern & exponent == exponent for exponent in _EXPONENTS)
 
 
 def related_loop(path: Iterable[tuple[Condition, bool]]) -> Atom | None:

@@ -9,6 +9,7 @@ counts only when all that is computed from it, exactly, keeps the decisions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import chain, islice, product
 
@@ -33,12 +34,13 @@ _MOST_SHOWN = 40
 """Most inputs of a path that numbers are told of."""
 
 
-def is_realised(path: Path, oracle: SolverOracle, *, thoroughly: bool) -> bool:
+def is_realised(path: Path, oracle: SolverOracle, choices: int | None = None) -> bool:
     """Tell whether numbers were found for what a path depends on with which it is certainly possible.
 
-    `path` is that of the run that the oracle knows. Unless thoroughly, only one choice of numbers is looked at.
+    `path` is that of the run that the oracle knows. Beside those that the solver gives at once, `choices` of numbers
+    are looked at that are sought one after the other, as many as there are when that is None.
     """
-    return _realising([*path, *within_grid(path)], oracle, thoroughly=thoroughly) is not None
+    return _realising([*path, *within_grid(path)], oracle, choices) is not None
 
 
 def inputs_with(path: Path, oracle: SolverOracle) -> dict[Atom, int]:
@@ -47,7 +49,7 @@ def inputs_with(path: Path, oracle: SolverOracle) -> dict[Atom, int]:
     Inputs are parameters, numbers in global memory, and places in the grid. Empty where no numbers were found.
     """
     whole = [*path, *within_grid(path)]
-    fixed = _realising(whole, oracle, thoroughly=True)
+    fixed = _realising(whole, oracle, None)
     if fixed is None:
         return {}
     inputs = {name: None for atom in variables_of(whole) for name in inputs_of(atom) if name[0] in _SHOWN}
@@ -62,19 +64,30 @@ def inputs_with(path: Path, oracle: SolverOracle) -> dict[Atom, int]:
     return {name: found[name] for name in inputs if name in found}
 
 
-def _realising(path: Path, oracle: SolverOracle, *, thoroughly: bool) -> Mapping[Atom, int] | None:
+def _realising(path: Path, oracle: SolverOracle, choices: int | None) -> Mapping[Atom, int] | None:
     """Return numbers that make a path certainly possible, with what is computed from them; None if none are known."""
     odd = _not_followed(path)
     if not odd:
         return {} if oracle.is_certain(path) else None
     search = _Search(oracle, odd)
     divisors = divisors_in(path)
-    for numbers in chain(search.examples(), _divided(search, path, divisors) if thoroughly else ()):
-        if all(each.fits(numbers) for each in divisors):
+    patterns = {each.multiplier for each in divisors}
+    sought = islice(_divided(search, path, divisors), choices)
+    for numbers in chain(search.examples(), sought):
+        if all(each.fits(numbers) for each in divisors) and not _has_negative(numbers, patterns):
             computed = _computed(path, odd, numbers, oracle)
             if computed is not None:
                 return computed
     return None
+
+
+def _has_negative(numbers: Mapping[Atom, int], patterns: AbstractSet[Atom]) -> bool:
+    """Tell whether the host gives a number below zero that is none of some bit patterns.
+
+    Orders of two symbols are those of signed numbers (see `lanes`): the type of a comparison may tell otherwise.
+    """
+    given = (number for name, number in numbers.items() if name[0] in OF_HOST and name not in patterns)
+    return any(number < 0 for number in given)
 
 
 def _divided(search: _Search, path: Path, divisors: Sequence[Divisor]) -> Iterator[dict[Atom, int]]:

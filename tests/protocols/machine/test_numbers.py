@@ -129,7 +129,7 @@ def test_a_path_with_a_product_is_possible_when_numbers_for_it_are_found() -> No
     decisions.assume(Condition("lt", N, 3), False)
     assert doubt_of(decisions.taken) is not None
     assert isinstance(decisions.oracle, SolverOracle)
-    assert is_realised(decisions.taken, decisions.oracle, thoroughly=True)
+    assert is_realised(decisions.taken, decisions.oracle)
 
 
 def test_a_product_that_its_factors_rule_out_is_not_possible() -> None:
@@ -142,7 +142,7 @@ def test_a_product_that_its_factors_rule_out_is_not_possible() -> None:
     ):
         decisions.assume(condition, truth)
     assert isinstance(decisions.oracle, SolverOracle)
-    assert not is_realised(decisions.taken, decisions.oracle, thoroughly=True)
+    assert not is_realised(decisions.taken, decisions.oracle)
 
 
 def test_numbers_are_found_for_factors_that_other_decisions_bind() -> None:
@@ -153,9 +153,9 @@ def test_numbers_are_found_for_factors_that_other_decisions_bind() -> None:
     decisions = Decisions(oracle)
     decisions.assume(Condition("eq", product, 2), True)
     decisions.assume(Condition("eq", M, 1), False)
-    assert is_realised(decisions.taken, oracle, thoroughly=True)
+    assert is_realised(decisions.taken, oracle)
     decisions.assume(Condition("eq", N, 8), False)
-    assert not is_realised(decisions.taken, oracle, thoroughly=True)
+    assert not is_realised(decisions.taken, oracle)
 
 
 PLACE, SIZE = atom("special", "%clusterid.x"), atom("special", "%nctaid.x")
@@ -177,9 +177,9 @@ def test_a_cta_whose_place_is_beyond_the_grid_is_none() -> None:
     decisions = Decisions(oracle)
     decisions.assume(Condition("eq", product, 2), True)
     decisions.assume(Condition("eq", place, 3), True)
-    assert is_realised(decisions.taken, oracle, thoroughly=True)
+    assert is_realised(decisions.taken, oracle)
     decisions.assume(Condition("lt", size, 3), True)
-    assert not is_realised(decisions.taken, oracle, thoroughly=True)
+    assert not is_realised(decisions.taken, oracle)
 
 
 @pytest.mark.parametrize(

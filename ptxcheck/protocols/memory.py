@@ -259,6 +259,9 @@ class Memory:
         if found is not None and self._is_stored_in_front(found.flaw, earlier, later):
             text = "no barrier lies between a store by one warp of a warpgroup and a wgmma of another, which reads it"
             return Race(Flaw.STORED_BY_ANOTHER_WARP, text, strict=True)
+        if found is not None and self._is_fenced_behind(found, earlier, later):
+            text = "a warp fences its store behind the barrier in front of a wgmma of another warp, which reads it"
+            return Race(Flaw.FENCED_BEHIND_BARRIER, text, strict=True)
         if (
             found is None
             or found.flaw is not Flaw.MISSING_PROXY_FENCE
@@ -302,7 +305,6 @@ class Memory:
             race.strict
             or self._is_warp_synchronous(earlier, later)
             or self._is_one_copy(earlier, later)
-            or (race.flaw is Flaw.MISSING_PROXY_FENCE and self._is_fenced_in_step(earlier, later))
             or (race.flaw is Flaw.READ_TOO_EARLY and self._is_over(earlier, later))
         )
 
@@ -324,6 +326,14 @@ class Memory:
             elif own.point == action.point:
                 return fenced
         return False
+
+    def _is_fenced_behind(self, race: Race, earlier: Touch, later: Touch) -> bool:
+        """Tell whether a store that a barrier puts in front of a `wgmma` only lacks a fence before that barrier.
+
+        Its warp has the fence on its own way to the same `wgmma`.
+        """
+        is_missing = race.flaw is Flaw.MISSING_PROXY_FENCE and not race.strict
+        return is_missing and self._is_fenced_in_step(earlier, later)
 
     def _is_stored_in_front(self, flaw: Flaw, earlier: Touch, later: Touch) -> bool:
         """Tell whether a warp stores, and fences, what a `wgmma` of its warpgroup reads before it comes to that itself.

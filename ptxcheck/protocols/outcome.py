@@ -45,6 +45,8 @@ class Flaw(Enum):
     """A warp loads from tensor memory what another one stored and told of before it was over."""
     MISSING_PROXY_FENCE = "missing-proxy-fence"
     """Generic writes reach an access through the async proxy without a proxy fence on the way."""
+    FENCED_BEHIND_BARRIER = "fenced-behind-barrier"
+    """`wgmma` reads what another warp stored, which has its proxy fence behind the barrier, in front of its `wgmma`."""
     UNFENCED_COPY = "unfenced-copy"
     """A matrix instruction reads what `cp.async` brought, without a proxy fence on the way."""
     OUTSIDE_ALLOCATION = "outside-allocation"

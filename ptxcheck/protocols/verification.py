@@ -17,6 +17,8 @@ from .outcome import Equation, Flaw, Problem
 _MOST_SHOWN = 4
 BLOCK = ("block", -1)
 """Key of the assumption that the block is the largest that is allowed."""
+ELECT = "elect"
+"""In keys of assumptions about the lane that `elect.sync` chooses."""
 SEPARATE = frozenset({Property.SLOT_SAFETY, Property.EXIT_SAFETY})
 """Properties whose failure changes no phase: the others are decided all the same."""
 

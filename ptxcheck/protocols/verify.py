@@ -63,7 +63,7 @@ from .spare_ctas import spare_cta
 from .stray_strides import Stride, stray_stride, strides_in
 from .tensor_loads import LoadUses
 from .thread.register_count import most_registers
-from .verification import BLOCK, SEPARATE, Run, Verification, only_accesses
+from .verification import BLOCK, ELECT, SEPARATE, Run, Verification, only_accesses
 
 _EFFORT = 600
 """Actions of runs that are made for all sizes, for each second that verification may take."""
@@ -86,6 +86,7 @@ _TOLERATED = {
     Flaw.UNORDERED_INIT: "an mbarrier that is initialised after fence.mbarrier_init is visible to others all the same",
     Flaw.AWAITED_BY_ANOTHER_WARP: "a warp that waits for its wgmma waits for those of its whole warpgroup",
     Flaw.STORED_BY_ANOTHER_WARP: "wgmma sees what all warps of its warpgroup stored before they came to it",
+    Flaw.FENCED_BEHIND_BARRIER: "a proxy fence behind the barrier is in time for what other warps multiply, too",
     Flaw.UNFENCED_COPY: "what cp.async brought is visible to matrix instructions without a proxy fence",
     Flaw.UNAWAITED_STORE: "a store to tensor memory is over when another warp loads that was told of it",
     Flaw.MISSED_PHASE: "lanes of a warp that come to a wait together pass it together",
@@ -285,7 +286,7 @@ class _Verifier:
             if not outcome.problems:
                 return
         text = "elect.sync chooses the lowest lane that takes part"
-        self._result.assumptions["elect", elections[0]] = Assumption("elect", text, elections[0])
+        self._result.assumptions[ELECT, elections[0]] = Assumption(ELECT, text, elections[0])
 
     def _extend_to_all_sizes(self, coverage: Coverage) -> None:
         """Look for a reason why what was shown for some trip counts holds for all."""

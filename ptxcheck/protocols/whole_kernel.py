@@ -28,6 +28,7 @@ _TRAITS = frozenset({Trait.MBARRIER, Trait.ASYNC})
 _RACES = frozenset(
     {
         Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSING_PROXY_FENCE, Flaw.UNFENCED_COPY,
+        Flaw.FENCED_BEHIND_BARRIER,
     }
 )  # fmt: skip
 _LIFECYCLE = frozenset({Flaw.UNINITIALISED, Flaw.DOUBLE_INIT, Flaw.UNORDERED_INIT})

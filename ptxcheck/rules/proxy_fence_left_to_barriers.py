@@ -47,5 +47,5 @@ RULE = Rule(
     ),
     bad=_BAD,
     good=_GOOD,
-    check=of_flaws("missing-proxy-fence", "unfenced-copy", strict=True),
+    check=of_flaws("missing-proxy-fence", "fenced-behind-barrier", "unfenced-copy", strict=True),
 )

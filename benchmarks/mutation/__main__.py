@@ -5,8 +5,9 @@
     python -m benchmarks.mutation corpus --match ring/ --operator parity --json mutants.json
 
 Only kernels of which some property holds as they are (proved, proved-bounded, assumes) and none is violated are
-broken. A mutant of which all properties still hold must be listed in `harmless.toml` with its reason; each one that is
-not is printed, and makes the exit status 1. So does a harmless mutant that is called violated, and an exception.
+broken. A mutant of which all properties still hold must be shown to be harmless by `redundant.py`, or listed in
+`harmless.toml` with its reason; each one that is not is printed, and makes the exit status 1. So does a harmless mutant
+that is called violated, and an exception.
 `partly` counts mutants of which the same properties hold as before, while others are unknown; `--partly` prints them.
 """
 

@@ -14,15 +14,16 @@ from pathlib import Path
 from random import Random
 from types import FrameType
 
-from ptxcheck.launches import LaunchHint
+from ptxcheck.launches import LaunchHint, launch_of
 from ptxcheck.protocols.machine.trace import Shape
-from ptxcheck.protocols.verification import Verification, show_equations
+from ptxcheck.protocols.verification import ELECT, Verification, show_equations
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 
 from .harmless import Harmless, why_harmless
 from .judge import HOLDS, judge, rules_that_fire
 from .operators import OPERATORS, Mutant, mutants
+from .redundant import Redundancy
 from .subject import subjects
 
 _NICENESS = 10
@@ -161,8 +162,9 @@ def run(
                     )
                     for mutant in found
                 ]
+                redundancy = Redundancy(subject, launch_of(subject.function, as_judged)[0])
                 for mutant, answer in zip(found, pool.imap(_judged, tasks), strict=True):
-                    reason = why_harmless(harmless, name, mutant, answer.found)
+                    reason = why_harmless(harmless, name, mutant, answer.found) or redundancy.why(mutant)
                     yield Record(
                         name, kernel, mutant.operator, mutant.line, mutant.statement, answer.outcome,
                         answer.detail, reason,
@@ -234,10 +236,14 @@ def _judged(task: _Task) -> _Answer:
 
 
 def _tolerated(verification: Verification) -> Counter[str]:
-    """Return what `--pedantic` finds in the runs of a kernel, by how many instructions, and what its verdicts name."""
+    """Return what `--pedantic` finds in the runs of a kernel, by how many instructions, and what its verdicts name.
+
+    That one lane of several is elected is named, too: the ISA leaves open which.
+    """
     places = {(p.flaw.value, p.point) for run in verification.strict for p in run.problems}
     named = (text for kinds in verification.tolerated.values() for text in kinds)
-    return Counter([*(flaw for flaw, _ in places), *named])
+    chosen = (each.text for (kind, _), each in verification.assumptions.items() if kind == ELECT)
+    return Counter([*(flaw for flaw, _ in places), *named, *chosen])
 
 
 def _asked_for(task: _Task) -> frozenset[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import ptxcheck
 from ptxcheck.cfg import build
 from ptxcheck.config import Config
+from ptxcheck.descriptors.device import descriptor_verdicts
 from ptxcheck.finding import Severity
 from ptxcheck.ir import Function
 from ptxcheck.launch_comments import comment_hints
@@ -20,7 +21,7 @@ from ptxcheck.protocols.thread.tensor_cores import tensor_core_verdicts
 from ptxcheck.protocols.verification import Verification
 from ptxcheck.protocols.verify import verify
 from ptxcheck.source import Source
-from ptxcheck.verdict import Verdict, VerdictKind
+from ptxcheck.verdict import Property, Verdict, VerdictKind
 from ptxcheck.view import KernelView
 
 _NOT_WRONG = (Severity.SLOW, Severity.NOTE)
@@ -36,7 +37,8 @@ class Judged:
     verification: Verification
     verdicts: tuple[Verdict, ...]
     of_units: tuple[Verdict, ...]
-    """What needs no run of the whole kernel: registers, descriptors and tensor memory of the matrix units."""
+    """What needs no run of the whole kernel: registers, descriptors and tensor memory of the matrix units, and how
+    tensor maps are handed over that it makes."""
 
     def lines(self, point: int) -> frozenset[int]:
         """Return the lines of a program point: in PTX, or in the CUDA source, of all inlined calls around it."""
@@ -80,5 +82,6 @@ def judge(
             result = verify(build(function), function, module, shape, seconds=seconds)
             view = KernelView(module, function, shape)
             registers = accumulator_verdict(view)
-            of_units = (*([registers] if registers else []), *tensor_core_verdicts(view))
+            of_maps = (v for v in descriptor_verdicts(view) if v.property is Property.DESCRIPTOR_ORDER)
+            of_units = (*([registers] if registers else []), *tensor_core_verdicts(view), *of_maps)
             yield Judged(locator, function, result, result.verdicts(), of_units)

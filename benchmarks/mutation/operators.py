@@ -278,14 +278,22 @@ def _by_one_lane(subject: Subject, point: int) -> str | None:
 
 def _move_later(subject: Subject, point: int) -> str | None:
     """Move a statement behind the next synchronising step of its straight line."""
+    step = next_step(subject, point)
+    if step is None:
+        return None
+    between = range(point + 1, step.last + 1)
+    behind_is_alone = step.last + 1 not in subject.labelled or step.first != step.last
+    free = behind_is_alone and _independent(subject, point, between)
+    return subject.moved_after(point, step.last) if free else None
+
+
+def next_step(subject: Subject, point: int) -> Unit | None:
+    """Return the synchronising step behind a statement on its straight line."""
     at = point + 1
     while at < len(subject.instructions) - 1:
         step = _step_at(subject, at)
         if step is not None:
-            between = range(point + 1, step.last + 1)
-            behind_is_alone = step.last + 1 not in subject.labelled or step.first != step.last
-            free = behind_is_alone and _independent(subject, point, between)
-            return subject.moved_after(point, step.last) if free else None
+            return step
         if at in subject.labelled or Trait.BRANCH in subject.instructions[at].operation.traits:
             return None
         at += 1
@@ -294,6 +302,14 @@ def _move_later(subject: Subject, point: int) -> str | None:
 
 def move_earlier(subject: Subject, point: int) -> str | None:
     """Move a statement in front of the synchronising step before it on its straight line."""
+    step = last_step(subject, point)
+    if step is None or not _independent(subject, point, range(step.first, point)):
+        return None
+    return subject.moved_before_step(point, step.first)
+
+
+def last_step(subject: Subject, point: int) -> Unit | None:
+    """Return the synchronising step before a statement on its straight line."""
     ends = {unit.last: unit for unit in subject.unit_of.values()}
     at = point - 1
     while at >= 0:
@@ -302,8 +318,7 @@ def move_earlier(subject: Subject, point: int) -> str | None:
         if at + 1 in subject.labelled and not polls:
             return None
         if step is not None:
-            free = _independent(subject, point, range(step.first, point))
-            return subject.moved_before_step(point, step.first) if free else None
+            return step
         if Trait.BRANCH in subject.instructions[at].operation.traits:
             return None
         at -= 1
@@ -329,18 +344,27 @@ def _independent(subject: Subject, point: int, others: range) -> bool:
 
 def _out_of_loop(subject: Subject, point: int) -> str | None:
     """Move a statement in front of the loop around it, where the loop is entered from above."""
+    head = entered_at(subject, point)
+    loop = subject.cfg.loop_of(point)
+    if head is None or loop is None:
+        return None
+    last = max(p for block in loop.blocks for p in subject.cfg.blocks[block].points)
+    free = _independent(subject, point, range(head, last + 1))
+    return subject.moved_before_step(point, head) if free else None
+
+
+def entered_at(subject: Subject, point: int) -> int | None:
+    """Return the first point of the loop around a statement, where control comes in from above."""
     loop = subject.cfg.loop_of(point)
     if loop is None:
         return None
-    inside = sorted(p for block in loop.blocks for p in subject.cfg.blocks[block].points)
-    head = subject.cfg.blocks[loop.header].points[0]
-    if head != inside[0] or head == 0:
+    head = subject.cfg.blocks[loop.header].start
+    first = min(p for block in loop.blocks for p in subject.cfg.blocks[block].points)
+    if head != first or head == 0:
         return None
     before = subject.instructions[head - 1]
     jumps = Trait.BRANCH in before.operation.traits or Trait.TERMINATOR in before.operation.traits
-    if (jumps and before.guard is None) or not _independent(subject, point, range(head, inside[-1] + 1)):
-        return None
-    return subject.moved_before_step(point, head)
+    return None if jumps and before.guard is None else head
 
 
 _MOVED = (

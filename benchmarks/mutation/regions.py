@@ -1,0 +1,163 @@
+"""What threads do between two meetings: the instructions before and behind a barrier of the CTA, up to the next ones.
+
+Only for barriers where all threads that take part come to the same instruction together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from ptxcheck.cfg import Facts
+from ptxcheck.cfg.uniform import Uniformity
+from ptxcheck.ir import Immediate, Instruction
+from ptxcheck.op import Op
+
+from .effects import POLLS, Effect, Kind, effects
+
+Group: TypeAlias = tuple[int, int | None]
+"""Number of a barrier, and threads that take part, None for all of the CTA."""
+
+_NAMED = frozenset({Op.BAR_SYNC, Op.BAR_ARRIVE, Op.BAR_RED})
+_UNKNOWN = (-1, None)
+_MULTICAST = frozenset({"multicast", "multicast32"})
+_OF_CLUSTERS = frozenset({Op.MAPA, Op.BARRIER_CLUSTER_ARRIVE, Op.BARRIER_CLUSTER_WAIT})
+
+
+@dataclass(frozen=True)
+class Meetings:
+    """The barriers of one kernel that whole groups of threads come to together."""
+
+    facts: Facts
+
+    def group(self, point: int) -> Group | None:
+        """Return who meets at a barrier, None when it is none that they surely come to together."""
+        found = _numbers(self.facts.cfg.instructions[point])
+        if found is None or found == _UNKNOWN:
+            return None
+        for other, instruction in enumerate(self.facts.cfg.instructions):
+            numbers = _numbers(instruction)
+            if numbers == _UNKNOWN or (numbers == found and not self._is_met_by(found, other)):
+                return None
+        return found
+
+    def _is_met_by(self, group: Group, point: int) -> bool:
+        """Tell whether all threads of a group come to a point together, or none."""
+        if group[1] is None:
+            return self.facts.execution(point).uniformity <= Uniformity.CTA
+        first = self._first(group)
+        return first is not None and self.facts.cfg.dominates(first, point) and self._goes_alike(first, point)
+
+    def _first(self, group: Group) -> int | None:
+        """Return where threads of a group meet first: then those that meet, as many as it says, are all there."""
+        cfg = self.facts.cfg
+        sites = [point for point, each in enumerate(cfg.instructions) if _numbers(each) == group]
+        return next((each for each in sites if all(cfg.dominates(each, other) for other in sites)), None)
+
+    def _goes_alike(self, first: int, point: int) -> bool:
+        """Tell whether threads that were together at one point go the same way to another, or not, at each branch."""
+        cfg = self.facts.cfg
+        start = cfg.graph.block_of[first]
+        seen: set[int] = set()
+        work = [cfg.graph.block_of[point]]
+        while work:
+            for dependence in cfg.control[work.pop()]:
+                branch = dependence.branch
+                if branch in seen or (branch != start and not cfg.dominators.dominates(start, branch)):
+                    continue
+                at = cfg.blocks[branch].last
+                if any(
+                    self.facts.uniform(at, each) > Uniformity.CTA for each in cfg.instructions[at].reads()
+                ):
+                    return False
+                seen.add(branch)
+                work.append(branch)
+        return True
+
+    def together(self, group: Group, point: int) -> bool:
+        """Tell whether the threads of a group execute an instruction together, with the same addresses and numbers."""
+        cfg = self.facts.cfg
+        if any(self.facts.uniform(point, each) > Uniformity.CTA for each in cfg.instructions[point].reads()):
+            return False
+        loop = cfg.loop_of(point)
+        if cfg.instructions[point].operation.op not in POLLS or loop is None:
+            return self._is_met_by(group, point)
+        return all(
+            self.together(group, cfg.blocks[dependence.branch].last)
+            for dependence in cfg.control[cfg.block_at(point).index]
+            if dependence.branch not in loop.blocks
+        )
+
+    def before(self, group: Group, point: int) -> Region:
+        """Return what lies before a point, back to the meetings of the group."""
+        return Region(self, group, tuple(self._walk(group, point, back=True)))
+
+    def behind(self, group: Group, point: int) -> Region:
+        return Region(self, group, tuple(self._walk(group, point, back=False)))
+
+    def straight(self, group: Group, points: Iterable[int]) -> Region:
+        return Region(self, group, tuple(points))
+
+    def _walk(self, group: Group, point: int, *, back: bool) -> Iterator[int]:
+        cfg = self.facts.cfg
+        seen: set[int] = set()
+        work = [point]
+        while work:
+            at = work.pop()
+            block = cfg.block_at(at)
+            if at == (block.start if back else block.last):
+                blocks = cfg.predecessors[block.index] if back else cfg.successors[block.index]
+                follow = [
+                    cfg.blocks[b].last if back else cfg.blocks[b].start for b in blocks if b != cfg.exit
+                ]
+            else:
+                follow = [at - 1 if back else at + 1]
+            for each in follow:
+                if each not in seen and _numbers(cfg.instructions[each]) != group:
+                    seen.add(each)
+                    work.append(each)
+                    yield each
+
+    @cached_property
+    def is_alone(self) -> bool:
+        """Tell whether no other CTA takes part in what a CTA does."""
+        return not any(
+            _MULTICAST & instruction.operation.slots.keys() or instruction.operation.op in _OF_CLUSTERS
+            for instruction in self.facts.cfg.instructions
+        )
+
+
+@dataclass(frozen=True)
+class Region:
+    """Instructions with what they do for a group of threads."""
+
+    meetings: Meetings
+    group: Group
+    points: tuple[int, ...]
+
+    @cached_property
+    def effects(self) -> tuple[Effect, ...]:
+        facts = self.meetings.facts
+        return tuple(
+            effect
+            for point in self.points
+            for effect in effects(facts, point, together=self.meetings.together(self.group, point))
+        )
+
+    @cached_property
+    def kinds(self) -> frozenset[Kind]:
+        return frozenset(effect.kind for effect in self.effects)
+
+
+def _numbers(instruction: Instruction) -> Group | None:
+    """Return what a barrier of the CTA counts, `_UNKNOWN` where that is no constant."""
+    if instruction.operation.op not in _NAMED:
+        return None
+    number, threads = instruction.get("barrier"), instruction.get("threads")
+    if instruction.operation.op is not Op.BAR_SYNC or instruction.guard is not None:
+        return _UNKNOWN
+    if not isinstance(number, Immediate) or not (threads is None or isinstance(threads, Immediate)):
+        return _UNKNOWN
+    return (number.value, None if threads is None else threads.value)

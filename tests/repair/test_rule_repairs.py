@@ -57,6 +57,7 @@ def _proposed(text: str, rule: str, strategy: str) -> Iterator[Patch]:
         ("TD053", "map field", "shl.b64 %ptxcheck_stride"),
         ("TD054", "map field", "[map], 10;"),
         ("TD055", "map field", "element_stride.shared::cta.b1024.b32 [map], 1, 1;"),
+        ("TD067", "insertion", "bar.warp.sync -1;\n    tensormap.cp_fenceproxy"),
         ("TD058", "insertion", "fence.proxy.tensormap::generic.acquire.gpu [%rd0], 128;"),
         ("PX004", "insertion", "fence.proxy.tensormap::generic.acquire.gpu [%rd0], 128;"),
     ],

@@ -52,6 +52,8 @@ class FlawKind(Enum):
     """Changed by another thread."""
     OTHER_ACQUIRED = "other acquired"
     """Fences acquire other maps than the one that is used."""
+    UNMET = "unmet"
+    """Made by one thread, and copied by others that did not meet it."""
     REUSED = "reused"
     """Changed while a load reads it."""
 
@@ -370,6 +372,9 @@ def _of_order(maps: DeviceMaps) -> Iterator[Flaw]:
             told.add(gap.other)
             related = ((gap.other, "the copy that reads it"),)
             yield Flaw(FlawKind.REUSED, gap.point, gap.text, related)
+        elif gap.kind is GapKind.MAKING and gap.point not in told:
+            told.add(gap.point)
+            yield Flaw(FlawKind.UNMET, gap.point, gap.text, ((gap.other, "an earlier step"),))
         elif gap.kind is GapKind.USE and _by_others(maps.view, gap):
             yield Flaw(FlawKind.UNACQUIRED, gap.point, gap.text, ((gap.other, "the change"),))
         elif gap.kind is GapKind.USE and (others := _acquired_instead(maps, gap)):

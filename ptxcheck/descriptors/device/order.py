@@ -223,7 +223,17 @@ def _unmet(maps: DeviceMaps, first: int, then: int, text: str) -> Iterator[Gap]:
     near = len(a.warps) == 1 and a.warps == b.warps
     barriers = maps.block_barriers | (maps.warp_barriers if near else frozenset())
     if escapes(view, a, first, then, [barriers]):
-        yield Gap(GapKind.MAKING, then, first, text)
+        is_copy = any(copy.point == then for copy in maps.copies_out)
+        by_others = is_copy and _is_one(a) and bool(b.threads & ~a.threads or a.is_elected)
+        is_sure = by_others and not any(_lies_between(view, first, each, then) for each in barriers)
+        yield Gap(GapKind.MAKING, then, first, text, Certainty.WRONG if is_sure else Certainty.OPEN)
+
+
+def _lies_between(view: KernelView, first: int, point: int, then: int) -> bool:
+    """Tell whether some way from one point to another that passes each of them once passes a third one."""
+    return _reaches_without(view, first, point, frozenset({then})) and _reaches_without(
+        view, point, then, frozenset({first})
+    )
 
 
 def _is_one(follower: Follower) -> bool:

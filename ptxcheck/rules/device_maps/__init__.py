@@ -11,6 +11,7 @@ from . import (
     foreign_map_not_acquired,
     illegal_map_field,
     map_changed_under_load,
+    map_copied_without_meeting,
     map_field_not_set,
     map_fields_illegal_together,
     map_in_shared_memory,
@@ -41,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     box_exceeds_its_place.RULE,
     operand_swizzle_differs_from_map.RULE,
     other_map_acquired.RULE,
+    map_copied_without_meeting.RULE,
 )
 
 __all__ = ["RULES"]

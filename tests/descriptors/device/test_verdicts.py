@@ -119,6 +119,11 @@ class TestOrder:
 
     def test_no_barrier_of_the_warp_before_the_copy(self) -> None:
         text = kernel().replace("COPY:\n    bar.warp.sync -1;", "COPY:")
+        assert kinds(text)[ORDER] is VerdictKind.VIOLATED
+
+    def test_a_barrier_of_the_warp_on_some_ways_to_the_copy(self) -> None:
+        some = "COPY:\n    setp.gt.u32 %p2, %r20, 5;\n    @%p2 bra ON;\n    bar.warp.sync -1;\nON:"
+        text = kernel().replace("COPY:\n    bar.warp.sync -1;", some)
         assert kinds(text)[ORDER] is VerdictKind.UNKNOWN
 
     def test_one_map_for_all_blocks(self) -> None:

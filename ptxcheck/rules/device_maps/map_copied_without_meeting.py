@@ -1,0 +1,43 @@
+"""A tensor map that one thread makes in shared memory and a warp copies out, with nothing where they meet.
+
+Checks: `tensormap.cp_fenceproxy` of a map of which one thread has replaced a field, with no barrier of the warp or the
+block on any way between the two.
+Why: `.sync` lets the lanes of the warp wait for each other, and orders no access of one lane for another, as a barrier
+does. CUTLASS and Triton have `bar.warp.sync` there.
+Source: PTX ISA 9.7.14.2 (`bar.warp.sync` guarantees memory ordering), 9.7.14.17.
+Not checked: maps whose place was not followed, and maps that several threads make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...descriptors.device.flaws import FlawKind
+from ...finding import Severity
+from ...view import KernelView
+from ..rule import Hit, Rule
+from .map_kernel import KERNEL, changed
+
+_COPY = "    tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd0], [map], 128;"
+_BAD = changed(("COPY:\n    bar.warp.sync -1;", "COPY:"), (_COPY, f"{_COPY} // expect: TD067"))
+
+
+def check(view: KernelView) -> Iterator[Hit]:
+    for flaw in view.device_maps.flaws:
+        if flaw.kind is FlawKind.UNMET:
+            yield Hit(flaw.point, flaw.text, flaw.related)
+
+
+RULE = Rule(
+    id="TD067",
+    name="map-copied-without-meeting",
+    severity=Severity.WRONG_RESULT,
+    since="0.2",
+    section="PTX ISA 9.7.14.2, 9.7.14.17",
+    summary="A warp copies out a tensor map that one of its threads has just changed, with no barrier between.",
+    consequence="Other lanes may copy what was there before the change.",
+    advice="Put `bar.warp.sync` (`__syncwarp`) between the last `tensormap.replace` and `tensormap.cp_fenceproxy`.",
+    bad=_BAD,
+    good=KERNEL,
+    check=check,
+)

@@ -190,7 +190,7 @@ def _sampled(found: Iterable[Mutant], operators: frozenset[str] | None, limit: i
 
 def _be_nice() -> None:
     os.nice(_NICENESS)
-    signal.signal(signal.SIGALRM, _stop)
+    signal.signal(signal.SIGPROF, _stop)
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
@@ -198,17 +198,19 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
 
 
 def _judged(task: _Task) -> _Answer:
-    signal.setitimer(signal.ITIMER_REAL, task.seconds + _GRACE_SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, task.seconds + _GRACE_SECONDS)
     try:
         (result,) = judge(
             Source(task.file, task.text), kernel=task.kernel, seconds=task.seconds, launch=task.launch
         )
     except TimeoutError:
-        return _Answer(Outcome.UNKNOWN, f"stopped after {task.seconds + _GRACE_SECONDS:.0f} s")
+        return _Answer(
+            Outcome.UNKNOWN, f"stopped after {task.seconds + _GRACE_SECONDS:.0f} s of processor time"
+        )
     except Exception as error:
         return _Answer(Outcome.FAILED, f"{type(error).__name__}: {error}")
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     verdicts = (*result.verdicts, *result.of_units)
     kinds = {_BY_KIND[verdict.kind]: verdict for verdict in reversed(verdicts)}
     worst = next((each for each in _WORST_FIRST if each in kinds), Outcome.UNKNOWN)

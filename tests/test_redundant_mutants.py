@@ -125,6 +125,7 @@ def test_two_warps_that_share_lanes_of_tensor_memory_need_the_barrier() -> None:
     assert shown("drop-barrier", _TAKE, _TAKEN, _MEET, _PUT, threads=256) == [False]
 
 
+_GREAT = "setp.gt.u32 more, n, 3;"
 _ROLE = ("setp.lt.u32 ready, thread, 64;", "@!ready bra END;")
 _HALF = "bar.sync 1, 64;"
 
@@ -136,7 +137,7 @@ _HALF = "bar.sync 1, 64;"
         ((_HALF, _EXPECT, _HALF, _COPY, _HALF), [True, True, True]),
         ((_HALF, _LOAD, _HALF, _ARRIVE, _HALF), [True, False, True]),
         ((_HALF, "@odd bra ON;", _HALF, "ON:", _HALF), [False, False, False]),
-        ((_HALF, "setp.gt.u32 more, n, 3;", "@more bra ON;", _HALF, "ON:", _HALF), [True, True, True]),
+        ((_HALF, _GREAT, "@more bra ON;", _HALF, "ON:", _HALF), [True, True, True]),
         (("@odd bra ON;", _HALF, "ON:", _HALF), [False, False]),
     ],
 )
@@ -176,6 +177,12 @@ def test_a_barrier_of_some_warps_is_judged_where_they_come_to_it_together(
         ("later-group-wait", (_CP, _COMMIT, _wait(0), _MEET, _MEET, _LOAD), [True]),
         ("later-group-wait", (_CP, _COMMIT, _wait(0), _MEET, _LOAD), [False]),
         ("later-barrier", ("bar.sync 1;", "bar.sync 1;"), [True]),
+        ("earlier-group-wait", ("@odd bra ON;", _CP, _COMMIT, "ON:", _BULK_WAIT, _wait(0), _LOAD), [False]),
+        ("earlier-group-wait", (_BULK_WAIT, _wait(0), _LOAD), [True]),
+        ("later-barrier", (_GREAT, "@more bra ON;", _MEET, _POLL, "ON:", _LOAD), [True]),
+        ("later-barrier", ("@odd bra ON;", "bar.sync 1;", _POLL, "ON:", _LOAD), [False]),
+        ("earlier-barrier", (_EXPECT, "@odd bra ON;", _EXPECT, "ON:", _ARRIVE, _MEET, _COPY), [False]),
+        ("later-fence", (_STORE, "@odd bra WAIT;", _FENCE, _POLL, _OUT), [False]),
     ],
 )  # fmt: skip
 def test_what_may_change_places(operator: str, body: tuple[str, ...], expected: list[bool]) -> None:

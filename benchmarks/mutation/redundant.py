@@ -19,16 +19,16 @@ from typing import TypeAlias
 
 from ptxcheck.cfg import Facts
 from ptxcheck.cfg.cfg import Cfg
-from ptxcheck.cfg.uniform import Uniformity
 from ptxcheck.ir import Immediate, Instruction, Register
 from ptxcheck.launch import Launch
 from ptxcheck.op import Op
+from ptxcheck.spec import Trait
 from ptxcheck.view import KernelView
 
 from .effects import Kind, conflict, follows_bulk_copy, is_fenced_before, is_proxy_fence, starts_bulk_group
 from .operators import Mutant, entered_at, last_step, next_step
 from .regions import Group, Meetings, Region
-from .subject import Subject
+from .subject import Subject, Unit
 
 _BARRIERS = frozenset({Op.BAR_SYNC})
 _BULK_GROUPS = frozenset({Op.CP_ASYNC_BULK_COMMIT_GROUP, Op.CP_ASYNC_BULK_WAIT_GROUP})
@@ -88,7 +88,7 @@ class Redundancy:
             return self._unless_conflict(before, behind, "left out")
         if mutant.operator == "out-of-loop" and self._may_meet_in_front_of_loop(group, mutant.point):
             return self._unless_conflict(before, behind, "left out of the loop")
-        moved = self._moved_across(mutant)
+        moved = self._moved_across(mutant) or self._moved_to_more_ways(mutant, group)
         if moved is None:
             return None
         if any(self.meetings.group(point) == group for point in moved):
@@ -103,10 +103,30 @@ class Redundancy:
     def _may_meet_in_front_of_loop(self, group: Group, point: int) -> bool:
         """Tell whether one more meeting in front of the loop stops nobody: none waits there for one behind it."""
         head = entered_at(self.subject, point)
-        if head is None or self.facts.execution(head - 1).uniformity > Uniformity.CTA:
-            return False
-        entering = self.meetings.before(group, head - 1)
-        return not entering.kinds & {Kind.AWAITS, Kind.ANYTHING}
+        return head is not None and self._may_meet_behind(group, head - 1)
+
+    def _moved_to_more_ways(self, mutant: Mutant, group: Group) -> range | None:
+        """Return what a barrier was moved across, where others come that way, too: they meet once more."""
+        step = self._passed(mutant)
+        if step is None or mutant.operator != "later-barrier":
+            return None
+        entering = self.cfg.predecessors[self.cfg.block_at(step.last + 1).index]
+        alike = all(self._may_meet_behind(group, self.cfg.blocks[each].last) for each in entering)
+        return range(mutant.point + 1, step.last + 1) if alike else None
+
+    def _may_meet_behind(self, group: Group, point: int) -> bool:
+        """Tell whether one more meeting behind a point stops nobody: all come there, none waits for one behind it."""
+        instruction = self.cfg.instructions[point]
+        poll = self.subject.unit_of.get(point - 1) if Trait.BRANCH in instruction.operation.traits else None
+        if poll is not None and poll.first != poll.last:
+            point = point - 1
+        elif Trait.BRANCH not in instruction.operation.traits:
+            return self.meetings.meets(group, point) and self._is_free_before(group, point)
+        return self.meetings.together(group, point) and self._is_free_before(group, point)
+
+    def _is_free_before(self, group: Group, point: int) -> bool:
+        """Tell whether no thread waits for another one alone between the last meeting and a point."""
+        return not self.meetings.before(group, point).kinds & {Kind.AWAITS, Kind.ANYTHING}
 
     def _unless_conflict(self, before: Region, behind: Region, what: str) -> str | None:
         if self._conflict(before, behind):
@@ -141,14 +161,31 @@ class Redundancy:
         )
 
     def _moved_across(self, mutant: Mutant) -> range | None:
-        """Return the points that a statement was moved across, with the step that it was moved behind or before."""
+        """Return the points that a statement was moved across, with the step that it was moved behind or before.
+
+        None where it does not lie on the same ways any more: it goes in front of the label of a step.
+        """
+        step = self._passed(mutant)
+        if step is None:
+            return None
         if mutant.operator.startswith(_LATER):
-            step = next_step(self.subject, mutant.point)
-            return None if step is None else range(mutant.point + 1, step.last + 1)
-        if mutant.operator.startswith(_EARLIER):
-            step = last_step(self.subject, mutant.point)
-            return None if step is None else range(step.first, mutant.point)
-        return None
+            return (
+                range(mutant.point + 1, step.last + 1) if self._is_entered_from(step.last + 1, step) else None
+            )
+        return range(step.first, mutant.point) if self._is_entered_from(step.first, step) else None
+
+    def _passed(self, mutant: Mutant) -> Unit | None:
+        if mutant.operator.startswith(_LATER):
+            return next_step(self.subject, mutant.point)
+        return last_step(self.subject, mutant.point) if mutant.operator.startswith(_EARLIER) else None
+
+    def _is_entered_from(self, point: int, step: Unit) -> bool:
+        """Tell whether control comes to a point from the one in front of it, or from a step, alone."""
+        block = self.cfg.block_at(point)
+        if block.start != point:
+            return True
+        before = {self.cfg.blocks[each].last for each in self.cfg.predecessors[block.index]}
+        return before <= {point - 1, *range(step.first, step.last + 1)}
 
     # ---- other statements
 
@@ -195,13 +232,10 @@ class Redundancy:
 
     def _step(self, mutant: Mutant) -> int | None:
         """Return the one statement that another one changed places with."""
-        if mutant.operator.startswith(_LATER):
-            step = next_step(self.subject, mutant.point)
-        elif mutant.operator.startswith(_EARLIER):
-            step = last_step(self.subject, mutant.point)
-        else:
+        step = self._passed(mutant)
+        if step is None or step.first != step.last or self._moved_across(mutant) is None:
             return None
-        return None if step is None or step.first != step.last else step.first
+        return step.first
 
     def _is_quiet_between(self, group: Group, a: int, b: int) -> bool:
         return not self.meetings.straight(group, range(min(a, b) + 1, max(a, b))).effects

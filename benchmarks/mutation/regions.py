@@ -39,11 +39,11 @@ class Meetings:
             return None
         for other, instruction in enumerate(self.facts.cfg.instructions):
             numbers = _numbers(instruction)
-            if numbers == _UNKNOWN or (numbers == found and not self._is_met_by(found, other)):
+            if numbers == _UNKNOWN or (numbers == found and not self.meets(found, other)):
                 return None
         return found
 
-    def _is_met_by(self, group: Group, point: int) -> bool:
+    def meets(self, group: Group, point: int) -> bool:
         """Tell whether all threads of a group come to a point together, or none."""
         if group[1] is None:
             return self.facts.execution(point).uniformity <= Uniformity.CTA
@@ -83,7 +83,7 @@ class Meetings:
             return False
         loop = cfg.loop_of(point)
         if cfg.instructions[point].operation.op not in POLLS or loop is None:
-            return self._is_met_by(group, point)
+            return self.meets(group, point)
         return all(
             self.together(group, cfg.blocks[dependence.branch].last)
             for dependence in cfg.control[cfg.block_at(point).index]

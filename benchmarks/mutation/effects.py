@@ -53,8 +53,10 @@ class Kind(Enum):
     """wgmma: starts to read shared memory."""
     MULTIPLY_TENSOR = auto()
     """tcgen05: starts to read shared memory and tensor memory, and to write tensor memory."""
-    ENDS = auto()
-    """Waits for what this thread started in shared and global memory: that is then done here."""
+    ENDS_WRITES = auto()
+    """Waits for what this thread started to write: that is then done here."""
+    ENDS_READS = auto()
+    """Waits for what this thread started to read of shared memory."""
     FENCES = auto()
     """Makes what this thread stored ready for copies and multiplications, which others start behind a barrier."""
     ENDS_TENSOR = auto()
@@ -108,7 +110,8 @@ _CONFLICTS: Mapping[Kind, frozenset[Kind]] = {
     Kind.READ_TENSOR: _TENSOR - {Kind.READ_TENSOR},
     Kind.WRITE_TENSOR: _TENSOR,
     Kind.MULTIPLY_TENSOR: frozenset({Kind.MULTIPLY_TENSOR, Kind.ALLOCATES, Kind.FREES}),
-    Kind.ENDS: _SHARED | _GLOBAL | {Kind.INITIALISES},
+    Kind.ENDS_WRITES: _SHARED | _GLOBAL | {Kind.INITIALISES},
+    Kind.ENDS_READS: frozenset({Kind.WRITE, Kind.COPY_IN, Kind.ALLOCATES, Kind.INITIALISES}),
     Kind.ENDS_TENSOR: _TENSOR,
     Kind.FENCES: _STARTED,
     Kind.ALLOCATES: _SHARED | _TENSOR | {Kind.GIVES_UP},
@@ -169,9 +172,9 @@ _WHOLE: Mapping[Op, tuple[Kind, ...]] = {
     Op.LDMATRIX: (Kind.READ,),
     Op.STMATRIX: (Kind.WRITE,),
     Op.CP_ASYNC: (Kind.COPY_IN,),
-    Op.CP_ASYNC_WAIT_GROUP: (Kind.ENDS,),
-    Op.CP_ASYNC_WAIT_ALL: (Kind.ENDS,),
-    Op.WGMMA_WAIT_GROUP: (Kind.ENDS,),
+    Op.CP_ASYNC_WAIT_GROUP: (Kind.ENDS_WRITES,),
+    Op.CP_ASYNC_WAIT_ALL: (Kind.ENDS_WRITES,),
+    Op.WGMMA_WAIT_GROUP: (Kind.ENDS_READS,),
     Op.WGMMA_MMA_ASYNC: (Kind.MULTIPLY,),
     Op.TCGEN05_WAIT: (Kind.ENDS_TENSOR,),
     Op.TCGEN05_LD: (Kind.READ_TENSOR,),
@@ -226,7 +229,8 @@ def _kinds(facts: Facts, point: int, together: bool) -> tuple[Kind, ...]:
     if op in _WHOLE:
         return _WHOLE[op]
     if op is Op.CP_ASYNC_BULK_WAIT_GROUP:
-        return (Kind.ENDS,) if follows_bulk_copy(facts.cfg, point) else ()
+        ends = Kind.ENDS_READS if ".read" in operation.modifiers else Kind.ENDS_WRITES
+        return (ends,) if follows_bulk_copy(facts.cfg, point) else ()
     if op is Op.FENCE_PROXY:
         return _kinds_of_fence(facts.cfg, point, together)
     if op in _TOGETHER:

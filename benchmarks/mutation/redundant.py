@@ -83,6 +83,8 @@ class Redundancy:
             return None
         if mutant.operator == "duplicate-barrier":
             return "Every thread that takes part meets the others once more at the same place."
+        if mutant.operator == "next-number" and not self.meetings.uses(group[0] + 1):
+            return "Every thread that takes part meets the others here, at a number that nothing else uses."
         before, behind = self.meetings.before(group, mutant.point), self.meetings.behind(group, mutant.point)
         if mutant.operator == "drop-barrier":
             return self._unless_conflict(before, behind, "left out")

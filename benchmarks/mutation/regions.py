@@ -47,19 +47,23 @@ class Meetings:
         """Tell whether all threads of a group come to a point together, or none."""
         if group[1] is None:
             return self.facts.execution(point).uniformity <= Uniformity.CTA
-        first = self._first(group)
-        return first is not None and self.facts.cfg.dominates(first, point) and self._goes_alike(first, point)
+        start = self._start(group)
+        return start is not None and self._goes_alike(start, point)
 
-    def _first(self, group: Group) -> int | None:
-        """Return where threads of a group meet first: then those that meet, as many as it says, are all there."""
+    def _start(self, group: Group) -> int | None:
+        """Return the block through which all threads of a group come to their meetings: as many as those count."""
         cfg = self.facts.cfg
-        sites = [point for point, each in enumerate(cfg.instructions) if _numbers(each) == group]
-        return next((each for each in sites if all(cfg.dominates(each, other) for other in sites)), None)
+        sites = {cfg.graph.block_of[p] for p, each in enumerate(cfg.instructions) if _numbers(each) == group}
+        block = next(iter(sites), None)
+        while block is not None and not all(cfg.dominators.dominates(block, site) for site in sites):
+            block = cfg.dominators.parent[block]
+        return block
 
-    def _goes_alike(self, first: int, point: int) -> bool:
-        """Tell whether threads that were together at one point go the same way to another, or not, at each branch."""
+    def _goes_alike(self, start: int, point: int) -> bool:
+        """Tell whether threads that were together in a block go the same way to a point, or not, at each branch."""
         cfg = self.facts.cfg
-        start = cfg.graph.block_of[first]
+        if not cfg.dominators.dominates(start, cfg.graph.block_of[point]):
+            return False
         seen: set[int] = set()
         work = [cfg.graph.block_of[point]]
         while work:
@@ -115,10 +119,21 @@ class Meetings:
             else:
                 follow = [at - 1 if back else at + 1]
             for each in follow:
-                if each not in seen and _numbers(cfg.instructions[each]) != group:
+                if each not in seen and not self._meets_again(group, each):
                     seen.add(each)
                     work.append(each)
                     yield each
+
+    def _meets_again(self, group: Group, point: int) -> bool:
+        """Tell whether a barrier is one of the group, or one of all threads that the group comes to together."""
+        found = _numbers(self.facts.cfg.instructions[point])
+        is_of_all = found is not None and found != _UNKNOWN and found[1] is None
+        return found == group or (is_of_all and self.meets(group, point))
+
+    def uses(self, number: int) -> bool:
+        """Tell whether some barrier has a number, or may have it."""
+        found = (_numbers(each) for each in self.facts.cfg.instructions)
+        return any(each is not None and (each == _UNKNOWN or each[0] == number) for each in found)
 
     @cached_property
     def is_alone(self) -> bool:

@@ -11,7 +11,7 @@ from ..cfg.optypes import typing_of
 from ..isa.modifier import Mod
 from ..op import Op
 from .actions import Action, AsyncArrive, Commit, Proxy, Span, Transfer, WaitGroup
-from .lowering import Lower, Occurrence
+from .lowering import Lower, Occurrence, nothing
 
 PIPELINE = "cp.async"
 
@@ -79,4 +79,6 @@ MEANINGS: Mapping[Op, Lower] = {
     Op.CP_ASYNC_WAIT_ALL: _wait_all,
     Op.ST_ASYNC: _store,
     Op.RED_ASYNC: _reduce,
+    Op.MULTIMEM_ST_ASYNC: nothing,
+    Op.MULTIMEM_RED_ASYNC: nothing,
 }

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..cfg.cfg import Cfg
 from ..isa.modifier import Mod
 from ..op import Op
-from ..spec import Operation, Trait
+from ..spec import Operation
 from .actions import OPEN_END, Access, Action, Barrier, Protocol, Span, Strand
 from .lowered import Lowered
 from .machine.registers import lanes_of
@@ -321,12 +321,9 @@ class _Events:
         operation = self._cfg.instructions[event.point].operation
         trace = self._trace
         lower = _access if event.access is not None else self._meanings.get(operation.op)
-        if lower is not None:
-            yield from lower(Occurrence(event, operation, trace.rank, trace.shape, threads, self._origins))
-        elif Trait.MBARRIER in operation.traits or "mbar" in operation.operand_index:
-            raise NotFollowedError(
-                f"'{operation.text}' touches an mbarrier and has no meaning yet", event.point
-            )
+        if lower is None:
+            raise NotFollowedError(f"'{operation.text}' has no meaning yet", event.point)
+        yield from lower(Occurrence(event, operation, trace.rank, trace.shape, threads, self._origins))
 
 
 def _unknown(occurrence: Occurrence, access: MemoryAccess) -> Iterator[Span]:

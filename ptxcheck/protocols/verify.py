@@ -378,7 +378,9 @@ class _Verifier:
         """Make a run again in which polls that are not repeated fail where they may, and those that have to."""
         for _ in range(_MOST_ANSWERS):
             fresh = {
-                (cta, traces[cta].peeks[event]) for cta, event in open_waits(protocol, self._program.peeks)
+                (cta, traces[cta].peeks[event])
+                for cta, event in open_waits(protocol, self._program.peeks)
+                if event in traces[cta].peeks
             }
             if fresh <= failing or self._is_spent():
                 break
@@ -400,8 +402,9 @@ class _Verifier:
             if problem.flaw is Flaw.DEADLOCK and problem.point in self._program.peeks:
                 strand = judged.strands[problem.strand]
                 done = [s.index for s in problem.schedule if s.strand == problem.strand and not s.completes]
-                event = strand.events[max(done, default=-1) + 1]
-                found.add((strand.cta, traces[strand.cta].peeks[event]))
+                peek = traces[strand.cta].peeks.get(strand.events[max(done, default=-1) + 1])
+                if peek is not None:
+                    found.add((strand.cta, peek))
         return found
 
     def _note(

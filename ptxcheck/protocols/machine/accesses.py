@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from ...cfg.cfg import Cfg
-from ...ir import Address, Instruction, Register, Symbol
+from ...ir import Address, Instruction, Operand, Register, Symbol
 from ...op import Op
 from ...spec import OperandKind, Operation, Trait
 from ..thread.shared_access import ROW_BYTES, access_bytes, address_lanes
+from .fragments import Fragment, fragment_of
 from .symbol import Atom, Form, Value
 from .trace import PARAM_WINDOW, SHARED_WINDOW, Access
 
+Constant: TypeAlias = Callable[[int, Operand | None], int | None]
 _ACCESSING = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC})
 _LEFT_OUT = frozenset({Trait.ASYNC, Trait.MBARRIER, Trait.TENSOR_MEMORY})
 _MATRIX = frozenset({Op.LDMATRIX, Op.STMATRIX})
@@ -34,9 +37,11 @@ class AccessKind:
     writes: bool
     size: int
     lanes: int
+    fragment: Fragment | None = None
+    """The lines of a `wmma` matrix, of which the address is the first."""
 
-    def at(self, address: Value) -> Access | None:
-        """Return the access at an address, None when it is not of shared memory."""
+    def at(self, address: Value, threads: int) -> Access | None:
+        """Return the access at an address in so many threads, None when it is not of shared memory."""
         if self.space:
             known = None if isinstance(address, Form) else address
         elif isinstance(address, Form):
@@ -51,7 +56,10 @@ class AccessKind:
             if not bool((address & SHARED_WINDOW).any()):
                 return None
             known = np.bitwise_and(address, np.uint64(_OFFSETS))
-        return Access(self.reads, self.writes, known, self.size, self.lanes)
+        size = self.size
+        if self.fragment is not None:
+            known, size = self.fragment.places(known, threads)
+        return Access(self.reads, self.writes, known, size, self.lanes)
 
 
 def is_strong(operation: Operation) -> bool:
@@ -90,19 +98,22 @@ def _is_outside(name: Atom) -> bool:
             return kind == "symbol"
 
 
-def access_kinds(cfg: Cfg) -> dict[int, AccessKind]:
-    """Return every instruction that may be an ordinary access of shared memory, by point."""
+def access_kinds(cfg: Cfg, constant: Constant) -> dict[int, AccessKind]:
+    """Return every instruction that may be an ordinary access of shared memory, by point.
+
+    `constant` gives the number that an operand is in every run, None when there is none.
+    """
     found: dict[int, AccessKind] = {}
     for point, instruction in enumerate(cfg.instructions):
         traits = instruction.operation.traits
         if traits & _ACCESSING and not traits & _LEFT_OUT:
-            kind = _kind(instruction)
+            kind = _kind(point, instruction, constant)
             if kind is not None:
                 found[point] = kind
     return found
 
 
-def _kind(instruction: Instruction) -> AccessKind | None:
+def _kind(point: int, instruction: Instruction, constant: Constant) -> AccessKind | None:
     operation = instruction.operation
     space = operation.slots.get("space", "")
     if space and not space.startswith(".shared"):
@@ -120,11 +131,15 @@ def _kind(instruction: Instruction) -> AccessKind | None:
     traits = operation.traits
     both = Trait.ATOMIC in traits
     size = ROW_BYTES if operation.op in _MATRIX else access_bytes(instruction)
+    if operation.op is Op.ST_BULK:
+        size = constant(point, instruction.get("size")) or 0
+    fragment = fragment_of(instruction, constant(point, instruction.get("stride")))
     return AccessKind(
         address,
         space,
         both or Trait.LOAD in traits,
         both or Trait.STORE in traits,
         size,
-        address_lanes(instruction),
+        address_lanes(instruction) if fragment is None else fragment.lines,
+        fragment,
     )

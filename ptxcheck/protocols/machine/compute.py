@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ...cfg.optypes import Typing
 from ...op import Op
 from . import lanes
+from .reach import fits
 from .symbol import Form, Value
 
 Compute = Callable[[Typing, Sequence[Value], int], Value]
@@ -41,18 +42,19 @@ def _mad(types: Typing, sources: Sequence[Value], _: int) -> Value:
     return lanes.add(_mul(types, a, b), c, width)
 
 
-def _cvt(types: Typing, sources: Sequence[Value], _: int) -> Value:
+def _cvt(types: Typing, sources: Sequence[Value], threads: int) -> Value:
     a = sources[0]
     target, source = types.width, types.source_width
     if not types.is_integer or len(sources) > 1:
         return lanes.opaque("cvt", *types.types, *sources)
     if isinstance(a, Form):
-        if target >= min(source, 32):
+        narrow = min(target, source)
+        if narrow >= 32 or (target > source and fits(a, source, threads)):
             return a
         # The low bits of a number, which a signed type would read as negative ones.
-        is_kept = not types.signed and not types.source_signed
+        is_kept = not types.source_signed and (target > source or not types.signed)
         return (
-            lanes.bitwise(Op.AND, a, lanes.mask_of(target))
+            lanes.bitwise(Op.AND, a, lanes.mask_of(narrow))
             if is_kept
             else lanes.opaque("cvt", *types.types, a)
         )

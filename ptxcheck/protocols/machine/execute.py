@@ -15,7 +15,7 @@ that is aborted does not hang.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -95,6 +95,7 @@ from .trace import (
     TooLongError,
     Trace,
 )
+from .tries import Tries
 from .whole_clusters import WHOLE_CLUSTERS, Ways
 
 _MASK64 = (1 << 64) - 1
@@ -244,6 +245,7 @@ class Machine:
         self._settle = settle
         self._peek_fails = peek_fails
         self._peeks: dict[int, Peek] = {}
+        self._tries = Tries()
         self._budget = budget
         self._before_access = 0
         self._is_late = is_late
@@ -1109,6 +1111,7 @@ class Machine:
                 raise NotFollowedError("call of a function that may synchronise", point)
             peek = self._peek(point, guard)
             if peek is not None and self._peek_fails(peek):
+                self._tries.failed(peek, len(self._events))
                 self._write_all(instruction, guard, 0)
                 return
             if peek is not None:
@@ -1193,9 +1196,19 @@ class Machine:
         elif op in _STATES:
             self._write_all(instruction, guard, STATE_TOKEN | index)
         else:
-            differs = 0 if Trait.BARRIER in instruction.operation.traits else LANE | WARP
+            differs = self._differing(instruction, operands, guard)
             visit = self.count(("result", point))
             self.write_opaque(instruction, guard, "result", point, visit, differs=differs)
+
+    def _differing(self, instruction: Instruction, operands: Mapping[str, Value], guard: ThreadSet) -> int:
+        """Return between which threads the result of an event may differ: those that meet at a barrier have one."""
+        if Trait.BARRIER not in instruction.operation.traits:
+            return LANE | WARP
+        barrier, needed = operands.get("barrier", 0), operands.get("threads", self.threads)
+        warps = sum(1 for _ in _bits_of_warps(guard, self.threads))
+        if isinstance(barrier, int) and isinstance(needed, int) and 32 * warps < needed + 32:
+            return 0
+        return LANE | WARP if lanes.differs_of(barrier) & LANE else WARP
 
     def _followed(self, name: str, value: Value, guard: ThreadSet, point: int) -> Value:
         """Return an operand of an event, a number where it has to be one; nothing is decided for what may not run."""
@@ -1215,7 +1228,11 @@ class Machine:
         if point not in self.program.peeks:
             return None
         first = (guard & -guard).bit_length() - 1
-        return point, first, self.count(("peek", point, first))
+        if self._tries.is_over(point, first):
+            self.assume("tries", "a poll that has failed a thousand times is tried until it succeeds", point)
+            return None
+        again = self._tries.again(point, first, len(self._events))
+        return again or (point, first, self.count(("peek", point, first)))
 
     def _check_written(self, operand: Operand, guard: ThreadSet, point: int) -> None:
         if not all(self.registers.covers(register, guard) for register in registers_of(operand)):
@@ -1251,7 +1268,7 @@ class Machine:
         for held, address in addresses:
             self.observe_use(address)
             placed = self._placed(address) if kind.space else self.reduced(address)
-            access = kind.at(placed)
+            access = kind.at(placed, self.threads)
             if access is not None:
                 if certain and kind.space and isinstance(placed, Form):
                     self._check_cluster(point, placed, held)

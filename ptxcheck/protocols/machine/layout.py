@@ -16,7 +16,7 @@ from .trace import PARAM_WINDOW, RANK_SHIFT, Bytes
 _RESERVED = 1024
 """Bytes that the system keeps at the start of shared memory on sm_90 and later."""
 _DYNAMIC_ALIGNMENT = 1024
-_END = 1 << 18
+SHARED_BYTES = 1 << 18
 """More bytes than any CTA has."""
 _PEER = "cluster"
 
@@ -58,7 +58,7 @@ class Layout:
         begin, end = start + max(low, 0), start + high + size
         if length:
             end = min(end, start + length)
-        return Bytes(begin, end, base.window.startswith(_PEER)) if begin < end <= _END else None
+        return Bytes(begin, end, base.window.startswith(_PEER)) if begin < end <= SHARED_BYTES else None
 
     def open_array(self, start: Start | None) -> int | None:
         """Return where an array starts in a variable of the CTA that has no declared size, None for all others."""
@@ -67,7 +67,7 @@ class Layout:
         base, offset = start
         variable = base.name, base.scope
         at = None if variable in self.sizes or offset < 0 else self.shared.get(variable)
-        return None if at is None or at + offset >= _END else at + offset
+        return None if at is None or at + offset >= SHARED_BYTES else at + offset
 
     def parameter(self, offset: int, size: int) -> Form | int:
         """Return the given number or the symbol of a parameter word at an offset of parameter space."""

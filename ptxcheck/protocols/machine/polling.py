@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from ...cfg.cfg import Cfg
 from ...cfg.compare import Relation, relation_of
 from ...cfg.definitions import Definitions, Name
+from ...cfg.graph import Edge
 from ...cfg.guards import Guards
 from ...cfg.optypes import typing_of
-from ...ir import Negated, Operand, Register
+from ...ir import Guard, Negated, Operand, Register
 from ...op import Op
 
 POLLS = frozenset({Op.MBARRIER_TEST_WAIT, Op.MBARRIER_TRY_WAIT})
@@ -27,13 +28,20 @@ class Polling:
     def ends_with_all(self, block: int, polls: frozenset[int]) -> bool:
         """Tell whether a block is repeated, as a loop of its own, until all these polls have succeeded."""
         edges = self._cfg.graph.outgoing[block]
-        last = self._cfg.blocks[block].last
         leaving = [edge for edge in edges if edge.target != block]
         return len(leaving) < len(edges) and all(
-            edge.guard is not None
-            and polls <= set(self.succeeded(self._before(last, edge.guard.register), not edge.guard.negated))
-            for edge in leaving
+            edge.guard is not None and polls <= set(self._decided_by(block, edge.guard)) for edge in leaving
         )
+
+    def after_failure(self, block: int, poll: int) -> Iterator[Edge]:
+        """Yield the edges out of a block that threads may take for which a poll has failed."""
+        for edge in self._cfg.graph.outgoing[block]:
+            if edge.guard is None or poll not in self._decided_by(block, edge.guard):
+                yield edge
+
+    def _decided_by(self, block: int, guard: Guard) -> Iterator[int]:
+        """Yield polls that have succeeded where the guard of an edge out of a block holds."""
+        return self.succeeded(self._before(self._cfg.blocks[block].last, guard.register), not guard.negated)
 
     def succeeded(self, name: Name, truth: bool, depth: int = _DEPTH) -> Iterator[int]:
         """Yield polls that have succeeded when a register is non-zero, or zero."""

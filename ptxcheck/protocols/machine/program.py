@@ -19,7 +19,7 @@ from ...cfg.definitions import Definitions, Name
 from ...cfg.facts import Facts
 from ...cfg.graph import EdgeKind
 from ...cfg.loops import Loop
-from ...cfg.optypes import typing_of
+from ...cfg.optypes import type_width, typing_of
 from ...cfg.slice import closure
 from ...cfg.uniform import Uniformity
 from ...ir import (
@@ -67,6 +67,8 @@ _NO_EVENTS = frozenset(
 """They answer whether a phase has completed."""
 _PAYLOAD = frozenset({"coords", "im2col", "policy", "src_size", "b", "c", "left", "right"})
 """Operands of events that carry data, and nothing that says what is synchronised."""
+_WIDEST = 64
+"""Bits of the widest register that holds a number."""
 _OF_GRID = frozenset({"%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%gridid"})
 """Special registers that the launch shape of one cluster does not give."""
 _HARMLESS = frozenset({"vprintf", "__assertfail", "malloc", "free", "__trap"})
@@ -123,7 +125,7 @@ class Program:
     def __init__(self, cfg: Cfg, module: Module, launch: Launch, *, accesses: bool = False) -> None:
         self.cfg = cfg
         self._facts = Facts(cfg, module, launch)
-        self.accesses: Mapping[int, AccessKind] = access_kinds(cfg) if accesses else {}
+        self.accesses: Mapping[int, AccessKind] = access_kinds(cfg, self._facts.constant) if accesses else {}
         self.definitions = Definitions(cfg)
         self._calls = summarise(cfg, module)
         self._sizes = declared_sizes(cfg.function, module)
@@ -145,6 +147,12 @@ class Program:
         self.events = frozenset(
             p for p, i in enumerate(cfg.instructions) if cfg.connected(p) and self._is_event(p, i)
         )
+
+    def width_of(self, register: Register) -> int:
+        """Return the bits of a register, the most that there are where its type is not known."""
+        body = self.cfg.function.body
+        declared = None if body is None else body.register_types.get(register)
+        return _WIDEST if declared is None else type_width(declared)
 
     def pointer(self, point: int) -> Pointer | None:
         """Return where an access of shared memory points to in every run."""
@@ -577,7 +585,7 @@ class Program:
 
     @cached_property
     def peeks(self) -> frozenset[int]:
-        """Polls that are not repeated until they succeed: on every way back to them something else is synchronised."""
+        """Polls that are not repeated until they succeed: when one fails, the thread may go on to something else."""
         polls = (p for p in self.events if self.cfg.instructions[p].operation.op in POLLS)
         return frozenset(point for point in polls if not self._is_repeated(point))
 
@@ -587,15 +595,20 @@ class Program:
         if len(events) > 1:
             only_polls = all(self.cfg.instructions[each].operation.op in POLLS for each in events)
             return only_polls and Polling(self.cfg, self.definitions).ends_with_all(home, events)
+        polling = Polling(self.cfg, self.definitions)
+        busy = self._acting | {self.cfg.graph.block_of[access] for access in self.accesses}
         waiting, seen = [home], set[int]()
         while waiting:
-            for target in self._onward(waiting.pop()):
-                if target == home:
-                    return True
-                if target not in seen and target not in self._acting:
+            for edge in polling.after_failure(waiting.pop(), point):
+                target = edge.target
+                if target == home or edge.kind is EdgeKind.TRAP or self.is_doomed(target):
+                    continue
+                if target == self.cfg.exit or target in busy:
+                    return False
+                if target not in seen:
                     seen.add(target)
                     waiting.append(target)
-        return False
+        return True
 
     def _depends_on_poll(self, point: int, loop: Loop) -> bool:
         waiting, seen = [point], {point}

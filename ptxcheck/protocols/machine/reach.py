@@ -48,6 +48,19 @@ def interval_of(value: Value | object, threads: ThreadSet, count: int) -> Interv
             return None
 
 
+def fits(value: Form, width: int, count: int) -> bool:
+    """Tell whether a symbol has no more bits than these: by what bounds it, or as it was read with as many."""
+    (name, factor), *others = value.terms
+    if factor == 1 and not others and not value.constant:
+        match name.inner:
+            case ("param", _, _, int(size)):
+                return 8 * size <= width
+            case ("load" | "shared", _, int(bits), *_):
+                return bits <= width
+    ends = interval_of(value, (1 << count) - 1, count)
+    return ends is not None and ends[0] >= 0 and ends[1] < 1 << width
+
+
 def _sum(
     terms: tuple[tuple[Atom, int], ...], constant: int, threads: ThreadSet, count: int
 ) -> Interval | None:
@@ -61,4 +74,4 @@ def _sum(
     return low, high
 
 
-__all__ = ["Interval", "interval_of"]
+__all__ = ["Interval", "fits", "interval_of"]

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ...cfg.optypes import type_width
 from ...cfg.special import changes, special_name
 from ...ir import Address, Component, Instruction, Operand, Pair, Register, Vector
 from ...spec import Trait
@@ -94,8 +93,7 @@ class _Reckoning:
         """By how much a round changes a register."""
         self._lost: set[_Carried] = set()
         """Registers that do not hold what code alone gives."""
-        body = machine.cfg.function.body
-        self._types: Mapping[Register, str] = {} if body is None else body.register_types
+        self._width_of = machine.program.width_of
 
     def keys(self) -> Mapping[Register, tuple[object, ...]]:
         """Return the names of the results."""
@@ -167,8 +165,7 @@ class _Reckoning:
         assert isinstance(value, int | Form)
         if isinstance(value, Form):
             return value
-        declared = self._types.get(register)
-        return int(lanes.signed(value, _WIDEST if declared is None else type_width(declared)))
+        return int(lanes.signed(value, self._width_of(register)))
 
     def _merged(self, node: int, values: Sequence[Value | None]) -> Value | None:
         """Return what one of several ways brings."""

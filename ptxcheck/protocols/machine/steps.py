@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -28,6 +29,7 @@ from ...spec import Trait
 from . import lanes
 from .accesses import is_pointer, is_strong
 from .compute import COMPUTE, Compute
+from .reach import fits
 from .registers import lanes_of, set_of
 from .resolve import mapped
 from .symbol import LANE, WARP, Form, Lanes, Value
@@ -45,6 +47,11 @@ if TYPE_CHECKING:
     from .execute import Machine
 
 _ANY = LANE | WARP
+_ACTIVE = "lanes of a warp that come to activemask in the same way are active there together"
+_CHANGED = frozenset({".sat", ".relu"})
+"""What makes another number of the result."""
+_PACKED = re.compile(r"\.[bsu]\d+x\d+")
+"""Types of several integers in one register."""
 _ANSWER_BITS = 128
 """An answer of `clusterlaunchcontrol.try_cancel`, which is read as a whole."""
 
@@ -89,6 +96,9 @@ def _made(instruction: Instruction) -> Step:
         return special
     function = COMPUTE.get(op)
     if function is None or not instruction.operands:
+        return _opaque_results
+    modifiers = instruction.operation.modifiers
+    if not _CHANGED.isdisjoint(modifiers) or any(map(_PACKED.fullmatch, modifiers)):
         return _opaque_results
     target, *sources = instruction.operands
     if not isinstance(target, Register) or any(isinstance(s, Vector) for s in sources):
@@ -232,7 +242,7 @@ def _from_lane(machine: Machine, value: Value, index: Value, clamp: Value) -> Va
         if isinstance(index, int) and clamp == 31:
             return lanes.opaque("lane", index & 31, value, differs=value.differs & WARP)
         return lanes.opaque("shfl", value, index, clamp, differs=_ANY)
-    if not isinstance(clamp, int) or isinstance(index, Form):
+    if not isinstance(clamp, int) or clamp & 31 != 31 or isinstance(index, Form):
         return lanes.opaque("shfl", value, index, clamp, differs=_ANY)
     segment = clamp >> 8 & 31
     every = np.arange(machine.threads, dtype=np.int64)
@@ -275,7 +285,9 @@ def _vote(machine: Machine, point: int, instruction: Instruction, guard: ThreadS
     machine.registers.write(target, guard, lanes.settle(answers))
 
 
-def _active(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet) -> None:
+def _active(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    """`activemask`: the lanes that are here together are taken to be active together, which PTX does not promise."""
+    machine.assume("active-lanes", _ACTIVE, point)
     masks = np.zeros(machine.threads, dtype=np.uint64)
     for warp in range(0, machine.threads, 32):
         masks[warp : warp + 32] = guard >> warp & 0xFFFFFFFF
@@ -298,9 +310,13 @@ def _load(machine: Machine, point: int, instruction: Instruction, guard: ThreadS
         _returned(machine, point, instruction, guard)
         return
     address = machine.value(operand, guard)
+    types = typing_of(instruction.operation)
     for number, register in enumerate(instruction.writes()):
         if register in machine.program.wanted:
             value = _loaded(machine, point, instruction, address, number, guard)
+            if types.signed and not isinstance(value, Form):
+                width = machine.program.width_of(register)
+                value = lanes.unsigned(lanes.signed(lanes.unsigned(value, types.width), types.width), width)
             machine.registers.write(register, guard, value)
 
 
@@ -458,8 +474,17 @@ def _store(machine: Machine, point: int, instruction: Instruction, guard: Thread
     for number, element in enumerate(elements):
         value = machine.value(element, guard)
         for threads, place, stored in _each_place(machine, address, value, guard):
-            known = stored & lanes.mask_of(8 * size) if isinstance(stored, int) else stored
+            known = _low_bytes(stored, size, machine.threads)
             machine.keep_stored(point, place + number * size, size, known, threads)
+
+
+def _low_bytes(value: Value, size: int, threads: int) -> Value:
+    """Return what is stored of a value in so many bytes; symbols of 32 bits and more are not cut."""
+    if isinstance(value, int):
+        return value & lanes.mask_of(8 * size)
+    if not isinstance(value, Form) or size >= 4 or fits(value, 8 * size, threads):
+        return value
+    return lanes.bitwise(Op.AND, value, lanes.mask_of(8 * size))
 
 
 def _each_place(

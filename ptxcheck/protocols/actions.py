@@ -243,6 +243,8 @@ class Fence:
     """Generic accesses of shared memory against later ones through the async proxy."""
     inits: bool = False
     """`fence.mbarrier_init`."""
+    wide: bool = True
+    """False for the scope of a CTA: nothing is published to other CTAs, or seen of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,12 +31,15 @@ from .actions import (
     Wait,
 )
 from .machine.layout import layout_of
+from .meetings import LANES
 from .tensor_address import ABSOLUTE
 
 _LOCAL_NAME = re.compile(r"E(\d+)")
 """What separates a local name from its function (Itanium C++ ABI, 5.1.6)."""
 _QUALIFIED = re.compile(r"_ZN\d\w*E")
 _LENGTH = re.compile(r"\d{1,4}")
+_OF_WARP = frozenset({"warp", LANES})
+"""First words of the names of counted barriers of lanes."""
 Place: TypeAlias = Barrier | Span | tuple[object, ...] | None
 """What a problem is about: a barrier of any kind, or bytes of shared memory."""
 
@@ -89,7 +92,7 @@ class BarrierNames:
             return f"barrier {rest[1]}" + (f" of CTA {rest[0]}" if self.ctas > 1 else "")
         if kind == "cluster":
             return "the cluster barrier"
-        if kind == "warp":
+        if kind in _OF_WARP:
             return "the barrier of its warp"
         return " ".join(str(part) for part in barrier)
 
@@ -201,7 +204,7 @@ def barriers_of(action: Action) -> tuple[Barrier | tuple[object, ...], ...]:
 
 def is_of_warp(action: Action) -> bool:
     """Tell whether an action only concerns lanes of one warp."""
-    return isinstance(action, Rendezvous) and action.name[:1] == ("warp",)
+    return isinstance(action, Rendezvous) and action.name[0] in _OF_WARP
 
 
 def is_about(action: Action, place: Place) -> bool:

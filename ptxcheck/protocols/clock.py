@@ -22,7 +22,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .actions import TEAM_PIPELINES, AsyncArrive, Barrier, Protocol, TensorAccess, Transfer
+from .actions import TEAM_PIPELINES, Arrive, AsyncArrive, Barrier, Protocol, TensorAccess, Transfer
 
 Clock: TypeAlias = npt.NDArray[np.int32]
 Component: TypeAlias = int
@@ -44,6 +44,8 @@ OWN_ROWS = (Row.EXECUTED, Row.VISIBLE, Row.INITIALISED)
 _EXECUTED, _OWN = int(Row.EXECUTED), tuple(map(int, OWN_ROWS))
 """The same as numbers, which arrays are read with faster."""
 MEMORY_ROWS = slice(Row.VISIBLE, None)
+NARROW_ROWS = slice(Row.VISIBLE, Row.WIDE)
+"""The same, but for what is visible to other CTAs."""
 READS = ".read"
 """Suffix of the component that counts operations whose source has been read."""
 
@@ -52,6 +54,7 @@ class Components:
     """Numbers of the components of a protocol."""
 
     def __init__(self, protocol: Protocol) -> None:
+        self._protocol = protocol
         self._strands = len(protocol.strands)
         names: set[tuple[object, ...]] = set()
         for index, strand in enumerate(protocol.strands):
@@ -77,6 +80,12 @@ class Components:
         self._same_cta = [parts.get(cta) for cta in self._ctas]
         """For each strand, the components of the strands of its CTA; None when there is but one CTA."""
         self._place = {name: self._strands + position for position, name in enumerate(ordered)}
+
+    @cached_property
+    def states(self) -> frozenset[tuple[Barrier, int]]:
+        """States that arrivals return, with their mbarriers."""
+        actions = (action for strand in self._protocol.strands for action in strand.actions)
+        return frozenset((a.barrier, a.token) for a in actions if isinstance(a, Arrive) and a.token >= 0)
 
     @property
     def size(self) -> int:

@@ -32,7 +32,7 @@ from .actions import (
     Wait,
     WaitGroup,
 )
-from .meetings import concerns
+from .meetings import concerns, counted
 from .outcome import Flaw, Step
 
 Name: TypeAlias = Barrier | tuple[object, ...]
@@ -254,11 +254,9 @@ class Explicit:
 
     def _exited(self, state: State, name: tuple[object, ...], each: Gathered) -> int:
         return sum(
-            strand.threads
+            counted(name, strand)
             for index, strand in enumerate(self._protocol.strands)
-            if state.at[index] == len(strand.actions)
-            and index not in each.strands
-            and concerns(name, strand.cta)
+            if state.at[index] == len(strand.actions) and index not in each.strands
         )
 
     def _issue(self, state: State, strand: int, action: Transfer | AsyncArrive) -> tuple[State, Step]:

@@ -1,6 +1,6 @@
 """What fences order (PTX ISA, "membar / fence").
 
-Scopes are not told apart: released kernels hand buffers to other CTAs with the default scope.
+A fence of the scope of a CTA orders nothing for other CTAs; wider scopes are not told apart.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _ASYNC_KINDS = frozenset({".async", ".async::generic"})
 def _fence(occurrence: Occurrence) -> Iterator[Action]:
     releases = not occurrence.operation.has(Mod.ACQUIRE)
     acquires = not occurrence.operation.has(Mod.RELEASE)
-    yield Fence(occurrence.point, releases=releases, acquires=acquires)
+    wide = occurrence.operation.slots.get("scope") != Mod.CTA
+    yield Fence(occurrence.point, releases=releases, acquires=acquires, wide=wide)
 
 
 def _proxy(occurrence: Occurrence) -> Iterator[Action]:

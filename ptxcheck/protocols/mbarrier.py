@@ -9,6 +9,7 @@ from ..op import Op
 from .actions import Action, Amount, Arrive, Barrier, Expect, Init, Inval, Wait
 from .lowering import Lower, Occurrence, nothing
 from .machine.symbol import Form, times
+from .machine.trace import NotFollowedError
 
 _STATE_TAG = 1 << 62
 """The machine marks states that arrivals return with this bit; the rest is the number of the event."""
@@ -81,8 +82,10 @@ def _wait(occurrence: Occurrence) -> Iterator[Action]:
                 occurrence.point, barrier, occurrence.number("parity") & 1, acquires=acquires, wide=wide
             )
         else:
-            token = occurrence.number("state") & ~_STATE_TAG
-            yield Wait(occurrence.point, barrier, None, token, acquires, wide)
+            state = occurrence.number("state")
+            if not state & _STATE_TAG:
+                raise NotFollowedError("waits for a state that no arrival returned", occurrence.point)
+            yield Wait(occurrence.point, barrier, None, state & ~_STATE_TAG, acquires, wide)
 
 
 MEANINGS: Mapping[Op, Lower] = {

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .actions import Protocol, Rendezvous
+from .actions import Protocol, Rendezvous, Strand
 from .clock import Clock, Row, executed_before, execution_only
 from .outcome import Flaw
 from .phases import Actor
 from .record import Record
 
 Name = tuple[object, ...]
+LANES = "lanes"
+"""First word of the names of meetings of lanes that come at different times: CTA, warp, kind and mask follow."""
 
 
 @dataclass(slots=True)
@@ -136,12 +138,12 @@ class Meetings:
             return []
         return [
             strand for strand in self._ended
-            if strand not in meeting.strands and concerns(name, self._protocol.strands[strand].cta)
+            if strand not in meeting.strands and counted(name, self._protocol.strands[strand])
         ]  # fmt: skip
 
     def _exited(self, name: Name, meeting: Meeting) -> int:
         absent = (self._protocol.strands[strand] for strand in self._absent(name, meeting))
-        return sum(each.threads for each in absent if (each.cta, each.warp) not in meeting.warps)
+        return sum(counted(name, each) for each in absent if (each.cta, each.warp) not in meeting.warps)
 
     def _complete_if_done(self, name: Name, meeting: Meeting) -> None:
         if meeting.arrived + self._exited(name, meeting) < meeting.needed:
@@ -162,6 +164,17 @@ class Meetings:
     ) -> None:
         generation = self.by_name[action.name].generation
         self._record.add(flaw, actor.strand, action.point, action.name, generation, detail, happened=happened)
+
+
+def counted(name: Name, strand: Strand) -> int:
+    """Return how many threads of a strand take part in a counted barrier of all threads, or of lanes of a warp."""
+    if not concerns(name, strand.cta):
+        return 0
+    if name[0] != LANES:
+        return strand.threads
+    _, _, warp, _, mask = name
+    assert isinstance(mask, int)
+    return (strand.lanes & mask).bit_count() if strand.warp == warp else 0
 
 
 def concerns(name: Name, cta: int) -> bool:

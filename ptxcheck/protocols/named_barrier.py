@@ -12,6 +12,7 @@ from .machine.symbol import Form
 from .machine.trace import NotFollowedError
 
 _WARP = 32
+_BARRIERS = 16
 
 
 def _sync(occurrence: Occurrence) -> Iterator[Action]:
@@ -25,7 +26,12 @@ def _arrive(occurrence: Occurrence) -> Iterator[Action]:
 def _named(occurrence: Occurrence, *, waits: bool) -> Rendezvous:
     """Without a count, or with a count of zero, every thread of the CTA takes part that has not ended."""
     needed = occurrence.number("threads") if occurrence.has("threads") else 0
-    name = ("bar", occurrence.rank, occurrence.number("barrier"))
+    barrier = occurrence.number("barrier")
+    if barrier >= _BARRIERS:
+        raise NotFollowedError(f"barrier {barrier}: a CTA has {_BARRIERS}", occurrence.point)
+    if needed % _WARP:
+        raise NotFollowedError(f"a barrier of {needed} threads, which are no whole warps", occurrence.point)
+    name = ("bar", occurrence.rank, barrier)
     return Rendezvous(
         occurrence.point, name, _counted(occurrence), needed or _whole(occurrence.shape.threads), waits,
         without_exited=not needed, parted=_parted(occurrence),

@@ -86,10 +86,18 @@ class Mbarrier:
     is_over: bool = False
     """Invalidated, or initialised again."""
 
+    def phase_of(self, strand: int, token: int) -> int | None:
+        """Return the phase that a state names: of an arrival by the strand, or by those that have handed it on."""
+        own = self.tokens.get((strand, token))
+        if own is not None:
+            return own
+        others = {phase for (_, number), phase in self.tokens.items() if number == token}
+        return others.pop() if len(others) == 1 else None
+
     @property
     def state(self) -> tuple[object, ...]:
         """Return what decides whether a wait is over, and what is found out about it."""
-        return self.phase, self.overwritten, self.is_over
+        return self.phase, self.overwritten, self.is_over, len(self.tokens)
 
 
 class Actor:
@@ -440,7 +448,9 @@ class Phases:
         """Return the completed phase that a wait observes now, or None while it has to wait."""
         if action.parity is not None:
             return None if barrier.phase & 1 == action.parity else barrier.phase - 1
-        phase = barrier.tokens.get((actor.strand, action.token))
+        phase = barrier.phase_of(actor.strand, action.token)
+        if phase is None and (action.barrier, action.token) in self._components.states:
+            return None  # of an arrival to come, whose state is handed on
         if phase is None:
             text = "waits for the state of no arrival at this barrier"
             self._problem(

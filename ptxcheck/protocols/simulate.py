@@ -38,7 +38,7 @@ from .actions import (
     Wait,
     WaitGroup,
 )
-from .clock import MEMORY_ROWS, READS, Clock, Components, Row, execution_only, stamped
+from .clock import MEMORY_ROWS, NARROW_ROWS, READS, Clock, Components, Row, execution_only, stamped
 from .copy_extents import most_bytes
 from .deadlock import Explainer
 from .equations import check_equations, sizes_by_equations
@@ -312,7 +312,9 @@ class _Simulation:
     def _fence(self, runner: _Runner, actor: Actor, action: Fence) -> None:
         clock = runner.clock.copy()
         if action.acquires:
-            clock[MEMORY_ROWS] = np.maximum(clock[MEMORY_ROWS], runner.acquirable[MEMORY_ROWS])
+            seen = np.maximum(clock, runner.acquirable)
+            rows = MEMORY_ROWS if action.wide else NARROW_ROWS
+            clock[rows] = seen[rows]
         if action.proxy:
             clock[Row.CROSSED] = np.maximum(clock[Row.CROSSED], clock[Row.VISIBLE])
             clock[Row.FENCED, runner.index] = runner.at
@@ -321,8 +323,12 @@ class _Simulation:
                 clock[Row.FENCED, place] = clock[Row.VISIBLE, place]
         runner.clock = clock
         if action.releases:
-            runner.released = stamped(clock, runner.index, runner.at + 1)
-            self._components.publish(runner.released, runner.index)
+            published = stamped(clock, runner.index, runner.at + 1)
+            if action.wide:
+                self._components.publish(published, runner.index)
+            else:
+                published[Row.WIDE] = runner.released[Row.WIDE]
+            runner.released = published
         elif action.inits:
             self._phases.fence_inits(runner.index)
             runner.released = runner.released.copy()

@@ -88,8 +88,8 @@ COUNTED = """.version 8.6
     barrier.cluster.arrive;
     barrier.cluster.wait;
     ld.param.u32 word, [bits];
-    popc.b32 ones, word;
-    setp.gt.u32 many, ones, 32;
+    bfind.u32 ones, word;
+    setp.gt.s32 many, ones, 32;
     @!many bra MEET;
     mapa.shared::cluster.u32 peer, at, 0;
     @leads mbarrier.arrive.release.cluster.shared::cluster.b64 _, [peer];
@@ -108,7 +108,7 @@ MEET:
 
 
 def test_a_shape_is_not_the_one_where_a_run_in_doubt_goes_wrong() -> None:
-    """Two CTAs arrive where two arrivals are due; no number has more than 32 bits, which the solver does not know."""
+    """Two CTAs arrive where two arrivals are due; no number has a bit above 31, which the solver does not know."""
     result = verified(COUNTED)
     assert result.shape is not None
     assert result.shape.cluster == (2, 1, 1)

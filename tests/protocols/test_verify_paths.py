@@ -138,7 +138,8 @@ def test_behind_a_run_that_may_be_impossible_others_are_made() -> None:
 @pytest.mark.parametrize(
     ("compared", "expected"),
     [
-        ("popc.b32 %r5, %r3; setp.gt.u32 %p2, %r5, 32;", VerdictKind.UNKNOWN),
+        ("popc.b32 %r5, %r3; setp.gt.u32 %p2, %r5, 32;", VerdictKind.PROVED),
+        ("bfind.u32 %r5, %r3; setp.gt.s32 %p2, %r5, 31;", VerdictKind.UNKNOWN),
         ("abs.s32 %r5, %r3; setp.eq.s32 %p2, %r5, -5;", VerdictKind.UNKNOWN),
         ("prmt.b32 %r5, %r3, 0, 0x4440; setp.gt.u32 %p2, %r5, 255;", VerdictKind.UNKNOWN),
         ("lop3.b32 %r5, %r3, %r4, 0, 0x80; setp.ne.u32 %p2, %r5, 0;", VerdictKind.UNKNOWN),

@@ -45,6 +45,7 @@ from .lanes import condition_of
 from .layout import Layout
 from .loop_ends import Ends
 from .observation import Observation
+from .parted import Parted
 from .polling import POLLS
 from .program import Program, Region
 from .reach import interval_of
@@ -100,6 +101,8 @@ from .whole_clusters import WHOLE_CLUSTERS, Ways
 
 _MASK64 = (1 << 64) - 1
 _CTA_BARRIERS = frozenset({Op.BAR_SYNC, Op.BAR_RED})
+_MEETING = frozenset({Op.BAR_WARP_SYNC, Op.ELECT_SYNC})
+"""Warp-collectives that are events by themselves."""
 _STATES = frozenset({Op.MBARRIER_ARRIVE, Op.MBARRIER_ARRIVE_DROP})
 STATE_TOKEN = 1 << 62
 """Bit of a number that stands for the state which the arrive with the event index in the low bits returned."""
@@ -246,6 +249,7 @@ class Machine:
         self._peek_fails = peek_fails
         self._peeks: dict[int, Peek] = {}
         self._tries = Tries()
+        self._parted = Parted(program, self.threads)
         self._budget = budget
         self._before_access = 0
         self._is_late = is_late
@@ -340,7 +344,7 @@ class Machine:
 
     def _forget_access(self, group: _Group) -> None:
         """Drop the access of a read that is made again."""
-        point = self.program.steps[group.block][group.at]
+        point = self._parted.steps(group.block, group.threads)[group.at]
         if point in self.program.accesses:
             for index in range(self._before_access, len(self._events)):
                 self._ring_turns.pop(index, None)
@@ -354,7 +358,7 @@ class Machine:
         self.table.may_park = False
         group = parked.pop(0)
         try:
-            self._step(self.program.steps[group.block][group.at], group.threads)
+            self._step(self._parted.steps(group.block, group.threads)[group.at], group.threads)
         finally:
             self.table.may_park = True
         group.at += 1
@@ -364,7 +368,7 @@ class Machine:
 
     def _advance(self, group: _Group, groups: list[_Group]) -> None:
         """Run a group until it ends, waits at a join, or splits. Raises ParkError, with the group before the read."""
-        headers, steps_of = self.program.headers, self.program.steps
+        headers, steps_of = self.program.headers, self._parted.steps
         while True:
             frame = group.frame
             if frame is not None and group.block == frame.join:
@@ -384,7 +388,7 @@ class Machine:
             self._turns = group.turns
             if self._observation is not None and group.at == 0:
                 self._observe_head(self._observation, group)
-            points = steps_of[group.block]
+            points = steps_of(group.block, group.threads)
             while group.at < len(points):
                 self._step(points[group.at], group.threads)
                 group.at += 1
@@ -1001,6 +1005,10 @@ class Machine:
             self._record_access(point, instruction, threads)
             if point not in self.program.points:
                 return
+        if point in self.program.member_masks:
+            self._meet_lanes(point, instruction, threads)
+            if point not in self.program.points:
+                return
         self._budget -= 1
         if self._budget < 0:
             raise TooLongError("more steps than the budget allows", point)
@@ -1120,7 +1128,37 @@ class Machine:
             return
         steps.perform(self, point, instruction, guard)
         if operation.op is Op.ELECT_SYNC and not self._speculative:
-            self._append(point, guard, {}, threads)
+            self._append(point, guard, self._mask_at(point), threads)
+
+    def _mask_at(self, point: int) -> dict[str, Value]:
+        mask = self.program.member_masks[point]
+        return {} if mask is None else {"member_mask": mask}
+
+    def _meet_lanes(self, point: int, instruction: Instruction, threads: ThreadSet) -> None:
+        """Record that lanes wait at an instruction for others of a mask, if it does not record that itself."""
+        is_event = instruction.operation.op in _MEETING and point in self.program.points
+        if is_event or self._speculative:
+            return
+        guard = threads
+        if instruction.guard is not None:
+            guard = 0
+            for held, value in self._guard_pieces(instruction.guard.register, threads):
+                truth = lanes.negate(value) if instruction.guard.negated else value
+                known = self._known(truth, held)
+                if known is None:
+                    return
+                guard |= known
+        alone = self._parted.threads(point, guard)
+        if not alone:
+            return
+        if self.program.member_masks[point] is None:
+            self.assume("member-mask", "the lanes that a member mask names come together", point)
+        else:
+            self._append(point, alone, self._mask_at(point), threads)
+
+    def is_parted(self, point: int, threads: ThreadSet) -> bool:
+        """Tell whether some threads come to a warp-collective without lanes that it is for."""
+        return bool(self._parted.threads(point, threads))
 
     def _append(
         self,

@@ -37,6 +37,7 @@ from ...isa.modifier import Mod
 from ...launch import Launch
 from ...op import Op
 from ...spec import Direction, OperandSpec, Trait
+from ..thread.member_mask import member_mask
 from .accesses import AccessKind, access_kinds
 from .counted import is_counted
 from .layout import declared_sizes
@@ -359,6 +360,16 @@ class Program:
             tuple(p for p in block.points if p in self.points or p in self.accesses)
             for block in self.cfg.blocks
         )
+
+    @cached_property
+    def member_masks(self) -> Mapping[int, int | None]:
+        """The mask of each instruction for which lanes of a warp wait for each other, None where it is no constant."""
+        return {
+            point: self._facts.constant(point, mask)
+            for point, instruction in enumerate(self.cfg.instructions)
+            if Trait.COLLECTIVE in instruction.operation.traits and self.cfg.connected(point)
+            and (mask := member_mask(instruction)) is not None
+        }  # fmt: skip
 
     @cached_property
     def leaving(self) -> frozenset[int]:

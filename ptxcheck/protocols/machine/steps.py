@@ -219,7 +219,17 @@ def _elect(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet)
         machine.registers.write(targets[0], guard, chosen)
 
 
-def _shuffle(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet) -> None:
+def _is_parted(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> bool:
+    """Tell whether lanes get what others bring that are not there: no number is known then."""
+    if point not in machine.program.member_masks or not machine.is_parted(point, guard):
+        return False
+    machine.write_opaque(instruction, guard, "parted", point, machine.count(("parted", point)), differs=_ANY)
+    return True
+
+
+def _shuffle(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    if _is_parted(machine, point, instruction, guard):
+        return
     target, source, lane, *rest = instruction.operands
     value, index = machine.value(source, guard), machine.value(lane, guard)
     result: Value
@@ -257,6 +267,8 @@ def _vote(machine: Machine, point: int, instruction: Instruction, guard: ThreadS
     target, source, *_ = instruction.operands
     if not isinstance(target, Register):
         _opaque_results(machine, point, instruction, guard)
+        return
+    if _is_parted(machine, point, instruction, guard):
         return
     value = machine.value(source, guard)
     operation = instruction.operation

@@ -19,9 +19,11 @@ _LEAST = {
     f"%{name}.{axis}": least
     for name, least in (("clusterid", 0), ("nctaid", 1), ("nclusterid", 1))
     for axis in "xyz"
-}
+} | {"%smid": 0, "%nsmid": 1, "%dynamic_smem_size": 0, "%total_smem_size": 0}
 """Least numbers of special registers."""
 _LOW, _HIGH = -(1 << 31), (1 << 31) - 1
+_MOST_IN_GRID = 65535
+"""CTAs of a grid in its second and third dimension."""
 _DEEPEST = 300
 """Atoms nested deeper are variables."""
 _COMPARISONS = {
@@ -75,7 +77,8 @@ class Terms:
         return (self._variables[variable] for variable in variables_of(term))
 
     def _variable(self, name: Atom) -> Variable:
-        variable = Variable(name.digest.hex(), _least(name), _HIGH)
+        low, high = _between(name)
+        variable = Variable(name.digest.hex(), low, high)
         self._variables[variable] = name
         return variable
 
@@ -217,6 +220,21 @@ def _least(name: object) -> int:
         factors = [_least(part) for part in name.inner[1:3]]
         return prod(factors) if min(factors) >= 0 else _LOW
     return name if isinstance(name, int) else _LOW
+
+
+def _between(name: Atom) -> tuple[int, int]:
+    """Return between which numbers a variable lies: one that is read as a byte or two is no more, signed or not."""
+    match name.inner:
+        case ("param", _, _, int(size)) if size < 4:
+            return -(1 << 8 * size - 1), (1 << 8 * size) - 1
+        case ("load" | "shared", _, int(width), *_) if width < 32:
+            return -(1 << width - 1), (1 << width) - 1
+        case ("popc" | "clz", _, int(width)):
+            return 0, width
+        case ("special", str(register)) if register.endswith((".y", ".z")):
+            return _least(name), _MOST_IN_GRID
+        case _:
+            return _least(name), _HIGH
 
 
 def _holds(truth: Term) -> Claim:

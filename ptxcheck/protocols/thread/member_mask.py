@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...ir import Operand
+from ...ir import Instruction, Operand
 from ...spec import Trait
 from .divergence import WARP, Part, controlling, part_of_warp
 
@@ -35,9 +35,14 @@ def masks(view: KernelView) -> Iterator[tuple[int, Operand]]:
     """Yield the points of warp-collectives with their member masks."""
     for point, instruction in enumerate(view.body.instructions):
         if Trait.COLLECTIVE in instruction.operation.traits:
-            mask = instruction.get("member_mask") or instruction.get("mask")
+            mask = member_mask(instruction)
             if mask is not None:
                 yield point, mask
+
+
+def member_mask(instruction: Instruction) -> Operand | None:
+    """Return the mask of the lanes that a warp-collective is for, None when it has none."""
+    return instruction.get("member_mask") or instruction.get("mask")
 
 
 def misplaced_masks(view: KernelView) -> Iterator[Misplaced]:
@@ -93,4 +98,4 @@ def _is_apart(view: KernelView, other: int, above: set[int], part: Part) -> bool
     return any(branch in above for branch, _ in mine)
 
 
-__all__ = ["FULL", "Misplaced", "masks", "misplaced_masks"]
+__all__ = ["FULL", "Misplaced", "masks", "member_mask", "misplaced_masks"]

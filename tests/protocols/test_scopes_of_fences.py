@@ -1,0 +1,48 @@
+"""Fences in front of relaxed arrivals at the barrier of the cluster, and numbers of named barriers."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.verdict import Property, VerdictKind
+
+from .machine.running import kernel
+from .verifying import kind, verified
+
+REMOTE = """
+mov.u32 %r9, %tid.x; mov.u32 %r1, smem; mov.u32 %r2, %cluster_ctarank; xor.b32 %r2, %r2, 1;
+mapa.shared::cluster.u32 %r3, %r1, %r2; setp.eq.u32 %p9, %r9, 0;
+@!%p9 bra X; st.shared.u32 [%r1], %r9; X:
+{fence}
+barrier.cluster.arrive.relaxed; barrier.cluster.wait;
+ld.shared::cluster.u32 %r4, [%r3];
+barrier.cluster.arrive; barrier.cluster.wait;
+"""
+
+
+def slots(fence: str) -> VerdictKind:
+    text = kernel(REMOTE.format(fence=fence), threads=64).replace("{\n", ".reqnctapercluster 2\n{\n", 1)
+    return kind(verified(text), Property.SLOT_SAFETY)
+
+
+@pytest.mark.parametrize("fence", ["", "fence.acq_rel.cta;", "fence.sc.cta;", "membar.cta;"])
+def test_other_ctas_may_not_see_the_store(fence: str) -> None:
+    assert slots(fence) is VerdictKind.VIOLATED
+
+
+@pytest.mark.parametrize("fence", ["fence.acq_rel.cluster;", "fence.acq_rel.gpu;", "membar.gl;"])
+def test_other_ctas_see_the_store(fence: str) -> None:
+    assert slots(fence) is VerdictKind.PROVED
+
+
+@pytest.mark.parametrize(
+    ("number", "threads", "verdict"),
+    [(15, 64, VerdictKind.PROVED), (16, 64, VerdictKind.UNKNOWN), (1, 48, VerdictKind.UNKNOWN)],
+)
+def test_barriers_that_there_are(number: int, threads: int, verdict: VerdictKind) -> None:
+    body = f"""
+    mov.u32 %r9, %tid.x; mov.u32 %r1, {number}; mov.u32 %r2, {threads}; setp.ge.u32 %p1, %r9, %r2; @%p1 bra E;
+    barrier.sync %r1, %r2;
+    E:
+    """
+    assert kind(verified(kernel(body, threads=64)), Property.DEADLOCK_FREEDOM) is verdict

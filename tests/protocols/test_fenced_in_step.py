@@ -35,7 +35,7 @@ def test_fence_of_the_writer_before_the_barrier() -> None:
 def test_fence_behind_the_barrier_is_only_strict() -> None:
     outcome = simulate(Protocol((warp(0), warp(1)), 64))
     assert outcome.problems == ()
-    assert {problem.flaw for problem in outcome.strict} == {Flaw.MISSING_PROXY_FENCE}
+    assert {problem.flaw for problem in outcome.strict} == {Flaw.FENCED_BEHIND_BARRIER}
 
 
 @pytest.mark.parametrize("which", [0, 1])

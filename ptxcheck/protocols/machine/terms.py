@@ -1,8 +1,8 @@
 """Symbols of the machine as terms of the solver.
 
 Followed are sums, comparisons, choices, and operations by a constant: shifts, masks of bits side by side, high
-products, divisions. Parameters and CTA indices are signed 32-bit integers without wrap-around; everything else is a
-variable of its own, which may differ from what it is.
+products, divisions. Parameters and CTA indices are signed integers without wrap-around, of 64 bits where they are
+read as such and else of 32; everything else is a variable of its own, which may differ from what it is.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ class Terms:
             term = either or self.of(form)
             return Claim("eq", term, condition.bound, truth == (condition.relation == "eq"))
         term = self.of(form)
-        return Claim("lt", Unsigned(term) if condition.relation == "below" else term, condition.bound, truth)
+        if condition.relation == "below":
+            term = Unsigned(term, _bits_of(form))
+        return Claim("lt", term, condition.bound, truth)
 
     def _either(self, terms: Sequence[tuple[Atom, int]], constant: int) -> Term | None:
         """Return a term that is zero where the bits of two numbers together are, None when a sum is no such bits."""
@@ -125,7 +127,8 @@ class Terms:
         if kind == "below":
             terms, constant, bound = parts
             assert isinstance(bound, int)
-            return _one_if(Claim("lt", Unsigned(self._sum(terms, constant)), bound))
+            bits = _bits_of(Form(terms, constant))  # type: ignore[arg-type]
+            return _one_if(Claim("lt", Unsigned(self._sum(terms, constant), bits), bound))
         relation, terms, constant = parts
         name, bound, holds = _COMPARISONS[str(relation)]
         either = self._either(terms, constant) if name == "eq" else None  # type: ignore[arg-type]
@@ -222,6 +225,11 @@ def _least(name: object) -> int:
     return name if isinstance(name, int) else _LOW
 
 
+def _bits_of(form: Form) -> int:
+    """Return the bits of the register that a form is in, as far as its parts tell."""
+    return 64 if any(_between(name)[1] > _HIGH for name, _ in form.terms) else 32
+
+
 def _between(name: Atom) -> tuple[int, int]:
     """Return between which numbers a variable lies: one that is read as a byte or two is no more, signed or not."""
     match name.inner:
@@ -229,6 +237,8 @@ def _between(name: Atom) -> tuple[int, int]:
             return -(1 << 8 * size - 1), (1 << 8 * size) - 1
         case ("load" | "shared", _, int(width), *_) if width < 32:
             return -(1 << width - 1), (1 << width) - 1
+        case ("param", _, _, 8) | ("load", _, 64, *_):
+            return -(1 << 63), (1 << 63) - 1
         case ("popc" | "clz", _, int(width)):
             return 0, width
         case ("special", str(register)) if register.endswith((".y", ".z")):

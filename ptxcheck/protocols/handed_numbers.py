@@ -101,6 +101,43 @@ def _cannot_be_seen(write: _Moment, read: _Moment, stores: Iterable[_Moment]) ->
     )
 
 
+def replaced(protocol: Protocol, loads: Iterable[int], stores: AbstractSet[int]) -> frozenset[int]:
+    """Return at which points some byte that is loaded was last written, in a schedule of a run, by something else.
+
+    Only writes at places that are known: what is taken for granted of these loads is not so, or not if they happen.
+    """
+    read = _read_by(protocol, loads)
+    places = set(_bytes(frozenset[Span]().union(*read.values())))
+    if not any(
+        not places.isdisjoint(_bytes(_known(each)))
+        for each in _touching(protocol)
+        if each.point not in stores
+    ):
+        return frozenset()
+    met = _writes_that_meet(protocol, frozenset[Span]().union(*read.values()))
+    alone = replace(
+        protocol, strands=tuple(_with_accesses(each, read.keys(), met) for each in protocol.strands)
+    )
+    others, found = set[_Place](), set[int]()
+    for _, action in memory_steps(alone, simulate(alone).steps):
+        if (
+            isinstance(action, Access)
+            and action.point in read
+            and not others.isdisjoint(_bytes(action.reads))
+        ):
+            found.add(action.point)
+        if isinstance(action, Access) and action.point in stores:
+            others.difference_update(_bytes(action.writes))
+        else:
+            others.update(places.intersection(_bytes(_known(action))))
+    return frozenset(found)
+
+
+def _known(action: Access | Transfer) -> Iterator[Span]:
+    """Yield the bytes that an action writes if it happens, where they are known."""
+    return (span for span in action.writes if span.exact and span.start >= 0)
+
+
 def is_seen(protocol: Protocol, steps: Sequence[Step], load: int, stores: AbstractSet[int]) -> bool:
     """Tell whether what a point loads was written last by the stores at some points, in one schedule of a run."""
     read = _read_by(protocol, [load]).get(load)

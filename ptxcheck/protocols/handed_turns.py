@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from enum import Enum
 
 from .actions import Access, Action, Protocol, Span, Strand, Transfer
 from .machine.trace import Trace
@@ -20,8 +21,18 @@ from .search import MEMORY_FLAWS
 from .simulate import simulate
 
 
-def are_in_turn(protocol: Protocol, traces: Sequence[Trace], stores: AbstractSet[int]) -> bool:
-    """Tell whether all reads of rings by a run see what they were taken to see."""
+class Turns(Enum):
+    """Whether reads of rings by a run see what they were taken to see."""
+
+    KEPT = "kept"
+    """In every schedule."""
+    BROKEN = "broken"
+    """In no order of the accesses that schedules admit."""
+    OPEN = "open"
+
+
+def turns_of(protocol: Protocol, traces: Sequence[Trace], stores: AbstractSet[int]) -> Turns:
+    """Return whether all reads of rings by a run see what they were taken to see."""
     turns = {trace.rank: trace.turns for trace in traces}
     read = {
         span
@@ -33,7 +44,7 @@ def are_in_turn(protocol: Protocol, traces: Sequence[Trace], stores: AbstractSet
     if any(span.start < 0 or not span.exact for span in read) or _is_written_otherwise(
         protocol, stores, read
     ):
-        return False
+        return Turns.OPEN
     alone = replace(
         protocol, strands=tuple(_with_rings(each, turns[each.cta], stores) for each in protocol.strands)
     )
@@ -44,7 +55,9 @@ def are_in_turn(protocol: Protocol, traces: Sequence[Trace], stores: AbstractSet
         and (problem.flaw is not Flaw.EXIT_WITH_REMOTE_ACCESS or problem.point in accesses)
         for problem in (*outcome.problems, *outcome.strict)
     )
-    return not races and not outcome.memory_doubts and _follow(alone, outcome.steps, turns)
+    if races or outcome.memory_doubts:
+        return Turns.OPEN
+    return Turns.KEPT if _follow(alone, outcome.steps, turns) else Turns.BROKEN
 
 
 def _is_written_otherwise(protocol: Protocol, stores: AbstractSet[int], read: AbstractSet[Span]) -> bool:

@@ -25,8 +25,8 @@ from .equations import contradicting
 from .exits import with_copies_left_alone
 from .fences import is_proxy_fence
 from .given import with_given
-from .handed_numbers import always_seen, handed_on, is_seen
-from .handed_turns import are_in_turn
+from .handed_numbers import always_seen, handed_on, is_seen, replaced
+from .handed_turns import Turns, turns_of
 from .lane_order import is_looked_at, taken_to_be_in_step
 from .loop_rounds import LoopRounds
 from .lowered import Lowered
@@ -550,8 +550,14 @@ class _Verifier:
         if not self._program.accesses:
             return taken
         seen = set[str]()
-        if any(assumption.kind == SHARED_RING for assumption in taken):
-            seen.update({SHARED_RING} if are_in_turn(protocol, traces, self._program.ring_stores) else ())
+        rings = [assumption.point for assumption in taken if assumption.kind == SHARED_RING]
+        turns = turns_of(protocol, traces, self._program.ring_stores) if rings else Turns.OPEN
+        if turns is Turns.KEPT:
+            seen.add(SHARED_RING)
+        elif turns is Turns.BROKEN and is_in_order:
+            self._reason(
+                "what is read here from a ring in shared memory was written in another turn", rings[0]
+            )
         read = {assumption.point for assumption in taken if assumption.kind == SHARED_TABLE}
         shown = self._handed_on(protocol, read, is_in_order) if read else frozenset()
         return [
@@ -567,7 +573,12 @@ class _Verifier:
         shown = handed_on(protocol, loads, stores)
         # What an earlier run has not shown is taken for granted, whatever this one shows.
         asked = {load for load in loads - shown if (SHARED_TABLE, load) not in self._result.assumptions}
-        return shown | always_seen(protocol, asked, stores) if asked and is_in_order else shown
+        if not asked or not is_in_order:
+            return shown
+        seen = always_seen(protocol, asked, stores)
+        for load in sorted(replaced(protocol, asked - seen, stores) if asked - seen else ()):
+            self._reason("what is read here was last written by something that is not followed", load)
+        return shown | seen
 
     def _surely(
         self,

@@ -57,6 +57,7 @@ from .meanings import MEANINGS, PROPERTY_OF
 from .open_waits import open_waits
 from .outcome import Doubt, Flaw, Outcome, Problem
 from .read_values import Answers, are_possible
+from .same_values import collisions, stored_together, uniform_stores
 from .search import examine
 from .simulate import simulate
 from .spare_ctas import spare_cta
@@ -92,6 +93,7 @@ _TOLERATED = {
     Flaw.MISSED_PHASE: "lanes of a warp that come to a wait together pass it together",
 }
 _UNDECIDED = "not certain: the solver could not tell whether the branches of the run are possible together"
+_SAME_VALUE = "threads that store to the same bytes by one instruction store one value"
 _IN_STEP = "lanes of a warp run in step between their accesses of shared memory"
 
 
@@ -198,6 +200,9 @@ class _Verifier:
         """What goes wrong, or may, in runs in which a size is empty: points, and what it is."""
         self._in_excused: set[int] = set()
         """Instructions that such runs came to."""
+        self._uniform = uniform_stores(program.cfg, program.uniform)
+        self._stores_seen: set[int] = set()
+        """Stores of which it was looked at whether threads store to the same bytes."""
         self._looked_at: set[int] = set()
         """Accesses that the order of lanes was looked at for."""
         self._rounds = LoopRounds(program)
@@ -615,6 +620,8 @@ class _Verifier:
     def _note_lanes(self, traces: Sequence[Trace]) -> None:
         """Note that lanes of a warp are taken to run in step, where a run comes to accesses that no earlier one did."""
         for trace in traces:
+            for store in stored_together(self._cfg, trace, self._uniform, self._stores_seen):
+                self._tolerate_values(store)
             points = {event.point for event in trace.events if is_looked_at(self._cfg, event)}
             if not points <= self._looked_at:
                 self._looked_at |= points
@@ -622,6 +629,10 @@ class _Verifier:
                 if point is not None:
                     taken = Assumption("lanes-in-step", _IN_STEP, point)
                     self._result.tolerated.setdefault(Property.SLOT_SAFETY, {}).setdefault(_IN_STEP, taken)
+
+    def _tolerate_values(self, point: int) -> None:
+        taken = Assumption("same-value", _SAME_VALUE, point)
+        self._result.tolerated.setdefault(Property.SLOT_SAFETY, {}).setdefault(_SAME_VALUE, taken)
 
     def _note_conditions(self, outcome: Outcome, doubts: Iterable[Doubt]) -> None:
         """Note what a run that went well rests on."""
@@ -633,6 +644,8 @@ class _Verifier:
             if reason not in result.memory_doubts:
                 result.memory_doubts.append(reason)
         result.provisos.update(outcome.provisos)
+        for point in collisions(self._cfg, outcome.strict, self._uniform):
+            self._tolerate_values(point)
         for problem in outcome.strict:
             text = _TOLERATED.get(problem.flaw)
             if text is not None:

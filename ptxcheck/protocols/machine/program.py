@@ -401,6 +401,10 @@ class Program:
         points = range(0) if block == self.cfg.exit else self.cfg.blocks[block].points
         return bool(points) and self._facts.uniform(points[0], register) <= Uniformity.WARP
 
+    def uniform(self, point: int, register: Register) -> Uniformity:
+        """Return the largest groups of threads that read one number in a register at a point."""
+        return self._facts.uniform(point, register)
+
     def join(self, block: int) -> int:
         """Return the block where the sides of a branch meet: its immediate post-dominator."""
         parent = self.cfg.postdominators.parent[block]

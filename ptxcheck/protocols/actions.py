@@ -241,6 +241,8 @@ class Fence:
     acquires: bool = False
     proxy: bool = False
     """Generic accesses of shared memory against later ones through the async proxy."""
+    of_others: bool = False
+    """Of a proxy fence: those of others alone, as the side that acquires them does."""
     inits: bool = False
     """`fence.mbarrier_init`."""
     wide: bool = True

@@ -27,7 +27,7 @@ def _fence(occurrence: Occurrence) -> Iterator[Action]:
 
 def _proxy(occurrence: Occurrence) -> Iterator[Action]:
     if is_proxy_fence(occurrence.operation):
-        yield Fence(occurrence.point, proxy=True)
+        yield Fence(occurrence.point, proxy=True, of_others=occurrence.operation.has(Mod.ACQUIRE))
 
 
 def _mbarrier_init(occurrence: Occurrence) -> Iterator[Action]:

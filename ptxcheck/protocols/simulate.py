@@ -317,8 +317,10 @@ class _Simulation:
             clock[rows] = seen[rows]
         if action.proxy:
             clock[Row.CROSSED] = np.maximum(clock[Row.CROSSED], clock[Row.VISIBLE])
-            clock[Row.FENCED, runner.index] = runner.at
-            place = self._components.work_of("cp.async", runner.index)
+            place = None
+            if not action.of_others:
+                clock[Row.FENCED, runner.index] = runner.at
+                place = self._components.work_of("cp.async", runner.index)
             if place is not None:
                 clock[Row.FENCED, place] = clock[Row.VISIBLE, place]
         runner.clock = clock

@@ -61,3 +61,17 @@ def test_bytes_between_and_behind(instruction: str, at: int) -> None:
 
 def test_lines_at_a_distance_that_the_host_passes() -> None:
     assert slots(LOAD.format(", %r6"), 4096) is VerdictKind.UNKNOWN
+
+
+TRANSPOSED = "shl.b32 %r7, %r9, 4; add.u32 %r7, %r1, %r7; "
+
+
+@pytest.mark.parametrize(
+    ("count", "registers", "lanes"), [("x1", "{{%r10}}", 8), ("x2", "{{%r10, %r11}}", 16)]
+)
+def test_columns_that_stmatrix_stores(count: str, registers: str, lanes: int) -> None:
+    instruction = (
+        TRANSPOSED + f"stmatrix.sync.aligned.m16n8.{count}.trans.shared.b8 [%r7], {registers};"
+    ).format()
+    assert slots(instruction, 16 * lanes - 4) is VerdictKind.VIOLATED
+    assert slots(instruction, 16 * lanes) is VerdictKind.PROVED

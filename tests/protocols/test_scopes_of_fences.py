@@ -46,3 +46,32 @@ def test_barriers_that_there_are(number: int, threads: int, verdict: VerdictKind
     E:
     """
     assert kind(verified(kernel(body, threads=64)), Property.DEADLOCK_FREEDOM) is verdict
+
+
+STORED = """
+mov.u32 %r9, %tid.x; mov.u32 %r1, smem; setp.eq.u32 %p9, %r9, 0; ld.param.u64 %rd1, [p];
+@!%p9 bra X; st.shared.u32 [%r1], %r9; X: {written}
+bar.sync 0;
+setp.ne.u32 %p8, %r9, 32; @%p8 bra E; {copied}
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 16;
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+E:
+"""
+RELEASE = "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;"
+ACQUIRE = "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;"
+
+
+@pytest.mark.parametrize(
+    ("written", "copied", "verdict"),
+    [
+        ("fence.proxy.async.shared::cta;", "", VerdictKind.PROVED),
+        (RELEASE, ACQUIRE, VerdictKind.PROVED),
+        (ACQUIRE, "", VerdictKind.VIOLATED),
+        ("", ACQUIRE, VerdictKind.VIOLATED),
+    ],
+)
+def test_the_side_that_acquires_is_not_that_of_the_writer(
+    written: str, copied: str, verdict: VerdictKind
+) -> None:
+    body = STORED.format(written=written, copied=copied)
+    assert kind(verified(kernel(body, threads=64)), Property.SLOT_SAFETY) is verdict

@@ -23,7 +23,8 @@ _ACCESSING = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC, Trait.ASYNC})
 _BULK = frozenset({Op.CP_ASYNC_BULK, Op.CP_ASYNC_BULK_TENSOR, Op.CP_REDUCE_ASYNC_BULK})
 _MATRIX = frozenset({Op.LDMATRIX, Op.STMATRIX})
 _NUMBER = re.compile(r"\d+")
-_ROWS = {".m8n8": 8, ".m8n16": 8, ".m16n16": 16}
+_ROWS = {".m8n8": 8, ".m8n16": 8, ".m16n8": 8, ".m16n16": 16}
+"""Addresses for one matrix; those of `.m16n8` are of its columns."""
 WARP = 32
 ROW_BYTES = 16
 TENSOR_BYTES = 16

@@ -42,6 +42,7 @@ from .machine.solver import SolverOracle
 from .machine.symbol import Atom, Condition, Decisions, Form, ImpossibleError, show_atom, show_parameter
 from .machine.trace import (
     GLOBAL_LOAD,
+    GLOBAL_SCALE,
     SHARED_LOAD,
     SHARED_RING,
     SHARED_TABLE,
@@ -598,13 +599,15 @@ class _Verifier:
         That CTAs of a cluster agree is among the decisions of the path, and nothing else to take for granted.
         """
         taken = [assumption for assumption in taken if assumption.kind != WHOLE_CLUSTERS]
-        harmless = {SHARED_LOAD, GLOBAL_LOAD} if only_accesses(outcome.problems) else {SHARED_LOAD}
+        # Scales are no numbers of rounds: that the host likes them so is all that the run needs of memory.
+        harmless = {SHARED_LOAD, GLOBAL_SCALE}
+        harmless |= {GLOBAL_LOAD} if only_accesses(outcome.problems) else set()
         stores = self._program.table_stores | self._program.spread_stores
         tables = {each.point for each in taken if each.kind == SHARED_TABLE}
         taken = [assumption for assumption in taken if assumption.kind != SHARED_TABLE]
         if any(assumption.kind not in harmless for assumption in taken):
             return
-        taken = [assumption for assumption in taken if assumption.kind != GLOBAL_LOAD]
+        taken = [assumption for assumption in taken if assumption.kind not in (GLOBAL_LOAD, GLOBAL_SCALE)]
         for problem in outcome.problems:
             steps = problem.schedule or outcome.steps
             if (

@@ -135,6 +135,43 @@ def test_behind_a_run_that_may_be_impossible_others_are_made() -> None:
     )
 
 
+CHOSEN = """
+    ld.param.u64 %rd1, [p]; setp.ne.u64 %p3, %rd1, 0;
+    selp.b32 %r5, %r3, {other}, %p3; mov.b32 %f1, %r5; setp.eq.f32 %p2, %f1, 0f00000000;
+"""
+"""A scale that is passed in one of two ways."""
+
+
+SCALES = """
+    ld.param.u64 %rd1, [p]; ld.param.u32 %r4, [m]; ld.param.f32 %f3, [n];
+    setp.eq.u32 %p3, %r4, 0; mov.f32 %f2, 0f00000000;
+    ld.global.f32 %f1, [%rd1]; setp.{first}.f32 %p2, %f1, %f2; @!%p2 bra C;
+    selp.f32 %f1, %f3, %f1, %p3; setp.{then}.f32 %p2, %f1, %f2; @!%p2 bra C;
+    ld.global.f32 %f1, [%rd1+4]; setp.{last}.f32 %p2, %f1, %f2; @!%p2 bra C;
+"""
+"""One scale alone, that or a parameter, and another scale."""
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "last", "expected"),
+    [
+        ("eq", "eq", "eq", VerdictKind.VIOLATED),
+        ("neu", "neu", "neu", VerdictKind.VIOLATED),
+        ("eq", "neu", "eq", VerdictKind.UNKNOWN),
+        ("eq", "eq", "neu", VerdictKind.UNKNOWN),
+    ],
+    ids=["all are zero", "none is zero", "one is zero and may not be", "one is zero and another is not"],
+)
+def test_scales_are_zero_as_the_host_likes(first: str, then: str, last: str, expected: VerdictKind) -> None:
+    """Two scales in memory may be one: that only one of them is zero is not known to be possible."""
+    body = INIT + f"""
+        .reg .f32 %f<4>; {SCALES.format(first=first, then=then, last=last)} bra E;
+        C: mbarrier.arrive.shared.b64 _, [%r1];
+        E:
+    """ + WAIT.format(name="0", parity=0)  # fmt: skip
+    assert _deadlock(body) is expected
+
+
 @pytest.mark.parametrize(
     ("compared", "expected"),
     [
@@ -150,6 +187,8 @@ def test_behind_a_run_that_may_be_impossible_others_are_made() -> None:
         ("cvt.rn.f32.u32 %f1, %r3; setp.lt.f32 %p2, %f1, 0f00000000;", VerdictKind.UNKNOWN),
         ("mov.b32 %f1, %r3; setp.neu.f32 %p2, %f1, %f1;", VerdictKind.UNKNOWN),
         ("mov.b32 %f1, %r3; setp.lt.f32 %p2, %f1, 0f3F800000;", VerdictKind.VIOLATED),
+        (CHOSEN.format(other="%r4"), VerdictKind.VIOLATED),
+        (CHOSEN.format(other="1065353216"), VerdictKind.UNKNOWN),
         ("mov.b32 %f1, %r3; mov.b32 %f2, %r4; setp.lt.f32 %p2, %f1, %f2;", VerdictKind.VIOLATED),
     ],
 )

@@ -7,9 +7,10 @@ loads, the two may be related in a way that the solver does not see.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
+from .scales import possible_scales
 from .symbol import LOOPS, Atom, Condition, Form, plus
 from .terms import Terms
 
@@ -28,17 +29,21 @@ _ROUNDING = 1 << 30
 """Masks from here on round a number down; smaller ones leave some of its bits."""
 
 
-def doubt_of(path: Iterable[tuple[Condition, bool]], free: AbstractSet[str] = frozenset()) -> Atom | None:
+def doubt_of(path: Collection[tuple[Condition, bool]], free: AbstractSet[str] = frozenset()) -> Atom | None:
     """Return an atom that may not have the numbers that the solver gives it, as it does not follow it, or None.
 
     An operation may have no such result at all (no word has 33 bits), or none that agrees with what else is computed
     from the same. Where nothing else depends on the same, these give either of their truths: comparisons of
-    floating-point numbers that nothing is behind, and operations that are `free`.
+    floating-point numbers that nothing is behind, and operations that are `free`. So do comparisons of scales.
     """
     variables = variables_of(path)
     sources = {atom: frozenset(sources_of(atom)) for atom in variables}
+    scales = possible_scales(path)
+    others = {source for atom in variables if atom not in scales for source in sources[atom]}
+    if any(not others.isdisjoint(each) for each in scales.values()):
+        scales = {}
     for atom in variables:
-        if atom[0] in SOURCES:
+        if atom[0] in SOURCES or atom in scales:
             continue
         is_free = atom[0] in free or _is_free_order(atom)
         if not is_free or any(other != atom and sources[atom] & sources[other] for other in variables):
@@ -52,8 +57,17 @@ def _is_free_order(atom: Atom) -> bool:
         return False
     _, _, *compared = atom.inner
     known = [each for each in compared if isinstance(each, int)]
-    inputs = {each for each in compared if isinstance(each, Atom) and each[0] in SOURCES}
+    inputs = {each for each in compared if _is_input(each)}
     return len(known) + len(inputs) == 2 and len(known) < 2 and all(map(_is_finite, known))
+
+
+def _is_input(part: object) -> bool:
+    """Tell whether a part is an atom that nothing is behind, or one of two such, whichever is chosen."""
+    if not isinstance(part, Atom):
+        return False
+    if part[0] == "selp":
+        return part[2] != part[3] and all(map(_is_input, part.inner[2:]))
+    return part[0] in SOURCES
 
 
 def _is_finite(pattern: int) -> bool:

@@ -63,6 +63,7 @@ from .resolve import (
 )
 from .rings import Rings
 from .same_loops import keys_behind
+from .scales import scale_of
 from .special import special_register
 from .steady import keep_steady
 from .symbol import (
@@ -81,6 +82,7 @@ from .symbol import (
 from .table import ParkError, Table
 from .trace import (
     GLOBAL_LOAD,
+    GLOBAL_SCALE,
     OFFSET_MASK,
     RANK_SHIFT,
     SHARED_LOAD,
@@ -846,7 +848,7 @@ class Machine:
             self.assume(SHARED_LOAD, note, point)
         if origin & FROM_GLOBAL:
             note = "numbers in global memory that decide branches do not change while the kernel runs"
-            self.assume(GLOBAL_LOAD, note, point)
+            self.assume(GLOBAL_LOAD if scale_of(condition) is None else GLOBAL_SCALE, note, point)
 
     def concrete(self, value: Value, threads: ThreadSet, point: int) -> Value:
         """Return a value with the predicates that it depends on decided."""

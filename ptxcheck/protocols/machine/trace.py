@@ -33,6 +33,8 @@ SHARED_LOAD = "shared-load"
 """Kind of the assumption that all roles read the same values from shared memory, in the same order."""
 GLOBAL_LOAD = "global-load"
 """Kind of the assumption that numbers in global memory do not change while the kernel runs."""
+GLOBAL_SCALE = "global-scale"
+"""The same of floating-point numbers that are compared with zero."""
 SHARED_TABLE = "shared-table"
 SHARED_RING = "shared-ring"
 """Kind of the assumption that nothing but stores to constant places writes the numbers that were read."""
@@ -145,6 +147,7 @@ class Trace:
 
 __all__ = [
     "GLOBAL_LOAD",
+    "GLOBAL_SCALE",
     "OFFSET_MASK",
     "PARAM_WINDOW",
     "RANK_SHIFT",

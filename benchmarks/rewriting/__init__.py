@@ -1,0 +1,1 @@
+"""Ways to write a kernel in other words: verdicts must not contradict each other."""

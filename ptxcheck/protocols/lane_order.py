@@ -48,11 +48,6 @@ def taken_to_be_in_step(cfg: Cfg, trace: Trace) -> int | None:
     return None
 
 
-def is_looked_at(cfg: Cfg, event: Event) -> bool:
-    """Tell whether an event is an access, or a copy, that the order of lanes matters for."""
-    return event.access is not None or cfg.instructions[event.point].operation.op is Op.CP_ASYNC
-
-
 @dataclass(slots=True)
 class _Touched:
     """For each byte the last thread that wrote and read it, and how often that had met others by then."""

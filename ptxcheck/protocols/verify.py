@@ -27,7 +27,7 @@ from .fences import is_proxy_fence
 from .given import with_given
 from .handed_numbers import always_seen, handed_on, is_seen, replaced
 from .handed_turns import Turns, turns_of
-from .lane_order import is_looked_at, taken_to_be_in_step
+from .lane_order import taken_to_be_in_step
 from .loop_rounds import LoopRounds
 from .lowered import Lowered
 from .lowering import build_protocol
@@ -204,8 +204,6 @@ class _Verifier:
         self._uniform = uniform_stores(program.cfg, program.uniform)
         self._stores_seen: set[int] = set()
         """Stores of which it was looked at whether threads store to the same bytes."""
-        self._looked_at: set[int] = set()
-        """Accesses that the order of lanes was looked at for."""
         self._rounds = LoopRounds(program)
         self._is_plain = True
         """Every decision was on one symbol against a number, where wrap-around does not matter."""
@@ -621,17 +619,21 @@ class _Verifier:
                 yield problem
 
     def _note_lanes(self, traces: Sequence[Trace]) -> None:
-        """Note that lanes of a warp are taken to run in step, where a run comes to accesses that no earlier one did."""
+        """Note that lanes of a warp are taken to run in step.
+
+        Every run is looked at: which bytes two lanes touch goes by the rounds of the loops before.
+        """
         for trace in traces:
             for store in stored_together(self._cfg, trace, self._uniform, self._stores_seen):
                 self._tolerate_values(store)
-            points = {event.point for event in trace.events if is_looked_at(self._cfg, event)}
-            if not points <= self._looked_at:
-                self._looked_at |= points
-                point = taken_to_be_in_step(self._cfg, trace)
-                if point is not None:
-                    taken = Assumption("lanes-in-step", _IN_STEP, point)
-                    self._result.tolerated.setdefault(Property.SLOT_SAFETY, {}).setdefault(_IN_STEP, taken)
+        tolerated = self._result.tolerated
+        if _IN_STEP in tolerated.get(Property.SLOT_SAFETY, {}):
+            return
+        points = (taken_to_be_in_step(self._cfg, trace) for trace in traces)
+        point = next((each for each in points if each is not None), None)
+        if point is not None:
+            taken = Assumption("lanes-in-step", _IN_STEP, point)
+            tolerated.setdefault(Property.SLOT_SAFETY, {})[_IN_STEP] = taken
 
     def _tolerate_values(self, point: int) -> None:
         taken = Assumption("same-value", _SAME_VALUE, point)

@@ -222,7 +222,7 @@ def _judged(task: _Task) -> _Answer:
     holds = frozenset(verdict.property for verdict in verdicts if verdict.kind in HOLDS)
     if worst is Outcome.UNKNOWN and task.known and task.known <= holds:
         worst = Outcome.PARTLY
-    contract = frozenset(show_equations(result.verification))
+    contract = frozenset((*show_equations(result.verification), *_sizes(result.verification)))
     tolerated = _tolerated(result.verification)
     found = frozenset(each.property.value for each in verdicts if each.kind is VerdictKind.VIOLATED)
     if task.said is not None and worst is not Outcome.VIOLATED:
@@ -246,6 +246,11 @@ def _tolerated(verification: Verification) -> Counter[str]:
     named = (text for kinds in verification.tolerated.values() for text in kinds)
     chosen = (each.text for (kind, _), each in verification.assumptions.items() if kind == ELECT)
     return Counter([*(flaw for flaw, _ in places), *named, *chosen])
+
+
+def _sizes(verification: Verification) -> Iterator[str]:
+    """Yield what sizes have to be, because the kernel goes wrong for others, without how it goes wrong."""
+    yield from (each.text.partition(":")[0] for each in verification.required.values())
 
 
 def _asked_for(task: _Task) -> frozenset[str]:

@@ -251,7 +251,7 @@ def _kinds_of_fence(cfg: Cfg, point: int, together: bool) -> tuple[Kind, ...]:
         return (Kind.READ_GLOBAL, Kind.FENCES)
     if not is_proxy_fence(instruction) or not together:
         return (Kind.ANYTHING,)
-    return () if is_fenced_before(cfg, point) else (Kind.FENCES,)
+    return () if is_fenced_before(cfg, point, copies=False) else (Kind.FENCES,)
 
 
 def follows_bulk_copy(cfg: Cfg, point: int) -> bool:
@@ -274,11 +274,17 @@ def is_proxy_fence(instruction: Instruction) -> bool:
 
 
 _READ_ONLY = (".param", ".const")
-_UNFENCED = frozenset({Op.CP_ASYNC, Op.CP_ASYNC_WAIT_GROUP, Op.CP_ASYNC_WAIT_ALL, Op.CALL, Op.OPAQUE})
+_THREAD_COPIES = frozenset({Op.CP_ASYNC, Op.CP_ASYNC_WAIT_GROUP, Op.CP_ASYNC_WAIT_ALL})
+_UNFENCED = frozenset({Op.CALL, Op.OPAQUE})
 
 
-def is_fenced_before(cfg: Cfg, point: int) -> bool:
-    """Tell whether a thread has accessed nothing in its own order since its last proxy fence, or at all."""
+def is_fenced_before(cfg: Cfg, point: int, *, copies: bool = True) -> bool:
+    """Tell whether a thread has accessed nothing in its own order since its last proxy fence, or at all.
+
+    Without `copies`, what it brought by `cp.async` does not count. A fence behind the barrier is enough for that, as
+    released kernels for sm_90a have it.
+    """
+    unfenced = _UNFENCED | _THREAD_COPIES if copies else _UNFENCED
     seen: set[int] = set()
     work = [point]
     while work:
@@ -293,7 +299,7 @@ def is_fenced_before(cfg: Cfg, point: int) -> bool:
                 instruction.operation.traits & _ACCESSES
                 and instruction.operation.slots.get("space") not in _READ_ONLY
             )
-            if is_access or instruction.operation.op in _UNFENCED:
+            if is_access or instruction.operation.op in unfenced:
                 return False
             seen.add(each)
             work.append(each)

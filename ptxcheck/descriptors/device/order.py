@@ -223,10 +223,16 @@ def _unmet(maps: DeviceMaps, first: int, then: int, text: str) -> Iterator[Gap]:
     near = len(a.warps) == 1 and a.warps == b.warps
     barriers = maps.block_barriers | (maps.warp_barriers if near else frozenset())
     if escapes(view, a, first, then, [barriers]):
-        is_copy = any(copy.point == then for copy in maps.copies_out)
-        by_others = is_copy and _is_one(a) and bool(b.threads & ~a.threads or a.is_elected)
+        one, many, where = (a, b, then) if _is_one(a) else (b, a, first)
+        by_others = _is_one(one) and bool(many.threads & ~one.threads) and _is_by_all(maps, where)
         is_sure = by_others and not any(_lies_between(view, first, each, then) for each in barriers)
         yield Gap(GapKind.MAKING, then, first, text, Certainty.WRONG if is_sure else Certainty.OPEN)
+
+
+def _is_by_all(maps: DeviceMaps, point: int) -> bool:
+    """Tell whether every thread that may execute a step of making a map does: copies want the whole warp."""
+    is_copy = any(copy.point == point for copy in maps.copies_out)
+    return is_copy or maps.view.facts.execution(point).exact
 
 
 def _lies_between(view: KernelView, first: int, point: int, then: int) -> bool:

@@ -1,7 +1,7 @@
 """A tensor map that one thread makes in shared memory and a warp copies out, with nothing where they meet.
 
 Checks: `tensormap.cp_fenceproxy` of a map of which one thread has replaced a field, with no barrier of the warp or the
-block on any way between the two.
+block on any way between the two; and a field that one thread replaces where others have stored zeros before.
 Why: `.sync` lets the lanes of the warp wait for each other, and orders no access of one lane for another, as a barrier
 does. CUTLASS and Triton have `bar.warp.sync` there.
 Source: PTX ISA 9.7.14.2 (`bar.warp.sync` guarantees memory ordering), 9.7.14.17.
@@ -34,9 +34,9 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     since="0.2",
     section="PTX ISA 9.7.14.2, 9.7.14.17",
-    summary="A warp copies out a tensor map that one of its threads has just changed, with no barrier between.",
-    consequence="Other lanes may copy what was there before the change.",
-    advice="Put `bar.warp.sync` (`__syncwarp`) between the last `tensormap.replace` and `tensormap.cp_fenceproxy`.",
+    summary="Threads take turns in making a tensor map, with no barrier between.",
+    consequence="Lanes may copy what was there before a change, or clear the field behind it.",
+    advice="Put `bar.warp.sync` (`__syncwarp`) before the first `tensormap.replace` and behind the last.",
     bad=_BAD,
     good=KERNEL,
     check=check,

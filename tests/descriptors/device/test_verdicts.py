@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptxcheck.descriptors.device import descriptor_verdicts
 from ptxcheck.verdict import Property, VerdictKind
 
-from .kernels import COPY, kernel, view
+from .kernels import COPY, FILL, kernel, view
 
 LEGALITY, RANK, ORDER = (
     Property.DESCRIPTOR_LEGALITY, Property.DESCRIPTOR_RANK, Property.DESCRIPTOR_ORDER,
@@ -120,6 +120,15 @@ class TestOrder:
     def test_no_barrier_of_the_warp_before_the_copy(self) -> None:
         text = kernel().replace("COPY:\n    bar.warp.sync -1;", "COPY:")
         assert kinds(text)[ORDER] is VerdictKind.VIOLATED
+
+    def test_no_barrier_of_the_warp_behind_the_zeros(self) -> None:
+        alone = FILL.replace("    bar.warp.sync -1;\n", "")
+        assert kinds(kernel(fill=alone))[ORDER] is VerdictKind.VIOLATED
+        some = (
+            FILL.replace("bar.warp.sync", "setp.gt.u32 %p4, %r20, 5;\n    @%p4 bra ON;\n    bar.warp.sync")
+            + "ON:"
+        )
+        assert kinds(kernel(fill=some))[ORDER] is VerdictKind.UNKNOWN
 
     def test_a_barrier_of_the_warp_on_some_ways_to_the_copy(self) -> None:
         some = "COPY:\n    setp.gt.u32 %p2, %r20, 5;\n    @%p2 bra ON;\n    bar.warp.sync -1;\nON:"

@@ -37,6 +37,13 @@ _CP_GROUPS = _CP_WAITS | {Op.CP_ASYNC_COMMIT_GROUP}
 _LOADS = frozenset({Op.TCGEN05_LD, Op.TCGEN05_LD_RED})
 _ARRIVALS = frozenset({Kind.EXPECTS, Kind.ARRIVES})
 _WAITS = frozenset({Kind.AWAITS, Kind.AWAITS_ALIKE})
+_COMMITS = frozenset({Op.CP_ASYNC_COMMIT_GROUP, Op.CP_ASYNC_BULK_COMMIT_GROUP})
+_UNRELATED: tuple[tuple[set[Kind], set[Kind]], ...] = (
+    ({Kind.FENCES}, {Kind.EXPECTS}),
+    ({Kind.ENDS_TENSOR}, {Kind.INITIALISES}),
+    ({Kind.ENDS_TENSOR}, {Kind.INVALIDATES}),
+)
+"""Nobody learns of the first by the second: a phase that lacks bytes cannot end, and others come behind a meeting."""
 _LANES = 128
 """Of tensor memory: each warp of a warpgroup has a quarter of its own."""
 _LATER = "later"
@@ -222,15 +229,20 @@ class Redundancy:
             return None
         if self.subject.statement(step) == mutant.statement:
             return "It changes places with a statement that is the same."
-        a, b = (_ORDERS.get(_key(self.cfg.instructions[point])) for point in (mutant.point, step))
-        if a is None or b is None or (a is b and a is not _Orders.TENSOR):
-            return None
-        copies_in = Op.CP_ASYNC_COMMIT_GROUP
-        if {a, b} == {_Orders.COPIES, _Orders.PROXIES} and all(
-            self.cfg.instructions[point].operation.op is not copies_in for point in (mutant.point, step)
-        ):
+        if not self._may_change_places(mutant.point, step):
             return None
         return "It changes places with a statement that orders other operations, with nothing between."
+
+    def _may_change_places(self, point: int, step: int) -> bool:
+        """Tell whether two statements of one thread order operations that have nothing to do with each other."""
+        kinds = [set(self.meetings.straight((0, None), (each,)).kinds) for each in (point, step)]
+        if any((kinds[0], kinds[1]) in (pair, pair[::-1]) for pair in _UNRELATED):
+            return True
+        a, b = (_ORDERS.get(_key(self.cfg.instructions[each])) for each in (point, step))
+        if a is None or b is None or (a is b and a is not _Orders.TENSOR):
+            return False
+        commits = any(self.cfg.instructions[each].operation.op in _COMMITS for each in (point, step))
+        return commits or not ({a, b} == {_Orders.COPIES, _Orders.PROXIES} or _Orders.MAPS in (a, b))
 
     def _step(self, mutant: Mutant) -> int | None:
         """Return the one statement that another one changed places with."""
@@ -353,6 +365,7 @@ class _Orders(Enum):
     PRODUCTS = auto()
     TENSOR = auto()
     PROXIES = auto()
+    MAPS = auto()
 
 
 _Key: TypeAlias = tuple[Op, str]
@@ -366,6 +379,7 @@ _ORDERS: Mapping[_Key, _Orders] = {
     (Op.WGMMA_WAIT_GROUP, ""): _Orders.PRODUCTS,
     (Op.TCGEN05_WAIT, ""): _Orders.TENSOR,
     (Op.FENCE_PROXY, ".async"): _Orders.PROXIES,
+    (Op.FENCE_PROXY, ".tensormap::generic"): _Orders.MAPS,
 }
 """`cp.async` writes as its thread would: its end must come before a proxy fence."""
 

@@ -6,13 +6,14 @@ hangs with fewer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..op import Op
-from .actions import Action, Protocol, Registers
+from .actions import WARPS_OF_A_TEAM, Action, Protocol, Registers, Strand
 from .clock import Clock, Row
 from .lowering import Lower, Occurrence
+from .machine.trace import NotFollowedError
 from .outcome import Flaw
 from .phases import Actor
 from .record import Record
@@ -32,6 +33,24 @@ class _Change:
     before: Clock
     number: int
     """Number of the action in its strand, counted from one."""
+
+
+def check_warpgroups(strands: Iterable[Strand]) -> None:
+    """Raise NotFollowedError where the warps of a warpgroup do not change their registers together, as whole warps."""
+    changes: dict[tuple[int, int], dict[int, list[tuple[int, int]]]] = {}
+    for strand in strands:
+        team = changes.setdefault((strand.cta, strand.warp // WARPS_OF_A_TEAM), {})
+        own = [(action.count, action.point) for action in strand.actions if isinstance(action, Registers)]
+        for count, point in own if strand.warp in team and own != team[strand.warp] else ():
+            raise NotFollowedError(
+                f"some lanes of a warp change to {count} registers, and others do not", point
+            )
+        team[strand.warp] = own
+    for team in changes.values():
+        first, *others = team.values()
+        points = [point for own in team.values() for _, point in own]
+        if any([count for count, _ in own] != [count for count, _ in first] for own in others):
+            raise NotFollowedError("warps of a warpgroup change their registers differently", points[0])
 
 
 class RegisterPool:

@@ -136,8 +136,10 @@ class _Simulation:
         while moved:
             moved = False
             for runner in self._runners:
+                had_ended = runner.ended
                 while self._advance(runner):
                     moved = True
+                moved |= runner.ended and not had_ended  # others may wait for all that have not ended
 
     def _advance(self, runner: _Runner) -> bool:
         """Do the next action of a strand; False when it is blocked or done."""

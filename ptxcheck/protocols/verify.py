@@ -58,6 +58,7 @@ from .meanings import MEANINGS, PROPERTY_OF
 from .open_waits import open_waits
 from .outcome import Doubt, Flaw, Outcome, Problem
 from .read_values import Answers, are_possible
+from .registers import check_warpgroups
 from .same_values import collisions, stored_together, uniform_stores
 from .search import examine
 from .simulate import simulate
@@ -519,6 +520,7 @@ class _Verifier:
 
     def _judge(self, traces: tuple[Trace, ...]) -> tuple[Protocol, Outcome]:
         built = build_protocol(self._cfg, traces, MEANINGS, self._loads, self._registers, self._lowered)
+        check_warpgroups(built.strands)
         protocol = with_given(built, self._given)
         outcome = self._seen.get(protocol)
         if outcome is not None:

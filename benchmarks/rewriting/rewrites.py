@@ -188,7 +188,8 @@ def _flipped_twice(instruction: Instruction, number: int) -> str | None:
 
 def _computed_place(instruction: Instruction, number: int) -> str | None:
     """The address of an mbarrier as a sum that is computed in front; the barrier is one of the CTA itself."""
-    address = instruction.get("mbar")
+    is_of_barrier = Trait.MBARRIER in instruction.operation.traits
+    address = instruction.get("mbar") or (instruction.get("addr") if is_of_barrier else None)
     if not isinstance(address, Address) or address.extra or "cluster" in _parts(instruction):
         return None
     if not isinstance(address.base, (Register, Symbol)) or instruction.guard is not None:

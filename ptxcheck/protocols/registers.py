@@ -35,22 +35,28 @@ class _Change:
     """Number of the action in its strand, counted from one."""
 
 
-def check_warpgroups(strands: Iterable[Strand]) -> None:
-    """Raise NotFollowedError where the warps of a warpgroup do not change their registers together, as whole warps."""
+def changed_apart(strands: Iterable[Strand]) -> int | None:
+    """Return where warps of a warpgroup change their registers in other ways than the others, or None.
+
+    All warps of a warpgroup have to execute one `setmaxnreg` (PTX ISA 9.7.19.5), which attention of CUTLASS does not
+    keep: roles of one warp have numbers of their own. Raises NotFollowedError where lanes of a warp do not agree.
+    """
     changes: dict[tuple[int, int], dict[int, list[tuple[int, int]]]] = {}
     for strand in strands:
         team = changes.setdefault((strand.cta, strand.warp // WARPS_OF_A_TEAM), {})
         own = [(action.count, action.point) for action in strand.actions if isinstance(action, Registers)]
-        for count, point in own if strand.warp in team and own != team[strand.warp] else ():
+        known = team.setdefault(strand.warp, own)
+        if own != known:
+            count, point = (own or known)[0]
             raise NotFollowedError(
                 f"some lanes of a warp change to {count} registers, and others do not", point
             )
-        team[strand.warp] = own
     for team in changes.values():
         first, *others = team.values()
         points = [point for own in team.values() for _, point in own]
         if any([count for count, _ in own] != [count for count, _ in first] for own in others):
-            raise NotFollowedError("warps of a warpgroup change their registers differently", points[0])
+            return points[0]
+    return None
 
 
 class RegisterPool:

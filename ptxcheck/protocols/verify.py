@@ -58,7 +58,7 @@ from .meanings import MEANINGS, PROPERTY_OF
 from .open_waits import open_waits
 from .outcome import Doubt, Flaw, Outcome, Problem
 from .read_values import Answers, are_possible
-from .registers import check_warpgroups
+from .registers import changed_apart
 from .same_values import collisions, stored_together, uniform_stores
 from .search import examine
 from .simulate import simulate
@@ -96,6 +96,7 @@ _TOLERATED = {
 }
 _UNDECIDED = "not certain: the solver could not tell whether the branches of the run are possible together"
 _SAME_VALUE = "threads that store to the same bytes by one instruction store one value"
+_REGISTERS_OF_ROLES = "warps of a warpgroup may change their registers one by one"
 _IN_STEP = "lanes of a warp run in step between their accesses of shared memory"
 
 
@@ -520,7 +521,7 @@ class _Verifier:
 
     def _judge(self, traces: tuple[Trace, ...]) -> tuple[Protocol, Outcome]:
         built = build_protocol(self._cfg, traces, MEANINGS, self._loads, self._registers, self._lowered)
-        check_warpgroups(built.strands)
+        self._note_registers(changed_apart(built.strands))
         protocol = with_given(built, self._given)
         outcome = self._seen.get(protocol)
         if outcome is not None:
@@ -640,6 +641,14 @@ class _Verifier:
     def _tolerate_values(self, point: int) -> None:
         taken = Assumption("same-value", _SAME_VALUE, point)
         self._result.tolerated.setdefault(Property.SLOT_SAFETY, {}).setdefault(_SAME_VALUE, taken)
+
+    def _note_registers(self, point: int | None) -> None:
+        """Note where warps of a warpgroup change their registers in different ways."""
+        if point is not None:
+            taken = Assumption("registers-of-warpgroup", _REGISTERS_OF_ROLES, point)
+            self._result.tolerated.setdefault(Property.DEADLOCK_FREEDOM, {}).setdefault(
+                _REGISTERS_OF_ROLES, taken
+            )
 
     def _note_conditions(self, outcome: Outcome, doubts: Iterable[Doubt]) -> None:
         """Note what a run that went well rests on."""

@@ -32,7 +32,7 @@ CHANGE = "setmaxnreg.dec.sync.aligned.u32 40;"
     [
         ("setp.gt.u32 %p1, %r9, 1023;", VerdictKind.PROVED),
         ("setp.gt.u32 %p1, %r9, 127;", VerdictKind.PROVED),
-        ("setp.gt.u32 %p1, %r9, 63;", VerdictKind.UNKNOWN),
+        ("setp.gt.u32 %p1, %r9, 63;", VerdictKind.ASSUMES),
         ("setp.eq.u32 %p1, %r9, 0;", VerdictKind.UNKNOWN),
     ],
 )

@@ -16,8 +16,7 @@ from .actions import Protocol
 from .machine.paths import Plan, Rounds
 from .machine.program import Program
 from .machine.resolve import leaves
-from .machine.solver import OF_HOST
-from .machine.symbol import Condition
+from .machine.symbol import OF_HOST, Condition
 from .stages import Points, Ring, joined, stages_of
 
 _FIRST = tuple(map(Rounds, (3, 1, 0, 2, 5)))

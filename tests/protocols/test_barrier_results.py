@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptxcheck.verdict import Property, VerdictKind
 
 from .machine.running import kernel
-from .verifying import kind, verified
+from .verifying import deadlock, kind, verified
 
 REDUCED = """
 mov.u32 %r9, %tid.x; shr.u32 %r2, %r9, 5; add.u32 %r2, %r2, 2; setp.lt.u32 %p1, %r9, 32;
@@ -23,10 +23,6 @@ brev.b32 %r6, %r5; clz.b32 %r6, %r6; setp.eq.u32 %p2, %r6, %r3;
 @%p2 mbarrier.arrive.shared.b64 _, [%r1];
 W: mbarrier.try_wait.parity.shared.b64 %p5, [%r1], 0; @!%p5 bra W;
 """
-
-
-def deadlock(body: str) -> VerdictKind:
-    return kind(verified(kernel(body, threads=64)), Property.DEADLOCK_FREEDOM)
 
 
 def test_two_groups_at_barriers_of_their_own_may_get_different_results() -> None:

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.verdict import Property, VerdictKind
+from ptxcheck.verdict import VerdictKind
 
-from .machine.running import kernel
-from .verifying import kind, verified
-
-
-def deadlock(body: str, threads: int) -> VerdictKind:
-    return kind(verified(kernel(body, threads=threads)), Property.DEADLOCK_FREEDOM)
+from .verifying import deadlock
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.verdict import Property, VerdictKind
+from ptxcheck.verdict import VerdictKind
 
-from .machine.running import kernel
-from .verifying import kind, verified
+from .verifying import deadlock
 
 TEXT = """
 mov.u32 %r9, %tid.x; ld.param.u32 %r2, [n]; and.b32 %r3, %r9, 31;
@@ -17,10 +16,6 @@ setp.gt.u32 %p2, %r5, 39; @!%p2 bra E;
 barrier.sync 3, 64;
 E:
 """
-
-
-def deadlock(body: str) -> VerdictKind:
-    return kind(verified(kernel(TEXT.format(body=body), threads=64)), Property.DEADLOCK_FREEDOM)
 
 
 @pytest.mark.parametrize(
@@ -39,9 +34,9 @@ def deadlock(body: str) -> VerdictKind:
     ],
 )
 def test_numbers_that_never_come(body: str) -> None:
-    assert deadlock(body) is not VerdictKind.VIOLATED
+    assert deadlock(TEXT.format(body=body)) is not VerdictKind.VIOLATED
 
 
 @pytest.mark.parametrize("body", ["mov.u32 %r5, %r2;", "shr.u32 %r5, %r2, 2;"])
 def test_numbers_that_may_come(body: str) -> None:
-    assert deadlock(body) is VerdictKind.VIOLATED
+    assert deadlock(TEXT.format(body=body)) is VerdictKind.VIOLATED

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.verdict import Property, VerdictKind
+from ptxcheck.verdict import VerdictKind
 
-from .machine.running import kernel
-from .verifying import kind, verified
+from .verifying import deadlock
 
 HANDED = """
 mov.u32 %r9, %tid.x; mov.u32 %r1, table; setp.eq.u32 %p9, %r9, 0; mov.u32 %r5, 1; mov.u32 %r8, 7;
@@ -25,10 +24,6 @@ OTHERS = [
     "@%p9 cp.async.ca.shared.global [%r1+{}], [%rd1], 16; cp.async.wait_all;",
     "setp.gt.u32 %p8, %r9, 31; @%p8 bra M; stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1+{}], {{%r9}}; M:",
 ]
-
-
-def deadlock(body: str) -> VerdictKind:
-    return kind(verified(kernel(body, threads=64)), Property.DEADLOCK_FREEDOM)
 
 
 @pytest.mark.parametrize("other", OTHERS)

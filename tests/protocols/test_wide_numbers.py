@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.verdict import Property, VerdictKind
+from ptxcheck.verdict import VerdictKind
 
-from .machine.running import kernel
-from .verifying import kind, verified
+from .verifying import deadlock
 
 TEXT = """
 mov.u32 %r9, %tid.x; ld.param.u64 %rd1, [p]; ld.param.u32 %r2, [n];
@@ -16,10 +15,6 @@ setp.ge.u32 %p1, %r9, 32; @%p1 bra E;
 barrier.sync 3, 64;
 E:
 """
-
-
-def deadlock(body: str) -> VerdictKind:
-    return kind(verified(kernel(TEXT.format(body=body), threads=64)), Property.DEADLOCK_FREEDOM)
 
 
 @pytest.mark.parametrize(
@@ -32,12 +27,15 @@ def deadlock(body: str) -> VerdictKind:
     ],
 )
 def test_numbers_of_more_than_32_bits(body: str) -> None:
-    assert deadlock(body) is VerdictKind.VIOLATED
+    assert deadlock(TEXT.format(body=body)) is VerdictKind.VIOLATED
 
 
 def test_numbers_in_memory_of_more_than_32_bits() -> None:
-    assert deadlock("ld.global.u64 %rd2, [%rd1]; setp.gt.u64 %p2, %rd2, 8589934592;") is VerdictKind.UNKNOWN
+    assert (
+        deadlock(TEXT.format(body="ld.global.u64 %rd2, [%rd1]; setp.gt.u64 %p2, %rd2, 8589934592;"))
+        is VerdictKind.UNKNOWN
+    )
 
 
 def test_numbers_of_32_bits_are_no_greater() -> None:
-    assert deadlock("setp.gt.s32 %p2, %r2, 2147483647;") is VerdictKind.PROVED
+    assert deadlock(TEXT.format(body="setp.gt.s32 %p2, %r2, 2147483647;")) is VerdictKind.PROVED

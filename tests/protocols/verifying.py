@@ -10,6 +10,8 @@ from ptxcheck.protocols.verify import verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 
+from .machine.running import kernel
+
 _SECONDS = 120.0
 """Enough on a machine that is busy: none of the texts takes more than some seconds."""
 
@@ -27,3 +29,8 @@ def verified(text: str) -> Verification:
 def kind(result: Verification, which: Property) -> VerdictKind:
     """Return the verdict on one property."""
     return next(verdict.kind for verdict in result.verdicts() if verdict.property is which)
+
+
+def deadlock(body: str, threads: int = 64) -> VerdictKind:
+    """Return the verdict on deadlocks of a kernel that is given as the lines of its body."""
+    return kind(verified(kernel(body, threads=threads)), Property.DEADLOCK_FREEDOM)

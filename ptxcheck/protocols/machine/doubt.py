@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from .scales import possible_scales
-from .symbol import LOOPS, Atom, Condition, Form, plus
+from .symbol import LOOPS, OF_HOST, Atom, Condition, Form, plus
 from .terms import Terms
 
 SOURCES = frozenset(
@@ -20,7 +20,6 @@ SOURCES = frozenset(
 """Kinds of atoms that nothing of the run is behind."""
 _BEGINNINGS = SOURCES | {"deep"}
 _EQUAL = frozenset({"eq", "ne"})
-_OF_HOST = frozenset({"param", "load"})
 _QUOTIENTS = frozenset({"sar", "shr", "div"})
 _RESTS = frozenset({"rem", "xor"})
 _EXPONENTS = (0x7C00, 0x7F80, 0x7F800000, 0x7FF << 52)
@@ -116,7 +115,7 @@ def _is_size(name: Atom) -> bool:
     if _is_rest(name):
         return False
     kinds = {source[0] for source in sources_of(name)}
-    return kinds <= _OF_HOST or (kinds <= _OF_HOST | {"special"} and _is_of_difference(name))
+    return kinds <= OF_HOST or (kinds <= OF_HOST | {"special"} and _is_of_difference(name))
 
 
 def _is_rest(part: object) -> bool:
@@ -136,7 +135,7 @@ def _is_of_difference(name: Atom) -> bool:
     kind, inner, *_ = name.inner
     if kind not in _QUOTIENTS or not isinstance(inner, Atom) or inner.inner[0] != "sum":
         return False
-    signs = {factor > 0 for each, factor in inner.inner[1] if each[0] in _OF_HOST}  # type: ignore[attr-defined]
+    signs = {factor > 0 for each, factor in inner.inner[1] if each[0] in OF_HOST}  # type: ignore[attr-defined]
     return len(signs) > 1
 
 

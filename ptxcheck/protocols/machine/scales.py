@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from .lanes import condition_of
-from .symbol import Atom, Condition, Form
+from .symbol import OF_HOST, Atom, Condition, Form
 
-_OF_HOST = frozenset({"param", "load"})
 _CONSTANT = Atom(("constant",))
 _EQUALITIES = {".eq": True, ".ne": False, ".neu": False, ".equ": True}
 """Relations to zero, and whether it is zero that they hold for."""
@@ -29,7 +28,7 @@ def scale_of(condition: Condition) -> Atom | None:
     if name[0] != "setp" or name.inner[1] not in _EQUALITIES or name.inner[3] != 0 or factor != 1:
         return None
     numbers = list(_chosen(name.inner[2], {}))
-    return name if condition.bound in (0, 1) and all(each[0] in _OF_HOST for each in numbers) else None
+    return name if condition.bound in (0, 1) and all(each[0] in OF_HOST for each in numbers) else None
 
 
 def possible_scales(path: Collection[tuple[Condition, bool]]) -> dict[Atom, frozenset[Atom]]:

@@ -14,11 +14,9 @@ from ...smt import PathSolver
 from .bounds import Bounds
 from .doubt import within_grid
 from .resolve import leaves
-from .symbol import Atom, Condition, Form
+from .symbol import OF_HOST, Atom, Condition, Form
 from .terms import Terms
 
-OF_HOST = frozenset({"param", "load"})
-"""What the host passes, or has put into global memory."""
 _SMALL = (1 << 8, 1 << 12, 1 << 16)
 
 

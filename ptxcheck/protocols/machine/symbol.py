@@ -36,6 +36,8 @@ LOOPS = {
     0: "loop", FROM_SHARED: "loop:shared", FROM_GLOBAL: "loop:global", FROM_SHARED | FROM_GLOBAL: "loop:memory",
 }  # fmt: skip
 """Kinds of what loops leave behind, by the memory that they read."""
+OF_HOST = frozenset({"param", "load"})
+"""Kinds of what the host passes, or has put into global memory."""
 _ORIGINS = {"shared": FROM_SHARED, "load": FROM_GLOBAL, "merged": INEXACT, "selp": CHOSEN} | {
     kind: INEXACT | memory for memory, kind in LOOPS.items()
 }

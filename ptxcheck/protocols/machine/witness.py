@@ -16,8 +16,8 @@ from itertools import chain, islice, product
 from .divisors import Divisor, divisors_in
 from .doubt import SOURCES, inputs_of, variables_of, within_grid
 from .resolve import with_pins
-from .solver import OF_HOST, SolverOracle
-from .symbol import Atom, Condition, Form
+from .solver import SolverOracle
+from .symbol import OF_HOST, Atom, Condition, Form
 
 Path = Sequence[tuple[Condition, bool]]
 _FIRST = (1, 2, 3)

@@ -629,26 +629,25 @@ class _Verifier:
         for trace in traces:
             for store in stored_together(self._cfg, trace, self._uniform, self._stores_seen):
                 self._tolerate_values(store)
-        tolerated = self._result.tolerated
-        if _IN_STEP in tolerated.get(Property.SLOT_SAFETY, {}):
+        if _IN_STEP in self._result.tolerated.get(Property.SLOT_SAFETY, {}):
             return
         points = (taken_to_be_in_step(self._cfg, trace) for trace in traces)
         point = next((each for each in points if each is not None), None)
         if point is not None:
-            taken = Assumption("lanes-in-step", _IN_STEP, point)
-            tolerated.setdefault(Property.SLOT_SAFETY, {})[_IN_STEP] = taken
+            self._tolerate(Property.SLOT_SAFETY, Assumption("lanes-in-step", _IN_STEP, point))
+
+    def _tolerate(self, which: Property, taken: Assumption) -> None:
+        """Note what a property rests on beyond the words of PTX: where it is met first."""
+        self._result.tolerated.setdefault(which, {}).setdefault(taken.text, taken)
 
     def _tolerate_values(self, point: int) -> None:
-        taken = Assumption("same-value", _SAME_VALUE, point)
-        self._result.tolerated.setdefault(Property.SLOT_SAFETY, {}).setdefault(_SAME_VALUE, taken)
+        self._tolerate(Property.SLOT_SAFETY, Assumption("same-value", _SAME_VALUE, point))
 
     def _note_registers(self, point: int | None) -> None:
         """Note where warps of a warpgroup change their registers in different ways."""
         if point is not None:
             taken = Assumption("registers-of-warpgroup", _REGISTERS_OF_ROLES, point)
-            self._result.tolerated.setdefault(Property.DEADLOCK_FREEDOM, {}).setdefault(
-                _REGISTERS_OF_ROLES, taken
-            )
+            self._tolerate(Property.DEADLOCK_FREEDOM, taken)
 
     def _note_conditions(self, outcome: Outcome, doubts: Iterable[Doubt]) -> None:
         """Note what a run that went well rests on."""
@@ -666,7 +665,7 @@ class _Verifier:
             text = _TOLERATED.get(problem.flaw)
             if text is not None:
                 taken = Assumption(problem.flaw.value, text, problem.point)
-                result.tolerated.setdefault(PROPERTY_OF[problem.flaw], {}).setdefault(text, taken)
+                self._tolerate(PROPERTY_OF[problem.flaw], taken)
 
     def _note_strict(self, plan: Plan, protocol: Protocol, outcome: Outcome) -> None:
         """Keep a run that shows something strict which no earlier one has shown."""

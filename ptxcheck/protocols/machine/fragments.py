@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...ir import TYPE_BYTES, Instruction
+from ...op import Op
 from ...spec import Operation
 from .layout import SHARED_BYTES
 from .symbol import Lanes
@@ -19,9 +20,11 @@ from .symbol import Lanes
 _SHAPE = re.compile(r"\.m(\d+)n(\d+)k(\d+)")
 _SMALL = {".u4": 4, ".s4": 4, ".b1": 1}
 """Bits of elements of less than a byte."""
-_EXTENTS = {".a": (0, 2), ".b": (2, 1), ".c": (0, 1), ".d": (0, 1)}
+_MOVES = frozenset({Op.WMMA_LOAD, Op.WMMA_STORE})
+_EXTENTS = {"a": (0, 2), "b": (2, 1), "c": (0, 1), "d": (0, 1)}
 """Where in a shape the rows and columns of each matrix stand."""
-_LETTER = re.compile(r"wmma\.(?:load|store)(\.[abcd])\b")
+_MATRIX = 2
+"""Which part of the name of a load or store tells the matrix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +51,11 @@ class Fragment:
 def fragment_of(instruction: Instruction, stride: int | None) -> Fragment | None:
     """Return what an instruction moves, None when it is no such load or store; `stride` in elements, if known."""
     operation = instruction.operation
-    letter, shape = _LETTER.match(operation.text), _SHAPE.fullmatch(operation.slots.get("shape", ""))
-    if letter is None or shape is None:
+    shape = _SHAPE.fullmatch(operation.slots.get("shape", ""))
+    if operation.op not in _MOVES or shape is None:
         return None
-    rows, columns = (int(shape[1 + place]) for place in _EXTENTS[letter[1]])
+    matrix = operation.text.split(".")[_MATRIX]
+    rows, columns = (int(shape[1 + place]) for place in _EXTENTS[matrix])
     lines, length = (rows, columns) if operation.slots["layout"] == ".row" else (columns, rows)
     bits = _bits(operation)
     size = length * bits // 8

@@ -21,6 +21,7 @@ from .all_sizes import AllSizes, OtherDecisionError, Path, SizePlan, size_of
 from .cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
 from .cluster_use import uses_cluster
 from .coarse import examined, without_accesses
+from .empty_code import EmptyCode
 from .equations import contradicting
 from .exits import with_copies_left_alone
 from .fences import is_proxy_fence
@@ -207,6 +208,7 @@ class _Verifier:
         self._stores_seen: set[int] = set()
         """Stores of which it was looked at whether threads store to the same bytes."""
         self._rounds = LoopRounds(program)
+        self._empty_code = EmptyCode(program.cfg, program.facts)
         self._is_plain = True
         """Every decision was on one symbol against a number, where wrap-around does not matter."""
         self._paths: set[tuple[tuple[Condition, bool], ...]] = set()
@@ -236,12 +238,16 @@ class _Verifier:
         return self._result
 
     def _note_excused(self) -> None:
-        """Note where only runs came that were excused because a size is empty: with work it may be no better there."""
+        """Note where only runs came that were excused because a size is empty: with work it may be no better there.
+
+        Unless the code is for an empty size alone, and no run with work ever comes there.
+        """
         for point, detail in sorted(self._excused):
-            if point not in self._in_order:
+            if point not in self._in_order and not self._empty_code.is_at(point):
                 self._reason(f"{detail}; no run with work in all sizes came here", point)
         for point in sorted(self._in_excused - self._in_order):
-            self._reason("only runs with an empty size came here, and they go wrong", point)
+            if not self._empty_code.is_at(point):
+                self._reason("only runs with an empty size came here, and they go wrong", point)
 
     def _note_equations(self) -> None:
         """Note where no host can meet the equations of all runs: those that some host makes may not all be in order."""
@@ -427,11 +433,12 @@ class _Verifier:
         Raises ImpossibleError for one that the host is asked not to make: no side of it was run then.
         """
         self._rounds.note(plan, protocol)
+        self._empty_code.note(plan)
         if not isinstance(plan, SizePlan):
             self._keep_sample(plan, protocol)
         if not self._is_probe:
             self._leave_out_stray(plan, decisions.taken, outcome)
-        excused = not self._is_probe and self._note_required(plan, decisions.taken, outcome, taken)
+        excused = not self._is_probe and self._is_excused(plan, decisions.taken, outcome, taken)
         self._note_conditions(outcome, () if excused else outcome.memory_doubts)
         self._note_strict(plan, protocol, outcome)
         granted = self._taken(traces, protocol, is_in_order=not outcome.problems)
@@ -453,6 +460,21 @@ class _Verifier:
             sure = tuple(self._surely(decisions.taken, traces, granted, protocol, outcome))
             run = Run(plan.rounds.inner, protocol, traces, outcome.problems, why, sure, is_reached=reached)
             self._note_failure(run, plan, decisions)
+
+    def _is_excused(
+        self,
+        plan: Plan,
+        path: Sequence[tuple[Condition, bool]],
+        outcome: Outcome,
+        taken: AbstractSet[Side],
+    ) -> bool:
+        """Tell whether what goes wrong in a run is a condition on the host, and note it then.
+
+        Code for an empty size says that the kernel is meant for it: there, nothing is excused but what may be in order.
+        """
+        problems = outcome.problems
+        is_meant = bool(problems) and all(self._empty_code.is_at(problem.point) for problem in problems)
+        return not is_meant and self._note_required(plan, path, outcome, taken)
 
     def _is_unfenced(self, problems: Iterable[Problem]) -> bool:
         """Tell whether a proxy fence is missing in a kernel that has none: no other run would show more."""

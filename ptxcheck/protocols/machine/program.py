@@ -125,8 +125,8 @@ class Program:
 
     def __init__(self, cfg: Cfg, module: Module, launch: Launch, *, accesses: bool = False) -> None:
         self.cfg = cfg
-        self._facts = Facts(cfg, module, launch)
-        self.accesses: Mapping[int, AccessKind] = access_kinds(cfg, self._facts.constant) if accesses else {}
+        self.facts = Facts(cfg, module, launch)
+        self.accesses: Mapping[int, AccessKind] = access_kinds(cfg, self.facts.constant) if accesses else {}
         self.definitions = Definitions(cfg)
         self._calls = summarise(cfg, module)
         self._sizes = declared_sizes(cfg.function, module)
@@ -158,13 +158,13 @@ class Program:
     def pointer(self, point: int) -> Pointer | None:
         """Return where an access of shared memory points to in every run."""
         if point not in self._pointers:
-            self._pointers[point] = self._facts.address(point, self.accesses[point].operand)
+            self._pointers[point] = self.facts.address(point, self.accesses[point].operand)
         return self._pointers[point]
 
     def array_start(self, point: int) -> Start | None:
         """Return where the array starts that an access of shared memory is into."""
         if point not in self._arrays:
-            self._arrays[point] = array_start(self._facts, self.pointer(point))
+            self._arrays[point] = array_start(self.facts, self.pointer(point))
         return self._arrays[point]
 
     def _is_event(self, point: int, instruction: Instruction) -> bool:
@@ -247,7 +247,7 @@ class Program:
         if not instruction.operation.slots.get("space", "").startswith(".shared"):
             return None
         address = next((each for each in instruction.operands if isinstance(each, Address)), None)
-        return self._facts.address(point, address)
+        return self.facts.address(point, address)
 
     @cached_property
     def reads_tables(self) -> bool:
@@ -289,7 +289,7 @@ class Program:
                 continue
             inside, cyclic, _ = self._between(block.index)
             name = self.definitions.before(block.last, guard.register)
-            if not cyclic and inside & accessing and self._facts.by_thread(name) is not None:
+            if not cyclic and inside & accessing and self.facts.by_thread(name) is not None:
                 found.append(block.last)
         return tuple(found)
 
@@ -365,7 +365,7 @@ class Program:
     def member_masks(self) -> Mapping[int, int | None]:
         """The mask of each instruction for which lanes of a warp wait for each other, None where it is no constant."""
         return {
-            point: self._facts.constant(point, mask)
+            point: self.facts.constant(point, mask)
             for point, instruction in enumerate(self.cfg.instructions)
             if Trait.COLLECTIVE in instruction.operation.traits and self.cfg.connected(point)
             and (mask := member_mask(instruction)) is not None
@@ -399,11 +399,11 @@ class Program:
     def agrees_in_warps(self, block: int, register: Register) -> bool:
         """Tell whether all lanes of a warp hold one number in a register when they come to a block."""
         points = range(0) if block == self.cfg.exit else self.cfg.blocks[block].points
-        return bool(points) and self._facts.uniform(points[0], register) <= Uniformity.WARP
+        return bool(points) and self.facts.uniform(points[0], register) <= Uniformity.WARP
 
     def uniform(self, point: int, register: Register) -> Uniformity:
         """Return the largest groups of threads that read one number in a register at a point."""
-        return self._facts.uniform(point, register)
+        return self.facts.uniform(point, register)
 
     def join(self, block: int) -> int:
         """Return the block where the sides of a branch meet: its immediate post-dominator."""

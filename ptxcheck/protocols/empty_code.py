@@ -1,0 +1,83 @@
+"""Code that a kernel keeps for an empty size, such as a product with nothing to add up.
+
+Property: no run in which the host gives something for a size comes to what `EmptyCode.is_at` tells of. Every way there
+passes one side of a branch that compares the size alone, and the comparison says there that nothing is left.
+"""
+
+from __future__ import annotations
+
+from ..cfg.addresses import PARAMETER_SPACES
+from ..cfg.cfg import Cfg
+from ..cfg.definitions import Name
+from ..cfg.facts import Facts
+from ..cfg.graph import Edge, EdgeKind
+from ..ir import Register
+from ..op import Op
+from ..spec import Trait
+from .machine.doubt import empty_sizes
+from .machine.paths import Plan, Side
+from .machine.symbol import Condition
+
+_SETP_OPERANDS = 3
+"""Of a comparison that no other predicate has a part in."""
+
+
+class EmptyCode:
+    """Which code only runs with an empty size come to, by what runs were asked."""
+
+    def __init__(self, cfg: Cfg, facts: Facts) -> None:
+        self._cfg = cfg
+        self._facts = facts
+        self._sides: dict[Side, bool] = {}
+        """Whether a side was only taken with a size that is empty."""
+
+    def note(self, plan: Plan) -> None:
+        """Note the decisions of a run."""
+        for (side, _), (condition, truth) in zip(plan.made, plan.answers, strict=True):
+            self._take(side, condition, truth)
+        for side, (_, condition, truth) in plan.followed.items():
+            self._take(side, condition, truth)
+
+    def is_at(self, point: int) -> bool:
+        """Tell whether a point is in code for an empty size alone."""
+        dominators = self._cfg.dominators
+        block: int | None = self._cfg.graph.block_of[point]
+        while block is not None:
+            entering = [e for e in self._cfg.edges_into(block) if not dominators.dominates(block, e.source)]
+            if len(entering) == 1 and self._is_of_nothing(entering[0]):
+                return True
+            block = dominators.parent[block]
+        return False
+
+    def _take(self, side: Side, condition: Condition, truth: bool) -> None:
+        is_empty = bool(empty_sizes([(condition, truth)]))
+        self._sides[side] = is_empty and self._sides.get(side, True)
+
+    def _is_of_nothing(self, edge: Edge) -> bool:
+        if edge.guard is None:
+            return False
+        branch = self._cfg.blocks[edge.source].last
+        side = branch, edge.kind is EdgeKind.BRANCH
+        return self._sides.get(side, False) and self._compares_parameters(branch, edge.guard.register)
+
+    def _compares_parameters(self, branch: int, predicate: Register) -> bool:
+        """Tell whether a predicate is one comparison of numbers that are the same wherever and whenever it is made."""
+        name = self._facts.name(branch, predicate)
+        if name.site < 0:
+            return False
+        instruction = self._cfg.instructions[name.site]
+        is_alone = instruction.operation.op is Op.SETP and len(instruction.operands) == _SETP_OPERANDS
+        return is_alone and self._is_of_parameters(name)
+
+    def _is_of_parameters(self, name: Name) -> bool:
+        if name.site < 0:
+            return False
+        instruction = self._cfg.instructions[name.site]
+        operation = instruction.operation
+        if instruction.guard is not None:
+            return False
+        if Trait.LOAD in operation.traits:
+            return operation.slots.get("space", "") in PARAMETER_SPACES and not tuple(instruction.reads())
+        return Trait.PURE in operation.traits and all(
+            self._is_of_parameters(self._facts.name(name.site, register)) for register in instruction.reads()
+        )

@@ -26,6 +26,7 @@ from .actions import (
     Init,
     Protocol,
     Rendezvous,
+    TensorAccess,
     Transfer,
     Wait,
     WaitGroup,
@@ -414,5 +415,5 @@ def _issued(protocol: Protocol, strand: int, pipeline: str) -> list[int]:
     return [
         index
         for index, action in enumerate(protocol.strands[strand].actions)
-        if isinstance(action, Transfer) and action.pipeline == pipeline
+        if isinstance(action, Transfer | TensorAccess) and action.pipeline == pipeline
     ]

@@ -151,6 +151,10 @@ def verify(
         if prod(shape) < result.least_ctas:
             break
         result = verifier(program, shape).run()
+    if accesses and program.thread_copies and _may_be_by_copies(result) and time.process_time() < deadline:
+        decided = verifier(Program(cfg, module, launch, accesses=True, decides_copies=True), shape).run()
+        if any(not run.doubt for run in decided.failures) or _is_decided(decided):
+            result = decided
     if not accesses:
         result.memory_doubts.append(Reason("ordinary accesses of shared memory were not followed", -1))
     result.assumptions.update(taken)
@@ -159,6 +163,15 @@ def verify(
     result.inferred = known is None and (shape != (1, 1, 1) or bool(result.failures))
     result.seconds = time.process_time() - started
     return result
+
+
+def _may_be_by_copies(result: Verification) -> bool:
+    """Tell whether all that keeps a kernel from a verdict is that accesses may meet, or may not."""
+    return bool(result.memory_doubts) and not result.failures and not result.reasons
+
+
+def _is_decided(result: Verification) -> bool:
+    return not (result.memory_doubts or result.failures or result.reasons)
 
 
 def _most_threads(function: Function) -> Dim | None:

@@ -145,6 +145,40 @@ def test_a_slip_that_the_runs_for_all_counts_come_to_is_shown() -> None:
     assert deadlock_freedom(verified(slip)) is VerdictKind.VIOLATED
 
 
+EARLY_COMMIT = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [free];"
+
+
+def tensor_ring(step: int | None) -> str:
+    """Return a ring of FP8 tiles that are multiplied; in one step the stage is released in front of that."""
+    text = (CORPUS / "tcgen05" / "fp8_tiles.ptx").read_text(encoding="utf-8")
+    if step is None:
+        return text
+    for old, new in (
+        ("tcgen05.mma", f"setp.eq.u32 wraps, step, {step}; @wraps {EARLY_COMMIT}\n    tcgen05.mma"),
+        (f"last;\n    {EARLY_COMMIT}", f"last;\n    @!wraps {EARLY_COMMIT}"),
+    ):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    return text
+
+
+def test_multiplications_in_tensor_memory_hold_for_all_counts() -> None:
+    result = verified(tensor_ring(None))
+    assert result.for_all is not None
+    assert deadlock_freedom(result) is VerdictKind.PROVED
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [(3, VerdictKind.VIOLATED), (300, VerdictKind.PROVED_BOUNDED)],
+    ids=["early", "late"],
+)
+def test_a_stage_that_is_released_before_its_multiplication(step: int, expected: VerdictKind) -> None:
+    result = verified(tensor_ring(step), seconds=10)
+    assert next(v.kind for v in result.verdicts() if v.property is Property.SLOT_SAFETY) is expected
+    assert result.for_all is None
+
+
 @dataclass(frozen=True)
 class Slip:
     """A condition on the consumer's counter which some size makes true in a round."""

@@ -94,6 +94,19 @@ def test_else_they_may_meet_what_reads_the_bytes() -> None:
     assert kind(verified(KERNEL.format(wait="")), Property.SLOT_SAFETY) is VerdictKind.UNKNOWN
 
 
+UNIFORM = KERNEL.replace("setp.lt.u32 inside, thread, length;", "setp.lt.u32 inside, length, 40;")
+
+
+def test_what_all_threads_copy_or_none_is_decided_where_it_matters() -> None:
+    assert kind(verified(UNIFORM.format(wait="")), Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+
+
+def test_nothing_is_decided_of_copies_that_are_waited_for() -> None:
+    result = verified(UNIFORM.format(wait="cp.async.wait_all;"))
+    assert kind(result, Property.SLOT_SAFETY) is VerdictKind.PROVED
+    assert result.runs == 1
+
+
 def test_what_both_sides_give_a_register_alike_is_known_behind_them() -> None:
     ran = run(
         OPEN

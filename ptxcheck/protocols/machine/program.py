@@ -123,8 +123,17 @@ def _loads_from_outside(instruction: Instruction) -> bool:
 class Program:
     """The relevant instructions of a kernel by block, and the regions of its branches."""
 
-    def __init__(self, cfg: Cfg, module: Module, launch: Launch, *, accesses: bool = False) -> None:
+    def __init__(
+        self,
+        cfg: Cfg,
+        module: Module,
+        launch: Launch,
+        *,
+        accesses: bool = False,
+        decides_copies: bool = False,
+    ) -> None:
         self.cfg = cfg
+        self._decides_copies = decides_copies
         self.facts = Facts(cfg, module, launch)
         self.accesses: Mapping[int, AccessKind] = access_kinds(cfg, self.facts.constant) if accesses else {}
         self.definitions = Definitions(cfg)
@@ -595,7 +604,13 @@ class Program:
 
     @cached_property
     def thread_copies(self) -> frozenset[int]:
-        """Copies by single threads: that one is left out changes no count, as groups and arrivals are of all before."""
+        """Copies by single threads that may be made or not: nothing is counted by them.
+
+        That one is left out changes no count, as groups and arrivals are of all before. With `decides_copies` there
+        are none: each is made or not.
+        """
+        if self._decides_copies:
+            return frozenset()
         return frozenset(p for p in self.events if self.cfg.instructions[p].operation.op is Op.CP_ASYNC)
 
     @cached_property

@@ -1,6 +1,6 @@
 """Code that a kernel keeps for an empty size, such as a product with nothing to add up.
 
-Property: no run in which the host gives something for a size comes to what `EmptyCode.is_at` tells of. Every way there
+Property: no run in which the host gives something for the sizes of `EmptyCode.sizes_at` comes there. Every way there
 passes one side of a branch that compares the size alone, and the comparison says there that nothing is left.
 """
 
@@ -16,7 +16,7 @@ from ..op import Op
 from ..spec import Trait
 from .machine.doubt import empty_sizes
 from .machine.paths import Plan, Side
-from .machine.symbol import Condition
+from .machine.symbol import Atom, Condition
 
 _SETP_OPERANDS = 3
 """Of a comparison that no other predicate has a part in."""
@@ -28,8 +28,8 @@ class EmptyCode:
     def __init__(self, cfg: Cfg, facts: Facts) -> None:
         self._cfg = cfg
         self._facts = facts
-        self._sides: dict[Side, bool] = {}
-        """Whether a side was only taken with a size that is empty."""
+        self._sides: dict[Side, frozenset[Atom]] = {}
+        """Sizes that were empty whenever a side was taken."""
 
     def note(self, plan: Plan) -> None:
         """Note the decisions of a run."""
@@ -38,27 +38,28 @@ class EmptyCode:
         for side, (_, condition, truth) in plan.followed.items():
             self._take(side, condition, truth)
 
-    def is_at(self, point: int) -> bool:
-        """Tell whether a point is in code for an empty size alone."""
+    def sizes_at(self, point: int) -> frozenset[Atom]:
+        """Return the sizes that a point is in code for as empty ones, and for nothing else."""
         dominators = self._cfg.dominators
         block: int | None = self._cfg.graph.block_of[point]
         while block is not None:
             entering = [e for e in self._cfg.edges_into(block) if not dominators.dominates(block, e.source)]
-            if len(entering) == 1 and self._is_of_nothing(entering[0]):
-                return True
+            found = self._sizes_behind(entering[0]) if len(entering) == 1 else frozenset()
+            if found:
+                return found
             block = dominators.parent[block]
-        return False
+        return frozenset()
 
     def _take(self, side: Side, condition: Condition, truth: bool) -> None:
-        is_empty = bool(empty_sizes([(condition, truth)]))
-        self._sides[side] = is_empty and self._sides.get(side, True)
+        empty = frozenset(empty_sizes([(condition, truth)]))
+        self._sides[side] = empty & self._sides.get(side, empty)
 
-    def _is_of_nothing(self, edge: Edge) -> bool:
+    def _sizes_behind(self, edge: Edge) -> frozenset[Atom]:
         if edge.guard is None:
-            return False
+            return frozenset()
         branch = self._cfg.blocks[edge.source].last
-        side = branch, edge.kind is EdgeKind.BRANCH
-        return self._sides.get(side, False) and self._compares_parameters(branch, edge.guard.register)
+        sizes = self._sides.get((branch, edge.kind is EdgeKind.BRANCH), frozenset())
+        return sizes if sizes and self._compares_parameters(branch, edge.guard.register) else frozenset()
 
     def _compares_parameters(self, branch: int, predicate: Register) -> bool:
         """Tell whether a predicate is one comparison of numbers that are the same wherever and whenever it is made."""

@@ -32,7 +32,7 @@ from .lane_order import taken_to_be_in_step
 from .loop_rounds import LoopRounds
 from .lowered import Lowered
 from .lowering import build_protocol
-from .machine.doubt import doubt_of, empty_sizes, related_loop, within_grid
+from .machine.doubt import doubt_of, empty_sizes, related_loop, sources_of, within_grid
 from .machine.execute import Choose, Machine, Question
 from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
@@ -256,10 +256,10 @@ class _Verifier:
         Unless the code is for an empty size alone, and no run with work ever comes there.
         """
         for point, detail in sorted(self._excused):
-            if point not in self._in_order and not self._empty_code.is_at(point):
+            if point not in self._in_order and not self._empty_code.sizes_at(point):
                 self._reason(f"{detail}; no run with work in all sizes came here", point)
         for point in sorted(self._in_excused - self._in_order):
-            if not self._empty_code.is_at(point):
+            if not self._empty_code.sizes_at(point):
                 self._reason("only runs with an empty size came here, and they go wrong", point)
 
     def _note_equations(self) -> None:
@@ -485,9 +485,9 @@ class _Verifier:
 
         Code for an empty size says that the kernel is meant for it: there, nothing is excused but what may be in order.
         """
-        problems = outcome.problems
-        is_meant = bool(problems) and all(self._empty_code.is_at(problem.point) for problem in problems)
-        return not is_meant and self._note_required(plan, path, outcome, taken)
+        at = [self._empty_code.sizes_at(problem.point) for problem in outcome.problems]
+        meant = frozenset[Atom]().union(*at) if all(at) else frozenset[Atom]()
+        return self._note_required(plan, path, outcome, taken, meant)
 
     def _is_unfenced(self, problems: Iterable[Problem]) -> bool:
         """Tell whether a proxy fence is missing in a kernel that has none: no other run would show more."""
@@ -715,10 +715,12 @@ class _Verifier:
         path: Sequence[tuple[Condition, bool]],
         outcome: Outcome,
         taken: AbstractSet[Side],
+        meant: AbstractSet[Atom],
     ) -> bool:
         """Note what sizes or the grid have to be for a run that goes wrong, or may, not to be.
 
-        False for a run that is in order, and for one in which no size is empty and every CTA has work.
+        Sizes of `meant` may be empty. False for a run that is in order, and for one in which no size is empty and
+        every CTA has work.
         """
         known = {(reason.text, reason.point) for reason in self._result.memory_doubts}
         fresh = (doubt for doubt in outcome.memory_doubts if (doubt.text, doubt.point) not in known)
@@ -726,7 +728,7 @@ class _Verifier:
         if not found:
             return False
         detail, point = found[0]
-        required = self._required(plan, path, taken)
+        required = self._required(plan, path, taken, meant)
         if required is None:
             return False
         key, kind, text = required
@@ -734,10 +736,16 @@ class _Verifier:
         return True
 
     def _required(
-        self, plan: Plan, path: Sequence[tuple[Condition, bool]], taken: AbstractSet[Side]
+        self,
+        plan: Plan,
+        path: Sequence[tuple[Condition, bool]],
+        taken: AbstractSet[Side],
+        meant: AbstractSet[Atom],
     ) -> tuple[str, str, str] | None:
         """Return what keeps a path from being taken: its name, what it is about, and words in front of what happens."""
-        empty = tuple(dict.fromkeys((*empty_sizes(path), *plan.emptied)))
+        known = {source for size in meant for source in sources_of(size)}
+        found = dict.fromkeys((*empty_sizes(path), *plan.emptied))
+        empty = tuple(size for size in found if not (meant and known.issuperset(sources_of(size))))
         if empty:
             return "size", "size", f"{' or '.join(map(show_atom, empty))} is at least 1: with less"
         if not self._oracle.admits_sizes(path):

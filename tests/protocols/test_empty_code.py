@@ -58,6 +58,15 @@ def test_code_for_an_empty_size_is_held_to_its_contract(
     assert not result.required
 
 
+def test_of_two_empty_sizes_the_code_is_for_one() -> None:
+    """None arrives where m is less than one, which the code for n less than one is not for."""
+    some_arrive = "ld.param.u32 %r3, [m]; setp.gt.s32 %p4, %r3, 0; @%p4 mbarrier.arrive.shared.b64 _, [%r1];"
+    result = _verify(IS_EMPTY, some_arrive)
+    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.ASSUMES
+    (required,) = result.required.values()
+    assert required.text.startswith("m is at least 1: with less")
+
+
 @pytest.mark.parametrize("asks", [OR_A_FLAG, OR_FURTHER_ON], ids=["one predicate", "two branches"])
 def test_code_that_a_flag_leads_to_as_well_is_not_for_an_empty_size_alone(asks: str) -> None:
     result = _verify(asks, ALL_WITH_WORK_ARRIVE)

@@ -148,14 +148,19 @@ def test_a_slip_that_the_runs_for_all_counts_come_to_is_shown() -> None:
 EARLY_COMMIT = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [free];"
 
 
-def tensor_ring(step: int | None) -> str:
-    """Return a ring of FP8 tiles that are multiplied; in one step the stage is released in front of that."""
+def tensor_ring(condition: str = "") -> str:
+    """Return a ring of FP8 tiles that are multiplied; where `condition` holds a stage is released in front of that.
+
+    `condition` sets %p6 from the counter %r7 of the multiplier, which counts rounds.
+    """
     text = (CORPUS / "tcgen05" / "fp8_tiles.ptx").read_text(encoding="utf-8")
-    if step is None:
+    if not condition:
         return text
+    registers = ".reg .b16 %rs<4>; .reg .b32 %r<16>; .reg .pred %p<8>;"
     for old, new in (
-        ("tcgen05.mma", f"setp.eq.u32 wraps, step, {step}; @wraps {EARLY_COMMIT}\n    tcgen05.mma"),
-        (f"last;\n    {EARLY_COMMIT}", f"last;\n    @!wraps {EARLY_COMMIT}"),
+        (".reg .pred stop,", f"{registers}\n    .reg .pred stop,"),
+        ("tcgen05.mma", f"mov.u32 %r7, step; {condition} @%p6 {EARLY_COMMIT}\n    tcgen05.mma"),
+        (f"last;\n    {EARLY_COMMIT}", f"last;\n    @!%p6 {EARLY_COMMIT}"),
     ):
         assert text.count(old) == 1
         text = text.replace(old, new)
@@ -163,7 +168,7 @@ def tensor_ring(step: int | None) -> str:
 
 
 def test_multiplications_in_tensor_memory_hold_for_all_counts() -> None:
-    result = verified(tensor_ring(None))
+    result = verified(tensor_ring())
     assert result.for_all is not None
     assert deadlock_freedom(result) is VerdictKind.PROVED
 
@@ -174,7 +179,7 @@ def test_multiplications_in_tensor_memory_hold_for_all_counts() -> None:
     ids=["early", "late"],
 )
 def test_a_stage_that_is_released_before_its_multiplication(step: int, expected: VerdictKind) -> None:
-    result = verified(tensor_ring(step), seconds=10)
+    result = verified(tensor_ring(f"setp.eq.u32 %p6, %r7, {step};"), seconds=10)
     assert next(v.kind for v in result.verdicts() if v.property is Property.SLOT_SAFETY) is expected
     assert result.for_all is None
 
@@ -223,6 +228,13 @@ def test_no_slip_in_a_late_round_is_proved(slip: Slip) -> None:
     )
     result = verified(text, seconds=5)
     assert deadlock_freedom(result) is not VerdictKind.PROVED
+    assert result.for_all is None
+
+
+@settings(max_examples=8, deadline=None)
+@given(slips())
+def test_no_stage_that_is_released_early_in_a_late_round_is_proved(slip: Slip) -> None:
+    result = verified(tensor_ring(slip.text), seconds=5)
     assert result.for_all is None
 
 

@@ -12,12 +12,18 @@ from ..isa.modifier import Mod
 from ..op import Op
 from .actions import Action, AsyncArrive, Commit, Proxy, Span, Transfer, WaitGroup
 from .lowering import Lower, Occurrence, nothing
+from .machine.trace import NotFollowedError
 
 PIPELINE = "cp.async"
 
 
 def _copy(occurrence: Occurrence) -> Iterator[Action]:
-    writes = occurrence.spans("dst", occurrence.number("size"))
+    size = occurrence.number("size")
+    writes = occurrence.spans("dst", size)
+    if any(span.start % size for span in writes if span.exact):
+        raise NotFollowedError(
+            f"a copy of {size} bytes at an address that is no multiple of it", occurrence.point
+        )
     if not occurrence.event.certain:
         writes = tuple(_possible(span) for span in writes)
     yield Transfer(occurrence.point, (), PIPELINE, writes=writes, proxy=Proxy.GENERIC)

@@ -10,6 +10,7 @@ from .actions import Action, Amount, Barrier, Commit, Span, Transfer, WaitGroup
 from .equations import BOX
 from .lowering import Lower, Occurrence, nothing
 from .machine.symbol import Form, atom, times
+from .machine.trace import NotFollowedError
 from .mbarrier import scaled
 
 PIPELINE = "bulk"
@@ -20,7 +21,11 @@ _ROWS_OF_A_GATHER = 4
 
 def _copy(occurrence: Occurrence) -> Iterator[Action]:
     """A bulk copy or reduction between memories."""
-    yield from _move(occurrence, occurrence.amount("size"))
+    amount = occurrence.amount("size")
+    if isinstance(amount, int) and amount % LEAST_BYTES:
+        text = f"a copy of {amount} bytes, which is no multiple of {LEAST_BYTES}"
+        raise NotFollowedError(text, occurrence.point)
+    yield from _move(occurrence, amount)
 
 
 def _tensor(occurrence: Occurrence) -> Iterator[Action]:
@@ -53,6 +58,7 @@ def _move(occurrence: Occurrence, amount: Amount) -> Iterator[Action]:
     reads = _source(occurrence, amount)
     for (target, mbar), threads in occurrence.rows("dst", "mbar"):
         into, barrier = _place(occurrence, target, amount), occurrence.barrier_at(mbar)
+        _check_ctas(occurrence, into, barrier)
         for rank, signalled in _targets(occurrence, barrier):
             cta = into.cta if rank is None else rank
             span = Span(cta, into.start, into.size, into.exact)
@@ -60,6 +66,21 @@ def _move(occurrence: Occurrence, amount: Amount) -> Iterator[Action]:
                 occurrence.point, ((signalled, scaled(amount, threads)),), reads=reads, writes=(span,),
                 combines=combines,
             )  # fmt: skip
+
+
+def _check_ctas(occurrence: Occurrence, into: Span, barrier: Barrier) -> None:
+    """Raise NotFollowedError where the mbarrier is not in the CTA that is written, or the sender's own is written.
+
+    With `.cta_group::2` the mbarrier may be in either CTA of the pair.
+    """
+    operation = occurrence.operation
+    together = 1 if operation.has(Mod.CTA_GROUP_2) else 0
+    if into.cta | together != barrier.cta | together:
+        text = f"a copy into CTA {into.cta} that signals an mbarrier of CTA {barrier.cta}"
+        raise NotFollowedError(text, occurrence.point)
+    is_sent = operation.slots.get("src_space", "").startswith(".shared")
+    if is_sent and into.cta == occurrence.rank:
+        raise NotFollowedError("a copy from shared memory into that of the same CTA", occurrence.point)
 
 
 def _into_unknown_place(occurrence: Occurrence, amount: Amount) -> Iterator[Action]:
@@ -86,6 +107,9 @@ def _source(occurrence: Occurrence, amount: Amount) -> tuple[Span, ...]:
 
 
 def _place(occurrence: Occurrence, address: int, amount: Amount) -> Span:
+    if address % LEAST_BYTES:
+        text = f"a copy at an address that is no multiple of {LEAST_BYTES}"
+        raise NotFollowedError(text, occurrence.point)
     if isinstance(amount, Form):
         return occurrence.span_at(address, LEAST_BYTES, exact=False)
     return occurrence.span_at(address, amount)

@@ -33,7 +33,7 @@ from .actions import (
     WaitGroup,
 )
 from .meetings import concerns, counted
-from .outcome import Flaw, Step
+from .outcome import LAST_OF_ALL, Flaw, Step
 
 Name: TypeAlias = Barrier | tuple[object, ...]
 Reference: TypeAlias = Mapping[tuple[int, int], int]
@@ -198,7 +198,7 @@ class Explicit:
             case Arrive():
                 after, phase = self._count(
                     state, strand, action.point, action.barrier, action.count, _number(action.expect),
-                    drop=action.count if action.drop else 0,
+                    drop=action.count if action.drop else 0, completes=action.completes,
                 )  # fmt: skip
                 return self._moved(after, strand, phase)
             case Expect():
@@ -437,6 +437,7 @@ class Explicit:
         *,
         drop: int = 0,
         index: int = -1,
+        completes: bool = True,
     ) -> tuple[State, int]:
         """Add bytes, then take arrivals off; complete the phase when both are zero."""
         held = self._held(state, strand, point, name)
@@ -446,6 +447,8 @@ class Explicit:
         if pending < 0:
             text = f"arrivals of the phase exceed the expected count {held.expected}"
             raise WrongError(Wrong(Flaw.OVER_ARRIVAL, strand, point, name, held.phase, text))
+        if pending == 0 and not completes:
+            raise WrongError(Wrong(Flaw.OVER_ARRIVAL, strand, point, name, held.phase, LAST_OF_ALL))
         after = Held(held.expected - drop, pending, held.bytes + amount, held.phase)
         if after.pending == 0 and after.bytes == 0:
             after = Held(after.expected, after.expected, 0, held.phase + 1)

@@ -10,6 +10,7 @@ from .actions import Action, Amount, Arrive, Barrier, Expect, Init, Inval, Wait
 from .lowering import Lower, Occurrence, nothing
 from .machine.symbol import Form, times
 from .machine.trace import NotFollowedError
+from .phases import OBJECT_BYTES
 
 _STATE_TAG = 1 << 62
 """The machine marks states that arrivals return with this bit; the rest is the number of the event."""
@@ -23,6 +24,10 @@ def scaled(amount: Amount, factor: int) -> Amount:
 def _init(occurrence: Occurrence) -> Iterator[Action]:
     count = occurrence.number("count")
     for barrier, threads in occurrence.barriers("addr"):
+        if barrier.offset % OBJECT_BYTES:
+            raise NotFollowedError(
+                f"an mbarrier at an address that is no multiple of {OBJECT_BYTES}", occurrence.point
+            )
         for _ in range(threads):
             yield Init(occurrence.point, barrier, count)
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .actions import OPEN_END, Access, Fence, Init, Protocol, Proxy, Span, Transfer
+from .actions import OPEN_END, Access, Fence, Init, Inval, Protocol, Proxy, Span, Transfer
 from .clock import Component, Row
 from .conflicts import (
     Column,
@@ -256,6 +256,8 @@ class Memory:
     def _told(self, earlier: Touch, later: Touch) -> Race | None:
         """Return what is wrong between two conflicting touches, by what they are the work of."""
         found = self.race(earlier, later)
+        if found is not None and self._was_object(earlier) and _is_known(earlier, later):
+            return None
         if found is not None and self._is_stored_in_front(found.flaw, earlier, later):
             text = "no barrier lies between a store by one warp of a warpgroup and a wgmma of another, which reads it"
             return Race(Flaw.STORED_BY_ANOTHER_WARP, text, strict=True)
@@ -278,6 +280,10 @@ class Memory:
             isinstance(copy, Transfer) and copy.pipeline == THREAD_COPIES
             and isinstance(work, Transfer) and work.pipeline in MATRIX_PIPELINES
         )  # fmt: skip
+
+    def _was_object(self, touch: Touch) -> bool:
+        """Tell whether bytes were an mbarrier that was initialised or invalidated: nobody reads what that wrote."""
+        return isinstance(self._protocol.strands[touch.strand].actions[touch.index], Init | Inval)
 
     def _is_waited_for(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether another warp of the warpgroup that reads has waited for its own part of the same work."""
@@ -408,6 +414,11 @@ def parts_of(action: Access | Transfer) -> tuple[Part, ...]:
                 ctas = tuple(sorted({span.cta for span in group}))
                 found.append(Part(group, writes, is_certain and group is exact, ctas))
     return tuple(found)
+
+
+def _is_known(earlier: Touch, later: Touch) -> bool:
+    """Tell whether the later one of two touches comes after the earlier one in every schedule."""
+    return bool(later.clock[Row.EXECUTED, earlier.component] >= earlier.over)
 
 
 def _judge(earlier: Touch, later: Touch) -> Race | None:

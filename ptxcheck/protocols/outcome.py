@@ -10,6 +10,9 @@ from .actions import Amount, Barrier
 MAX_COUNT = (1 << 20) - 1
 """Largest expected count and largest byte count (PTX ISA, "mbarrier contents")."""
 
+LAST_OF_ALL = "an arrival that must not complete the phase is the last one"
+"""What is wrong with `.noComplete` then."""
+
 
 class Flaw(Enum):
     """What can be wrong with a protocol."""

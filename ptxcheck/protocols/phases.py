@@ -21,7 +21,7 @@ import numpy as np
 from .actions import Amount, Arrive, AsyncArrive, Barrier, Expect, Init, Span, Transfer, Wait
 from .clock import Clock, Components, Row, executed_before, execution_only, stamped
 from .machine.symbol import Form, plus
-from .outcome import MAX_COUNT, Equation, Flaw
+from .outcome import LAST_OF_ALL, MAX_COUNT, Equation, Flaw
 from .record import Record
 
 OBJECT_BYTES = 8
@@ -37,6 +37,8 @@ class Contribution:
     point: int
     clock: Clock
     amount: Amount = 0
+    completes: bool = True
+    """False for an arrival that must not be the last one of the phase."""
     alike: tuple[str, int] | None = None
     """Pipeline and count of an arrival that comes when all earlier work of its strand in the pipeline is done."""
 
@@ -206,11 +208,14 @@ class Phases:
         if action.token >= 0:
             barrier.tokens[(actor.strand, action.token)] = phase
         if not action.completes and action.count >= barrier.pending:
-            text = "an arrival that must not complete the phase is the last one"
             self._problem(
-                Flaw.OVER_ARRIVAL, actor, action.point, action.barrier, text, barrier, happened=True
+                Flaw.OVER_ARRIVAL, actor, action.point, action.barrier, LAST_OF_ALL, barrier, happened=True
             )
-        self._count_arrival(actor, action.barrier, barrier, action.point, action.count, published)
+        if action.count < 1:
+            text = f"an arrival of {action.count} is outside 1 to {MAX_COUNT}"
+            self._problem(Flaw.TX_RANGE, actor, action.point, action.barrier, text, barrier, happened=True)
+        arrival = self._count_arrival(actor, action.barrier, barrier, action.point, action.count, published)
+        arrival.completes = action.completes
         if action.drop:
             barrier.count -= action.count
         self._complete_if_done(action.barrier, barrier)
@@ -416,6 +421,7 @@ class Phases:
         elif difference != 0:
             return
         self._check_expects(name, barrier)
+        self._check_last(name, barrier)
         self._finish(name, barrier)
 
     def _finish(self, name: Barrier, barrier: Mbarrier) -> None:
@@ -470,6 +476,14 @@ class Phases:
             return
         for each in late:
             self._report_late(name, barrier, each, "these bytes are expected")
+
+    def _check_last(self, name: Barrier, barrier: Mbarrier) -> None:
+        """Check that in every schedule an arrival that may complete the phase comes behind those that must not."""
+        last = [arrival for arrival in barrier.now.arrivals if arrival.completes]
+        for each in barrier.now.arrivals:
+            if not each.completes and not _before_any(each, last):
+                text = f"{LAST_OF_ALL} in another schedule"
+                self._record.add(Flaw.OVER_ARRIVAL, each.strand, each.point, name, barrier.phase, text)
 
     def _report_late(self, name: Barrier, barrier: Mbarrier, late: Contribution, what: str) -> None:
         self._record.add(

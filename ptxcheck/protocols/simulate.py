@@ -32,6 +32,7 @@ from .actions import (
     Proxy,
     Registers,
     Rendezvous,
+    Span,
     TensorAccess,
     TensorWait,
     Transfer,
@@ -47,7 +48,7 @@ from .late_copies import LateCopies
 from .meetings import Meeting, Meetings
 from .memory import MATRIX_PIPELINES, Memory, Part, Touch, parts_of
 from .outcome import Equation, Flaw, Outcome, Problem, Step
-from .phases import Actor, Mbarrier, Phases
+from .phases import OBJECT_BYTES, Actor, Mbarrier, Phases
 from .pipelines import Pipelines
 from .record import Record
 from .registers import RegisterPool
@@ -204,11 +205,8 @@ class _Simulation:
     ) -> int | None:
         """Perform an action on mbarriers that never blocks; return the phase that it takes part in."""
         match action:
-            case Init():
-                self._phases.init(actor, action)
-                return None
-            case Inval():
-                self._phases.invalidate(actor, action.barrier, action.point)
+            case Init() | Inval():
+                self._write_object(runner, actor, action)
                 return None
             case AsyncArrive():
                 done = self._pipelines.done_so_far(runner.index, action.pipeline)
@@ -221,6 +219,20 @@ class _Simulation:
             case Expect():
                 self._exits.note(actor, action, action.barrier.cta)
                 return self._phases.expect(actor, action)
+
+    def _write_object(self, runner: _Runner, actor: Actor, action: Init | Inval) -> None:
+        """Initialise or invalidate an mbarrier, which writes its bytes."""
+        if isinstance(action, Init):
+            self._phases.init(actor, action)
+        else:
+            self._phases.invalidate(actor, action.barrier, action.point)
+        place = (Span(action.barrier.cta, action.barrier.offset, OBJECT_BYTES),)
+        self._memory.add(
+            Touch(
+                actor.strand, runner.at, action.point, place, True, Proxy.GENERIC, False, runner.index,
+                runner.at + 1, actor.clock,
+            )
+        )  # fmt: skip
 
     def _transfer(self, runner: _Runner, actor: Actor, action: Transfer) -> int | None:
         """Start work, and complete it. Its touches are over when its bytes, or its group, are known to be."""

@@ -1,15 +1,17 @@
-"""Summaries of called functions: only whether they synchronise.
+"""Summaries of called functions: whether they synchronise, and whether they only compute.
 
 Property: `synchronises` False means that no instruction of the callee, nor of what it calls, synchronises
-threads or asynchronous work. None: the callee, or one that it calls, is not known.
+threads or asynchronous work. `computes` True means that moreover none may access shared memory or end a thread. None:
+the callee, or one that it calls, is not known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..ir import Function, Module, Symbol
+from ..ir import Function, Instruction, Module, Symbol
+from ..op import Op
 from ..spec import Trait
 from .cfg import Cfg
 from .synchronising import SYNCHRONISING
@@ -22,34 +24,55 @@ class CallSummary:
     callee: str | None
     """Name of the function, None for an indirect call."""
     synchronises: bool | None
+    computes: bool | None
+
+
+_ENDS = frozenset({Op.EXIT})
+_ACCESSING = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC})
 
 
 def summarise(cfg: Cfg, module: Module) -> Mapping[int, CallSummary]:
     """Return the summary of each call of a function, by point."""
     bodies = {f.name: f for f in module.functions if f.body is not None}
-    return {
-        point: CallSummary(callee, _synchronises(callee, bodies)) for point, callee in cfg.graph.calls.items()
-    }
+    return {point: _summary(callee, bodies) for point, callee in cfg.graph.calls.items()}
 
 
-def _synchronises(name: str | None, bodies: Mapping[str, Function]) -> bool | None:
-    """Search the call graph from one callee."""
+def _summary(callee: str | None, bodies: Mapping[str, Function]) -> CallSummary:
+    is_known = True
+    acts = False
+    for instruction in _instructions(callee, bodies):
+        if instruction is None:
+            is_known = False
+        elif instruction.operation.traits & SYNCHRONISING:
+            return CallSummary(callee, synchronises=True, computes=False)
+        else:
+            acts |= _acts(instruction)
+    return CallSummary(callee, False if is_known else None, False if acts else True if is_known else None)
+
+
+def _instructions(name: str | None, bodies: Mapping[str, Function]) -> Iterator[Instruction | None]:
+    """Yield the instructions of a function and all that it calls, None for a function that is not known."""
     seen: set[str] = set()
     work = [name]
-    known = True
     while work:
         current = work.pop()
         function = None if current is None else bodies.get(current)
         if function is None or function.body is None:
-            known = False
+            yield None
             continue
         if function.name in seen:
             continue
         seen.add(function.name)
         for instruction in function.body.instructions:
-            if instruction.operation.traits & SYNCHRONISING:
-                return True
+            yield instruction
             if Trait.CALL in instruction.operation.traits:
                 callee = instruction.get("function")
                 work.append(callee.name if isinstance(callee, Symbol) else None)
-    return False if known else None
+
+
+def _acts(instruction: Instruction) -> bool:
+    """Tell whether an instruction may access shared memory, or end a thread alone."""
+    operation = instruction.operation
+    space = operation.slots.get("space", "")
+    reaches = operation.traits & _ACCESSING and (not space or space.startswith(".shared"))
+    return bool(reaches) or operation.op in _ENDS

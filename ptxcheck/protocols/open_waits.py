@@ -6,14 +6,18 @@ answer is yes in every schedule.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 import numpy as np
 
+from ..cfg.cfg import Cfg
 from .actions import Protocol, Wait
 from .clock import Clock, Row
 from .coarse import without_accesses
+from .machine.polling import POLLS
+from .machine.trace import Trace
 from .simulate import simulate
 
 
@@ -32,3 +36,17 @@ def open_waits(protocol: Protocol, points: AbstractSet[int]) -> Iterator[tuple[i
         action = strand.actions[step.index]
         if isinstance(action, Wait) and action.point in points and (executed != before).any():
             yield strand.cta, strand.events[step.index]
+
+
+def do_alike(cfg: Cfg, some: Sequence[Trace], others: Sequence[Trace]) -> bool:
+    """Tell whether threads come to the same synchronisation in two runs, waits that polls may spare them left out."""
+    return _done(cfg, some) == _done(cfg, others)
+
+
+def _done(cfg: Cfg, traces: Sequence[Trace]) -> Counter[tuple[int, int, int]]:
+    return Counter(
+        (trace.rank, event.point, event.threads)
+        for trace in traces
+        for event in trace.events
+        if event.access is None and cfg.instructions[event.point].operation.op not in POLLS
+    )

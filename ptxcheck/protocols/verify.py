@@ -55,8 +55,9 @@ from .machine.trace import (
 )
 from .machine.whole_clusters import WHOLE_CLUSTERS, Ways
 from .machine.witness import inputs_with, is_realised
+from .machine.wrapping import CUT, may_wrap
 from .meanings import MEANINGS, PROPERTY_OF
-from .open_waits import open_waits
+from .open_waits import do_alike, open_waits
 from .outcome import Doubt, Flaw, Outcome, Problem
 from .read_values import Answers, are_possible
 from .registers import changed_apart
@@ -374,7 +375,7 @@ class _Verifier:
         if path in self._paths:
             self._made.note(plan)
             return False
-        self._is_plain &= all(len(condition.form.terms) == 1 for condition, _ in path)
+        self._is_plain &= not may_wrap(path)
         self._result.runs += 1
         if plan.rounds.inner not in self._result.trips:
             self._result.trips.append(plan.rounds.inner)
@@ -401,6 +402,7 @@ class _Verifier:
         self, plan: Plan, protocol: Protocol, traces: tuple[Trace, ...], failing: set[tuple[int, Peek]]
     ) -> None:
         """Make a run again in which polls that are not repeated fail where they may, and those that have to."""
+        said_yes = traces
         for _ in range(_MOST_ANSWERS):
             fresh = {
                 (cta, traces[cta].peeks[event])
@@ -416,6 +418,20 @@ class _Verifier:
             if self._hung_peeks(protocol, traces, outcome):
                 break
             self._note(plan, decisions, traces, protocol, outcome, again.taken)
+        if not do_alike(self._cfg, said_yes, traces):
+            self._answer_in_part(plan, failing)
+
+    def _answer_in_part(self, plan: Plan, failing: AbstractSet[tuple[int, Peek]]) -> None:
+        """Make a run again in which polls fail in every other warp, as what warps do depends on the answers."""
+        for odd in (True, False):
+            chosen = {(cta, peek) for cta, peek in failing if bool(peek[1] // 32 & 1) is odd}
+            if self._is_spent() or not chosen or chosen == failing:
+                continue
+            again = plan.again()
+            decisions, traces = self._trace(again, failing=chosen)
+            protocol, outcome = self._judge(traces)
+            if not self._hung_peeks(protocol, traces, outcome):
+                self._note(plan, decisions, traces, protocol, outcome, again.taken)
 
     def _hung_peeks(
         self, protocol: Protocol, traces: Sequence[Trace], outcome: Outcome
@@ -588,7 +604,9 @@ class _Verifier:
 
     def _taken(self, traces: Sequence[Trace], protocol: Protocol, *, is_in_order: bool) -> list[Assumption]:
         """Return what the machine took for granted and the run itself does not show: with ordinary accesses it may."""
-        taken = [assumption for trace in traces for assumption in trace.assumptions]
+        noted = [assumption for trace in traces for assumption in trace.assumptions]
+        self._note_cuts(noted)
+        taken = [assumption for assumption in noted if assumption.kind != CUT]
         if not self._program.accesses:
             return taken
         seen = set[str]()
@@ -608,6 +626,14 @@ class _Verifier:
             if assumption.kind not in seen
             and not (assumption.kind == SHARED_TABLE and assumption.point in shown)
         ]
+
+    def _note_cuts(self, noted: Iterable[Assumption]) -> None:
+        """Note where numbers that may have more bits than a register were run only where they have not."""
+        for each in noted:
+            bound = Reason(each.text, each.point)
+            if each.kind == CUT and bound not in self._result.bounds:
+                self._result.bounds.append(bound)
+                self._is_plain = False
 
     def _handed_on(self, protocol: Protocol, loads: AbstractSet[int], is_in_order: bool) -> frozenset[int]:
         """Return loads that a run shows to read a table as it was stored."""

@@ -22,7 +22,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ...cfg.graph import Edge, EdgeKind
-from ...cfg.special import special_name
+from ...cfg.special import changes, special_name
 from ...ir import Address as AddressOperand
 from ...ir import (
     Component,
@@ -100,6 +100,7 @@ from .trace import (
 )
 from .tries import Tries
 from .whole_clusters import WHOLE_CLUSTERS, Ways
+from .wrapping import CUT, CUT_NUMBERS, MULTIPLES, is_multiple, may_be_cut
 
 _MASK64 = (1 << 64) - 1
 _CTA_BARRIERS = frozenset({Op.BAR_SYNC, Op.BAR_RED})
@@ -543,6 +544,7 @@ class Machine:
             known = self._decisions.truths[narrow] = truth == positive
         if point >= 0 and not self._speculative:
             self._follow(point, known, condition, known == positive)
+            self._note_multiple(condition, point)
             self._ways.note(point, self.rank, condition, known == positive)
         return threads if known else 0
 
@@ -714,7 +716,12 @@ class Machine:
                 if point not in self.program.points:
                     continue
                 instruction = self.cfg.instructions[point]
-                if Trait.ATOMIC in instruction.operation.traits or is_strong(instruction.operation):
+                traits = instruction.operation.traits
+                if (
+                    Trait.ATOMIC in traits
+                    or is_strong(instruction.operation)
+                    or self.program.may_be_local(point)
+                ):
                     return LANE | WARP
                 for operand in instruction.operands:
                     if isinstance(operand, Component):
@@ -826,6 +833,7 @@ class Machine:
             )  # fmt: skip
             truth = self._choose(question) == positive
             self._state(condition, truth)
+        self._note_multiple(condition, point)
         self._ways.note(point, self.rank, condition, truth)
         return truth == positive
 
@@ -966,6 +974,15 @@ class Machine:
     def assume(self, kind: str, text: str, point: int) -> None:
         """Note an approximation that a verdict rests on."""
         self._assumptions.setdefault((kind, point), Assumption(kind, text, point))
+
+    def note_cut(self, value: Value, width: int, point: int) -> None:
+        """Note that a symbol is taken to fit into some bits, where it may not."""
+        if may_be_cut(value, width):
+            self.assume(CUT, CUT_NUMBERS, point)
+
+    def _note_multiple(self, condition: Condition, point: int) -> None:
+        if is_multiple(condition):
+            self.assume(CUT, MULTIPLES, point)
 
     def note_loaded(self, value: Value, point: int, guard: ThreadSet) -> None:
         """Note which access reads a symbol: the last one that was recorded, if it is the one of the load."""
@@ -1118,7 +1135,12 @@ class Machine:
             if Trait.ANYTHING in operation.traits:
                 raise NotFollowedError(operation.problem or f"unknown instruction '{operation.text}'", point)
             if Trait.CALL in operation.traits:
-                raise NotFollowedError("call of a function that may synchronise", point)
+                text = "call of a function that may synchronise, access shared memory or end threads"
+                raise NotFollowedError(text, point)
+            if point in self.program.peeks and len(warps := _by_warp(guard, self.threads)) > 1:
+                for warp in warps:  # each may find another answer
+                    self._perform(point, instruction, warp, threads)
+                return
             peek = self._peek(point, guard)
             if peek is not None and self._peek_fails(peek):
                 self._tries.failed(peek, len(self._events))
@@ -1414,6 +1436,8 @@ class Machine:
         return value
 
     def _special(self, name: str, axis: str) -> Value:
+        if changes(name):
+            return lanes.opaque("volatile", name, self.count(("special", name)), differs=LANE | WARP)
         known = self._specials.get((name, axis))
         if known is None:
             found = special_register(name, axis, self.shape, self.rank)
@@ -1482,6 +1506,10 @@ def _bits_of_warps(threads: ThreadSet, count: int) -> Iterator[int]:
     for first in range(0, count, 32):
         if threads >> first & 0xFFFFFFFF:
             yield first
+
+
+def _by_warp(threads: ThreadSet, count: int) -> list[ThreadSet]:
+    return [threads & 0xFFFFFFFF << first for first in _bits_of_warps(threads, count)]
 
 
 def _whole_warps(part: ThreadSet, guard: ThreadSet, count: int) -> bool:

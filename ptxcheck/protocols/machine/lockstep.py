@@ -199,7 +199,7 @@ class Lockstep:
         if operation.op is Op.SETP:
             return self._compared(point, instruction)
         names = self._program.definitions.read_at(point)
-        if inside and (operation.traits & _UNSTEADY or _may_read_shared(instruction)):
+        if inside and (operation.traits & _UNSTEADY or _may_read_what_changes(instruction)):
             return APART
         if all(self._gaps[name] == SAME for name in names):
             return SAME
@@ -251,9 +251,11 @@ def _reachable(program: Program, growing: Mapping[int, frozenset[int]]) -> froze
     return frozenset(seen)
 
 
-def _may_read_shared(instruction: Instruction) -> bool:
+def _may_read_what_changes(instruction: Instruction) -> bool:
     space = instruction.operation.slots.get("space", "")
-    return Trait.LOAD in instruction.operation.traits and (not space or space.startswith(".shared"))
+    return Trait.LOAD in instruction.operation.traits and (
+        not space or space.startswith((".shared", ".local"))
+    )
 
 
 # -- what instructions make of gaps

@@ -179,13 +179,31 @@ class Program:
     def _is_event(self, point: int, instruction: Instruction) -> bool:
         operation = instruction.operation
         if Trait.CALL in operation.traits:
-            return self.call_synchronises(point)
+            return self.call_may_act(point)
         return bool(operation.traits & _EVENTS) and operation.op not in _NO_EVENTS
 
-    def call_synchronises(self, point: int) -> bool:
-        """Tell whether a call may synchronise: all but system functions and functions that surely do not."""
+    @cached_property
+    def local_variables(self) -> frozenset[str]:
+        """Names of the variables that each thread has for itself."""
+        body = self.cfg.function.body
+        variables = () if body is None else body.variables
+        return frozenset(each.name for each in variables if each.space == ".local")
+
+    def may_be_local(self, point: int) -> bool:
+        """Tell whether a load may be from memory of the thread: stores to that are not followed."""
+        operation = self.cfg.instructions[point].operation
+        space = operation.slots.get("space", "")
+        return Trait.LOAD in operation.traits and (
+            space == ".local" or (not space and bool(self.local_variables))
+        )
+
+    def call_may_act(self, point: int) -> bool:
+        """Tell whether a call may synchronise, access shared memory or end threads.
+
+        All may but those of system functions, and of functions that surely do nothing of it.
+        """
         summary = self._calls.get(point)
-        return summary is None or not (summary.callee in _HARMLESS or summary.synchronises is False)
+        return summary is None or not (summary.callee in _HARMLESS or summary.computes)
 
     @cached_property
     def table_stores(self) -> frozenset[int]:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 
-from .symbol import Form, Value, atom, plus
+from .symbol import Form, Lanes, Value, atom, plus
 from .trace import Shape
 
 _AXIS = {"x": 0, "y": 1, "z": 2}
+_ALL = np.uint64(0xFFFFFFFF)
+_LANE_MASKS: Mapping[str, Callable[[Lanes], Lanes]] = {
+    "%lanemask_eq": lambda bit: bit,
+    "%lanemask_lt": lambda bit: bit - np.uint64(1),
+    "%lanemask_le": lambda bit: (bit << np.uint64(1)) - np.uint64(1),
+    "%lanemask_gt": lambda bit: _ALL & ~((bit << np.uint64(1)) - np.uint64(1)),
+    "%lanemask_ge": lambda bit: _ALL & ~(bit - np.uint64(1)),
+}
+"""Masks of lanes beside one's own, whose bit is given (PTX ISA, "Special Registers")."""
 
 
 def special_register(name: str, axis: str, shape: Shape, rank: int) -> Value | None:
@@ -25,6 +36,10 @@ def special_register(name: str, axis: str, shape: Shape, rank: int) -> Value | N
     }
     if name in known:
         return known[name]
+    if name in _LANE_MASKS:
+        return _LANE_MASKS[name](np.uint64(1) << threads % np.uint64(32))
+    if name == "%smid":
+        return atom("volatile", name, rank)
     return (
         atom("special", name)
         if name.startswith("%") and name[1:].isidentifier() and name[-1].isalpha()

@@ -42,6 +42,7 @@ from .trace import (
     NotFollowedError,
     ThreadSet,
 )
+from .wrapping import WORD
 
 if TYPE_CHECKING:
     from .execute import Machine
@@ -107,6 +108,8 @@ def _made(instruction: Instruction) -> Step:
     if not types.is_integer and op is not Op.MOV and op is not Op.SELP and op is not Op.CVT:
         return _opaque_results
     width = types.source_width if op is Op.CVT else types.width
+    if op is Op.CVT and types.is_integer and types.width <= WORD < types.source_width and len(sources) == 1:
+        return _cut
     read = tuple(
         source.value & lanes.mask_of(2 * width if position == 2 and types.has(".wide") else width)
         if type(source) is Immediate
@@ -114,6 +117,17 @@ def _made(instruction: Instruction) -> Step:
         for position, source in enumerate(sources)
     )
     return Computation(function, types, target, read)
+
+
+def _cut(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    """`cvt` to a narrower integer: a symbol is taken to fit, which is noted."""
+    target, source = instruction.operands
+    assert isinstance(target, Register)
+    types = typing_of(instruction.operation)
+    value = machine.value(source, guard)
+    machine.note_cut(value, types.width, point)
+    result = COMPUTE[Op.CVT](types, [value], machine.threads)
+    machine.registers.write(target, guard, lanes.settle(result))
 
 
 def _opaque_results(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
@@ -364,12 +378,22 @@ def _loaded(
         symbol = lanes.opaque("shared", at, types.width, visit)
         machine.note_loaded(symbol, point, guard)
         return symbol
-    if is_strong(operation):
+    of_thread = machine.program.may_be_local(point) and (bool(space) or not _is_outside(machine, at))
+    if of_thread or is_strong(operation):
         visit = machine.count(("strong", point, guard))
         differs = 0 if guard.bit_count() == 1 else _ANY
-        return lanes.opaque("strong", at, types.width, point, hex(guard), visit, differs=differs)
+        kind = "own" if of_thread else "strong"
+        return lanes.opaque(kind, at, types.width, point, hex(guard), visit, differs=differs)
     outside = space.startswith((".global", ".const")) or (isinstance(at, Form) and is_pointer(at))
     return lanes.opaque("load", at, types.width, *(() if outside else ("anywhere",)))
+
+
+def _is_outside(machine: Machine, address: Value) -> bool:
+    """Tell whether a generic address is surely of no local variable."""
+    if not isinstance(address, Form):
+        return False
+    symbols = {name[1] for name, _ in address.terms if name[0] == "symbol"}
+    return is_pointer(address) and symbols.isdisjoint(machine.program.local_variables)
 
 
 def _convert_address(machine: Machine, _: int, instruction: Instruction, guard: ThreadSet) -> None:
@@ -486,6 +510,7 @@ def _store(machine: Machine, point: int, instruction: Instruction, guard: Thread
     for number, element in enumerate(elements):
         value = machine.value(element, guard)
         for threads, place, stored in _each_place(machine, address, value, guard):
+            machine.note_cut(stored, 8 * size, point)
             known = _low_bytes(stored, size, machine.threads)
             machine.keep_stored(point, place + number * size, size, known, threads)
 

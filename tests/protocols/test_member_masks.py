@@ -93,3 +93,41 @@ def test_numbers_of_lanes_that_come_later(collective: str) -> None:
     """The machine runs the lanes in two groups, and hardware brings them together: nothing goes wrong."""
     result = verified(kernel(SPLIT.format(collective=collective), threads=32))
     assert kind(result, Property.DEADLOCK_FREEDOM) is not VerdictKind.VIOLATED
+
+
+AWAY = """
+mov.u32 %r9, %tid.x; and.b32 %r3, %r9, 31; shr.u32 %r4, %r9, 5; ld.param.u32 %r1, [n]; ld.param.u64 %rd1, [p];
+{text}
+E: barrier.sync 1, 64;
+"""
+SHUFFLE = "shfl.sync.idx.b32 %r5, %r3, 0, 31, 0xffffffff;"
+LOOP = "mov.u32 %r6, 0; L: {} add.u32 %r6, %r6, 1; setp.le.u32 %p2, %r6, {}; @%p2 bra L;"
+STRIDED = "mov.u32 %r6, {}; L: setp.ge.u32 %p2, %r6, %r1; @%p2 bra E; {} add.u32 %r6, %r6, 32; bra L;"
+DATA = (
+    "mul.wide.u32 %rd2, {}, 4; add.u64 %rd2, %rd2, %rd1; ld.global.u32 %r6, [%rd2]; setp.eq.u32 %p2, %r6, 0;"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        # Lanes leave the loop one by one, or warps do.
+        (LOOP.format(SHUFFLE, "%r3"), VerdictKind.VIOLATED),
+        (LOOP.format(SHUFFLE, "%r4"), VerdictKind.PROVED),
+        (STRIDED.format("%r3", SHUFFLE), VerdictKind.ASSUMES),
+        (STRIDED.format("%r4", SHUFFLE), VerdictKind.PROVED),
+        (f"{DATA.format('%r3')} @%p2 bra E; {SHUFFLE}", VerdictKind.ASSUMES),
+        (f"setp.lt.u32 %p2, %r3, 16; @%p2 {SHUFFLE}", VerdictKind.VIOLATED),
+        (f"setp.lt.u32 %p2, %r4, 1; @%p2 {SHUFFLE}", VerdictKind.PROVED),
+        (
+            f"setp.lt.u32 %p2, %r3, 16; @%p2 bra E; setp.eq.u32 %p3, %r1, 3; @%p3 bra E; {SHUFFLE}",
+            VerdictKind.ASSUMES,
+        ),
+        (
+            f"setp.lt.u32 %p2, %r4, 1; @%p2 bra E; setp.eq.u32 %p3, %r1, 3; @%p3 bra E; {SHUFFLE}",
+            VerdictKind.PROVED,
+        ),
+    ],
+)
+def test_lanes_part_where_nothing_else_is_synchronised(text: str, verdict: VerdictKind) -> None:
+    assert kind(verified(kernel(AWAY.format(text=text), threads=64)), Property.DEADLOCK_FREEDOM) is verdict

@@ -584,10 +584,13 @@ class Machine:
     def _join(self, block: int, first: Edge, other: Edge, threads: ThreadSet, truth: Form) -> None:
         """Leave both sides of a branch behind, none of which records an event."""
         region = self.program.region(block)
+        meeting = self.program.meets(region)
         if not region.counted or truth.differs:
             inside = threads & ~self._passing(block, first, other, truth)
             if not inside:
                 return
+            if meeting is not None and (truth.differs & LANE or self.is_parted(meeting, threads)):
+                self._take_together(meeting)
             sides: _Sides = []
             if region.counted if region.cyclic else region.copies or region.predicates:
                 sides = self._run_sides(block, region, (first, other), inside)
@@ -602,7 +605,8 @@ class Machine:
                 else:
                     self._keep_equal(register, one, two, threads)
             return
-        if not (region.written or region.keeps or region.copies or any(self._accesses_of(region))):
+        is_seen = meeting is not None or any(self._accesses_of(region))
+        if not (region.written or region.keeps or region.copies or is_seen):
             return
         sides = self._run_sides(block, region, (first, other), threads)
         for register, one, two in zip(region.written, *sides, strict=True):
@@ -1161,7 +1165,7 @@ class Machine:
     def _meet_lanes(self, point: int, instruction: Instruction, threads: ThreadSet) -> None:
         """Record that lanes wait at an instruction for others of a mask, if it does not record that itself."""
         is_event = instruction.operation.op in _MEETING and point in self.program.points
-        if is_event or self._speculative:
+        if is_event:
             return
         guard = threads
         if instruction.guard is not None:
@@ -1175,10 +1179,13 @@ class Machine:
         alone = self._parted.threads(point, guard)
         if not alone:
             return
-        if self.program.member_masks[point] is None:
-            self.assume("member-mask", "the lanes that a member mask names come together", point)
+        if self._speculative or self.program.member_masks[point] is None:
+            self._take_together(point)
         else:
             self._append(point, alone, self._mask_at(point), threads)
+
+    def _take_together(self, point: int) -> None:
+        self.assume("member-mask", "the lanes that a member mask names come together", point)
 
     def is_parted(self, point: int, threads: ThreadSet) -> bool:
         """Tell whether some threads come to a warp-collective without lanes that it is for."""

@@ -301,7 +301,7 @@ class Program:
             if cfg.connected(point)
             for register in registers_of(kind.operand)
         )
-        roots = [*self.events, *ends, *stores, *self._branches_to_accesses]
+        roots = [*self.events, *ends, *stores, *self._branches_to_accesses, *self._ways_to_meetings]
         return closure(cfg, self.definitions, roots, self.needed, more)
 
     @cached_property
@@ -319,6 +319,45 @@ class Program:
             if not cyclic and inside & accessing and self.facts.by_thread(name) is not None:
                 found.append(block.last)
         return tuple(found)
+
+    @cached_property
+    def _ways_to_meetings(self) -> frozenset[int]:
+        """What decides who comes to a warp-collective that lanes of a warp may come to without others.
+
+        That is the collective itself where its guard differs between lanes, and the branches around it if one does.
+        """
+        found: set[int] = set()
+        for point in self.member_masks:
+            if self._parts_lanes(point):
+                found.add(point)
+            around = self._branches_around(point)
+            if any(map(self._parts_lanes, around)):
+                found |= around
+        return frozenset(found)
+
+    def _parts_lanes(self, point: int) -> bool:
+        guard = self.cfg.instructions[point].guard
+        return guard is not None and self.uniform(point, guard.register) > Uniformity.WARP
+
+    def _branches_around(self, point: int) -> set[int]:
+        """Return the branches that decide, one by the other, whether a point is come to."""
+        cfg = self.cfg
+        found: set[int] = set()
+        waiting = [cfg.graph.block_of[point]]
+        while waiting:
+            fresh = {cfg.blocks[each.branch].last for each in cfg.control[waiting.pop()]} - found
+            found |= fresh
+            waiting.extend(cfg.graph.block_of[each] for each in fresh)
+        return found
+
+    def meets(self, region: Region) -> int | None:
+        """Return a warp-collective in a region, None where there is none."""
+        return next((self._meetings[block] for block in sorted(self._meetings.keys() & region.blocks)), None)
+
+    @cached_property
+    def _meetings(self) -> Mapping[int, int]:
+        """One warp-collective of each block that has any."""
+        return {self.cfg.graph.block_of[point]: point for point in self.member_masks}
 
     def needed(self, point: int) -> Iterable[Name]:
         """Return the names that matter of what an instruction reads: of an event, not the data."""

@@ -33,6 +33,7 @@ from .loop_rounds import LoopRounds
 from .lowered import Lowered
 from .lowering import build_protocol
 from .machine.doubt import doubt_of, empty_sizes, related_loop, sources_of, within_grid
+from .machine.endless import POLLED, endless_loops, polling_loops
 from .machine.execute import Choose, Machine, Question
 from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
@@ -159,6 +160,7 @@ def verify(
     if not accesses:
         result.memory_doubts.append(Reason("ordinary accesses of shared memory were not followed", -1))
     result.assumptions.update(taken)
+    _note_loops(program, result)
     result.never_fences = _never_fences(cfg)
     result.is_admitted = is_admitted
     result.inferred = known is None and (shape != (1, 1, 1) or bool(result.failures))
@@ -173,6 +175,15 @@ def _may_be_by_copies(result: Verification) -> bool:
 
 def _is_decided(result: Verification) -> bool:
     return not (result.memory_doubts or result.failures or result.reasons)
+
+
+def _note_loops(program: Program, result: Verification) -> None:
+    """Note loops that are not known to end."""
+    for point in endless_loops(program.cfg, program.definitions):
+        result.reasons.append(Reason("nothing that happens in this loop ends it", point))
+    for point in polling_loops(program.cfg, program.definitions):
+        text = "what is polled in shared memory is stored there in the end"
+        result.assumptions.setdefault((POLLED, point), Assumption(POLLED, text, point))
 
 
 def _most_threads(function: Function) -> Dim | None:

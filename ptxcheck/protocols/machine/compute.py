@@ -86,7 +86,7 @@ def _bfe(types: Typing, sources: Sequence[Value], _: int) -> Value:
         if types.signed and length:
             top = min(position + length - 1, width - 1)
             if a >> top & 1:
-                value |= lanes.mask_of(width) & ~lanes.mask_of(length)
+                value |= lanes.mask_of(width) & ~lanes.mask_of(max(top + 1 - position, 0))
         return value & lanes.mask_of(width)
 
     source, start, size = sources

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 _ANY = LANE | WARP
 _ACTIVE = "lanes of a warp that come to activemask in the same way are active there together"
+_CARRYING = frozenset({Op.ADDC, Op.SUBC, Op.MADC})
+"""They read the carry of an earlier instruction, which is no register."""
 _CHANGED = frozenset({".sat", ".relu"})
 """What makes another number of the result."""
 _PACKED = re.compile(r"\.[bsu]\d+x\d+")
@@ -134,7 +136,11 @@ def _opaque_results(machine: Machine, point: int, instruction: Instruction, guar
     """Name the results after the operation and what it reads; a volatile one also after the thread and time."""
     traits = instruction.operation.traits
     written = list(dict.fromkeys(instruction.writes()))
-    if traits & {Trait.VOLATILE, Trait.ATOMIC, Trait.CALL, Trait.LOAD} or Trait.CROSS_LANE in traits:
+    if (
+        instruction.operation.op in _CARRYING
+        or traits & {Trait.VOLATILE, Trait.ATOMIC, Trait.CALL, Trait.LOAD}
+        or Trait.CROSS_LANE in traits
+    ):
         one = guard.bit_count() == 1
         visit = machine.count(("volatile", point, guard))
         machine.write_opaque(

@@ -243,6 +243,10 @@ class Fence:
     """Generic accesses of shared memory against later ones through the async proxy."""
     of_others: bool = False
     """Of a proxy fence: those of others alone, as the side that acquires them does."""
+    to_others: bool = False
+    """Of a proxy fence: it only releases, for others that acquire."""
+    narrow: bool = False
+    """Of a proxy fence: accesses of the shared memory of the CTA alone, not of other CTAs."""
     inits: bool = False
     """`fence.mbarrier_init`."""
     wide: bool = True

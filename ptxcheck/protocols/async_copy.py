@@ -15,6 +15,7 @@ from .lowering import Lower, Occurrence, nothing
 from .machine.trace import NotFollowedError
 
 PIPELINE = "cp.async"
+_MOST_GROUPS = (1 << 31) - 1
 
 
 def _copy(occurrence: Occurrence) -> Iterator[Action]:
@@ -45,7 +46,15 @@ def _commit(occurrence: Occurrence) -> Iterator[Action]:
 
 
 def _wait(occurrence: Occurrence) -> Iterator[Action]:
-    yield WaitGroup(occurrence.point, PIPELINE, max(occurrence.number("n"), 0))
+    yield WaitGroup(occurrence.point, PIPELINE, pending_groups(occurrence))
+
+
+def pending_groups(occurrence: Occurrence) -> int:
+    """Return how many groups a wait may leave. Raises NotFollowedError."""
+    pending = occurrence.number("n")
+    if pending > _MOST_GROUPS:
+        raise NotFollowedError("a wait for groups with a negative number of them", occurrence.point)
+    return pending
 
 
 def _wait_all(occurrence: Occurrence) -> Iterator[Action]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from ..isa.modifier import Mod
 from ..op import Op
 from .actions import Action, Amount, Barrier, Commit, Span, Transfer, WaitGroup
+from .async_copy import pending_groups
 from .equations import BOX
 from .lowering import Lower, Occurrence, nothing
 from .machine.symbol import Form, atom, times
@@ -132,7 +133,7 @@ def _commit(occurrence: Occurrence) -> Iterator[Action]:
 def _wait(occurrence: Occurrence) -> Iterator[Action]:
     """A wait that orders the async proxy alone counts as one for source reads."""
     read = occurrence.operation.has(Mod.READ) or "restrict" in occurrence.operation.slots
-    yield WaitGroup(occurrence.point, PIPELINE, max(occurrence.number("n"), 0), read)
+    yield WaitGroup(occurrence.point, PIPELINE, pending_groups(occurrence), read)
 
 
 MEANINGS: Mapping[Op, Lower] = {

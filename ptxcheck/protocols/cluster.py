@@ -6,8 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from ..isa.modifier import Mod
 from ..op import Op
+from ..spec import Trait
 from .actions import Action, Rendezvous
 from .lowering import Lower, Occurrence
+from .machine.trace import NotFollowedError
+from .named_barrier import comes_whole
 
 
 def _arrive(occurrence: Occurrence) -> Iterator[Action]:
@@ -19,6 +22,10 @@ def _wait(occurrence: Occurrence) -> Iterator[Action]:
 
 
 def _cluster(occurrence: Occurrence, *, waits: bool, orders: bool) -> Rendezvous:
+    if Trait.ALIGNED in occurrence.operation.traits and not comes_whole(occurrence):
+        raise NotFollowedError(
+            "some lanes of a warp come to an aligned barrier of the cluster", occurrence.point
+        )
     needed = occurrence.shape.threads * occurrence.shape.ctas
     return Rendezvous(
         occurrence.point,

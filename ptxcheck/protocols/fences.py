@@ -27,7 +27,13 @@ def _fence(occurrence: Occurrence) -> Iterator[Action]:
 
 def _proxy(occurrence: Occurrence) -> Iterator[Action]:
     if is_proxy_fence(occurrence.operation):
-        yield Fence(occurrence.point, proxy=True, of_others=occurrence.operation.has(Mod.ACQUIRE))
+        yield Fence(
+            occurrence.point,
+            proxy=True,
+            of_others=occurrence.operation.has(Mod.ACQUIRE),
+            to_others=occurrence.operation.has(Mod.RELEASE),
+            narrow=occurrence.operation.slots.get("space") == Mod.SHARED_CTA,
+        )
 
 
 def _mbarrier_init(occurrence: Occurrence) -> Iterator[Action]:

@@ -26,6 +26,7 @@ _BYTES = 1 << 18
 """More than the shared memory of a CTA."""
 _TOGETHER = frozenset({Trait.BARRIER, Trait.COLLECTIVE, Trait.ALIGNED})
 _COPIES = frozenset({Op.CP_ASYNC, Op.CP_ASYNC_COMMIT_GROUP, Op.CP_ASYNC_WAIT_GROUP, Op.CP_ASYNC_WAIT_ALL})
+_MOST_GROUPS = 1 << 31
 _Numbers = npt.NDArray[np.int64]
 
 
@@ -128,7 +129,7 @@ class _Copies:
         if op in (Op.CP_ASYNC_COMMIT_GROUP, Op.CP_ASYNC_WAIT_ALL):
             self.committed[lanes] += 1
         if op is Op.CP_ASYNC_WAIT_GROUP and isinstance(left := event.operands["n"], int):
-            self._finish(lanes, max(left, 0))
+            self._finish(lanes, min(left, _MOST_GROUPS))
         if op is Op.CP_ASYNC_WAIT_ALL:
             self._finish(lanes, 0)
         return False

@@ -83,9 +83,8 @@ def _wait(occurrence: Occurrence) -> Iterator[Action]:
     wide = occurrence.operation.slots.get("scope") == Mod.CLUSTER
     for barrier, _ in occurrence.barriers("addr"):
         if occurrence.has("parity"):
-            yield Wait(
-                occurrence.point, barrier, occurrence.number("parity") & 1, acquires=acquires, wide=wide
-            )
+            parity = occurrence.number("parity") & 1  # Triton passes -1 for 1
+            yield Wait(occurrence.point, barrier, parity, acquires=acquires, wide=wide)
         else:
             state = occurrence.number("state")
             if not state & _STATE_TAG:

@@ -44,6 +44,7 @@ from .conflicts import (
     compare,
 )
 from .copy_extents import within_slots
+from .far_writes import UNFENCED, unfenced_far_writes
 from .outcome import Doubt, Flaw
 from .record import Record
 
@@ -84,6 +85,8 @@ class Memory:
         self._budget = _BUDGET
         self._doubtful = 0
         """Pairs in doubt that were looked at."""
+        self._ahead: dict[tuple[int, int], Touch] = {}
+        """Accesses of lanes that come before what other lanes of the warp have done by then where they run in step."""
         self._ctas = np.array([strand.cta for strand in protocol.strands], dtype=np.int64)
 
     def add(self, touch: Touch) -> None:
@@ -108,6 +111,9 @@ class Memory:
         self._compare(
             [touch for touch in placed if touch.certain], columns[:, certain], self._report, self.races
         )
+        self._check_ahead([touch for touch in placed if touch.certain])
+        for point in unfenced_far_writes(self._protocol, placed):
+            self._doubt(UNFENCED, point)
         if all(touch.is_exact for touch in placed):
             return tuple(self._doubts.values()), self._provisos(placed)
         known = dict(self._doubts)
@@ -225,6 +231,9 @@ class Memory:
         if race is None:
             return
         cta, offset = place
+        strict = self._is_strict(race, earlier, later)
+        if strict and self._is_ahead(earlier, later):
+            self._ahead.setdefault((earlier.strand, earlier.index), earlier)
         self._record.add(
             race.flaw,
             later.strand,
@@ -234,8 +243,30 @@ class Memory:
             f"{race.detail} (shared memory {offset:#x} of CTA {cta})",
             happened=True,
             related=((earlier.strand, earlier.point),),
-            strict=self._is_strict(race, earlier, later),
+            strict=strict,
         )
+
+    def _check_ahead(self, touches: Sequence[Touch]) -> None:
+        """Check accesses that a lane makes too early for lanes that run in step, as it runs ahead of its warp.
+
+        They are behind asynchronous work that the others have started by then, and must know that to be over.
+        """
+        for access in self._ahead.values():
+            for work in touches:
+                if not work.is_asynchronous or not self._is_ahead(access, work):
+                    continue
+                if not (work.writes or access.writes) or (work.combines and access.combines):
+                    continue
+                for one in work.spans:
+                    if any(_meet(one, other) for other in access.spans):
+                        self._report(work, access, (one.cta, one.start))
+                        break
+
+    def _is_ahead(self, access: Touch, other: Touch) -> bool:
+        """Tell whether another lane of the warp comes to something before an access, where lanes run in step."""
+        own, its = (self._protocol.strands[touch.strand] for touch in (access, other))
+        is_of_warp = (own.cta, own.warp) == (its.cta, its.warp) and access.strand != other.strand
+        return is_of_warp and bool(own.events) and own.events[access.index] > its.events[other.index]
 
     def _report_possible(self, earlier: Touch, later: Touch, _: Place) -> None:
         if self._doubtful > _MOST_DOUBTFUL:  # each doubt bars a proof: more pairs only say so in other words
@@ -414,6 +445,11 @@ def parts_of(action: Access | Transfer) -> tuple[Part, ...]:
                 ctas = tuple(sorted({span.cta for span in group}))
                 found.append(Part(group, writes, is_certain and group is exact, ctas))
     return tuple(found)
+
+
+def _meet(one: Span, other: Span) -> bool:
+    """Tell whether some bytes are certainly in both."""
+    return one.cta == other.cta and max(one.start, other.start) < min(one.end, other.end)
 
 
 def _is_known(earlier: Touch, later: Touch) -> bool:

@@ -50,8 +50,12 @@ def _parted(occurrence: Occurrence) -> int:
         named = barrier[_start(occurrence) : _start(occurrence) + _WARP]
         if len({int(each) for lane, each in enumerate(named) if together >> lane & 1}) > 1:
             raise NotFollowedError("lanes of one warp name different barriers", occurrence.point)
-    is_whole = together.bit_count() == _lanes(occurrence)
-    return 0 if is_whole or not _is_aligned(occurrence) else together
+    return 0 if comes_whole(occurrence) or not _is_aligned(occurrence) else together
+
+
+def comes_whole(occurrence: Occurrence) -> bool:
+    """Tell whether all lanes of the warp come together."""
+    return _together(occurrence).bit_count() == _lanes(occurrence)
 
 
 def _is_aligned(occurrence: Occurrence) -> bool:

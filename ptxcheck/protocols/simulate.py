@@ -98,6 +98,12 @@ class _Simulation:
         """What each action touches, by its identity: the same actions come again and again."""
         self._exits = Exits(protocol)
         self._registers = RegisterPool(protocol)
+        self._acquires_proxies = any(
+            isinstance(action, Fence) and action.of_others
+            for strand in protocol.strands
+            for action in strand.actions
+        )
+        """Some strand has the other half of the proxy fences that only release."""
         self._late = LateCopies(protocol)
         zero = self._components.zero
         self._runners = [_Runner(i, zero(), zero(), zero()) for i in range(len(protocol.strands))]
@@ -332,7 +338,7 @@ class _Simulation:
         if action.proxy:
             clock[Row.CROSSED] = np.maximum(clock[Row.CROSSED], clock[Row.VISIBLE])
             place = None
-            if not action.of_others:
+            if not action.of_others and (not action.to_others or self._acquires_proxies):
                 clock[Row.FENCED, runner.index] = runner.at
                 place = self._components.work_of("cp.async", runner.index)
             if place is not None:

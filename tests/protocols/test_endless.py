@@ -34,3 +34,12 @@ PROVED, ASSUMES, UNKNOWN = VerdictKind.PROVED, VerdictKind.ASSUMES, VerdictKind.
 )
 def test_loops_that_end(loop: str, verdict: VerdictKind) -> None:
     assert deadlock(TEXT.format(loop=loop)) is verdict
+
+
+@pytest.mark.parametrize(("first", "verdict"), [(0, VerdictKind.PROVED), (1, VerdictKind.UNKNOWN)])
+def test_jumps_behind_the_end_of_a_table(first: int, verdict: VerdictKind) -> None:
+    text = f"""
+    mov.u32 %r9, %tid.x; shr.u32 %r1, %r9, 5; add.u32 %r1, %r1, {first};
+    T: .branchtargets A, B; brx.idx %r1, T; A: barrier.sync 1, 32; bra E; B: barrier.sync 2, 32; E:
+    """
+    assert deadlock(text) is verdict

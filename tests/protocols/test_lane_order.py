@@ -7,7 +7,7 @@ import pytest
 from ptxcheck.protocols.lane_order import taken_to_be_in_step
 from ptxcheck.verdict import Property, VerdictKind
 
-from .machine.running import run
+from .machine.running import kernel, run
 from .verifying import kind, verified
 
 OTHERS = """
@@ -136,3 +136,31 @@ def test_bytes_that_another_lane_has_copied_in_the_last_round(place: str, is_nam
     result = verified(LAST_ROUND.replace("PLACE", place).replace("FIRST", first))
     assert bool(result.tolerated.get(Property.SLOT_SAFETY)) is is_named
     assert (kind(result, Property.SLOT_SAFETY) is VerdictKind.ASSUMES) is is_named
+
+
+SENT = """
+mov.u32 %r9, %tid.x; mov.u32 %r1, smem; ld.param.u64 %rd1, [p]; shl.b32 %r2, %r9, 6; add.u32 %r2, %r2, %r1;
+setp.ne.u32 %p1, %r9, 0; xor.b32 %r3, %r2, 64;
+st.shared.u32 [%r2], %r9; fence.proxy.async.shared::cta;
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 64; cp.async.bulk.commit_group;
+{wait}
+@%p1 bra E; st.shared.u32 [{place}], %r9; E:
+cp.async.bulk.wait_group 0;
+"""
+"""Each lane sends 64 bytes of its own; then the first one stores again."""
+OWN_WAIT = "@%p1 bra W; cp.async.bulk.wait_group.read 0; W:"
+ALL_WAIT = "cp.async.bulk.wait_group.read 0; bar.warp.sync 0xffffffff;"
+
+
+@pytest.mark.parametrize(
+    ("wait", "place", "verdict"),
+    [
+        (OWN_WAIT, "%r2", VerdictKind.PROVED),
+        (OWN_WAIT, "%r3", VerdictKind.VIOLATED),
+        (ALL_WAIT, "%r3", VerdictKind.PROVED),
+    ],
+)
+def test_a_lane_that_has_waited_for_its_own_copy_alone(wait: str, place: str, verdict: VerdictKind) -> None:
+    """In step, the others have started theirs; in the schedule at hand the first lane may run ahead of them."""
+    text = kernel(SENT.format(wait=wait, place=place), threads=32)
+    assert kind(verified(text), Property.SLOT_SAFETY) is verdict

@@ -69,3 +69,13 @@ def test_copies_of_threads_are_of_multiples_of_their_size(place: int, verdict: V
     cp.async.cg.shared.global [%r2+{place}], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;
     """
     assert kind(verified(kernel(body)), Property.SLOT_SAFETY) is verdict
+
+
+@pytest.mark.parametrize(("groups", "verdict"), [(0, VerdictKind.PROVED), (-1, VerdictKind.UNKNOWN)])
+@pytest.mark.parametrize("wait", ["cp.async.wait_group", "cp.async.bulk.wait_group"])
+def test_a_wait_leaves_some_groups_or_none(wait: str, groups: int, verdict: VerdictKind) -> None:
+    body = f"""
+    mov.u32 %r9, %tid.x; mov.u32 %r1, smem; shl.b32 %r2, %r9, 4; add.u32 %r2, %r2, %r1; ld.param.u64 %rd1, [p];
+    cp.async.cg.shared.global [%r2], [%rd1], 16; cp.async.commit_group; cp.async.bulk.commit_group; {wait} {groups};
+    """
+    assert kind(verified(kernel(body)), Property.SLOT_SAFETY) is verdict

@@ -66,6 +66,7 @@ ACQUIRE = "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.clu
     [
         ("fence.proxy.async.shared::cta;", "", VerdictKind.PROVED),
         (RELEASE, ACQUIRE, VerdictKind.PROVED),
+        (RELEASE, "", VerdictKind.VIOLATED),
         (ACQUIRE, "", VerdictKind.VIOLATED),
         ("", ACQUIRE, VerdictKind.VIOLATED),
     ],
@@ -75,3 +76,50 @@ def test_the_side_that_acquires_is_not_that_of_the_writer(
 ) -> None:
     body = STORED.format(written=written, copied=copied)
     assert kind(verified(kernel(body, threads=64)), Property.SLOT_SAFETY) is verdict
+
+
+FAR = """
+mov.u32 %r9, %tid.x; mov.u32 %r1, smem; mov.u32 %r2, %cluster_ctarank; xor.b32 %r2, %r2, 1; ld.param.u64 %rd1, [p];
+mapa.shared::cluster.u32 %r3, %r1, %r2; setp.eq.u32 %p9, %r9, 0;
+barrier.cluster.arrive; barrier.cluster.wait;
+@!%p9 bra X; st.shared::cluster.u32 [{stored}], %r9; {fence} X:
+barrier.cluster.arrive; barrier.cluster.wait;
+@!%p9 bra E; cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 16;
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; E:
+"""
+
+
+@pytest.mark.parametrize(
+    ("stored", "fence", "verdict"),
+    [
+        ("%r3", "fence.proxy.async;", VerdictKind.PROVED),
+        ("%r3", "fence.proxy.async.shared::cluster;", VerdictKind.PROVED),
+        ("%r3", "fence.proxy.async.shared::cta;", VerdictKind.UNKNOWN),
+        ("%r3+64", "fence.proxy.async.shared::cta;", VerdictKind.PROVED),
+        ("%r1", "fence.proxy.async.shared::cta;", VerdictKind.PROVED),
+        ("%r3", "", VerdictKind.VIOLATED),
+    ],
+)
+def test_a_fence_of_the_cta_is_not_for_stores_into_another(
+    stored: str, fence: str, verdict: VerdictKind
+) -> None:
+    body = FAR.format(stored=stored, fence=fence)
+    text = kernel(body, threads=64).replace("{\n", ".reqnctapercluster 2\n{\n", 1)
+    assert kind(verified(text), Property.SLOT_SAFETY) is verdict
+
+
+@pytest.mark.parametrize(
+    ("arrive", "verdict"),
+    [
+        ("barrier.cluster.arrive.aligned;", VerdictKind.PROVED),
+        ("@%p9 bra A; barrier.cluster.arrive; bra B; A: barrier.cluster.arrive; B:", VerdictKind.PROVED),
+        (
+            "@%p9 bra A; barrier.cluster.arrive.aligned; bra B; A: barrier.cluster.arrive.aligned; B:",
+            VerdictKind.UNKNOWN,
+        ),
+    ],
+)
+def test_lanes_come_to_an_aligned_barrier_of_the_cluster_together(arrive: str, verdict: VerdictKind) -> None:
+    body = f"mov.u32 %r9, %tid.x; setp.eq.u32 %p9, %r9, 0; {arrive} barrier.cluster.wait;"
+    text = kernel(body, threads=64).replace("{\n", ".reqnctapercluster 2\n{\n", 1)
+    assert kind(verified(text), Property.DEADLOCK_FREEDOM) is verdict

@@ -46,7 +46,7 @@ def _cvt(types: Typing, sources: Sequence[Value], threads: int) -> Value:
     a = sources[0]
     target, source = types.width, types.source_width
     if not types.is_integer or len(sources) > 1:
-        return lanes.opaque("cvt", *types.types, *sources)
+        return lanes.opaque("cvt", *types.types, *sorted(types.modifiers.difference(types.types)), *sources)
     if isinstance(a, Form):
         narrow = min(target, source)
         if narrow >= 32 or (target > source and fits(a, source, threads)):

@@ -15,13 +15,14 @@ that is aborted does not hang.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from ...cfg.graph import Edge, EdgeKind
+from ...cfg.optypes import Typing
 from ...cfg.special import changes, special_name
 from ...ir import Address as AddressOperand
 from ...ir import (
@@ -100,7 +101,7 @@ from .trace import (
 )
 from .tries import Tries
 from .whole_clusters import WHOLE_CLUSTERS, Ways
-from .wrapping import CUT, CUT_NUMBERS, MULTIPLES, is_multiple, may_be_cut
+from .wrapping import CUT, CUT_NUMBERS, EXTENDED, MULTIPLES, is_multiple, may_be_cut, may_be_negative
 
 _MASK64 = (1 << 64) - 1
 _CTA_BARRIERS = frozenset({Op.BAR_SYNC, Op.BAR_RED})
@@ -577,6 +578,8 @@ class Machine:
                 taken = set_of(np.isin(index, edge.cases)) & threads
             if taken:
                 found.append((edge, taken))
+        if sum(taken for _, taken in found) != threads:
+            raise NotFollowedError("jump table with an index that is behind its end", point)
         return found
 
     # -- branches that are not decided
@@ -979,10 +982,28 @@ class Machine:
         """Note an approximation that a verdict rests on."""
         self._assumptions.setdefault((kind, point), Assumption(kind, text, point))
 
-    def note_cut(self, value: Value, width: int, point: int) -> None:
-        """Note that a symbol is taken to fit into some bits, where it may not."""
+    def note_stored(self, value: Value, width: int, point: int) -> None:
+        """Note that a symbol is taken to fit into what is stored of it, where it may not."""
         if may_be_cut(value, width):
             self.assume(CUT, CUT_NUMBERS, point)
+
+    def note_loss(self, loss: str, types: Typing, values: Sequence[Value], point: int) -> None:
+        """Note what an instruction may take from the symbols that it reads."""
+        for value in values:
+            if isinstance(value, Form) and (
+                may_be_cut(value, types.width) if loss == CUT_NUMBERS
+                else loss != EXTENDED or not self._is_positive(value)
+            ):  # fmt: skip
+                self.assume(CUT, loss, point)
+                return
+
+    def _is_positive(self, value: Form) -> bool:
+        if self._decisions.stated(Condition("lt", value, 0)) is False:
+            return True
+        return (
+            all(factor > 0 and not may_be_negative(name) for name, factor in value.terms)
+            and value.constant >= 0
+        )
 
     def _note_multiple(self, condition: Condition, point: int) -> None:
         if is_multiple(condition):

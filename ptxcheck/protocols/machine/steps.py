@@ -42,7 +42,7 @@ from .trace import (
     NotFollowedError,
     ThreadSet,
 )
-from .wrapping import WORD
+from .wrapping import loss_of
 
 if TYPE_CHECKING:
     from .execute import Machine
@@ -67,6 +67,8 @@ class Computation:
     types: Typing
     target: Register
     sources: tuple[int | Operand, ...]
+    loss: str
+    """What symbols may lose by it, or ""."""
 
 
 Step: TypeAlias = "Computation | Callable[[Machine, int, Instruction, ThreadSet], None]"
@@ -87,6 +89,8 @@ def perform(machine: Machine, point: int, instruction: Instruction, guard: Threa
         else machine.value(source, guard)  # type: ignore[arg-type]
         for source in step.sources
     ]  # fmt: skip
+    if step.loss:
+        machine.note_loss(step.loss, step.types, values, point)
     result = step.function(step.types, values, machine.threads)
     machine.registers.write(step.target, guard, result if type(result) is int else lanes.settle(result))
 
@@ -110,26 +114,13 @@ def _made(instruction: Instruction) -> Step:
     if not types.is_integer and op is not Op.MOV and op is not Op.SELP and op is not Op.CVT:
         return _opaque_results
     width = types.source_width if op is Op.CVT else types.width
-    if op is Op.CVT and types.is_integer and types.width <= WORD < types.source_width and len(sources) == 1:
-        return _cut
     read = tuple(
         source.value & lanes.mask_of(2 * width if position == 2 and types.has(".wide") else width)
         if type(source) is Immediate
         else source
         for position, source in enumerate(sources)
     )
-    return Computation(function, types, target, read)
-
-
-def _cut(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
-    """`cvt` to a narrower integer: a symbol is taken to fit, which is noted."""
-    target, source = instruction.operands
-    assert isinstance(target, Register)
-    types = typing_of(instruction.operation)
-    value = machine.value(source, guard)
-    machine.note_cut(value, types.width, point)
-    result = COMPUTE[Op.CVT](types, [value], machine.threads)
-    machine.registers.write(target, guard, lanes.settle(result))
+    return Computation(function, types, target, read, loss_of(op, types))
 
 
 def _opaque_results(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
@@ -516,7 +507,7 @@ def _store(machine: Machine, point: int, instruction: Instruction, guard: Thread
     for number, element in enumerate(elements):
         value = machine.value(element, guard)
         for threads, place, stored in _each_place(machine, address, value, guard):
-            machine.note_cut(stored, 8 * size, point)
+            machine.note_stored(stored, 8 * size, point)
             known = _low_bytes(stored, size, machine.threads)
             machine.keep_stored(point, place + number * size, size, known, threads)
 

@@ -2,8 +2,8 @@
 
 Lanes that take part in the same synchronisation are one strand, whose accesses count as ordered. For the lanes among
 themselves that is so where they meet in between: at a barrier, at an instruction that wants the warp together, or at an
-mbarrier that they wait for. Since sm_70 nothing else orders them (PTX ISA, "bar.warp.sync"). What a lane copies by
-`cp.async` is written when that lane has waited for it (PTX ISA, "cp.async.wait_group").
+mbarrier that they arrive at and wait for. Since sm_70 nothing else orders them (PTX ISA, "bar.warp.sync"). What a lane
+copies by `cp.async` is written when that lane has waited for it (PTX ISA, "cp.async.wait_group").
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..cfg.cfg import Cfg
+from ..isa.modifier import Mod
 from ..op import Op
 from ..spec import Trait
 from .machine.polling import POLLS
@@ -25,6 +26,7 @@ _WARP = 32
 _BYTES = 1 << 18
 """More than the shared memory of a CTA."""
 _TOGETHER = frozenset({Trait.BARRIER, Trait.COLLECTIVE, Trait.ALIGNED})
+_ARRIVALS = frozenset({Op.MBARRIER_ARRIVE, Op.MBARRIER_ARRIVE_DROP})
 _COPIES = frozenset({Op.CP_ASYNC, Op.CP_ASYNC_COMMIT_GROUP, Op.CP_ASYNC_WAIT_GROUP, Op.CP_ASYNC_WAIT_ALL})
 _MOST_GROUPS = 1 << 31
 _Numbers = npt.NDArray[np.int64]
@@ -39,8 +41,12 @@ def taken_to_be_in_step(cfg: Cfg, trace: Trace) -> int | None:
     copies = _Copies(touched, trace.rank)
     for event in trace.events:
         operation = cfg.instructions[event.point].operation
-        if operation.traits & _TOGETHER or operation.op in POLLS:
-            touched.meetings[lanes_of(event.threads, trace.shape.threads)] += 1
+        lanes = lanes_of(event.threads, trace.shape.threads)
+        if operation.op in _ARRIVALS and not operation.has(Mod.RELAXED):
+            touched.arrived |= lanes
+        elif operation.traits & _TOGETHER or (operation.op in POLLS and touched.arrived[lanes].all()):
+            touched.meetings[lanes] += 1
+            touched.arrived &= ~lanes
         elif operation.op in _COPIES:
             if copies.conflict(operation.op, event):
                 return event.point
@@ -55,11 +61,14 @@ class _Touched:
 
     threads: int
     meetings: _Numbers = field(init=False)
+    arrived: npt.NDArray[np.bool_] = field(init=False)
+    """Threads that have told of what they did before by an arrival, since they met others."""
     last: dict[bool, tuple[_Numbers, _Numbers]] = field(init=False)
     """By whether it is a write: threads (-1: none) and their meetings."""
 
     def __post_init__(self) -> None:
         self.meetings = np.zeros(self.threads, dtype=np.int64)
+        self.arrived = np.zeros(self.threads, dtype=np.bool_)
         self.last = {
             writes: (np.full(_BYTES, -1, dtype=np.int64), np.zeros(_BYTES, dtype=np.int64))
             for writes in (False, True)

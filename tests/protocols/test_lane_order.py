@@ -164,3 +164,28 @@ def test_a_lane_that_has_waited_for_its_own_copy_alone(wait: str, place: str, ve
     """In step, the others have started theirs; in the schedule at hand the first lane may run ahead of them."""
     text = kernel(SENT.format(wait=wait, place=place), threads=32)
     assert kind(verified(text), Property.SLOT_SAFETY) is verdict
+
+
+HANDED = """
+mov.u32 %r9, %tid.x; mov.u32 %r1, smem; ld.param.u64 %rd1, [p]; shl.b32 %r2, %r9, 4; add.u32 %r2, %r2, %r1;
+xor.b32 %r3, %r2, 16; setp.eq.u32 %p1, %r9, 0;
+@!%p1 bra S; mbarrier.init.shared::cta.b64 [%r1+4096], 32; S: bar.sync 0;
+st.shared.u32 [%r2], %r9; {arrive}
+W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1+4096], 0; @!%p2 bra W;
+ld.shared.u32 %r4, [%r3];
+"""
+
+
+@pytest.mark.parametrize(
+    ("arrive", "verdict"),
+    [
+        ("mbarrier.arrive.shared::cta.b64 _, [%r1+4096];", VerdictKind.PROVED),
+        ("mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%r1+4096];", VerdictKind.ASSUMES),
+        ("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%r1+4096];", VerdictKind.ASSUMES),
+    ],
+)
+def test_lanes_meet_where_they_wait_for_arrivals_that_tell_of_their_stores(
+    arrive: str, verdict: VerdictKind
+) -> None:
+    text = kernel(HANDED.format(arrive=arrive), threads=32)
+    assert kind(verified(text), Property.SLOT_SAFETY) is verdict

@@ -28,6 +28,24 @@ def loop(body: str) -> str:
     return f"$next:\n{body}sub.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra $next;\n"
 
 
+def columns(body: str) -> str:
+    """Return a loop over columns, of which there may be none, in steps of 64."""
+    return f"""
+        mul.wide.u32 %rd5, %r1, %r1;
+        cvt.u32.u64 %r1, %rd5;
+        cvt.u64.u32 %rd4, %r1;
+        mov.b64 %rd3, 0;
+        setp.lt.s32 %p3, %r1, 1;
+        @%p3 bra $none;
+        $column:
+        {body}
+        add.s64 %rd3, %rd3, 64;
+        setp.lt.u64 %p1, %rd3, %rd4;
+        @%p1 bra $column;
+        $none:
+    """
+
+
 ROUND = MMA + "\n" + COMMIT
 CASES = {
     # fences
@@ -87,6 +105,24 @@ CASES = {
     "WG003 wait on one way only": (
         "WG003",
         f"{FENCE}{ROUND}setp.eq.u32 %p2, %r1, 0;\n@%p2 bra $skip;\n{wait(0)}$skip:\n{STORE} // expect: WG003",
+    ),
+    "WG003 waited for too little behind a loop": (
+        "WG003", columns(FENCE + wait(0) + ROUND) + wait(1) + STORE + " // expect: WG003",
+    ),
+    "WG003 waited for behind a loop": ("WG003", columns(FENCE + wait(0) + ROUND) + wait(0) + STORE),
+    "WG003 moved out of a loop and used there": (
+        "WG003",
+        columns(f"{FENCE}{wait(0)}{ROUND}mov.f32 %f9, %f1;\n")
+        + f"{wait(1)}st.global.f32 [%rd1], %f9; // expect: WG003\n{wait(0)}",
+    ),
+    "WG003 waited for and used on one way behind a loop": (
+        "WG003",
+        columns(FENCE + wait(0) + ROUND)
+        + f"""{wait(1)}ld.global.u32 %r2, [%rd1];
+        setp.eq.u32 %p2, %r2, 0;
+        @%p2 bra $end;
+        {wait(0)}{STORE}
+        $end: {wait(0)}""",
     ),
     "WG003 wait and use on the same way": (
         "WG003",

@@ -1,8 +1,9 @@
 """Registers that an asynchronous instruction may still read or write, and who touches them too early.
 
 Property: each `Touch` is an access to such a register on a path that a thread can take: either all paths to
-the access leave the work unfinished, or one path from the work to the access was found to be feasible
-(see `paths`) that passes no wait which may cover the work.
+the access leave the work unfinished, or all paths from the work to the end of the kernel come to the access and
+leave it unfinished, or one path from the work to the access was found to be feasible (see `paths`) that passes no
+wait which may cover the work.
 
 Work is `OPEN` until a commit puts it into a group; then its mark's age counts the groups that were committed
 after that one, and a wait for all but the newest N groups covers ages from N on. Plain moves are no accesses:
@@ -20,7 +21,7 @@ from ...cfg import States
 from ...ir import Register
 from . import register_flow
 from .paths import Query
-from .register_flow import CLEAN, Action, Mark, Marks, State, in_order, is_move, moves
+from .register_flow import CLEAN, Action, Behind, Mark, Marks, State, in_order, is_move, moves
 
 if TYPE_CHECKING:
     from ...view import KernelView
@@ -61,6 +62,7 @@ class InFlight:
     def __init__(self, view: KernelView, work: Work) -> None:
         self._view = view
         self._work = work
+        self._flows: dict[int, States[Behind]] = {}
 
     @cached_property
     def touches(self) -> tuple[Touch, ...]:
@@ -169,7 +171,8 @@ class InFlight:
             if CLEAN not in marks:
                 worst = min(marks, key=lambda mark: (mark.age, mark.site))
                 return Touch(point, worst.site, register, worst.age == OPEN)
-            found = self._feasible(point, register, marks - tried)
+            found = self._unavoidable(point, register, marks - tried)
+            found = found or self._feasible(point, register, marks - tried)
             if found is not None:
                 return found
             tried |= marks
@@ -179,6 +182,26 @@ class InFlight:
         """Tell whether a point only moves registers of the work about."""
         instruction = self._view.body.instructions[point]
         return is_move(instruction) and not self._tracked.isdisjoint(instruction.reads())
+
+    def _unavoidable(self, point: int, register: Register, marks: Set[Mark]) -> Touch | None:
+        """Look for work that no thread ends behind without the access, with nothing on any way that finishes it."""
+        if self._view.body.instructions[point].guard is not None:
+            return None
+        for mark in sorted(marks - {CLEAN}):
+            if self._view.facts.never_runs(mark.site):
+                continue
+            if not self._view.cfg.postdominates(point, mark.site):
+                continue
+            behind = self._behind(mark.site).before(point)
+            if behind is not None and CLEAN not in behind.state.get(register, {CLEAN}):
+                return Touch(point, mark.site, register, mark.age == OPEN)
+        return None
+
+    def _behind(self, site: int) -> States[Behind]:
+        found = self._flows.get(site)
+        if found is None:
+            found = self._flows[site] = register_flow.flow_from(self._view.cfg, self._actions, site)
+        return found
 
     def _feasible(self, point: int, register: Register, marks: Set[Mark]) -> Touch | None:
         """Look for a path from the start of some work on the very register."""

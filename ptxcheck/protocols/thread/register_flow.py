@@ -31,12 +31,41 @@ Marks: TypeAlias = frozenset[Mark]
 State: TypeAlias = Mapping[Register, Marks]
 Action: TypeAlias = Callable[[State], State]
 
+
+class Behind(NamedTuple):
+    """The marks on all paths that come from a site; none as long as it has not run."""
+
+    has_run: bool
+    state: State
+
+
 _ONLY_CLEAN: Marks = frozenset({CLEAN})
 
 
 def flow(cfg: Cfg, actions: Mapping[int, Action]) -> States[State]:
     """Return the marks at each point; `actions` says what the points that matter do to them."""
+    start: State = {}
+    return forward(cfg, start, _transfer(cfg, actions), join)
 
+
+def flow_from(cfg: Cfg, actions: Mapping[int, Action], site: int) -> States[Behind]:
+    """Return the marks at each point on paths that come from a site, behind which it has run."""
+    transfer = _transfer(cfg, actions)
+
+    def onward(point: int, behind: Behind) -> Behind:
+        if point == site:
+            return Behind(True, actions[site](behind.state))
+        return Behind(True, transfer(point, behind.state)) if behind.has_run else behind
+
+    def either(one: Behind, other: Behind) -> Behind:
+        if one.has_run and other.has_run:
+            return Behind(True, join(one.state, other.state))
+        return one if one.has_run else other
+
+    return forward(cfg, Behind(False, {}), onward, either)
+
+
+def _transfer(cfg: Cfg, actions: Mapping[int, Action]) -> Callable[[int, State], State]:
     def transfer(point: int, state: State) -> State:
         action = actions.get(point)
         if action is None:
@@ -44,8 +73,7 @@ def flow(cfg: Cfg, actions: Mapping[int, Action]) -> States[State]:
         after = action(state)
         return after if cfg.instructions[point].guard is None else join(state, after)
 
-    start: State = {}
-    return forward(cfg, start, transfer, join)
+    return transfer
 
 
 def join(one: State, other: State) -> State:
@@ -131,6 +159,6 @@ def unknown_calls(view: KernelView) -> frozenset[int]:
 
 
 __all__ = [
-    "CLEAN", "Action", "Mark", "Marks", "State", "cleared", "flow", "in_order", "is_move", "join", "marked",
-    "moved", "moves", "renewed", "unknown_calls",
+    "CLEAN", "Action", "Behind", "Mark", "Marks", "State", "cleared", "flow", "flow_from", "in_order", "is_move",
+    "join", "marked", "moved", "moves", "renewed", "unknown_calls",
 ]  # fmt: skip

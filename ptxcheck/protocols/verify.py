@@ -512,9 +512,16 @@ class _Verifier:
 
         Code for an empty size says that the kernel is meant for it: there, nothing is excused but what may be in order.
         """
-        at = [self._empty_code.sizes_at(problem.point) for problem in outcome.problems]
+        at = list(map(self._meant_at, outcome.problems))
         meant = frozenset[Atom]().union(*at) if all(at) else frozenset[Atom]()
         return self._note_required(plan, path, outcome, taken, meant)
+
+    def _meant_at(self, problem: Problem) -> frozenset[Atom]:
+        """Return the sizes for whose emptiness there is code where something goes wrong: of accesses, at either."""
+        places = [problem.point]
+        if PROPERTY_OF[problem.flaw] is Property.SLOT_SAFETY:
+            places.extend(point for _, point in problem.related)
+        return frozenset[Atom]().union(*map(self._empty_code.sizes_at, places))
 
     def _is_unfenced(self, problems: Iterable[Problem]) -> bool:
         """Tell whether a proxy fence is missing in a kernel that has none: no other run would show more."""

@@ -58,6 +58,21 @@ def test_code_for_an_empty_size_is_held_to_its_contract(
     assert not result.required
 
 
+def test_accesses_meet_in_code_for_an_empty_size_if_one_of_them_is_there() -> None:
+    body = """
+        mov.u32 %r9, %tid.x; shl.b32 %r1, %r9, 2; mov.u32 %r3, smem; add.u32 %r3, %r3, %r1;
+        st.shared.u32 [%r3], %r9; setp.eq.u32 %p9, %r9, 0; @%p9 mbarrier.init.shared.b64 [table], 1;
+        ld.param.u32 %r2, [n]; setp.ge.s32 %p1, %r2, 1; @%p1 bra END;
+        {meets} xor.b32 %r1, %r1, 128; mov.u32 %r3, smem; add.u32 %r3, %r3, %r1; ld.shared.u32 %r4, [%r3];
+    END:
+    """
+    broken = verified(kernel(body.format(meets=""), threads=64))
+    assert kind(broken, Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+    assert not broken.required
+    right = verified(kernel(body.format(meets="bar.sync 0;"), threads=64))
+    assert kind(right, Property.SLOT_SAFETY) is VerdictKind.PROVED
+
+
 def test_of_two_empty_sizes_the_code_is_for_one() -> None:
     """None arrives where m is less than one, which the code for n less than one is not for."""
     some_arrive = "ld.param.u32 %r3, [m]; setp.gt.s32 %p4, %r3, 0; @%p4 mbarrier.arrive.shared.b64 _, [%r1];"

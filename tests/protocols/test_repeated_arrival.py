@@ -59,18 +59,19 @@ def test_without_accesses_that_meet_nothing_is_certain() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "which"),
+    ("wrong", "which", "expected"),
     [
-        ("bar.arrive 1, 256;", Property.PHASE_SAFETY),
+        ("bar.arrive 1, 256;", Property.PHASE_SAFETY, VerdictKind.VIOLATED),
         (
             "LATE: mbarrier.try_wait.parity.shared.b64 leads, [full], 0; @!leads bra LATE;",
             Property.DEADLOCK_FREEDOM,
+            VerdictKind.UNKNOWN,
         ),
-        ("mov.u32 at, tile; st.shared.u32 [at], thread;", Property.SLOT_SAFETY),
+        ("mov.u32 at, tile; st.shared.u32 [at], thread;", Property.SLOT_SAFETY, VerdictKind.VIOLATED),
     ],
 )
 def test_where_only_empty_sizes_lead_it_is_not_taken_for_a_condition_on_them(
-    wrong: str, which: Property
+    wrong: str, which: Property, expected: VerdictKind
 ) -> None:
     """That the size is not empty would be taken for granted, though what follows goes wrong whatever it is."""
     first = "ld.param.u32 word, [rows]; setp.ge.s32 leads, word, 1; @leads bra DONE;"
@@ -78,4 +79,6 @@ def test_where_only_empty_sizes_lead_it_is_not_taken_for_a_condition_on_them(
     text = text.replace(".param .u64 out)", ".param .u64 out, .param .u32 rows)").replace(
         "    ret;", "DONE: ret;"
     )
-    assert kind(verified(text), which) is VerdictKind.UNKNOWN
+    result = verified(text)
+    assert kind(result, which) is expected
+    assert not result.required

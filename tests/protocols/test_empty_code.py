@@ -63,7 +63,7 @@ def test_accesses_meet_in_code_for_an_empty_size_if_one_of_them_is_there() -> No
         mov.u32 %r9, %tid.x; shl.b32 %r1, %r9, 2; mov.u32 %r3, smem; add.u32 %r3, %r3, %r1;
         st.shared.u32 [%r3], %r9; setp.eq.u32 %p9, %r9, 0; @%p9 mbarrier.init.shared.b64 [table], 1;
         ld.param.u32 %r2, [n]; setp.ge.s32 %p1, %r2, 1; @%p1 bra END;
-        {meets} xor.b32 %r1, %r1, 128; mov.u32 %r3, smem; add.u32 %r3, %r3, %r1; ld.shared.u32 %r4, [%r3];
+        {meets} xor.b32 %r1, %r1, 128; mov.u32 %r3, smem; add.u32 %r3, %r3, %r1; ld.shared.u32 %r4, [%r3]; bar.sync 1;
     END:
     """
     broken = verified(kernel(body.format(meets=""), threads=64))

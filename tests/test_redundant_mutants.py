@@ -167,6 +167,8 @@ def test_a_barrier_of_some_warps_is_judged_where_they_come_to_it_together(
         ("duplicate-barrier", (_STORE, _MEET, _LOAD), [True]),
         ("next-number", (_STORE, "bar.sync 1, 128;", _LOAD), [True]),
         ("next-number", (_STORE, "bar.sync 1, 128;", "@odd bra ON;", "bar.sync 2, 64;", "ON:", _LOAD), [False, True]),
+        ("next-number", (_STORE, "mov.u32 other, 1; mov.u32 n, 128;", "bar.sync other, n;", _LOAD), [True]),
+        ("next-number", (_STORE, "mov.u32 other, n;", "bar.sync other, 128;", _LOAD), [False]),
         ("duplicate-barrier", ("@odd bra ON;", "bar.sync 0;", "ON:"), [False]),
         ("later-fence", (_STORE, _FENCE, _MEET, _OUT), [False]),
         ("later-fence", (_STORE, _FENCE, _MEET, _FENCE, _MEET, _OUT), [True, True]),

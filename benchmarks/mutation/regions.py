@@ -12,7 +12,6 @@ from typing import TypeAlias
 
 from ptxcheck.cfg import Facts
 from ptxcheck.cfg.uniform import Uniformity
-from ptxcheck.ir import Immediate, Instruction
 from ptxcheck.op import Op
 
 from .effects import POLLS, Effect, Kind, effects
@@ -34,14 +33,32 @@ class Meetings:
 
     def group(self, point: int) -> Group | None:
         """Return who meets at a barrier, None when it is none that they surely come to together."""
-        found = _numbers(self.facts.cfg.instructions[point])
+        found = self._all_numbers[point]
         if found is None or found == _UNKNOWN:
             return None
-        for other, instruction in enumerate(self.facts.cfg.instructions):
-            numbers = _numbers(instruction)
+        for other, numbers in enumerate(self._all_numbers):
             if numbers == _UNKNOWN or (numbers == found and not self.meets(found, other)):
                 return None
         return found
+
+    @cached_property
+    def _all_numbers(self) -> tuple[Group | None, ...]:
+        """What the barriers of the CTA count, by their points; None for all other instructions."""
+        return tuple(self._numbers(point) for point in range(len(self.facts.cfg.instructions)))
+
+    def _numbers(self, point: int) -> Group | None:
+        """Return what a barrier of the CTA counts, `_UNKNOWN` where that is no constant."""
+        instruction = self.facts.cfg.instructions[point]
+        if instruction.operation.op not in _NAMED:
+            return None
+        number, threads = instruction.get("barrier"), instruction.get("threads")
+        known = self.facts.constant(point, number)
+        count = None if threads is None else self.facts.constant(point, threads)
+        is_open = known is None or (threads is not None and count is None)
+        if instruction.operation.op is not Op.BAR_SYNC or instruction.guard is not None or is_open:
+            return _UNKNOWN
+        assert known is not None
+        return known, count
 
     def meets(self, group: Group, point: int) -> bool:
         """Tell whether all threads of a group come to a point together, or none."""
@@ -53,7 +70,7 @@ class Meetings:
     def _start(self, group: Group) -> int | None:
         """Return the block through which all threads of a group come to their meetings: as many as those count."""
         cfg = self.facts.cfg
-        sites = {cfg.graph.block_of[p] for p, each in enumerate(cfg.instructions) if _numbers(each) == group}
+        sites = {cfg.graph.block_of[p] for p, each in enumerate(self._all_numbers) if each == group}
         block = next(iter(sites), None)
         while block is not None and not all(cfg.dominators.dominates(block, site) for site in sites):
             block = cfg.dominators.parent[block]
@@ -126,14 +143,14 @@ class Meetings:
 
     def _meets_again(self, group: Group, point: int) -> bool:
         """Tell whether a barrier is one of the group, or one of all threads that the group comes to together."""
-        found = _numbers(self.facts.cfg.instructions[point])
+        found = self._all_numbers[point]
         is_of_all = found is not None and found != _UNKNOWN and found[1] is None
         return found == group or (is_of_all and self.meets(group, point))
 
     def uses(self, number: int) -> bool:
         """Tell whether some barrier has a number, or may have it."""
-        found = (_numbers(each) for each in self.facts.cfg.instructions)
-        return any(each is not None and (each == _UNKNOWN or each[0] == number) for each in found)
+        found = (each for each in self._all_numbers if each is not None)
+        return any(each == _UNKNOWN or each[0] == number for each in found)
 
     @cached_property
     def is_alone(self) -> bool:
@@ -164,15 +181,3 @@ class Region:
     @cached_property
     def kinds(self) -> frozenset[Kind]:
         return frozenset(effect.kind for effect in self.effects)
-
-
-def _numbers(instruction: Instruction) -> Group | None:
-    """Return what a barrier of the CTA counts, `_UNKNOWN` where that is no constant."""
-    if instruction.operation.op not in _NAMED:
-        return None
-    number, threads = instruction.get("barrier"), instruction.get("threads")
-    if instruction.operation.op is not Op.BAR_SYNC or instruction.guard is not None:
-        return _UNKNOWN
-    if not isinstance(number, Immediate) or not (threads is None or isinstance(threads, Immediate)):
-        return _UNKNOWN
-    return (number.value, None if threads is None else threads.value)

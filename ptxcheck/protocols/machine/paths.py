@@ -8,6 +8,7 @@ combinations, within a budget. What was not taken is reported.
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -524,9 +525,16 @@ def _alternatives(plan: Plan) -> Iterator[tuple[Flips, Side]]:
 
 
 def _ends_of_later_loops(plan: Plan) -> frozenset[int]:
-    """Return the last two decisions of each loop but the first: to go round once more, and to leave."""
-    places: dict[int, list[int]] = {}
-    for position, ((point, _), counted) in enumerate(plan.made):
+    """Return the last two decisions of each loop but the first: to go round once more, and to leave.
+
+    Where threads go through one loop for numbers of rounds of their own, they ask at the same branch in the same round:
+    each of them has a loop to itself.
+    """
+    places: dict[tuple[int, int], list[int]] = {}
+    asked: Counter[tuple[int, tuple[int, ...]]] = Counter()
+    for position, (question, (_, counted)) in enumerate(zip(plan.asked, plan.made, strict=True)):
         if counted:
-            places.setdefault(point, []).append(position)
+            at = question.point, question.turns
+            places.setdefault((question.point, asked[at]), []).append(position)
+            asked[at] += 1
     return frozenset(position for found in list(places.values())[1:] for position in found[-2:])

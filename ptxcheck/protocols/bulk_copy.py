@@ -11,7 +11,7 @@ from .async_copy import pending_groups
 from .equations import BOX
 from .lowering import Lower, Occurrence, nothing
 from .machine.symbol import Form, atom, times
-from .machine.trace import NotFollowedError
+from .machine.trace import PARAM_WINDOW, NotFollowedError
 from .mbarrier import scaled
 
 PIPELINE = "bulk"
@@ -40,7 +40,8 @@ def _box(occurrence: Occurrence) -> Form | int:
     if isinstance(address, Form):
         box = atom(BOX, str(address))
     else:
-        box = atom(BOX, f"param+{occurrence.number('tensor_map') & 0xFFFF}")
+        place = occurrence.number("tensor_map")
+        box = atom(BOX, f"param+{place & 0xFFFF}" if place & PARAM_WINDOW else f"global+{place:#x}")
     gathers = occurrence.operation.slots.get("mode", "") in _MANY_ROWS
     return times(box, _ROWS_OF_A_GATHER) if gathers else box
 

@@ -16,6 +16,7 @@ from enum import Enum
 
 from .actions import Access, Action, Protocol, Span, Strand, Transfer
 from .machine.trace import Trace
+from .memory_steps import memory_steps
 from .outcome import Flaw, Step
 from .search import MEMORY_FLAWS
 from .simulate import simulate
@@ -58,6 +59,37 @@ def turns_of(protocol: Protocol, traces: Sequence[Trace], stores: AbstractSet[in
     if races or outcome.memory_doubts:
         return Turns.OPEN
     return Turns.KEPT if _follow(alone, outcome.steps, turns) else Turns.BROKEN
+
+
+def are_turns_seen(
+    protocol: Protocol, steps: Sequence[Step], traces: Sequence[Trace], stores: AbstractSet[int]
+) -> bool:
+    """Tell whether the reads of rings in one schedule of a run see the writes of their turns.
+
+    A schedule that goes wrong needs no more. Reads that it does not come to say nothing.
+    """
+    turns = {trace.rank: trace.turns for trace in traces}
+    written: Counter[tuple[int, int]] = Counter()
+    spoiled = set[tuple[int, int]]()
+    """Places that something else wrote last."""
+    for step, action in memory_steps(protocol, steps):
+        strand = protocol.strands[step.strand]
+        is_own = False
+        if isinstance(action, Access):
+            is_own = action.point in stores and action.certain
+            turn = turns[strand.cta].get(strand.events[step.index])
+            if turn is not None and any(span.start < 0 or not span.exact for span in action.reads):
+                return False
+            read = () if turn is None else _bytes(action.reads)
+            if turn is not None and any(written[at] != turn + 1 or at in spoiled for at in read):
+                return False
+        for span in action.writes:
+            if is_own and span.start >= 0 and span.exact:
+                written.update(_bytes((span,)))
+                spoiled.difference_update(_bytes((span,)))
+            else:
+                spoiled.update(place for place in written if span.may_meet(Span(*place, 1)))
+    return True
 
 
 def _is_written_otherwise(protocol: Protocol, stores: AbstractSet[int], read: AbstractSet[Span]) -> bool:

@@ -116,10 +116,9 @@ class _Reading:
 
     def _last_write(self, read: Span) -> _Write:
         for written, write in reversed(self.writes):
-            unknown = read.start < 0 or written.start < 0 or not written.exact
-            apart = written.cta != read.cta or written.end <= read.start or read.end <= written.start
-            if not unknown and apart:
+            if not written.may_meet(read):
                 continue
+            unknown = read.start < 0 or written.start < 0 or not written.exact
             if unknown or write == (-1, -1) or read.start < written.start or written.end < read.end:
                 raise _UnknownError
             return write

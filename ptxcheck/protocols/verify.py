@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import prod
+from typing import TypeAlias
 
 from ..cfg.cfg import Cfg
 from ..cfg.special import MAX_THREADS
@@ -23,16 +25,17 @@ from .cluster_use import uses_cluster
 from .coarse import examined, without_accesses
 from .empty_code import EmptyCode
 from .equations import contradicting
+from .example_runs import Example, ExampleRun, examples
 from .exits import with_copies_left_alone
 from .fences import is_proxy_fence
 from .given import with_given
 from .handed_numbers import always_seen, handed_on, is_seen, replaced
-from .handed_turns import Turns, turns_of
+from .handed_turns import Turns, are_turns_seen, turns_of
 from .lane_order import taken_to_be_in_step
 from .loop_rounds import LoopRounds
 from .lowered import Lowered
 from .lowering import build_protocol
-from .machine.doubt import doubt_of, empty_sizes, related_loop, sources_of, within_grid
+from .machine.doubt import doubt_of, empty_sizes, related_loop, rests_on_loops, sources_of, within_grid
 from .machine.endless import POLLED, endless_loops, polling_loops
 from .machine.execute import Choose, Machine, Question
 from .machine.layout import Layout, layout_of
@@ -78,6 +81,8 @@ _STEPS = 400_000
 """Most instructions of the threads of a CTA in one run."""
 _STEPS_FROM_NUMBERS = 100_000
 """The same in a run that starts with numbers, which may be any that lead to a side."""
+_PART_OF_EXAMPLES = 0.3
+"""How much of the time runs with numbers may take."""
 _MOST_ANSWERS = 6
 """Most times that a run is made again because a poll hangs that is not repeated; the last time all of them fail."""
 
@@ -97,6 +102,8 @@ _TOLERATED = {
     Flaw.UNAWAITED_STORE: "a store to tensor memory is over when another warp loads that was told of it",
     Flaw.MISSED_PHASE: "lanes of a warp that come to a wait together pass it together",
 }
+Failing: TypeAlias = AbstractSet[tuple[int, Peek]]
+"""CTA and name of polls that are not repeated and fail in a run."""
 _UNDECIDED = "not certain: the solver could not tell whether the branches of the run are possible together"
 _SAME_VALUE = "threads that store to the same bytes by one instruction store one value"
 _REGISTERS_OF_ROLES = "warps of a warpgroup may change their registers one by one"
@@ -227,6 +234,8 @@ class _Verifier:
         """Instructions that a run with work in all sizes came to, in order but perhaps for accesses."""
         self._excused: set[tuple[int, str]] = set()
         """What goes wrong, or may, in runs in which a size is empty: points, and what it is."""
+        self._told: set[tuple[Flaw, int]] = set()
+        """What goes wrong in such runs."""
         self._in_excused: set[int] = set()
         """Instructions that such runs came to."""
         self._uniform = uniform_stores(program.cfg, program.uniform)
@@ -238,6 +247,10 @@ class _Verifier:
         """Every decision was on one symbol against a number, where wrap-around does not matter."""
         self._paths: set[tuple[tuple[Condition, bool], ...]] = set()
         self._made = PlansMade()
+        self._examples = examples(program, layout, shape)
+        """Hosts that no run was made with yet."""
+        self._examples_made: list[ExampleRun] = []
+        self._left_for_examples = (deadline - self._started) * _PART_OF_EXAMPLES
         self._left_out: set[Stride] = set()
         """Strides of arrays: runs are left out in which such a stride is given without its array."""
 
@@ -257,6 +270,8 @@ class _Verifier:
         if self._result.for_all is None:
             self._fail_looks()
             self._note_left_out(coverage)
+        with suppress(_EnoughError):
+            self._exemplify({each for each in self._told if each[1] not in self._in_order})
         self._note_excused()
         self._note_equations()
         self._elect_others()
@@ -393,14 +408,13 @@ class _Verifier:
         protocol, outcome = self._judge(traces)
         last = plan
         failing: set[tuple[int, Peek]] = set()
-        answers = 1 if self._is_probe else _MOST_ANSWERS
-        for attempt in range(answers):
+        for again in self._answers_to_peeks(failing):
             hung = self._hung_peeks(protocol, traces, outcome)
             if not hung:
                 break
             failing |= hung
             last = plan.again()
-            decisions, traces = self._trace(last, failing=None if attempt == answers - 1 else failing)
+            decisions, traces = self._trace(last, failing=again)
             protocol, outcome = self._judge(traces)
         self._note(plan, decisions, traces, protocol, outcome, last.taken)
         self._made.note(plan)
@@ -409,17 +423,112 @@ class _Verifier:
             self._answer_no(plan, protocol, traces, failing)
         return True
 
+    def _answers_to_peeks(
+        self, failing: AbstractSet[tuple[int, Peek]]
+    ) -> Iterator[AbstractSet[tuple[int, Peek]] | None]:
+        """Yield which polls that are not repeated fail in one run after the other: those that hung, at last all."""
+        answers = 1 if self._is_probe else _MOST_ANSWERS
+        return (None if attempt == answers - 1 else failing for attempt in range(answers))
+
+    def _exemplify(self, told: AbstractSet[tuple[Flaw, int]]) -> None:
+        """Put a run with numbers in place of those that may be impossible, where it goes wrong in a way that was told.
+
+        Roles that read how much there is to do from tables may disagree with some tables, though not with those of
+        the host. Then all runs with numbers have to go wrong in this way, and so has one that is only in doubt, or
+        rests on loops that are not followed: not one of which it is known that roles disagree by numbers in memory.
+        Raises _EnoughError where nothing is left to ask.
+        """
+        failures = self._result.failures
+        if any(each.sure and not each.doubt for each in failures):
+            return
+        seen = list[ExampleRun]()
+        for shown in self._example_runs():
+            seen.append(shown)
+            is_of_all = only_accesses(shown.run.problems) or not shown.reads_integers
+            if is_of_all and self._adopt(shown.run, told):
+                return
+        doubted = [each for each in failures if each.doubt or rests_on_loops(each.traces[-1].path)]
+        always = {flaw for flaw, _ in told}.intersection(*({p.flaw for p in each.run.sure} for each in seen))
+        common = {(flaw, point) for flaw, point in told & _shown(doubted) if flaw in always}
+        if len(seen) > 1:
+            any(self._adopt(shown.run, common) for shown in seen)
+
+    def _adopt(self, run: Run, told: AbstractSet[tuple[Flaw, int]]) -> bool:
+        """Keep what certainly goes wrong in a run and was told; False when that is nothing. Raises _EnoughError."""
+        sure = tuple(each for each in run.sure if (each.flaw, each.point) in told)
+        if not sure:
+            return False
+        failures = self._result.failures
+        found = replace(run, problems=sure, sure=sure)
+        failures[:] = [each for each in failures if not each.doubt or not _shown([each]) <= _shown([found])]
+        failures.append(found)
+        if not all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in sure):
+            raise _EnoughError
+        return True
+
+    def _example_runs(self) -> Iterator[ExampleRun]:
+        """Yield runs with numbers, each made once, until they have had their time."""
+        yield from self._examples_made
+        for example in self._examples:
+            started, recorded = time.process_time(), set(self._recorded)
+            try:
+                run = self._exemplary(example)
+            except (NotFollowedError, ImpossibleError):
+                run = None
+            self._recorded = recorded
+            self._left_for_examples -= time.process_time() - started
+            if self._left_for_examples < 0 or self._is_late():
+                self._examples = iter(())
+            if run is not None:
+                self._examples_made.append(ExampleRun(run, example.host.reads_integers))
+                yield self._examples_made[-1]
+
+    def _exemplary(self, example: Example) -> Run | None:
+        """Return the run with some numbers, or one in which polls fail, with what certainly goes wrong.
+
+        None where it says nothing. Raises NotFollowedError, ImpossibleError.
+        """
+        failing: set[tuple[int, Peek]] = set()
+        decisions, traces = self._trace(example.plan, example=example)
+        protocol, outcome = self._judge(traces)
+        for again in self._answers_to_peeks(failing):
+            hung = self._hung_peeks(protocol, traces, outcome)
+            if not hung:
+                break
+            failing |= hung
+            decisions, traces = self._trace(example.plan.again(), failing=again, example=example)
+            protocol, outcome = self._judge(traces)
+        for _ in range(_MOST_ANSWERS):
+            fresh = self._open_peeks(protocol, traces)
+            if outcome.problems or fresh <= failing:
+                break
+            failing |= fresh
+            decisions, traces = self._trace(example.plan.again(), failing=failing, example=example)
+            protocol, outcome = self._judge(traces)
+        if not example.is_in_whole_clusters or example.host.is_overwritten:
+            return None
+        if self._hung_peeks(protocol, traces, outcome) or self._doubt(decisions.taken, outcome.problems):
+            return None
+        taken = self._taken(traces, protocol, is_in_order=False)
+        sure = tuple(self._surely(decisions.taken, traces, taken, protocol, outcome))
+        inputs = tuple(example.inputs(self._layout))
+        return Run(example.plan.rounds.inner, protocol, traces, outcome.problems, sure=sure, inputs=inputs)
+
+    def _open_peeks(self, protocol: Protocol, traces: Sequence[Trace]) -> set[tuple[int, Peek]]:
+        """Return the CTA and name of polls that are not repeated and may fail in a run."""
+        return {
+            (cta, traces[cta].peeks[event])
+            for cta, event in open_waits(protocol, self._program.peeks)
+            if event in traces[cta].peeks
+        }
+
     def _answer_no(
         self, plan: Plan, protocol: Protocol, traces: tuple[Trace, ...], failing: set[tuple[int, Peek]]
     ) -> None:
         """Make a run again in which polls that are not repeated fail where they may, and those that have to."""
         said_yes = traces
         for _ in range(_MOST_ANSWERS):
-            fresh = {
-                (cta, traces[cta].peeks[event])
-                for cta, event in open_waits(protocol, self._program.peeks)
-                if event in traces[cta].peeks
-            }
+            fresh = self._open_peeks(protocol, traces)
             if fresh <= failing or self._is_spent():
                 break
             failing |= fresh
@@ -488,6 +597,7 @@ class _Verifier:
         if excused:
             found = outcome.problems or outcome.memory_doubts
             self._excused.update((p.point, p.detail if isinstance(p, Problem) else p.text) for p in found)
+            self._told |= {(problem.flaw, problem.point) for problem in outcome.problems}
             self._in_excused |= plan.came_to
         elif all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in outcome.problems):
             self._in_order |= plan.came_to
@@ -535,6 +645,7 @@ class _Verifier:
         *,
         failing: AbstractSet[tuple[int, Peek]] | None = frozenset(),
         elects_last: bool = False,
+        example: Example | None = None,
     ) -> tuple[Decisions, tuple[Trace, ...]]:
         """Run the CTAs of the cluster, with the decisions of a plan.
 
@@ -557,12 +668,13 @@ class _Verifier:
                 _STEPS_FROM_NUMBERS if plan.preset else _STEPS,
                 is_late=self._is_late,
                 follow=plan.follow,
-                took=plan.take,
+                took=plan.take if example is None else example.took(rank, plan),
                 settle=plan.settle,
                 peek_fails=lambda peek, rank=rank: failing is None or (rank, peek) in failing,  # type: ignore[misc]
                 observation=observations[rank] if observations else None,
                 elects_last=elects_last,
                 ways=ways,
+                host=None if example is None else example.host,
             )
             for rank in range(self._shape.ctas)
         )
@@ -684,7 +796,8 @@ class _Verifier:
         harmless |= {GLOBAL_LOAD} if only_accesses(outcome.problems) else set()
         stores = self._program.table_stores | self._program.spread_stores
         tables = {each.point for each in taken if each.kind == SHARED_TABLE}
-        taken = [assumption for assumption in taken if assumption.kind != SHARED_TABLE]
+        rings = any(each.kind == SHARED_RING for each in taken)
+        taken = [assumption for assumption in taken if assumption.kind not in (SHARED_TABLE, SHARED_RING)]
         if any(assumption.kind not in harmless for assumption in taken):
             return
         taken = [assumption for assumption in taken if assumption.kind not in (GLOBAL_LOAD, GLOBAL_SCALE)]
@@ -693,6 +806,7 @@ class _Verifier:
             if (
                 problem.demonstrated
                 and all(is_seen(protocol, steps, load, stores) for load in tables)
+                and (not rings or are_turns_seen(protocol, steps, traces, self._program.ring_stores))
                 and (
                     not taken
                     or are_possible(protocol, steps, traces, path, self._answers, self._oracle.is_possible)
@@ -866,6 +980,8 @@ class _Verifier:
             numbers = {} if run.doubt else {**plan.preset, **inputs_with(decisions.taken, self._oracle)}
             failures.append(replace(run, inputs=tuple(numbers.items())))
         goes_on = run.doubt or all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in run.problems)
+        if not self._is_probe:
+            self._exemplify(_shown(failures))
         if self._is_probe or not goes_on:
             raise _EnoughError
 

@@ -6,6 +6,10 @@ from functools import cache
 
 import pytest
 
+from ptxcheck.protocols.actions import Access, Protocol, Span, Strand, Transfer
+from ptxcheck.protocols.handed_turns import are_turns_seen
+from ptxcheck.protocols.machine.trace import Shape, Trace
+from ptxcheck.protocols.outcome import Step
 from ptxcheck.protocols.verification import Verification
 from ptxcheck.verdict import Property, VerdictKind
 
@@ -179,3 +183,36 @@ def test_who_reads_before_it_waits_is_told_an_older_number() -> None:
     good = (VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.ASSUMES)
     assert kind(result, Property.SLOT_SAFETY) not in good
     assert kind(result, Property.DEADLOCK_FREEDOM) not in good
+
+
+RING = Span(0, 64, 4)
+TOLD = Access(5, writes=(RING,))
+HEARD = Access(6, reads=(RING,))
+
+
+def seen(order: list[tuple[int, int]], *more: Access | Transfer) -> bool:
+    """Tell whether a schedule of a writer, a reader of two turns and others shows each read its turn."""
+    roles: tuple[tuple[Access | Transfer, ...], ...] = ((TOLD, TOLD), (HEARD, HEARD), more)
+    strands = tuple(
+        Strand(0, warp, 1, f"warp {warp}", actions, tuple(range(10 * warp, 10 * warp + len(actions))))
+        for warp, actions in enumerate(roles)
+    )
+    trace = Trace(0, Shape((96, 1, 1)), (), (), (), turns={10: 0, 11: 1})
+    steps = [Step(strand, index, None) for strand, index in order]
+    return are_turns_seen(Protocol(strands, 30), steps, [trace], {TOLD.point})
+
+
+def test_a_schedule_shows_that_reads_are_of_their_turns() -> None:
+    assert seen([(0, 0), (1, 0), (0, 1), (1, 1)])
+    assert seen([(0, 0), (1, 0)])
+    assert not seen([(0, 0), (0, 1), (1, 0), (1, 1)])
+    assert not seen([(1, 0), (0, 0)])
+
+
+def test_what_something_else_wrote_is_of_no_turn() -> None:
+    inside, apart = (Transfer(9, (), writes=(Span(0, at, 16, exact=False),)) for at in (60, 128))
+    order = [(0, 0), (2, 0), (1, 0)]
+    assert not seen(order, inside)
+    assert seen(order, apart)
+    assert seen([(2, 0), (0, 0), (1, 0)], inside)
+    assert not seen(order, Access(8, writes=(Span(0, -1, 4),)))

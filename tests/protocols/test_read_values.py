@@ -76,6 +76,13 @@ def test_two_reads_of_one_answer_agree() -> None:
     assert not can_read(order, decided((0, True), (1, False)), *once)
 
 
+def test_copies_of_unknown_extent_stay_in_their_slots() -> None:
+    apart, inside = (Transfer(11, (), writes=(Span(0, at, 16, exact=False),)) for at in (128, 72))
+    order = [(0, 0), (0, 1), (0, 2)]
+    assert can_read(order, decided((0, True)), (ASKED, apart, READ))
+    assert not can_read(order, decided((0, True)), (ASKED, inside, READ))
+
+
 def test_reads_that_a_schedule_does_not_come_to_say_nothing() -> None:
     assert can_read(IN_TURN[:1], compared((answer(0), True), (answer(1), False)), (ASKED,), (READ, READ))
 

@@ -107,6 +107,18 @@ def _bfi(types: Typing, sources: Sequence[Value], _: int) -> Value:
     return lanes.pure(Op.BFI, insert, sources, width)
 
 
+def _bfind(types: Typing, sources: Sequence[Value], _: int) -> Value:
+    width, is_shift = types.width, types.has(".shiftamt")
+
+    def find(a: int) -> int:
+        if types.signed and a >> width - 1 & 1:
+            a = ~a & lanes.mask_of(width)
+        place = a.bit_length() - 1
+        return lanes.mask_of(32) if place < 0 else width - 1 - place if is_shift else place
+
+    return lanes.pure(Op.BFIND, find, sources, width, types.signed, is_shift)
+
+
 def _lop3(_: Typing, sources: Sequence[Value], __: int) -> Value:
     def combine(a: int, b: int, c: int, table: int) -> int:
         ones = lanes.mask_of(32)
@@ -189,6 +201,7 @@ COMPUTE: Mapping[Op, Compute] = {
     Op.MAX: lambda types, sources, n: _extreme(types, sources, n, largest=True),
     Op.BFE: _bfe,
     Op.BFI: _bfi,
+    Op.BFIND: _bfind,
     Op.LOP3: _lop3,
     Op.PRMT: _prmt,
     Op.SHF: _shf,

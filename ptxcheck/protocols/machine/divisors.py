@@ -55,10 +55,11 @@ class Divisor:
         return found == [multiplier, shift] and is_added
 
     def _factors(self, divisor: int) -> tuple[int, int, int]:
-        return (*_factors(divisor), 0) if self.added is None else _rounded_down(divisor)
+        return (*factors_of(divisor), 0) if self.added is None else _rounded_down(divisor)
 
 
-def _factors(divisor: int) -> tuple[int, int]:
+def factors_of(divisor: int) -> tuple[int, int]:
+    """Return the multiplier and the shift of `cutlass::FastDivmod`."""
     if divisor == 1:
         return 0, 0
     bits = 31 + (divisor - 1).bit_length()

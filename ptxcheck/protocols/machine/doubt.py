@@ -87,6 +87,12 @@ def related_loop(path: Iterable[tuple[Condition, bool]]) -> Atom | None:
     return next((each for each in loops if each[0] == LOOPS[0] and len(sources) > 1), None)
 
 
+def rests_on_loops(path: Iterable[tuple[Condition, bool]]) -> bool:
+    """Tell whether a path decides about something that a loop leaves which is not followed."""
+    kinds = frozenset(LOOPS.values())
+    return any(source[0] in kinds for atom in variables_of(path) for source in sources_of(atom))
+
+
 def empty_sizes(path: Iterable[tuple[Condition, bool]]) -> tuple[Atom, ...]:
     """Return what a path takes for less than one: numbers that the host gives and that the path compares.
 

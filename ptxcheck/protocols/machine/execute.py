@@ -42,6 +42,7 @@ from ...spec import Trait
 from ..thread.shared_access import access_bytes
 from . import lanes, steps
 from .accesses import AccessKind, is_pointer, is_strong
+from .host import Host
 from .lanes import condition_of
 from .layout import Layout
 from .loop_ends import Ends
@@ -234,7 +235,9 @@ class Machine:
         observation: Observation | None = None,
         elects_last: bool = False,
         ways: Ways | None = None,
+        host: Host | None = None,
     ) -> None:
+        self._host = host
         self.elects_last = elects_last
         """`elect.sync` chooses the highest lane that takes part, not the lowest."""
         self.program = program
@@ -494,9 +497,10 @@ class Machine:
                 continue
             taken |= self._decide(truth, held, point, self._loop_side(block, first, other))
         sides = [(e, t) for e, t in ((first, taken), (other, threads & ~taken)) if t]
-        if point in self.program.open_branches and not self._speculative:
+        is_open = point in self.program.open_branches
+        if (is_open or self._host is not None) and not self._speculative:
             for edge, _ in sides:
-                self._took(point, edge is first, True)
+                self._took(point, edge is first, is_open)
         return sides
 
     def _passes(
@@ -1463,12 +1467,49 @@ class Machine:
             return self.reduced(value)
         return value
 
+    def parameter(self, offset: int, types: Typing) -> Value:
+        """Return a parameter word: a number that is given, or that the host passes, else a symbol."""
+        size = types.width // 8
+        found = self.layout.parameter(offset, size)
+        if self._host is None or isinstance(found, int):
+            return found
+        number = self._host.parameter(offset, size, is_float=not types.is_integer)
+        return found if number is None else number
+
+    def from_host(self, point: int, address: Value, types: Typing, guard: ThreadSet) -> Value | None:
+        """Return what the host has put into global memory, None when it has put no numbers there."""
+        size, is_float = types.width // 8, not types.is_integer
+        if self._host is None or size > 8:
+            return None
+        if isinstance(address, Form):
+            return self._host.load_anywhere(point, address, size, is_float=is_float)
+        if isinstance(address, int):
+            return self._host.load(point, address, size, is_float=is_float)
+        active = lanes_of(guard, self.threads)
+        held = np.zeros(self.threads, dtype=np.uint64)
+        for place in np.unique(address[active]).tolist():
+            held[active & (address == place)] = self._host.load(point, place, size, is_float=is_float)
+        return lanes.settle(held)
+
+    def _of_host(self, special: Value | None) -> Value | None:
+        """Return a special register with the numbers of the grid that the host has launched."""
+        if self._host is None or not isinstance(special, Form):
+            return special
+        known: dict[Atom, int] = {}
+        for name, _ in special.terms:
+            register, _, axis = str(name[1]).partition(".")
+            number = self._host.special(register, "xyz".index(axis)) if axis else None
+            if number is not None:
+                known[name] = number
+        return with_pins(special, known, self.threads)
+
     def _special(self, name: str, axis: str) -> Value:
         if changes(name):
             return lanes.opaque("volatile", name, self.count(("special", name)), differs=LANE | WARP)
         known = self._specials.get((name, axis))
         if known is None:
             found = special_register(name, axis, self.shape, self.rank)
+            found = self._of_host(found)
             known = (
                 found if found is not None else lanes.opaque("undefined", name + axis, differs=LANE | WARP)
             )

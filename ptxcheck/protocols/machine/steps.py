@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ...cfg.optypes import Typing, typing_of
 from ...ir import (
@@ -29,6 +30,7 @@ from ...spec import Trait
 from . import lanes
 from .accesses import is_pointer, is_strong
 from .compute import COMPUTE, Compute
+from .floating import compared, computed
 from .reach import fits
 from .registers import lanes_of, set_of
 from .resolve import mapped
@@ -112,7 +114,7 @@ def _made(instruction: Instruction) -> Step:
         return _move_vector
     types = typing_of(instruction.operation)
     if not types.is_integer and op is not Op.MOV and op is not Op.SELP and op is not Op.CVT:
-        return _opaque_results
+        return _float_results
     width = types.source_width if op is Op.CVT else types.width
     read = tuple(
         source.value & lanes.mask_of(2 * width if position == 2 and types.has(".wide") else width)
@@ -146,6 +148,21 @@ def _opaque_results(machine: Machine, point: int, instruction: Instruction, guar
         if register in machine.program.wanted:
             symbol = lanes.opaque(instruction.operation.text, number, *sources)
             machine.registers.write(register, guard, symbol)
+
+
+def _float_results(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    """A product or a sum of numbers that are known; else a symbol."""
+    target, *sources = instruction.operands
+    values = [machine.value(each, guard) for each in sources] if all(map(_is_scalar, sources)) else []
+    result = computed(instruction.operation.op, typing_of(instruction.operation), values)
+    if result is None or not isinstance(target, Register):
+        _opaque_results(machine, point, instruction, guard)
+    else:
+        machine.registers.write(target, guard, result)
+
+
+def _is_scalar(operand: Operand) -> bool:
+    return isinstance(operand, Register | FloatImmediate)
 
 
 def _given(operand: Operand) -> str:
@@ -252,6 +269,10 @@ def _shuffle(machine: Machine, point: int, instruction: Instruction, guard: Thre
         result = lanes.opaque("shfl", *instruction.operation.modifiers, value, index, differs=_ANY)
     targets = (target.first, target.second) if isinstance(target, Pair) else (target,)
     inside: Value = 1 if instruction.operation.has(".idx") else lanes.opaque("in-range", value, differs=_ANY)
+    source_lanes = _source_lanes(machine, instruction, index, machine.value(rest[0], guard) if rest else 31)
+    if source_lanes is not None and not isinstance(value, Form):
+        result = lanes.as_lanes(value, machine.threads)[source_lanes[0]]
+        inside = lanes.settle(source_lanes[1])
     for each, held in zip(targets, (lanes.settle(result), inside), strict=False):
         if isinstance(each, Register):
             machine.registers.write(each, guard, held)
@@ -271,6 +292,30 @@ def _from_lane(machine: Machine, value: Value, index: Value, clamp: Value) -> Va
     source = every // 32 * 32 + (every % 32 & segment) + (wanted & (31 & ~segment))
     held: Lanes = lanes.as_lanes(value, machine.threads)[np.minimum(source, machine.threads - 1)]
     return held
+
+
+def _source_lanes(
+    machine: Machine, instruction: Instruction, index: Value, clamp: Value
+) -> tuple[npt.NDArray[np.int64], Lanes] | None:
+    """Return the threads that lanes get numbers from, and whether each is in range (PTX ISA 9.7.9.6, "shfl.sync")."""
+    move = _MOVES.get(next((each for each in instruction.operation.modifiers if each in _MOVES), ""))
+    if move is None or not isinstance(clamp, int) or isinstance(index, Form):
+        return None
+    every = np.arange(machine.threads, dtype=np.int64)
+    lane, by = every % 32, lanes.as_lanes(index, machine.threads).astype(np.int64) & 31
+    segment = clamp >> 8 & 31
+    last = (lane & segment) | (clamp & 31 & ~segment)
+    wanted = move(lane, by)
+    inside = wanted >= last if move is np.subtract else wanted <= last
+    source = every - lane + np.where(inside, wanted, lane)
+    return np.clip(source, 0, machine.threads - 1), inside.astype(np.uint64)
+
+
+_MOVES: Mapping[str, Callable[..., npt.NDArray[np.int64]]] = {
+    ".up": np.subtract,
+    ".down": np.add,
+    ".bfly": np.bitwise_xor,
+}
 
 
 def _vote(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
@@ -355,7 +400,7 @@ def _loaded(
     types = typing_of(instruction.operation)
     at = lanes.add(address, number * types.width // 8, 64)
     if isinstance(at, int) and at & PARAM_WINDOW:
-        return machine.layout.parameter(at - PARAM_WINDOW, types.width // 8)
+        return machine.parameter(at - PARAM_WINDOW, types)
     operation = instruction.operation
     space = operation.slots.get("space", "")
     if space.startswith(".shared") or (not space and isinstance(at, int) and at & SHARED_WINDOW):
@@ -381,6 +426,9 @@ def _loaded(
         differs = 0 if guard.bit_count() == 1 else _ANY
         kind = "own" if of_thread else "strong"
         return lanes.opaque(kind, at, types.width, point, hex(guard), visit, differs=differs)
+    found = machine.from_host(point, at, types, guard)
+    if found is not None:
+        return found
     outside = space.startswith((".global", ".const")) or (isinstance(at, Form) and is_pointer(at))
     return lanes.opaque("load", at, types.width, *(() if outside else ("anywhere",)))
 
@@ -442,11 +490,15 @@ def _set_predicate(machine: Machine, point: int, instruction: Instruction, guard
     relation = next(m for m in operation.modifiers if m in _ALL_RELATIONS)
     left, right = machine.value(a, guard), machine.value(b, guard)
     machine.observe_comparison(point, guard, left, right)
+    known = None if types.is_integer else compared(relation, types, left, right)
+    truth: Value
     if types.is_integer:
         truth = lanes.compare(
             relation, _masked(left, types.width), _masked(right, types.width), types.width,
             signed_operands=types.signed,
         )  # fmt: skip
+    elif known is not None:
+        truth = known
     elif relation in _OPPOSITES:
         truth = lanes.negate(lanes.opaque("setp", _OPPOSITES[relation], left, right))
     else:

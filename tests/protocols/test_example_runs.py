@@ -1,0 +1,138 @@
+"""Kernels that look for their work in tables of the host: runs in which the tables hold numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.protocols.example_runs import Example
+from ptxcheck.protocols.machine.symbol import show_atom
+from ptxcheck.verdict import Property, VerdictKind
+
+from .machine.running import kernel
+from .verifying import deadlock, kind, verified
+
+SEARCH = """
+ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; mov.u32 %r9, %ctaid.x; mov.u32 %r2, 0; mov.u32 %r3, 0;
+NEXT:
+setp.ge.s32 %p1, %r2, %r1; @%p1 bra OVER;
+mul.wide.s32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r4, [%rd3];
+add.s32 %r3, %r3, %r4; setp.lt.s32 %p2, %r9, %r3; @%p2 bra OVER;
+add.s32 %r2, %r2, 1; bra NEXT;
+OVER:
+setp.ge.s32 %p3, %r2, %r1; @%p3 bra END;
+{work}
+END:
+"""
+"""A CTA looks for the group of tiles that its place is in; `table[i]` has how many tiles group i has."""
+
+
+def searched(work: str, threads: int = 64) -> VerdictKind:
+    """Return the verdict on deadlocks of a kernel that does some work once it has found its group."""
+    return deadlock(SEARCH.format(work=work), threads)
+
+
+def test_what_goes_wrong_behind_a_search_does_so_with_some_table() -> None:
+    assert searched("barrier.sync 1, 96;") is VerdictKind.VIOLATED
+
+
+def test_the_run_has_numbers() -> None:
+    result = verified(kernel(SEARCH.format(work="barrier.sync 1, 96;"), threads=64))
+    (failure,) = (each for each in result.failures if each.sure)
+    assert [(show_atom(name), number) for name, number in failure.inputs] == [
+        ("load(p, 32)", 256),
+        ("n", 256),
+    ]
+
+
+def test_work_that_is_right_holds() -> None:
+    assert searched("barrier.sync 1, 64;") in (VerdictKind.ASSUMES, VerdictKind.PROVED_BOUNDED)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        # Nobody knows of a table with this number.
+        "setp.ne.s32 %p4, %r4, 77777; @%p4 bra END; barrier.sync 1, 96;",
+        # What the kernel writes may be what it reads.
+        "st.global.u32 [%rd1], %r9; barrier.sync 1, 96;",
+        "atom.global.add.u32 %r5, [%rd3], 1; barrier.sync 1, 96;",
+    ],
+)
+def test_what_no_numbers_show_stays_open(work: str) -> None:
+    assert searched(work) is VerdictKind.UNKNOWN
+
+
+COUNTS = """
+ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; mov.u32 %r2, 0; mov.u32 %r9, %tid.x;
+ld.global.u32 %r4, [%rd1]; ld.global.u32 %r5, [%rd1+{other}]; sub.s32 %r5, %r5, {less};
+setp.ge.u32 %p5, %r9, 32; selp.b32 %r4, %r5, %r4, %p5;
+NEXT:
+setp.ge.s32 %p1, %r2, %r4; @%p1 bra END;
+barrier.sync 1, 64; add.s32 %r2, %r2, 1; bra NEXT;
+END:
+"""
+"""Two warps meet as often as the host has written for each of them."""
+
+
+def test_roles_that_agree_by_what_the_host_has_written_stay_open() -> None:
+    assert deadlock(COUNTS.format(other=4, less=0)) is VerdictKind.UNKNOWN
+    assert deadlock(COUNTS.format(other=4, less=1)) is VerdictKind.UNKNOWN
+
+
+def test_another_array_may_be_written() -> None:
+    work = "ld.param.u32 %r6, [m]; cvt.u64.u32 %rd4, %r6; st.global.u32 [%rd4], %r9; barrier.sync 1, 96;"
+    assert searched(work) is VerdictKind.VIOLATED
+
+
+PAIR = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u32 n, .param .u64 p)
+.reqntid 32
+.reqnctapercluster 2
+{{
+.reg .pred %p<9>;
+.reg .b32 %r<30>;
+.reg .b64 %rd<20>;
+.shared .align 8 .b64 bar;
+mov.u32 %r10, %tid.x; setp.eq.u32 %p5, %r10, 0; mov.u32 %r11, bar;
+@%p5 mbarrier.init.shared.b64 [bar], 2;
+fence.mbarrier_init.release.cluster;
+barrier.cluster.arrive; barrier.cluster.wait;
+ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; mov.u32 %r9, %ctaid.x; mov.u32 %r2, 0; mov.u32 %r3, 0;
+NEXT:
+setp.ge.s32 %p1, %r2, %r1; @%p1 bra OVER;
+mul.wide.s32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r4, [%rd3];
+add.s32 %r3, %r3, %r4; setp.lt.s32 %p2, %r9, %r3; @%p2 bra OVER;
+add.s32 %r2, %r2, 1; bra NEXT;
+OVER:
+mul.lo.s32 %r12, %r9, {apart};
+setp.ge.s32 %p3, %r12, %r3; @%p3 bra END; @!%p5 bra END;
+mapa.shared::cluster.u32 %r13, %r11, 0; mapa.shared::cluster.u32 %r14, %r11, 1;
+mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r13];
+{second}
+WAIT:
+mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p6, [bar], 0; @!%p6 bra WAIT;
+END:
+barrier.cluster.arrive; barrier.cluster.wait;
+ret;
+}}
+"""
+"""Each CTA that has work tells both of the cluster, and waits until both have told it."""
+SECOND = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r14];"
+
+
+def paired(second: str = SECOND, *, apart: int = 1) -> VerdictKind:
+    """Return the verdict on deadlocks; CTAs have work up to a place that is as far apart as is said."""
+    return kind(verified(PAIR.format(second=second, apart=apart)), Property.DEADLOCK_FREEDOM)
+
+
+def test_both_ctas_of_a_cluster_have_work() -> None:
+    assert paired("") is VerdictKind.VIOLATED
+
+
+def test_a_host_that_parts_the_ctas_of_a_cluster_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """256 tiles are enough for the first CTA alone: a grid of whole clusters has no such table."""
+    assert paired(apart=5000) is VerdictKind.UNKNOWN
+    monkeypatch.setattr(Example, "is_in_whole_clusters", True)
+    assert paired(apart=5000) is VerdictKind.VIOLATED

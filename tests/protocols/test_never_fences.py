@@ -46,8 +46,15 @@ def test_without_any_fence_it_does_not_matter_what_roles_read(fence: str) -> Non
 
 
 def test_with_a_fence_elsewhere_it_matters_what_roles_read() -> None:
-    first = FENCE_ELSEWHERE + HANDED_ON
+    anywhere = HANDED_ON.replace("and.b32 at, n, 4;", "mov.u32 at, %smid; and.b32 at, at, 4;")
+    first = FENCE_ELSEWHERE + anywhere
     assert slot_safety("operand_written_by_threads.no_proxy_fence", first) is VerdictKind.UNKNOWN
+
+
+def test_what_roles_read_is_known_in_a_run_with_numbers() -> None:
+    first = FENCE_ELSEWHERE + HANDED_ON
+    assert slot_safety("operand_written_by_threads.no_proxy_fence", first) is VerdictKind.VIOLATED
+    assert slot_safety("operand_written_by_threads", first) is not VerdictKind.VIOLATED
 
 
 def test_the_good_twin_stays_silent() -> None:

@@ -18,7 +18,7 @@ _KERNEL = """.version 8.6
     .shared .align 8 .b64 full[2];
     .shared .align 128 .b8 tile[8192];
     .reg .pred first, ready, odd, more;
-    .reg .b32 thread, warp, at, word, other, column, round, n;
+    .reg .b32 thread, warp, at, word, other, column, round, n, taken;
     .reg .b64 from;
     ld.param.u64 from, [source];
     ld.param.u32 n, [rounds];
@@ -44,6 +44,7 @@ _INVAL = "@first mbarrier.inval.shared::cta.b64 [full];"
 _ARRIVE = "@first mbarrier.arrive.shared::cta.b64 _, [full];"
 _POLL = "WAIT: mbarrier.try_wait.parity.shared::cta.b64 ready, [full], 0; @!ready bra WAIT;"
 _POLL_ALONE = f"@!first bra ON; {_POLL} ON:"
+_AWAITED = f"@!first bra ALONE; {_POLL} ALONE:"
 _FENCE = "fence.proxy.async.shared::cta;"
 _OUT = "@first cp.async.bulk.global.shared::cta.bulk_group [from], [tile], 1024;"
 _CP = "cp.async.ca.shared.global [at], [from], 16;"
@@ -53,6 +54,9 @@ _BULK_WAIT = "cp.async.bulk.wait_group 0;"
 _TAKE = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {word}, [column];"
 _PUT = "tcgen05.st.sync.aligned.32x32b.x1.b32 [column], {thread};"
 _TAKEN = "tcgen05.wait::ld.sync.aligned;"
+_PRODUCTS = "wgmma.wait_group.sync.aligned 0;"
+_MULTIPLY = "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {taken, n, round, column}, from, from, 1;"
+_COMMIT_TO = "@first tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [full];"
 _FREE = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 column, 32;"
 
 
@@ -94,6 +98,9 @@ def shown(operator: str, *body: str, threads: int = 128) -> list[bool]:
         ((_POLL_ALONE, _MEET, _LOAD), [False]),
         ((_POLL, _MEET, _INVAL), [False]),
         ((_POLL, _MEET, _other(_INVAL)), [True]),
+        ((_COPY, _MEET, _INVAL), [True]),
+        ((_COPY, _POLL, _MEET, _INVAL), [False]),
+        ((_EXPECT, _MEET, _INVAL), [False]),
         ((_POLL, _MEET, _ARRIVE), [False]),
         ((_POLL, _MEET, _EXPECT, _MEET, _COPY), [True, True]),
         ((_POLL, _MEET, _EXPECT, _COPY), [False]),
@@ -195,6 +202,16 @@ def test_a_barrier_of_some_warps_is_judged_where_they_come_to_it_together(
         ("later-group-wait", (_CP, _COMMIT, _wait(0), _FENCE, _OUT), [False]),
         ("later-group-wait", (_CP, _COMMIT, _wait(0), _MEET, _MEET, _LOAD), [True]),
         ("later-group-wait", (_CP, _COMMIT, _wait(0), _MEET, _LOAD), [False]),
+        ("later-group-wait", (_PRODUCTS, _INVAL, _MEET, _LOAD), [True]),
+        ("later-group-wait", (_PRODUCTS, _INIT, _MEET, _LOAD), [False]),
+        ("later-group-wait", (_MULTIPLY, _PRODUCTS, "add.u32 other, word, 1;", _INVAL, _MEET, _LOAD), [True]),
+        ("later-group-wait", (_MULTIPLY, _PRODUCTS, "add.u32 other, taken, 1;", _INVAL, _MEET, _LOAD), [False]),
+        ("later-commit", (_COMMIT_TO, _other(_COMMIT_TO)), [True]),
+        ("later-commit", (_COMMIT_TO, _other(_ARRIVE)), [False]),
+        ("earlier-barrier", (_GREAT, "@more bra ON;", _LOAD, "ON:", _PRODUCTS, _MEET, _LOAD), [True]),
+        ("earlier-barrier", (_GREAT, "@more bra ON;", _LOAD, "ON:", _PRODUCTS, _MEET, _STORE), [False]),
+        ("earlier-barrier", ("@odd bra ON;", _LOAD, "ON:", _PRODUCTS, _MEET, _LOAD), [False]),
+        ("earlier-barrier", (_GREAT, "@more bra ON;", _AWAITED, _LOAD, "ON:", _PRODUCTS, _MEET, _LOAD), [False]),
         ("later-barrier", ("bar.sync 1;", "bar.sync 1;"), [True]),
         ("earlier-group-wait", ("@odd bra ON;", _CP, _COMMIT, "ON:", _BULK_WAIT, _wait(0), _LOAD), [False]),
         ("earlier-group-wait", (_BULK_WAIT, _wait(0), _LOAD), [True]),

@@ -128,7 +128,6 @@ one that is invalidated are free behind. What waits nowhere in between conflicts
 _AT_ONE_MBARRIER: Mapping[Kind, frozenset[Kind]] = {
     Kind.EXPECTS: _ARRIVALS | _LIFE,
     Kind.ARRIVES: _ARRIVALS | _LIFE,
-    Kind.COPY_IN: _LIFE,
     Kind.AWAITS_ALIKE: _LIFE | {Kind.ARRIVES, Kind.COPY_IN},
     Kind.INITIALISES: _AT_MBARRIERS,
     Kind.INVALIDATES: _AT_MBARRIERS,
@@ -137,7 +136,8 @@ _AT_ONE_MBARRIER: Mapping[Kind, frozenset[Kind]] = {
 
 Behind a wait for a phase, an arrival, or bytes, may end the next phase before others have seen the first. A wait may
 come before an arrival for its phase: then it waits. It is not misled by an older phase that is still open, since that
-one was seen to end in front of both: what arrives had to know.
+one was seen to end in front of both: what arrives had to know. Bytes that were on their way to an mbarrier when it ends
+have been waited for in between, and that wait counts.
 """
 
 

@@ -42,6 +42,7 @@ _UNRELATED: tuple[tuple[set[Kind], set[Kind]], ...] = (
     ({Kind.FENCES}, {Kind.EXPECTS}),
     ({Kind.ENDS_TENSOR}, {Kind.INITIALISES}),
     ({Kind.ENDS_TENSOR}, {Kind.INVALIDATES}),
+    ({Kind.ENDS_READS}, {Kind.INVALIDATES}),
 )
 """Nobody learns of the first by the second: a phase that lacks bytes cannot end, and others come behind a meeting."""
 _LANES = 128
@@ -99,7 +100,9 @@ class Redundancy:
             return self._unless_conflict(before, behind, "left out of the loop")
         moved = self._moved_across(mutant) or self._moved_to_more_ways(mutant, group)
         if moved is None:
-            return None
+            if not self._moved_to_fewer_ways(mutant, group):
+                return None
+            return self._unless_conflict(before, behind, "left out, and met where it changes nothing")
         if any(self.meetings.group(point) == group for point in moved):
             return self._unless_conflict(before, behind, "moved to the next one")
         across = self.meetings.straight(group, moved)
@@ -122,6 +125,12 @@ class Redundancy:
         entering = self.cfg.predecessors[self.cfg.block_at(step.last + 1).index]
         alike = all(self._may_meet_behind(group, self.cfg.blocks[each].last) for each in entering)
         return range(mutant.point + 1, step.last + 1) if alike else None
+
+    def _moved_to_fewer_ways(self, mutant: Mutant, group: Group) -> bool:
+        """Tell whether a barrier was moved in front of a label, where one more meeting stops nobody."""
+        step = self._passed(mutant)
+        is_earlier = step is not None and mutant.operator == "earlier-barrier" and step.first > 0
+        return step is not None and is_earlier and self._may_meet_behind(group, step.first - 1)
 
     def _may_meet_behind(self, group: Group, point: int) -> bool:
         """Tell whether one more meeting behind a point stops nobody: all come there, none waits for one behind it."""
@@ -235,6 +244,9 @@ class Redundancy:
 
     def _may_change_places(self, point: int, step: int) -> bool:
         """Tell whether two statements of one thread order operations that have nothing to do with each other."""
+        ops = {self.cfg.instructions[each].operation.op for each in (point, step)}
+        if ops == {Op.TCGEN05_COMMIT}:
+            return True  # each arrives when the work in front of both is done, in no order
         kinds = [set(self.meetings.straight((0, None), (each,)).kinds) for each in (point, step)]
         if any((kinds[0], kinds[1]) in (pair, pair[::-1]) for pair in _UNRELATED):
             return True
@@ -252,7 +264,18 @@ class Redundancy:
         return step.first
 
     def _is_quiet_between(self, group: Group, a: int, b: int) -> bool:
-        return not self.meetings.straight(group, range(min(a, b) + 1, max(a, b))).effects
+        between = range(min(a, b) + 1, max(a, b))
+        is_wait = any(self.cfg.instructions[each].operation.op is Op.WGMMA_WAIT_GROUP for each in (a, b))
+        accessed = {r for each in between for r in _registers(self.cfg.instructions[each])}
+        return not self.meetings.straight(group, between).effects and not (
+            is_wait and accessed & self._products
+        )
+
+    @cached_property
+    def _products(self) -> frozenset[Register]:
+        """Registers that `wgmma` reads or writes while it is under way."""
+        found = (i for i in self.cfg.instructions if i.operation.op is Op.WGMMA_MMA_ASYNC)
+        return frozenset(register for each in found for register in _registers(each))
 
     def _repeated_fence(self, mutant: Mutant) -> str | None:
         """A proxy fence is left out or moved behind which there is nothing that the last one did not order."""
@@ -386,6 +409,11 @@ _ORDERS: Mapping[_Key, _Orders] = {
 
 def _key(instruction: Instruction) -> _Key:
     return instruction.operation.op, instruction.operation.slots.get("kind", "")
+
+
+def _registers(instruction: Instruction) -> Iterator[Register]:
+    yield from instruction.reads()
+    yield from instruction.writes()
 
 
 def _pending(wait: Instruction) -> int:

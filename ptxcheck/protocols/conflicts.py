@@ -2,11 +2,13 @@
 
 Bytes that the same accesses cover are one *cell*. In a cell each access meets the last writes before it, and a write
 the reads since then, one of each source; what came before these is ordered by them. For all cells together these
-pairs are found by sorting, and a filter over whole columns of pairs leaves those that are worth a look.
+pairs are found by sorting, and a filter over whole columns of pairs leaves those that are worth a look. Where a pair
+is not ordered and passes for it, the earlier access meets what comes behind the later one as well.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -18,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .actions import Proxy, Span
-from .clock import Clock, Component
+from .clock import Clock, Component, Row
 
 Spans: TypeAlias = tuple[Span, ...]
 Place: TypeAlias = tuple[int, int]
@@ -65,6 +67,11 @@ class Column(IntEnum):
     EXACT = 7
 
 
+def is_executed_before(earlier: Touch, later: Touch) -> bool:
+    """Tell whether the later one of two touches comes after the earlier one in every schedule."""
+    return bool(later.clock[Row.EXECUTED, earlier.component] >= earlier.over)
+
+
 def columns_of(touches: Sequence[Touch]) -> Numbers:
     """Return what is known of touches: a row for each `Column`, a column for each touch."""
     rows = [
@@ -109,7 +116,19 @@ class Pairs:
         return Pairs(self.touches, self.columns, self.earlier[chosen], self.later[chosen])
 
 
-Report: TypeAlias = Callable[[Touch, Touch, Place], None]
+class Told(IntEnum):
+    """What was said of a pair of touches."""
+
+    FINE = 0
+    """Whatever is said of it, the earlier one comes first in every schedule."""
+    IN_STEP = 1
+    """The earlier one comes first where lanes of a warp run in step."""
+    PASSED = 2
+    """Either may come first, and this is let pass."""
+    WRONG = 3
+
+
+Report: TypeAlias = Callable[[Touch, Touch, Place], Told]
 Filter: TypeAlias = Callable[[Pairs], Truths]
 """Tells which pairs are worth a look."""
 
@@ -141,9 +160,67 @@ def compare(
     held = [cells.of_group[number] for number in numbers[:most].tolist()]
     where = np.concatenate(held) if held else np.zeros(0, dtype=np.int64)
     known = columns_of(touches) if columns is None else columns
+    passed: list[tuple[int, int, int, Told]] = []
     for earlier, later, cell in _worth_a_look(touches, known, times, where, matters):
-        report(touches[earlier], touches[later], cells.places[cell])
+        told = report(touches[earlier], touches[later], cells.places[cell])
+        if told in (Told.IN_STEP, Told.PASSED) and touches[later].writes:
+            passed.append((earlier, later, cell, told))
+    if passed:
+        left, stopped = _compare_behind(
+            touches, _members(times, where, passed), passed, report, cells.places, left
+        )
+        if stopped is not None:
+            return -1, touches[stopped]
     return (left, None) if most == len(touches) else (-1, touches[most])
+
+
+def _members(
+    times: Numbers, where: Numbers, passed: Sequence[tuple[int, int, int, Told]]
+) -> dict[int, list[int]]:
+    """Return the touches of the cells of some pairs, in the order of time."""
+    wanted = np.array(sorted({pair[2] for pair in passed}), dtype=np.int64)
+    chosen = np.isin(where, wanted)
+    found: dict[int, list[int]] = {int(cell): [] for cell in wanted}
+    for time, cell in zip(times[chosen].tolist(), where[chosen].tolist(), strict=True):
+        found[cell].append(time)
+    return found
+
+
+def _compare_behind(
+    touches: Sequence[Touch],
+    members: dict[int, list[int]],
+    passed: Sequence[tuple[int, int, int, Told]],
+    report: Report,
+    places: Sequence[Place],
+    budget: int,
+) -> tuple[int, int | None]:
+    """Report what is wrong between the earlier touches of pairs that were let pass and what is behind the later ones.
+
+    What comes behind a write that is ordered after the earlier touch is so, too; where lanes run in step, a write
+    that is ordered after the later one. Returns what is left of the budget, and the touch at which it ran out.
+    """
+    told: dict[tuple[int, int], Told] = {}
+    for earlier, later, cell, why in passed:
+        one, between = touches[earlier], touches[later]
+        held = members[cell]
+        for time in held[bisect_right(held, later) :]:
+            budget -= 1
+            if budget < 0:
+                return budget, time
+            other = touches[time]
+            if not (one.writes or other.writes) or (one.combines and other.combines):
+                continue
+            if (one.strand, one.index) == (other.strand, other.index):
+                continue
+            if why is Told.IN_STEP and is_executed_before(between, other):
+                is_ordered = True
+            else:
+                if (earlier, time) not in told:
+                    told[earlier, time] = report(one, other, places[cell])
+                is_ordered = told[earlier, time] is Told.FINE
+            if is_ordered and other.writes:
+                break
+    return budget, None
 
 
 def _numbered(spans: Sequence[Spans]) -> tuple[Numbers, list[Spans]]:

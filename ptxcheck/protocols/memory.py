@@ -38,10 +38,12 @@ from .conflicts import (
     Place,
     Report,
     Spans,
+    Told,
     Touch,
     Truths,
     columns_of,
     compare,
+    is_executed_before,
 )
 from .copy_extents import within_slots
 from .far_writes import UNFENCED, unfenced_far_writes
@@ -226,10 +228,10 @@ class Memory:
         found[found] = self.races(pairs.among(found))
         return found
 
-    def _report(self, earlier: Touch, later: Touch, place: Place) -> None:
+    def _report(self, earlier: Touch, later: Touch, place: Place) -> Told:
         race = self._told(earlier, later)
         if race is None:
-            return
+            return Told.FINE
         cta, offset = place
         strict = self._is_strict(race, earlier, later)
         if strict and self._is_ahead(earlier, later):
@@ -245,6 +247,14 @@ class Memory:
             related=((earlier.strand, earlier.point),),
             strict=strict,
         )
+        return self._let_pass(earlier, later) if strict else Told.WRONG
+
+    def _let_pass(self, earlier: Touch, later: Touch) -> Told:
+        """Return what a pair is taken for of which what is wrong is let pass."""
+        if is_executed_before(earlier, later):
+            return Told.FINE
+        in_step = self._is_warp_synchronous(earlier, later) or self._is_one_copy(earlier, later)
+        return Told.IN_STEP if in_step else Told.PASSED
 
     def _check_ahead(self, touches: Sequence[Touch]) -> None:
         """Check accesses that a lane makes too early for lanes that run in step, as it runs ahead of its warp.
@@ -268,13 +278,17 @@ class Memory:
         is_of_warp = (own.cta, own.warp) == (its.cta, its.warp) and access.strand != other.strand
         return is_of_warp and bool(own.events) and own.events[access.index] > its.events[other.index]
 
-    def _report_possible(self, earlier: Touch, later: Touch, _: Place) -> None:
+    def _report_possible(self, earlier: Touch, later: Touch, _: Place) -> Told:
         if self._doubtful > _MOST_DOUBTFUL:  # each doubt bars a proof: more pairs only say so in other words
-            return
+            return Told.FINE
         race = self._told(earlier, later)
-        if race is not None and not self._is_strict(race, earlier, later):
-            self._doubtful += 1
-            self._doubt(f"whether two accesses meet is not known; if they do: {race.detail}", later.point)
+        if race is None:
+            return Told.FINE
+        if self._is_strict(race, earlier, later):
+            return self._let_pass(earlier, later)
+        self._doubtful += 1
+        self._doubt(f"whether two accesses meet is not known; if they do: {race.detail}", later.point)
+        return Told.WRONG
 
     def race(self, earlier: Touch, later: Touch) -> Race | None:
         """Return what is wrong between two conflicting touches, or None."""
@@ -287,7 +301,7 @@ class Memory:
     def _told(self, earlier: Touch, later: Touch) -> Race | None:
         """Return what is wrong between two conflicting touches, by what they are the work of."""
         found = self.race(earlier, later)
-        if found is not None and self._was_object(earlier) and _is_known(earlier, later):
+        if found is not None and self._was_object(earlier) and is_executed_before(earlier, later):
             return None
         if found is not None and self._is_stored_in_front(found.flaw, earlier, later):
             text = "no barrier lies between a store by one warp of a warpgroup and a wgmma of another, which reads it"
@@ -450,11 +464,6 @@ def parts_of(action: Access | Transfer) -> tuple[Part, ...]:
 def _meet(one: Span, other: Span) -> bool:
     """Tell whether some bytes are certainly in both."""
     return one.cta == other.cta and max(one.start, other.start) < min(one.end, other.end)
-
-
-def _is_known(earlier: Touch, later: Touch) -> bool:
-    """Tell whether the later one of two touches comes after the earlier one in every schedule."""
-    return bool(later.clock[Row.EXECUTED, earlier.component] >= earlier.over)
 
 
 def _judge(earlier: Touch, later: Touch) -> Race | None:

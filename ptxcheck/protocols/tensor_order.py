@@ -16,6 +16,7 @@ from collections.abc import Iterable
 
 from .actions import TENSOR_CORE, TENSOR_LOADS, TENSOR_STORES, Columns, Protocol, Proxy, Span, TensorAccess
 from .clock import Clock, Component, Row
+from .conflicts import Told
 from .memory import Place, Spans, Touch, compare
 from .outcome import Flaw
 from .record import Record
@@ -132,9 +133,9 @@ class TensorOrder:
             self._provisos.setdefault("tensor memory at fixed addresses is apart from what is allocated")
         return tuple(self._provisos)
 
-    def _report(self, earlier: Touch, later: Touch, place: Place) -> None:
+    def _report(self, earlier: Touch, later: Touch, place: Place) -> Told:
         if later.clock[Row.EXECUTED, earlier.component] >= earlier.over or self._is_in_order(earlier, later):
-            return
+            return Told.FINE
         relied_on = self._is_relied_on(earlier, later)
         first, then = _WORK[self._pipeline(earlier)], _WORK[self._pipeline(later)]
         cta, origin, _ = next(name for name, bank in self._banks.items() if bank == place[0])
@@ -150,6 +151,7 @@ class TensorOrder:
             flaw, later.strand, later.point, ("tmem", cta, origin, place[1]), -1, detail, happened=True,
             strict=relied_on, related=((earlier.strand, earlier.point),),
         )  # fmt: skip
+        return Told.PASSED if relied_on else Told.WRONG
 
     def _is_relied_on(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether released kernels do so: a warp stores and arrives without its wait, another loads or frees."""

@@ -439,7 +439,7 @@ class _Verifier:
         Raises _EnoughError where nothing is left to ask.
         """
         failures = self._result.failures
-        if any(each.sure and not each.doubt for each in failures):
+        if not told or any(each.sure and not each.doubt for each in failures):
             return
         seen = list[ExampleRun]()
         for shown in self._example_runs():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ptxcheck.protocols.actions import Access, Barrier, Protocol, Proxy, Span, Strand, Transfer
 from ptxcheck.protocols.clock import Row
 from ptxcheck.protocols.coarse import examined
-from ptxcheck.protocols.conflicts import Pairs, Touch, columns_of, compare
+from ptxcheck.protocols.conflicts import Pairs, Told, Touch, columns_of, compare
 from ptxcheck.protocols.memory import Memory
 from ptxcheck.protocols.outcome import Outcome
 from ptxcheck.protocols.record import Record
@@ -77,8 +77,13 @@ def _by_bytes(touches: list[Touch]) -> set[tuple[int, int]]:
 
 @given(_touches())
 def test_the_pairs_are_those_of_each_byte(touches: list[Touch]) -> None:
-    found = []
-    left, stopped = compare(touches, lambda a, b, _: found.append((a.point, b.point)), 1000)
+    found: list[tuple[int, int]] = []
+
+    def report(earlier: Touch, later: Touch, _: tuple[int, int]) -> Told:
+        found.append((earlier.point, later.point))
+        return Told.FINE
+
+    left, stopped = compare(touches, report, 1000)
     assert stopped is None
     assert left <= 1000
     assert set(found) == _by_bytes(touches)
@@ -106,7 +111,7 @@ def test_accesses_beyond_the_budget_are_told() -> None:
         )
         for n in range(5)
     ]
-    _, stopped = compare(touches, lambda *_: None, 3)
+    _, stopped = compare(touches, lambda *_: Told.FINE, 3)
     assert stopped is touches[3]
 
 

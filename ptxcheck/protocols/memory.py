@@ -362,8 +362,7 @@ class Memory:
     def _is_over(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether a write that its instruction ends with comes first in every schedule, if not visibly so."""
         action = self._protocol.strands[earlier.strand].actions[earlier.index]
-        executed = bool(later.clock[Row.EXECUTED, earlier.component] >= earlier.over)
-        return isinstance(action, Access) and action.blocks and executed
+        return isinstance(action, Access) and action.blocks and is_executed_before(earlier, later)
 
     def _is_fenced_in_step(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether the writer comes to the same `wgmma` itself, with a proxy fence on its way there."""

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 from .actions import TENSOR_CORE, TENSOR_LOADS, TENSOR_STORES, Columns, Protocol, Proxy, Span, TensorAccess
 from .clock import Clock, Component, Row
-from .conflicts import Told
+from .conflicts import Told, is_executed_before
 from .memory import Place, Spans, Touch, compare
 from .outcome import Flaw
 from .record import Record
@@ -134,7 +134,7 @@ class TensorOrder:
         return tuple(self._provisos)
 
     def _report(self, earlier: Touch, later: Touch, place: Place) -> Told:
-        if later.clock[Row.EXECUTED, earlier.component] >= earlier.over or self._is_in_order(earlier, later):
+        if is_executed_before(earlier, later) or self._is_in_order(earlier, later):
             return Told.FINE
         relied_on = self._is_relied_on(earlier, later)
         first, then = _WORK[self._pipeline(earlier)], _WORK[self._pipeline(later)]

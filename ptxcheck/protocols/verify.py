@@ -423,9 +423,7 @@ class _Verifier:
             self._answer_no(plan, protocol, traces, failing)
         return True
 
-    def _answers_to_peeks(
-        self, failing: AbstractSet[tuple[int, Peek]]
-    ) -> Iterator[AbstractSet[tuple[int, Peek]] | None]:
+    def _answers_to_peeks(self, failing: Failing) -> Iterator[Failing | None]:
         """Yield which polls that are not repeated fail in one run after the other: those that hung, at last all."""
         answers = 1 if self._is_probe else _MOST_ANSWERS
         return (None if attempt == answers - 1 else failing for attempt in range(answers))
@@ -541,7 +539,7 @@ class _Verifier:
         if not do_alike(self._cfg, said_yes, traces):
             self._answer_in_part(plan, failing)
 
-    def _answer_in_part(self, plan: Plan, failing: AbstractSet[tuple[int, Peek]]) -> None:
+    def _answer_in_part(self, plan: Plan, failing: Failing) -> None:
         """Make a run again in which polls fail in every other warp, as what warps do depends on the answers."""
         for odd in (True, False):
             chosen = {(cta, peek) for cta, peek in failing if bool(peek[1] // 32 & 1) is odd}
@@ -643,7 +641,7 @@ class _Verifier:
         plan: Plan,
         observations: tuple[Observation, ...] = (),
         *,
-        failing: AbstractSet[tuple[int, Peek]] | None = frozenset(),
+        failing: Failing | None = frozenset(),
         elects_last: bool = False,
         example: Example | None = None,
     ) -> tuple[Decisions, tuple[Trace, ...]]:

@@ -11,7 +11,7 @@ from ptxcheck.verdict import Property, VerdictKind
 from .machine.running import kernel
 from .verifying import deadlock, kind, verified
 
-SEARCH = """
+FIND_GROUP = """
 ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; mov.u32 %r9, %ctaid.x; mov.u32 %r2, 0; mov.u32 %r3, 0;
 NEXT:
 setp.ge.s32 %p1, %r2, %r1; @%p1 bra OVER;
@@ -19,11 +19,16 @@ mul.wide.s32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r4, [%rd3];
 add.s32 %r3, %r3, %r4; setp.lt.s32 %p2, %r9, %r3; @%p2 bra OVER;
 add.s32 %r2, %r2, 1; bra NEXT;
 OVER:
-setp.ge.s32 %p3, %r2, %r1; @%p3 bra END;
+"""
+"""A CTA looks for the group of tiles that its place is in; `table[i]` has how many tiles group i has."""
+SEARCH = (
+    FIND_GROUP
+    + """setp.ge.s32 %p3, %r2, %r1; @%p3 bra END;
 {work}
 END:
 """
-"""A CTA looks for the group of tiles that its place is in; `table[i]` has how many tiles group i has."""
+)
+"""The same, and what it does once it has found one."""
 
 
 def searched(work: str, threads: int = 64) -> VerdictKind:
@@ -98,15 +103,10 @@ PAIR = """.version 8.6
 mov.u32 %r10, %tid.x; setp.eq.u32 %p5, %r10, 0; mov.u32 %r11, bar;
 @%p5 mbarrier.init.shared.b64 [bar], 2;
 fence.mbarrier_init.release.cluster;
-barrier.cluster.arrive; barrier.cluster.wait;
-ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; mov.u32 %r9, %ctaid.x; mov.u32 %r2, 0; mov.u32 %r3, 0;
-NEXT:
-setp.ge.s32 %p1, %r2, %r1; @%p1 bra OVER;
-mul.wide.s32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r4, [%rd3];
-add.s32 %r3, %r3, %r4; setp.lt.s32 %p2, %r9, %r3; @%p2 bra OVER;
-add.s32 %r2, %r2, 1; bra NEXT;
-OVER:
-mul.lo.s32 %r12, %r9, {apart};
+barrier.cluster.arrive; barrier.cluster.wait;"""
+PAIR += (
+    FIND_GROUP
+    + """mul.lo.s32 %r12, %r9, {apart};
 setp.ge.s32 %p3, %r12, %r3; @%p3 bra END; @!%p5 bra END;
 mapa.shared::cluster.u32 %r13, %r11, 0; mapa.shared::cluster.u32 %r14, %r11, 1;
 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r13];
@@ -118,6 +118,7 @@ barrier.cluster.arrive; barrier.cluster.wait;
 ret;
 }}
 """
+)
 """Each CTA that has work tells both of the cluster, and waits until both have told it."""
 SECOND = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r14];"
 

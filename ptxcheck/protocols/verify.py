@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from math import prod
 from typing import TypeAlias
 
@@ -38,8 +38,10 @@ from .lowering import build_protocol
 from .machine.doubt import doubt_of, empty_sizes, related_loop, rests_on_loops, sources_of, within_grid
 from .machine.endless import POLLED, endless_loops, polling_loops
 from .machine.execute import Choose, Machine, Question
+from .machine.host_counts import is_up_to_host
 from .machine.layout import Layout, layout_of
 from .machine.observation import Observation, most_rounds
+from .machine.parameter_kinds import ParameterKinds, parameter_kinds
 from .machine.paths import Counts, Coverage, Plan, PlansMade, Rounds, Side, explore
 from .machine.program import Program
 from .machine.reached import is_reached
@@ -791,7 +793,8 @@ class _Verifier:
         taken = [assumption for assumption in taken if assumption.kind != WHOLE_CLUSTERS]
         # Scales are no numbers of rounds: that the host likes them so is all that the run needs of memory.
         harmless = {SHARED_LOAD, GLOBAL_SCALE}
-        harmless |= {GLOBAL_LOAD} if only_accesses(outcome.problems) else set()
+        if only_accesses(outcome.problems) or self._is_up_to_host(path, taken):
+            harmless |= {GLOBAL_LOAD}
         stores = self._program.table_stores | self._program.spread_stores
         tables = {each.point for each in taken if each.kind == SHARED_TABLE}
         rings = any(each.kind == SHARED_RING for each in taken)
@@ -811,6 +814,17 @@ class _Verifier:
                 )
             ):
                 yield problem
+
+    def _is_up_to_host(self, path: Sequence[tuple[Condition, bool]], taken: Iterable[Assumption]) -> bool:
+        """Tell whether all that a run rests on in global memory is one count that the host chooses."""
+        if not any(assumption.kind == GLOBAL_LOAD for assumption in taken):
+            return False
+        return is_up_to_host(path, self._oracle, self._layout.starts, self._kinds.written)
+
+    @cached_property
+    def _kinds(self) -> ParameterKinds:
+        """What the kernel takes its parameters for."""
+        return parameter_kinds(self._cfg, self._program.facts, self._layout.starts)
 
     def _note_lanes(self, traces: Sequence[Trace]) -> None:
         """Note that lanes of a warp are taken to run in step.

@@ -146,7 +146,7 @@ class SolverOracle:
         names = {name for condition, _ in path for name in leaves(condition.form) if name[0] in OF_HOST}
         ordered = sorted(names, key=lambda each: each.digest)
         terms = [self._terms.of_atom(name) for name in ordered]
-        for earlier, later in _neighbours(ordered) if lengths else ():
+        for earlier, later in neighbours(ordered) if lengths else ():
             terms.append(Sum(((1, self._terms.of_atom(later)), (-1, self._terms.of_atom(earlier))), 0))
         sizes = [Claim("lt", term, 0, holds=False) for term in terms]
         return self._ready().possible(sizes, self._path) is not False
@@ -180,7 +180,7 @@ class SolverOracle:
         return None
 
 
-def _neighbours(names: Iterable[Atom]) -> Iterator[tuple[Atom, Atom]]:
+def neighbours(names: Iterable[Atom]) -> Iterator[tuple[Atom, Atom]]:
     """Yield loads of numbers that stand side by side in memory, the one in front first."""
     places = {place: name for name in names if (place := _place(name)) is not None}
     for (terms, constant, width), name in places.items():

@@ -151,6 +151,8 @@ class Transfer:
     """True for reductions: two of them may meet."""
     after_fenced_reads: bool = False
     """True when ordinary reads of the bytes that it writes must be fenced against the async proxy."""
+    told_by_stores: bool = False
+    """True when what threads store there tells how much it reads (see `stored_boxes`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .actions import OPEN_END, Access, Fence, Init, Inval, Protocol, Proxy, Span, Transfer
+from .bulk_copy import LEAST_BYTES
 from .clock import Component, Row
 from .conflicts import (
     Column,
@@ -59,6 +60,7 @@ _OPEN = (
     "the next copy or mbarrier"
 )
 _FILLED = "each tile that is multiplied is filled by the copies that start in it"
+_STORED_FOR = ": the copy reads what is stored from its first byte on, and nothing else does"
 THREAD_COPIES = "cp.async"
 MATRIX_PIPELINES = frozenset({"wgmma", "tcgen05"})
 
@@ -242,12 +244,21 @@ class Memory:
             later.point,
             ("shared", cta, offset),
             -1,
-            f"{race.detail} (shared memory {offset:#x} of CTA {cta})",
+            f"{race.detail} (shared memory {offset:#x} of CTA {cta}){self._told_by_stores(earlier, later, offset)}",
             happened=True,
             related=((earlier.strand, earlier.point),),
             strict=strict,
         )
         return self._let_pass(earlier, later) if strict else Told.WRONG
+
+    def _told_by_stores(self, earlier: Touch, later: Touch, offset: int) -> str:
+        """Return what is to be said where one of two touches is known to reach some bytes by what is stored there."""
+        for touch in (earlier, later):
+            action = self._protocol.strands[touch.strand].actions[touch.index]
+            is_told = isinstance(action, Transfer) and action.told_by_stores and not touch.writes
+            if is_told and offset >= touch.spans[0].start + LEAST_BYTES:
+                return _STORED_FOR
+        return ""
 
     def _let_pass(self, earlier: Touch, later: Touch) -> Told:
         """Return what a pair is taken for of which what is wrong is let pass."""

@@ -71,6 +71,7 @@ from .same_values import collisions, stored_together, uniform_stores
 from .search import examine
 from .simulate import simulate
 from .spare_ctas import spare_cta
+from .stored_boxes import StoredBoxes
 from .stray_strides import Stride, stray_stride, strides_in
 from .tensor_loads import LoadUses
 from .thread.register_count import most_registers
@@ -244,6 +245,7 @@ class _Verifier:
         self._stores_seen: set[int] = set()
         """Stores of which it was looked at whether threads store to the same bytes."""
         self._rounds = LoopRounds(program)
+        self._boxes = StoredBoxes(program, layout)
         self._empty_code = EmptyCode(program.cfg, program.facts)
         self._is_plain = True
         """Every decision was on one symbol against a number, where wrap-around does not matter."""
@@ -703,7 +705,7 @@ class _Verifier:
     def _judge(self, traces: tuple[Trace, ...]) -> tuple[Protocol, Outcome]:
         built = build_protocol(self._cfg, traces, MEANINGS, self._loads, self._registers, self._lowered)
         self._note_registers(changed_apart(built.strands))
-        protocol = with_given(built, self._given)
+        protocol = self._boxes.told(with_given(built, self._given))
         outcome = self._seen.get(protocol)
         if outcome is not None:
             return protocol, outcome

@@ -1,0 +1,185 @@
+"""How many bytes copies out of shared memory read at least, where nothing says what the box of their tensor map is.
+
+Threads fill the place that a copy starts at, and copy it out behind that. What they store from there on is for this
+copy, as far as nothing else reads it: else it would be stored for nobody. That is so where the copy is made whenever
+its bytes are stored, by threads that their numbers choose: where sizes of the host decide about copies, another one may
+read the rest in another run. What a run does not come to reads where its text says, or nothing is known.
+
+More than these bytes may be read, so nothing is shown to be right by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+from ..cfg import Facts
+from ..cfg.addresses import Pointer
+from ..cfg.cfg import Cfg
+from ..cfg.definitions import Name
+from ..ir import Address
+from ..op import Op
+from ..spec import Trait
+from .actions import Access, Action, Init, Protocol, Span, Strand, Transfer
+from .bulk_copy import LEAST_BYTES
+from .machine.layout import Layout
+from .machine.program import Program
+from .phases import OBJECT_BYTES
+
+_COPIES = frozenset({Op.CP_ASYNC_BULK_TENSOR, Op.CP_REDUCE_ASYNC_BULK_TENSOR})
+_OTHER_COPIES = frozenset({Op.CP_ASYNC_BULK, Op.CP_REDUCE_ASYNC_BULK})
+_COMPUTING = frozenset({Trait.PURE, Trait.CROSS_LANE, Trait.COLLECTIVE})
+_Bytes: TypeAlias = tuple[int, int]
+"""The first byte and the one behind the last, as offsets in shared memory."""
+
+
+@dataclass(frozen=True)
+class StoredBoxes:
+    """What the stores of one kernel tell of its copies out of shared memory."""
+
+    program: Program
+    layout: Layout
+
+    def told(self, protocol: Protocol) -> Protocol:
+        """Return the protocol of a run with copies that read all that is stored for them."""
+        if not self._stores:
+            return protocol
+        touching = list(_touching(protocol))
+        copies = [each for each in touching if isinstance(each, Transfer) and _is_open(each, self._stores)]
+        came_to = {action.point for strand in protocol.strands for action in strand.actions}
+        elsewhere = [found for point, found in self._readers.items() if point not in came_to]
+        if not copies or None in elsewhere or any(s.start < 0 for each in touching for s in each.reads):
+            return protocol
+        left = [each for each in elsewhere if each is not None]
+        known: dict[int, Transfer] = {}
+        sizes: dict[tuple[int, Span], int] = {}
+        for copy in copies:
+            (span,) = copy.reads
+            key = copy.point, span
+            if key not in sizes:
+                others = (*_others(protocol, touching, span), *left)
+                sizes[key] = _filled(span, _stored(touching, self._stores[copy.point]), others)
+            if sizes[key] > span.size:
+                told = Span(span.cta, span.start, sizes[key], exact=False)
+                known[id(copy)] = replace(copy, reads=(told,), told_by_stores=True)
+        if not known:
+            return protocol
+        return replace(protocol, strands=tuple(_with(strand, known) for strand in protocol.strands))
+
+    @cached_property
+    def _stores(self) -> Mapping[int, frozenset[int]]:
+        if not self.program.accesses:
+            return {}
+        return dict(stores_before_copies(self.program.cfg, self.program.facts))
+
+    @cached_property
+    def _readers(self) -> Mapping[int, _Bytes | None]:
+        """What may read shared memory, matrix operands left out: where, None when that is not known."""
+        found: dict[int, _Bytes | None] = {}
+        for point, instruction in enumerate(self.program.cfg.instructions):
+            kind = self.program.accesses.get(point)
+            if kind is not None and kind.reads:
+                found[point] = self._bytes(self.program.pointer(point), kind.size)
+            elif instruction.operation.op in _COPIES | _OTHER_COPIES and self._copies_out(point):
+                source = instruction["src"]
+                address = source if isinstance(source, Address) else None
+                found[point] = self._bytes(self.program.facts.address(point, address), LEAST_BYTES)
+        return {point: where for point, where in found.items() if self.program.cfg.connected(point)}
+
+    def _copies_out(self, point: int) -> bool:
+        instruction = self.program.cfg.instructions[point]
+        source = instruction.operation.slots.get("src_space", ".shared")
+        is_out = source.startswith(".shared") and instruction.get("src") is not None
+        return is_out and not (instruction.get("mbar") is not None and instruction.operation.op in _COPIES)
+
+    def _bytes(self, pointer: Pointer | None, size: int) -> _Bytes | None:
+        within = None if pointer is None else self.layout.within(pointer, size)
+        return None if within is None else (within.start, within.end)
+
+
+def stores_before_copies(cfg: Cfg, facts: Facts) -> Iterator[tuple[int, frozenset[int]]]:
+    """Yield the points of tensor copies out of shared memory, each with those of the stores in front of it.
+
+    Only of copies that are made whenever threads come to the stores.
+    """
+    for point, instruction in enumerate(cfg.instructions):
+        if instruction.operation.op not in _COPIES or instruction.get("mbar") is not None:
+            continue
+        guard = instruction.guard
+        if not cfg.connected(point) or (
+            guard is not None and not _is_by_thread(cfg, facts, facts.name(point, guard.register))
+        ):
+            continue
+        before = range(cfg.block_at(point).start, point)
+        stores = frozenset(each for each in before if Trait.STORE in cfg.instructions[each].operation.traits)
+        if stores:
+            yield point, stores
+
+
+def _is_by_thread(cfg: Cfg, facts: Facts, name: Name) -> bool:
+    """Tell whether numbers of threads, and which lane is elected, give a value: nothing of the host does."""
+    waiting, seen = [name], {name}
+    while waiting:
+        each = waiting.pop()
+        if facts.by_thread(each) is not None:
+            continue
+        if each.site < 0:
+            return False
+        instruction = cfg.instructions[each.site]
+        if not instruction.operation.traits <= _COMPUTING or instruction.guard is not None:
+            return False
+        behind = {facts.name(each.site, register) for register in instruction.reads()}
+        waiting.extend(behind - seen)
+        seen |= behind
+    return True
+
+
+def _touching(protocol: Protocol) -> Iterable[Access | Transfer]:
+    """Return what touches memory in a run, each once: the same actions come again and again."""
+    actions = (action for strand in protocol.strands for action in strand.actions)
+    return {id(each): each for each in actions if isinstance(each, Access | Transfer)}.values()
+
+
+def _is_open(copy: Transfer, stores: Mapping[int, frozenset[int]]) -> bool:
+    """Tell whether a copy reads from one place on, as many bytes as nobody knows."""
+    if copy.point not in stores or len(copy.reads) != 1:
+        return False
+    (span,) = copy.reads
+    return span.start >= 0 and not span.exact and not span.reach
+
+
+def _stored(touching: Iterable[Access | Transfer], points: frozenset[int]) -> set[Span]:
+    """Return what threads certainly store at some points."""
+    stores = (each for each in touching if isinstance(each, Access) and each.certain and each.point in points)
+    return {span for each in stores for span in each.writes if span.exact and span.start >= 0}
+
+
+def _others(protocol: Protocol, touching: Iterable[Access | Transfer], copy: Span) -> Iterator[_Bytes]:
+    """Yield the bytes of a CTA that something else reads than copies from the same start, or fills, or that count."""
+    for each in touching:
+        filled = each.writes if isinstance(each, Transfer) else ()
+        for span in (*each.reads, *filled):
+            if span.cta == copy.cta and not (isinstance(each, Transfer) and span == copy):
+                yield span.start, span.start + max(span.size, span.reach, 1)
+    for strand in protocol.strands:
+        for action in strand.actions:
+            if isinstance(action, Init) and action.barrier.cta == copy.cta:
+                yield action.barrier.offset, action.barrier.offset + OBJECT_BYTES
+
+
+def _filled(copy: Span, stored: Iterable[Span], others: Iterable[_Bytes]) -> int:
+    """Return how many bytes are stored from the start of a copy on, up to what others may want."""
+    end = copy.start
+    for span in sorted(span for span in stored if span.cta == copy.cta and span.end > copy.start):
+        if span.start > end:
+            break
+        end = max(end, span.end)
+    limits = (max(first, copy.start) for first, behind in others if behind > copy.start)
+    return min(end, *limits, end) - copy.start
+
+
+def _with(strand: Strand, known: Mapping[int, Transfer]) -> Strand:
+    actions: Iterator[Action] = (known.get(id(action), action) for action in strand.actions)
+    return replace(strand, actions=tuple(actions))

@@ -1,0 +1,95 @@
+"""Copies out of shared memory by tensor maps: they read at least what threads store for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.verdict import Property, VerdictKind
+
+from .machine.running import kernel
+from .verifying import kind, verified
+
+FILLS = """
+mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 4; mov.u32 %r3, smem; add.u32 %r4, %r3, %r2; ld.param.u64 %rd1, [p];
+shr.u32 %r8, %r1, 5; ld.param.u32 %r9, [n]; mov.u32 %r6, 0;
+st.shared.v4.b32 [%r4], {%r1, %r1, %r1, %r1};
+fence.proxy.async.shared::cta;
+"""
+"""Each thread stores 16 bytes behind those of the one before."""
+COPY = """
+setp.lt.u32 %p1, %r1, 32; elect.sync %r5|%p2, -1; and.pred %p3, %p1, %p2;
+@%p3 cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd1, {%r6}], [%r3];
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+"""
+"""A lane of the first warp copies them out, however many the map says."""
+OWN = """
+elect.sync %r5|%p2, -1; shl.b32 %r7, %r8, 9; add.u32 %r7, %r7, %r3;
+@%p2 cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd1, {%r6}], [%r7];
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+"""
+"""A lane of each warp copies what the warp has stored."""
+OWN_IF_WANTED = """
+elect.sync %r5|%p2, -1; shl.b32 %r7, %r8, 9; add.u32 %r7, %r7, %r3;
+setp.lt.u32 %p4, %r9, 5; setp.eq.u32 %p6, %r8, 0; or.pred %p4, %p4, %p6; and.pred %p2, %p2, %p4;
+@%p2 cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd1, {%r6}], [%r7];
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+"""
+"""The same, of the second warp where the host wants it."""
+IN_WARP = "bar.warp.sync -1;"
+IN_CTA = "bar.sync 0;"
+
+
+def slots(body: str) -> VerdictKind:
+    """Return the verdict on slot safety."""
+    return kind(verified(kernel(body, threads=64)), Property.SLOT_SAFETY)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        FILLS + IN_WARP + COPY,
+        # The stores of the second round come while the copy of the first one reads.
+        FILLS + IN_CTA + COPY.replace("cp.async.bulk.wait_group 0;", "") + FILLS + IN_CTA + COPY,
+        # The fence is behind the barrier.
+        FILLS.replace("fence.proxy.async.shared::cta;", "")
+        + IN_CTA
+        + "fence.proxy.async.shared::cta;"
+        + COPY,
+    ],
+)
+def test_what_is_stored_for_a_copy_is_read_by_it(body: str) -> None:
+    assert slots(body) is VerdictKind.VIOLATED
+
+
+def test_the_verdict_says_how_it_is_known() -> None:
+    result = verified(kernel(FILLS + IN_WARP + COPY, threads=64))
+    problems = [each for run in result.failures for each in run.sure]
+    assert all("the copy reads what is stored" in each.detail for each in problems)
+    assert problems
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        FILLS + IN_CTA + COPY,
+        FILLS + IN_CTA + COPY + IN_CTA + FILLS + IN_CTA + COPY,
+        FILLS + IN_WARP + OWN,
+    ],
+)
+def test_copies_behind_all_that_is_stored_hold(body: str) -> None:
+    assert slots(body) in (VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.ASSUMES)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # The second warp reads what it has stored: that is not for the copy.
+        FILLS + IN_WARP + COPY + "@!%p1 ld.shared.u32 %r10, [%r4];",
+        # It may do so at a place that is not known.
+        FILLS + IN_WARP + COPY + "add.u32 %r11, %r4, %r9; @!%p1 ld.shared.u32 %r10, [%r11];",
+        # Another copy reads it, in runs that the host chooses.
+        FILLS + IN_WARP + OWN_IF_WANTED,
+    ],
+)
+def test_what_is_stored_for_others_stays_open(body: str) -> None:
+    assert slots(body) is not VerdictKind.VIOLATED

@@ -65,6 +65,7 @@ from .machine.wrapping import CUT, may_wrap
 from .meanings import MEANINGS, PROPERTY_OF
 from .open_waits import do_alike, open_waits
 from .outcome import Doubt, Flaw, Outcome, Problem
+from .prefixes import begun, decides_by_shared, stopped
 from .read_values import Answers, are_possible
 from .registers import changed_apart
 from .same_values import collisions, stored_together, uniform_stores
@@ -86,6 +87,8 @@ _STEPS_FROM_NUMBERS = 100_000
 """The same in a run that starts with numbers, which may be any that lead to a side."""
 _PART_OF_EXAMPLES = 0.3
 """How much of the time runs with numbers may take."""
+_MOST_BEGINNINGS = 4
+"""Most runs that are made again up to where they may be impossible."""
 _MOST_ANSWERS = 6
 """Most times that a run is made again because a poll hangs that is not repeated; the last time all of them fail."""
 
@@ -255,6 +258,8 @@ class _Verifier:
         """Hosts that no run was made with yet."""
         self._examples_made: list[ExampleRun] = []
         self._left_for_examples = (deadline - self._started) * _PART_OF_EXAMPLES
+        self._beginnings = _MOST_BEGINNINGS
+        """Runs that are still made up to where they may be impossible."""
         self._left_out: set[Stride] = set()
         """Strides of arrays: runs are left out in which such a stride is given without its array."""
 
@@ -611,7 +616,32 @@ class _Verifier:
             why = self._doubt(decisions.taken, () if is_enough else outcome.problems)
             sure = tuple(self._surely(decisions.taken, traces, granted, protocol, outcome))
             run = Run(plan.rounds.inner, protocol, traces, outcome.problems, why, sure, is_reached=reached)
+            if (why or not sure) and not isinstance(plan, SizePlan) and decides_by_shared(decisions.taken):
+                self._note_beginning(plan, outcome)
             self._note_failure(run, plan, decisions)
+
+    def _note_beginning(self, plan: Plan, whole: Outcome) -> None:
+        """Look for what goes wrong in a run, or in others that begin like it, before it may be impossible."""
+        if self._is_probe or not self._beginnings:
+            return
+        self._beginnings -= 1
+        again, recorded = plan.again(), set(self._recorded)
+        try:
+            decisions, traces = self._trace(again, halts=True)
+        except (NotFollowedError, ImpossibleError):
+            return
+        finally:
+            self._recorded = recorded
+        protocol = stopped(self._built(traces), traces)
+        outcome = begun(protocol, traces, frozenset(whole.equations))
+        if self._is_excused(again, decisions.taken, outcome, again.taken) or not outcome.problems:
+            return
+        why = self._doubt(decisions.taken, outcome.problems)
+        taken = self._taken(traces, protocol, is_in_order=False)
+        sure = tuple(self._surely(decisions.taken, traces, taken, protocol, outcome))
+        if sure and not why:
+            run = Run(plan.rounds.inner, protocol, traces, outcome.problems, why, sure)
+            self._note_failure(run, again, decisions)
 
     def _is_excused(
         self,
@@ -648,11 +678,13 @@ class _Verifier:
         failing: Failing | None = frozenset(),
         elects_last: bool = False,
         example: Example | None = None,
+        halts: bool = False,
     ) -> tuple[Decisions, tuple[Trace, ...]]:
         """Run the CTAs of the cluster, with the decisions of a plan.
 
         Polls that are not repeated succeed, as then the wait that follows them otherwise is left out; but those of
-        `failing` (CTA and name) fail, where that would hang. None: all fail.
+        `failing` (CTA and name) fail, where that would hang. None: all fail. With `halts`, threads stop where the run
+        may be impossible (see `prefixes`).
         """
         self._oracle.restart()
         decisions, ways = Decisions(self._oracle), Ways()
@@ -677,6 +709,7 @@ class _Verifier:
                 elects_last=elects_last,
                 ways=ways,
                 host=None if example is None else example.host,
+                halts=halts,
             )
             for rank in range(self._shape.ctas)
         )
@@ -702,10 +735,13 @@ class _Verifier:
 
         return choose
 
-    def _judge(self, traces: tuple[Trace, ...]) -> tuple[Protocol, Outcome]:
+    def _built(self, traces: tuple[Trace, ...]) -> Protocol:
         built = build_protocol(self._cfg, traces, MEANINGS, self._loads, self._registers, self._lowered)
         self._note_registers(changed_apart(built.strands))
-        protocol = self._boxes.told(with_given(built, self._given))
+        return self._boxes.told(with_given(built, self._given))
+
+    def _judge(self, traces: tuple[Trace, ...]) -> tuple[Protocol, Outcome]:
+        protocol = self._built(traces)
         outcome = self._seen.get(protocol)
         if outcome is not None:
             return protocol, outcome

@@ -93,6 +93,7 @@ from .trace import (
     Assumption,
     Bytes,
     Event,
+    HaltError,
     NotFollowedError,
     Peek,
     Shape,
@@ -236,8 +237,12 @@ class Machine:
         elects_last: bool = False,
         ways: Ways | None = None,
         host: Host | None = None,
+        halts: bool = False,
     ) -> None:
         self._host = host
+        self._halts = halts
+        """Threads stop where they would decide by what they have read from shared memory and nobody has followed."""
+        self._ended: ThreadSet = 0
         self.elects_last = elects_last
         """`elect.sync` chooses the highest lane that takes part, not the lowest."""
         self.program = program
@@ -283,6 +288,7 @@ class Machine:
         return Trace(
             self.rank, self.shape, tuple(self._events), tuple(self._decisions.taken),
             tuple(self._assumptions.values()), self._loaded, self._ring_turns, self._peeks,
+            (1 << self.threads) - 1 & ~self._ended if self._halts else 0,
         )  # fmt: skip
 
     def _table_places(self) -> Iterator[int]:
@@ -343,6 +349,8 @@ class Machine:
         before = (group.block, group.at, group.rounds)
         try:
             self._advance(group, groups)
+        except HaltError:
+            return True
         except ParkError:
             self._forget_access(group)
             parked.append(group)
@@ -366,10 +374,12 @@ class Machine:
         group = parked.pop(0)
         try:
             self._step(self._parted.steps(group.block, group.threads)[group.at], group.threads)
+            group.at += 1
+            groups.append(group)
+        except HaltError:
+            pass
         finally:
             self.table.may_park = True
-        group.at += 1
-        groups.append(group)
         groups.extend(parked)
         parked.clear()
 
@@ -384,6 +394,7 @@ class Machine:
                 continue
             if group.block == self.cfg.exit:
                 self.table.end(lanes_of(group.threads, self.threads))
+                self._ended |= group.threads
                 if not self._end(group):
                     return
                 continue
@@ -573,6 +584,7 @@ class Machine:
     ) -> list[tuple[Edge, ThreadSet]]:
         index = self.concrete(self.value(self.cfg.instructions[point].operands[0], threads), threads, point)
         if isinstance(index, Form):
+            self._halt_at(index)
             raise NotFollowedError(f"jump table with an index that is not known: {index}", point)
         found: list[tuple[Edge, ThreadSet]] = []
         for edge in edges:
@@ -831,6 +843,7 @@ class Machine:
         if truth is None:
             if self._speculative:
                 raise NotFollowedError("a decision inside code that may not run", point)
+            self._halt_at(condition.form)
             self._note_source(condition, point)
             truth = self._agreed(condition, point)
         if truth is None:
@@ -847,6 +860,11 @@ class Machine:
         self._note_multiple(condition, point)
         self._ways.note(point, self.rank, condition, truth)
         return truth == positive
+
+    def _halt_at(self, value: Form) -> None:
+        """Stop where threads would decide about a value by what they have read. Raises HaltError."""
+        if self._halts and not self._speculative and value.origin & FROM_SHARED:
+            raise HaltError
 
     def _agreed(self, condition: Condition, point: int) -> bool | None:
         """Return what other CTAs of a cluster have decided, where only their places in the grid differ."""
@@ -954,6 +972,7 @@ class Machine:
 
         Which barrier a warp waits on after any count of rounds is a number in each run only.
         """
+        self._halt_at(value)
         found: Value = value
         for leaf in leaves(value):
             number = None if leaf.differs else self._decisions.example(leaf)

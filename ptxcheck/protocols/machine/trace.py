@@ -54,6 +54,10 @@ class NotFollowedError(Exception):
         """CTAs that the cluster must have for the kernel to go on here; 0 when that is not the trouble."""
 
 
+class HaltError(Exception):
+    """Threads stop for good where a run is followed no further."""
+
+
 class TooLongError(NotFollowedError):
     """A run takes more steps than the budget allows."""
 
@@ -143,6 +147,8 @@ class Trace:
     """For accesses of rings by the number of their event: the turn whose number was taken to be read."""
     peeks: Mapping[int, Peek] = field(default_factory=dict, hash=False)
     """For polls that are not repeated, and that succeeded, by the number of their event."""
+    halted: ThreadSet = 0
+    """Threads that were followed no further at some point: what they do then is left out."""
 
 
 __all__ = [
@@ -159,6 +165,7 @@ __all__ = [
     "Assumption",
     "Event",
     "Form",
+    "HaltError",
     "Lanes",
     "NotFollowedError",
     "Peek",

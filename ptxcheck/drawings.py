@@ -83,12 +83,12 @@ def _drawn(view: KernelView, locator: Locator, form: str) -> str | None:
         from .protocols.diagram import protocol_graph
 
         return protocol_graph(run.protocol, names, title)
-    from .protocols.simulate import simulate
+    from .protocols.simulate import scheduled_steps
     from .protocols.timeline import timeline, timeline_svg, timeline_text
 
     def locate(point: int) -> str:
         return place(locator.location(view.function, point).primary)
 
-    schedule = (wrong.problem.schedule if wrong is not None else ()) or simulate(run.protocol).steps
+    schedule = (wrong.problem.schedule if wrong is not None else ()) or scheduled_steps(run.protocol)
     made = timeline(run.protocol, schedule, names, locate, title)
     return timeline_svg(made) if form == SVG else timeline_text(made)

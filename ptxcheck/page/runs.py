@@ -13,7 +13,7 @@ from ..protocols.counterexample import Story
 from ..protocols.outcome import Problem, Step
 from ..protocols.run_chart import BarrierLane, Event, RunChart, Work
 from ..protocols.shared_map import Buffer, shared_map
-from ..protocols.simulate import simulate
+from ..protocols.simulate import scheduled_steps
 from ..protocols.verification import Run
 from ..protocols.whole_kernel import Violation, WholeKernel, steps_of
 from ..view import KernelView
@@ -41,7 +41,7 @@ def runs_of(view: KernelView, places: Places) -> Iterator[ShownRun]:
     sample = whole.result.sample
     if sample is not None and not any(run.protocol is sample.protocol for run in whole.result.failures):
         yield ShownRun(
-            None, {**_drawn(view, places, sample, simulate(sample.protocol).steps), **_good(sample)}
+            None, {**_drawn(view, places, sample, scheduled_steps(sample.protocol)), **_good(sample)}
         )
 
 

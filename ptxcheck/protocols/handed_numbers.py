@@ -21,7 +21,7 @@ from .actions import Access, Init, Protocol, Proxy, Span, Strand, Transfer
 from .clock import Clock, Row
 from .memory_steps import memory_steps
 from .outcome import Step
-from .simulate import simulate
+from .simulate import scheduled_steps, simulate
 
 _Place: TypeAlias = tuple[int, int]
 """CTA and offset of a byte."""
@@ -119,7 +119,7 @@ def replaced(protocol: Protocol, loads: Iterable[int], stores: AbstractSet[int])
         protocol, strands=tuple(_with_accesses(each, read.keys(), met) for each in protocol.strands)
     )
     others, found = set[_Place](), set[int]()
-    for _, action in memory_steps(alone, simulate(alone).steps):
+    for _, action in memory_steps(alone, scheduled_steps(alone)):
         if (
             isinstance(action, Access)
             and action.point in read

@@ -18,14 +18,14 @@ from .clock import Clock, Row
 from .coarse import without_accesses
 from .machine.polling import POLLS
 from .machine.trace import Trace
-from .simulate import simulate
+from .simulate import scheduled_steps
 
 
 def open_waits(protocol: Protocol, points: AbstractSet[int]) -> Iterator[tuple[int, int]]:
     """Yield CTA and event of the waits at some points that are passed only after something else has happened."""
     bare = without_accesses(protocol)
     clocks: list[Clock] = []
-    steps = simulate(bare, clocks).steps
+    steps = scheduled_steps(bare, clocks)
     known: dict[int, Clock] = {}
     for step, clock in zip(steps, clocks, strict=True):
         strand = bare.strands[step.strand]

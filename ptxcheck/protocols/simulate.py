@@ -83,9 +83,17 @@ def simulate(protocol: Protocol, clocks: list[Clock] | None = None) -> Outcome:
     return _Simulation(protocol, clocks).run()
 
 
+def scheduled_steps(protocol: Protocol, clocks: list[Clock] | None = None) -> tuple[Step, ...]:
+    """Return the steps of the schedule that `simulate` runs, with nothing said of what they touch."""
+    return _Simulation(protocol, clocks, looks_at_memory=False).steps()
+
+
 class _Simulation:
-    def __init__(self, protocol: Protocol, clocks: list[Clock] | None) -> None:
+    def __init__(
+        self, protocol: Protocol, clocks: list[Clock] | None, *, looks_at_memory: bool = True
+    ) -> None:
         self._protocol = protocol
+        self._looks_at_memory = looks_at_memory
         self._clocks = clocks
         self._components = Components(protocol)
         self._record = Record()
@@ -108,11 +116,16 @@ class _Simulation:
         zero = self._components.zero
         self._runners = [_Runner(i, zero(), zero(), zero()) for i in range(len(protocol.strands))]
 
-    def run(self) -> Outcome:
+    def steps(self) -> tuple[Step, ...]:
+        """Run all strands as far as they come."""
         self._move_all()
         while symbolic := self._phases.balanced_by_host():
             self._phases.settle(self._first_to_end(symbolic))
             self._move_all()
+        return tuple(self._record.steps)
+
+    def run(self) -> Outcome:
+        steps = self.steps()
         positions = [runner.at for runner in self._runners]
         Explainer(self._protocol, positions, self._phases, self._meetings).report(self._record)
         self._phases.check_rest()
@@ -128,9 +141,7 @@ class _Simulation:
             self._exits.check([runner.clock for runner in self._runners], self._record)
             self._tensor.check_end()
         record = self._record
-        return Outcome(
-            tuple(record.problems), equations, tuple(record.steps), tuple(record.strict), doubts, provisos
-        )
+        return Outcome(tuple(record.problems), equations, steps, tuple(record.strict), doubts, provisos)
 
     def _first_to_end(self, symbolic: frozenset[Barrier]) -> AbstractSet[Barrier]:
         """Return which of the phases end that the host balances."""
@@ -267,6 +278,8 @@ class _Simulation:
         reads: int,
         over: int,
     ) -> None:
+        if not self._looks_at_memory:
+            return
         if not isinstance(action, Access) or action.certain:
             self._phases.touch(actor, action.point, (*action.reads, *action.writes))
         parts = self._parts.get(id(action))

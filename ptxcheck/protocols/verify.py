@@ -65,6 +65,7 @@ from .machine.wrapping import CUT, may_wrap
 from .meanings import MEANINGS, PROPERTY_OF
 from .open_waits import do_alike, open_waits
 from .outcome import Doubt, Flaw, Outcome, Problem
+from .partner_loops import PartnerLoops
 from .prefixes import begun, decides_by_shared, stopped
 from .read_values import Answers, are_possible
 from .registers import changed_apart
@@ -262,6 +263,7 @@ class _Verifier:
         """Runs that are still made up to where they may be impossible."""
         self._left_out: set[Stride] = set()
         """Strides of arrays: runs are left out in which such a stride is given without its array."""
+        self._partners = PartnerLoops(program.cfg)
 
     def run(self) -> Verification:
         coverage = Coverage()
@@ -594,6 +596,7 @@ class _Verifier:
             self._keep_sample(plan, protocol)
         if not self._is_probe:
             self._leave_out_stray(plan, decisions.taken, outcome)
+            self._leave_out_at_odds(plan, protocol, outcome)
         excused = not self._is_probe and self._is_excused(plan, decisions.taken, outcome, taken)
         self._note_conditions(outcome, () if excused else outcome.memory_doubts)
         self._note_strict(plan, protocol, outcome)
@@ -985,6 +988,20 @@ class _Verifier:
         self._result.required.setdefault((stride, point), Assumption("stride", text, point))
         if not isinstance(plan, SizePlan):
             self._run(Plan(plan.rounds, preset={stray[0]: 0}, wanted=dict(plan.answers)))
+        raise ImpossibleError
+
+    def _leave_out_at_odds(self, plan: Plan, protocol: Protocol, outcome: Outcome) -> None:
+        """Ask the host for numbers that let loops agree which hand over to each other. Raises ImpossibleError then."""
+        is_asked = not isinstance(plan, SizePlan)
+        found = self._partners.at_odds(plan, protocol, outcome.problems) if is_asked else None
+        if found is None:
+            return
+        names = " and ".join(map(show_parameter, found.parameters))
+        text = f"{names} let two loops that hand over to each other go round equally often: else"
+        detail = outcome.problems[0].detail
+        self._result.required.setdefault(
+            (names, found.left[0]), Assumption("rounds", f"{text}, {detail}", found.left[0])
+        )
         raise ImpossibleError
 
     def _doubt(self, path: Sequence[tuple[Condition, bool]], problems: Sequence[Problem]) -> str:

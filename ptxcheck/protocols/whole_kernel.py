@@ -20,7 +20,7 @@ from .given import AT_POINT
 from .machine.trace import Shape
 from .outcome import Flaw, Problem, Step
 from .replay import held_after
-from .simulate import simulate
+from .simulate import scheduled_steps
 from .verification import PROPERTIES, Run, Verification, show_equations
 from .verify import verify
 
@@ -199,7 +199,7 @@ def _flaws(run: Run) -> Iterator[_Flaw]:
 
 def steps_of(run: Run, problem: Problem) -> tuple[Step, ...]:
     """Return the schedule that shows a problem."""
-    return problem.schedule or simulate(run.protocol).steps
+    return problem.schedule or scheduled_steps(run.protocol)
 
 
 def _helpers(run: Run, problem: Problem) -> int:

@@ -11,7 +11,7 @@ from ..ir import Instruction
 from ..protocols.actions import Barrier
 from ..protocols.barrier_names import barriers_of
 from ..protocols.replay import Held, held_after
-from ..protocols.simulate import simulate
+from ..protocols.simulate import scheduled_steps
 from ..protocols.whole_kernel import Violation
 from ..view import KernelView
 
@@ -76,7 +76,7 @@ class Subject:
         if self.violation is None:
             return {}
         protocol = self.violation.run.protocol
-        return held_after(protocol, simulate(protocol).steps)
+        return held_after(protocol, scheduled_steps(protocol))
 
     @property
     def held(self) -> Held | None:

@@ -30,7 +30,7 @@ from ..protocols.actions import (
 )
 from ..protocols.barrier_names import mbarriers_of
 from ..protocols.machine.polling import POLLS
-from ..protocols.simulate import simulate
+from ..protocols.simulate import scheduled_steps
 from ..view import KernelView
 from .trial import Runs
 
@@ -265,7 +265,7 @@ def _counted(view: KernelView, protocol: Protocol) -> Work:
 def _moments(protocol: Protocol) -> dict[tuple[int, int], float]:
     """Return when each action of each strand comes in one schedule; without those that it does not come to."""
     found: dict[tuple[int, int], float] = {}
-    for moment, step in enumerate(simulate(protocol).steps):
+    for moment, step in enumerate(scheduled_steps(protocol)):
         found.setdefault((step.strand, step.index), moment)
     return found
 

@@ -1,0 +1,116 @@
+"""Loops that hand over to each other, and go round as often as parameters of their own say.
+
+No kernel with such loops is right for all numbers, and its text does not tell for which it is meant: that both go round
+equally often is a condition on the host. Loops whose numbers have a parameter in common are the kernel's own matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, zip_longest
+from typing import TypeAlias
+
+from ..cfg.cfg import Cfg
+from .actions import Arrive, AsyncArrive, Barrier, Expect, Protocol, Rendezvous, Transfer, Wait
+from .machine.doubt import inputs_of
+from .machine.paths import Plan
+from .machine.symbol import Atom
+from .outcome import Problem
+
+_Object: TypeAlias = Barrier | tuple[object, ...]
+
+
+@dataclass(slots=True)
+class _Loop:
+    """What decides how often a loop goes round and what it acts at, as runs have shown, and where threads left it."""
+
+    inputs: set[Atom] = field(default_factory=set)
+    objects: set[_Object] = field(default_factory=set)
+    left: int = -1
+
+    @property
+    def parameters(self) -> set[Atom]:
+        """Return the parameters among the inputs, none where something else than the place of the CTA is, too."""
+        given = {each for each in self.inputs if each[0] == "param"}
+        return given if all(each[0] == "special" for each in self.inputs - given) else set()
+
+
+@dataclass(frozen=True, slots=True)
+class AtOdds:
+    """Where threads left two loops that went round differently often in a run, and the parameters that said so."""
+
+    left: tuple[int, int]
+    parameters: tuple[Atom, ...]
+
+
+class PartnerLoops:
+    """The loops of a kernel as its runs show them."""
+
+    def __init__(self, cfg: Cfg) -> None:
+        self._cfg = cfg
+        self._blocks = {loop.header: loop.blocks for loop in cfg.loops}
+        self._loops: dict[int, _Loop] = {}
+
+    def note(self, plan: Plan, protocol: Protocol) -> dict[int, list[int]]:
+        """Note what loops did in a run, and return how often they went round each time that it came to them."""
+        rounds: dict[int, list[int]] = {}
+        for question, ((point, truth), _) in zip(plan.asked, plan.made, strict=True):
+            if question.stays is None or not question.turns:
+                continue
+            loop = self._loops.setdefault(question.loop, _Loop())
+            loop.inputs.update(inputs_of(tuple(name for name, _ in question.condition.form.terms)))
+            if truth is not question.stays:
+                rounds.setdefault(question.loop, []).append(question.turns[-1] + (not question.at_top))
+                loop.left = point
+        for block, objects in self._objects(protocol).items():
+            for each in self._cfg.loops_around(block):
+                if each.header in self._loops:
+                    self._loops[each.header].objects |= objects
+        return rounds
+
+    def at_odds(self, plan: Plan, protocol: Protocol, problems: Iterable[Problem]) -> AtOdds | None:
+        """Return loops that hand over to each other and are at odds in a run that goes wrong in one of them."""
+        rounds = self.note(plan, protocol)
+        wrong = {self._cfg.graph.block_of[problem.point] for problem in problems if problem.point >= 0}
+        for one, other in combinations(sorted(self._loops), 2):
+            here, there = self._loops[one], self._loops[other]
+            blocks, others = self._blocks[one], self._blocks[other]
+            if (
+                here.parameters
+                and there.parameters
+                and here.parameters.isdisjoint(there.parameters)
+                and blocks.isdisjoint(others)
+                and not wrong.isdisjoint(blocks | others)
+                and not here.objects.isdisjoint(there.objects)
+                and _differ(rounds.get(one, ()), rounds.get(other, ()))
+            ):
+                given = tuple(sorted(here.parameters | there.parameters, key=repr))
+                return AtOdds((here.left, there.left), given)
+        return None
+
+    def _objects(self, protocol: Protocol) -> dict[int, set[_Object]]:
+        """Return the mbarriers and barriers that the instructions of each block act at."""
+        found: dict[int, set[_Object]] = {}
+        for strand in protocol.strands:
+            for action in strand.actions:
+                if action.point >= 0:
+                    found.setdefault(self._cfg.graph.block_of[action.point], set()).update(
+                        _objects_of(action)
+                    )
+        return found
+
+
+def _differ(one: Sequence[int], other: Sequence[int]) -> bool:
+    """Tell whether two loops went round differently often, or only one of them at all."""
+    return any(mine != yours for mine, yours in zip_longest(one, other, fillvalue=0))
+
+
+def _objects_of(action: object) -> Iterator[_Object]:
+    match action:
+        case Arrive() | AsyncArrive() | Expect() | Wait():
+            yield action.barrier
+        case Transfer():
+            yield from (barrier for barrier, _ in action.completes)
+        case Rendezvous():
+            yield action.name

@@ -71,7 +71,8 @@ class State(NamedTuple):
 
     at: tuple[int, ...]
     inside: tuple[bool, ...]
-    barriers: tuple[tuple[Barrier, Held], ...]
+    barriers: tuple[Held | None, ...]
+    """By the slot of their name in `Explicit`; None for those that are not live."""
     meetings: tuple[tuple[tuple[object, ...], Gathered], ...]
     flights: tuple[Flight, ...]
 
@@ -132,6 +133,8 @@ class Explicit:
         self._actions = [strand.actions for strand in protocol.strands]
         self._reference = reference
         self._last = self._last_uses()
+        objects = {a.barrier for actions in self._actions for a in actions if isinstance(a, Init)}
+        self._slots = {name: slot for slot, name in enumerate(sorted(objects))}
         self._count_exited = sorted(
             {
                 a.name
@@ -144,7 +147,7 @@ class Explicit:
 
     def start(self) -> State:
         count = len(self._actions)
-        return State((0,) * count, (False,) * count, (), (), ())
+        return State((0,) * count, (False,) * count, (None,) * len(self._slots), (), ())
 
     def is_done(self, state: State) -> bool:
         return all(at == len(actions) for at, actions in zip(state.at, self._actions, strict=True))
@@ -192,9 +195,9 @@ class Explicit:
                 return self._moved(state, strand, None)
             case Init():
                 held = Held(action.count, action.count, 0, 0)
-                return self._moved(_with_barrier(state, action.barrier, held), strand, 0)
+                return self._moved(self._with_barrier(state, action.barrier, held), strand, 0)
             case Inval():
-                return self._moved(_with_barrier(state, action.barrier, None), strand, None)
+                return self._moved(self._with_barrier(state, action.barrier, None), strand, None)
             case Arrive():
                 after, phase = self._count(
                     state, strand, action.point, action.barrier, action.count, _number(action.expect),
@@ -264,7 +267,9 @@ class Explicit:
         if isinstance(action, AsyncArrive) and action.increments:
             held = self._held(state, strand, action.point, action.barrier)
             self._same_phase(strand, flight.number, action.point, action.barrier, held.phase, action)
-            state = _with_barrier(state, action.barrier, held._replace(pending=held.pending + action.count))
+            state = self._with_barrier(
+                state, action.barrier, held._replace(pending=held.pending + action.count)
+            )
         if isinstance(action, AsyncArrive) or action.completes or action.pipeline:
             state = state._replace(flights=tuple(sorted((*state.flights, flight))))
         return self._moved(state, strand, None)
@@ -403,8 +408,9 @@ class Explicit:
         place = state.flights.index(flight)
         state = state._replace(flights=state.flights[:place] + state.flights[place + 1 :])
         phase: int | None = None
-        live = {name for name, _ in state.barriers}
-        if not live.issuperset(names_of(action)):
+        if isinstance(action, AsyncArrive | Transfer) and any(
+            self.held(state, name) is None for name in _objects_of(action)
+        ):
             return state, Step(flight.strand, flight.number, None, completes=True)
         if isinstance(action, AsyncArrive):
             state, phase = self._count(
@@ -419,10 +425,21 @@ class Explicit:
 
     # -- mbarriers
 
+    def held(self, state: State, name: Barrier) -> Held | None:
+        """Return a live mbarrier, None for one that is not."""
+        slot = self._slots.get(name)
+        return None if slot is None else state.barriers[slot]
+
+    def _with_barrier(self, state: State, name: Barrier, held: Held | None) -> State:
+        slot = self._slots.get(name)
+        if slot is None:
+            return state
+        return state._replace(barriers=(*state.barriers[:slot], held, *state.barriers[slot + 1 :]))
+
     def _held(self, state: State, strand: int, point: int, name: Barrier) -> Held:
-        for barrier, held in state.barriers:
-            if barrier == name:
-                return held
+        held = self.held(state, name)
+        if held is not None:
+            return held
         text = "used before it is initialised"
         raise WrongError(Wrong(Flaw.UNINITIALISED, strand, point, name, -1, text))
 
@@ -452,7 +469,7 @@ class Explicit:
         after = Held(held.expected - drop, pending, held.bytes + amount, held.phase)
         if after.pending == 0 and after.bytes == 0:
             after = Held(after.expected, after.expected, 0, held.phase + 1)
-        return _with_barrier(state, name, after), held.phase
+        return self._with_barrier(state, name, after), held.phase
 
     def _same_phase(
         self, strand: int, index: int, point: int, name: Name, phase: int, action: Action
@@ -487,10 +504,10 @@ def _difference(action: Action, early: bool) -> tuple[Flaw, str]:
 def names_of(action: Action) -> tuple[Name, ...]:
     """Return the barriers that an action touches, now or when its work completes."""
     match action:
-        case Init() | Inval() | Arrive() | Expect() | Wait() | AsyncArrive():
+        case AsyncArrive() | Transfer():
+            return _objects_of(action)
+        case Init() | Inval() | Arrive() | Expect() | Wait():
             return (action.barrier,)
-        case Transfer():
-            return tuple(barrier for barrier, _ in action.completes)
         case Rendezvous():
             return (action.name,)
         case Registers():
@@ -499,13 +516,10 @@ def names_of(action: Action) -> tuple[Name, ...]:
             return ()
 
 
-def _with_barrier(state: State, name: Barrier, held: Held | None) -> State:
-    barriers = dict(state.barriers)
-    if held is None:
-        barriers.pop(name, None)
-    else:
-        barriers[name] = held
-    return state._replace(barriers=tuple(sorted(barriers.items())))
+def _objects_of(action: AsyncArrive | Transfer) -> tuple[Barrier, ...]:
+    if isinstance(action, AsyncArrive):
+        return (action.barrier,)
+    return tuple(barrier for barrier, _ in action.completes)
 
 
 def _number(amount: object) -> int:

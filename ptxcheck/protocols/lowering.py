@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -197,7 +198,7 @@ def nothing(_: Occurrence) -> Iterator[Action]:
 def merged(spans: Iterable[Span]) -> Iterator[Span]:
     """Yield exact spans with those that touch or overlap joined, in order."""
     joined: Span | None = None
-    for span in sorted(spans):
+    for span in sorted(spans, key=attrgetter("cta", "start")):
         if joined is not None and span.cta == joined.cta and span.start <= joined.end:
             joined = Span(joined.cta, joined.start, max(joined.end, span.end) - joined.start)
             continue

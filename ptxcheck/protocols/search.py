@@ -265,7 +265,8 @@ def _stuck(explicit: Explicit, state: State, first: int = 0) -> Wrong:
         names = names_of(action)
         phase = -1
         if isinstance(action, Wait):
-            phase = next((held.phase for name, held in state.barriers if name == action.barrier), -1)
+            held = explicit.held(state, action.barrier)
+            phase = -1 if held is None else held.phase
             text = f"waits for ever in this schedule: phase {phase} does not complete"
         else:
             text = "is blocked for ever in this schedule"

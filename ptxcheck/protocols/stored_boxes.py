@@ -1,9 +1,10 @@
 """How many bytes copies out of shared memory read at least, where nothing says what the box of their tensor map is.
 
 Threads fill the place that a copy starts at, and copy it out behind that. What they store from there on is for this
-copy, as far as nothing else reads it: else it would be stored for nobody. That is so where the copy is made whenever
-its bytes are stored, by threads that their numbers choose: where sizes of the host decide about copies, another one may
-read the rest in another run. What a run does not come to reads where its text says, or nothing is known.
+copy, as far as nothing behind it reads it, too: else it would be stored for nobody. That is so where the copy is made
+whenever its bytes are stored, by threads that their numbers choose: where sizes of the host decide about copies,
+another one may read the rest in another run. What a run does not come to reads where its text says, or nothing is
+known.
 
 More than these bytes may be read, so nothing is shown to be right by them.
 """
@@ -59,7 +60,8 @@ class StoredBoxes:
             (span,) = copy.reads
             key = copy.point, span
             if key not in sizes:
-                others = (*_others(protocol, touching, span), *left)
+                behind = _behind(protocol, self._stores[copy.point])
+                others = (*_others(protocol, behind, span), *left)
                 sizes[key] = _filled(span, _stored(touching, self._stores[copy.point]), others)
             if sizes[key] > span.size:
                 told = Span(span.cta, span.start, sizes[key], exact=False)
@@ -154,6 +156,20 @@ def _stored(touching: Iterable[Access | Transfer], points: frozenset[int]) -> se
     """Return what threads certainly store at some points."""
     stores = (each for each in touching if isinstance(each, Access) and each.certain and each.point in points)
     return {span for each in stores for span in each.writes if span.exact and span.start >= 0}
+
+
+def _behind(protocol: Protocol, stores: frozenset[int]) -> Iterable[Access | Transfer]:
+    """Return what touches memory behind the first store at some points, in the order of its strand, each once.
+
+    What a strand has read before was not stored there.
+    """
+    found: dict[int, Access | Transfer] = {}
+    for strand in protocol.strands:
+        known = (i for i, a in enumerate(strand.actions) if isinstance(a, Access) and a.point in stores)
+        for action in strand.actions[next(known, 0) :]:
+            if isinstance(action, Access | Transfer):
+                found[id(action)] = action
+    return found.values()
 
 
 def _others(protocol: Protocol, touching: Iterable[Access | Transfer], copy: Span) -> Iterator[_Bytes]:

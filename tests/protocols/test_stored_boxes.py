@@ -61,6 +61,15 @@ def test_what_is_stored_for_a_copy_is_read_by_it(body: str) -> None:
     assert slots(body) is VerdictKind.VIOLATED
 
 
+EARLIER = "mov.u32 %r20, smem; ld.shared.u32 %r22, [%r20+512]; bar.sync 0;"
+"""Threads read the bytes before: of something else."""
+
+
+def test_what_was_read_before_the_stores_was_not_stored_by_them() -> None:
+    assert slots(EARLIER + FILLS + IN_WARP + COPY) is VerdictKind.VIOLATED
+    assert slots(FILLS + IN_WARP + COPY + IN_CTA + EARLIER) is not VerdictKind.VIOLATED
+
+
 def test_the_verdict_says_how_it_is_known() -> None:
     result = verified(kernel(FILLS + IN_WARP + COPY, threads=64))
     problems = [each for run in result.failures for each in run.sure]

@@ -224,7 +224,7 @@ class _Verifier:
         self._lowered = Lowered()
         self._loads = LoadUses(program.cfg)
         self._shape = shape
-        self._deadline = deadline
+        self._last_moment = self._deadline = deadline
         self._layout = layout
         self._given = given
         self._started = time.process_time()
@@ -259,6 +259,7 @@ class _Verifier:
         """Hosts that no run was made with yet."""
         self._examples_made: list[ExampleRun] = []
         self._left_for_examples = (deadline - self._started) * _PART_OF_EXAMPLES
+        self._taken_for_examples = 0.0
         self._beginnings = _MOST_BEGINNINGS
         """Runs that are still made up to where they may be impossible."""
         self._left_out: set[Stride] = set()
@@ -480,12 +481,15 @@ class _Verifier:
         yield from self._examples_made
         for example in self._examples:
             started, recorded = time.process_time(), set(self._recorded)
+            self._deadline = min(self._last_moment, started + self._left_for_examples)
             try:
                 run = self._exemplary(example)
             except (NotFollowedError, ImpossibleError):
                 run = None
-            self._recorded = recorded
-            self._left_for_examples -= time.process_time() - started
+            self._recorded, self._deadline = recorded, self._last_moment
+            taken = time.process_time() - started
+            self._left_for_examples -= taken
+            self._taken_for_examples += taken
             if self._left_for_examples < 0 or self._is_late():
                 self._examples = iter(())
             if run is not None:
@@ -498,22 +502,19 @@ class _Verifier:
         None where it says nothing. Raises NotFollowedError, ImpossibleError.
         """
         failing: set[tuple[int, Peek]] = set()
-        decisions, traces = self._trace(example.plan, example=example)
-        protocol, outcome = self._judge(traces)
+        decisions, traces, protocol, outcome = self._try(example, example.plan, failing)
         for again in self._answers_to_peeks(failing):
             hung = self._hung_peeks(protocol, traces, outcome)
             if not hung:
                 break
             failing |= hung
-            decisions, traces = self._trace(example.plan.again(), failing=again, example=example)
-            protocol, outcome = self._judge(traces)
+            decisions, traces, protocol, outcome = self._try(example, example.plan.again(), again)
         for _ in range(_MOST_ANSWERS):
             fresh = self._open_peeks(protocol, traces)
             if outcome.problems or fresh <= failing:
                 break
             failing |= fresh
-            decisions, traces = self._trace(example.plan.again(), failing=failing, example=example)
-            protocol, outcome = self._judge(traces)
+            decisions, traces, protocol, outcome = self._try(example, example.plan.again(), failing)
         if not example.is_in_whole_clusters or example.host.is_overwritten:
             return None
         if self._hung_peeks(protocol, traces, outcome) or self._doubt(decisions.taken, outcome.problems):
@@ -522,6 +523,15 @@ class _Verifier:
         sure = tuple(self._surely(decisions.taken, traces, taken, protocol, outcome))
         inputs = tuple(example.inputs(self._layout))
         return Run(example.plan.rounds.inner, protocol, traces, outcome.problems, sure=sure, inputs=inputs)
+
+    def _try(
+        self, example: Example, plan: Plan, failing: Failing | None
+    ) -> tuple[Decisions, tuple[Trace, ...], Protocol, Outcome]:
+        """Make a run with numbers. Raises NotFollowedError, ImpossibleError."""
+        decisions, traces = self._trace(plan, failing=failing, example=example)
+        if self._is_late():
+            raise NotFollowedError("out of time", -1)
+        return decisions, traces, *self._judge(traces)
 
     def _open_peeks(self, protocol: Protocol, traces: Sequence[Trace]) -> set[tuple[int, Peek]]:
         """Return the CTA and name of polls that are not repeated and may fail in a run."""
@@ -1029,7 +1039,7 @@ class _Verifier:
     def _is_spent(self) -> bool:
         """Tell whether half of the time is gone: then combinations are left out, and named."""
         now = time.process_time()
-        return now - self._started > self._deadline - now
+        return now - self._started - self._taken_for_examples > self._deadline - now
 
     def _note_failure(self, run: Run, plan: Plan, decisions: Decisions) -> None:
         """Keep a run that failed; go on only when what failed leaves the other properties as they are, or is in doubt.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from ptxcheck.protocols.example_runs import Example
@@ -51,6 +53,24 @@ def test_the_run_has_numbers() -> None:
 
 def test_work_that_is_right_holds() -> None:
     assert searched("barrier.sync 1, 64;") in (VerdictKind.ASSUMES, VerdictKind.PROVED_BOUNDED)
+
+
+def test_kernels_of_which_nothing_wrong_is_told_make_no_run_with_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def asked(*_: object) -> Iterator[Example]:
+        raise AssertionError("a run with numbers")
+        yield
+
+    monkeypatch.setattr("ptxcheck.protocols.verify.examples", asked)
+    assert searched("barrier.sync 1, 64;") is not VerdictKind.VIOLATED
+    with pytest.raises(AssertionError, match="a run with numbers"):
+        searched("barrier.sync 1, 96;")
+
+
+def test_runs_with_numbers_end_when_their_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ptxcheck.protocols.verify._PART_OF_EXAMPLES", 0.0)
+    assert searched("barrier.sync 1, 96;") is VerdictKind.UNKNOWN
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,13 @@ these are numbers is certainly possible; what goes wrong in it, and may in other
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
+from typing import TypeAlias
 
+from .machine.doubt import inputs_of
 from .machine.execute import Took
 from .machine.host import Choice, Host
 from .machine.layout import Layout
@@ -19,13 +22,18 @@ from .machine.parameter_kinds import ParameterKinds, parameter_kinds
 from .machine.paths import Plan, Rounds
 from .machine.placed import placed_branches
 from .machine.program import Program
+from .machine.resolve import with_pins
 from .machine.symbol import Atom, Form
 from .machine.trace import Shape
+from .outcome import Step
 from .verification import Run
 
-_WORK = ((256, 64, 1), (1024, 128, 2), (2048, 256, 4))
-"""Sizes, the tiles that they are divided into, and how many of these a CTA has."""
-
+_Work: TypeAlias = tuple[int, int, int, int]
+_WORK = ((256, 64, 16, 1), (1024, 128, 64, 2), (2048, 256, 64, 4), (64, 64, 128, 8))
+"""Sizes, a divisor, how many tiles there are, and how many of these a CTA has."""
+_VARIED = _WORK[1:2]
+_APART = 64
+"""How far numbers of a host are apart at least where they are to differ."""
 
 _MOST_SHOWN = 16
 """Most parameters that numbers are told of."""
@@ -60,6 +68,35 @@ class Example:
             (name, _), *_ = _form(layout.parameter(offset, size)).terms
             yield name, number
 
+    def sides(self) -> frozenset[tuple[int, int, bool]]:
+        """Return which sides of branches some threads of each CTA took."""
+        return frozenset((rank, *side) for rank, taken in self._taken.items() for side in taken)
+
+    def has_empty(self, sizes: Iterable[Atom], layout: Layout) -> bool:
+        """Tell whether one of some sizes that parameters make is below one: the kernel may not be meant for it."""
+        return any(number is not None and number < 1 for number in map(partial(self._number, layout), sizes))
+
+    def _number(self, layout: Layout, name: Atom) -> int | None:
+        """Return what is computed from parameters, None where something else is."""
+        known: dict[Atom, int] = {}
+        for each in inputs_of(name):
+            number = self._input(each, layout)
+            if number is not None:
+                known[each] = number
+        value = with_pins(Form(((name, 1),)), known, 1)
+        return _signed(value) if isinstance(value, int) else None
+
+    def _input(self, name: Atom, layout: Layout) -> int | None:
+        if name[0] == "param" and name[1] in layout.starts:
+            _, parameter, offset, size = name
+            assert isinstance(offset, int)
+            assert isinstance(size, int)
+            return self.host.number(layout.starts[str(parameter)] + offset, size)
+        if name[0] == "special":
+            register, _, axis = str(name[1]).partition(".")
+            return self.host.special(register, "xyz".index(axis)) if axis else None
+        return None
+
     @property
     def is_in_whole_clusters(self) -> bool:
         """Tell whether the CTAs of the cluster took the same sides where these go by their place in the grid."""
@@ -72,10 +109,25 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class ExampleRun:
-    """A run with numbers of a host, and whether roles have read whole numbers from its tables."""
+    """A run with numbers of a host."""
 
     run: Run
-    reads_integers: bool
+    example: Example
+    steps: tuple[Step, ...]
+    """The schedule that was run."""
+
+
+@dataclass(slots=True)
+class Hosts:
+    """Hosts that no run was made with yet, and runs that were made with others."""
+
+    left: Iterator[Example]
+    made: list[ExampleRun] = field(default_factory=list)
+
+
+def _signed(number: int) -> int:
+    """Return a word of 32 or 64 bits as a signed number."""
+    return next((number - (1 << bits) for bits in (32, 64) if number >> (bits - 1) == 1), number)
 
 
 def _form(parameter: Form | int) -> Form:
@@ -84,10 +136,21 @@ def _form(parameter: Form | int) -> Form:
 
 
 def examples(program: Program, layout: Layout, shape: Shape) -> Iterator[Example]:
-    """Yield hosts with some numbers after the other."""
+    """Yield hosts with some numbers after the other, each for all sizes, and all that is in tables."""
+    return _examples(program, layout, shape, [(work, 0) for work in _WORK])
+
+
+def varied_examples(program: Program, layout: Layout, shape: Shape) -> Iterator[Example]:
+    """Yield hosts of which no two numbers are the same: no role knows one by another, and each may be the larger."""
+    return _examples(program, layout, shape, [(work, step) for work in _VARIED for step in (_APART, -_APART)])
+
+
+def _examples(
+    program: Program, layout: Layout, shape: Shape, choices: Sequence[tuple[_Work, int]]
+) -> Iterator[Example]:
     kinds: ParameterKinds = parameter_kinds(program.cfg, program.facts, layout.starts)
     placed = placed_branches(program) if shape.ctas > 1 else frozenset[int]()
-    for size, tile, each in _WORK:
-        tiles = (size // tile) ** 2
+    for (size, divisor, tiles, each), step in choices:
         grid = (max(tiles // each // shape.ctas, 1), 1, 1)
-        yield Example(Host(kinds, Choice(size, tiles, tile, grid), shape), Plan(Rounds(each, each)), placed)
+        choice = Choice(size, tiles, divisor, grid, step)
+        yield Example(Host(kinds, choice, shape), Plan(Rounds(each, each)), placed)

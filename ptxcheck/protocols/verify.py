@@ -25,7 +25,8 @@ from .cluster_use import uses_cluster
 from .coarse import examined, without_accesses
 from .empty_code import EmptyCode
 from .equations import contradicting
-from .example_runs import Example, ExampleRun, examples
+from .example_evidence import unrelated
+from .example_runs import Example, ExampleRun, Hosts, examples, varied_examples
 from .exits import with_copies_left_alone
 from .fences import is_proxy_fence
 from .given import with_given
@@ -35,7 +36,15 @@ from .lane_order import taken_to_be_in_step
 from .loop_rounds import LoopRounds
 from .lowered import Lowered
 from .lowering import build_protocol
-from .machine.doubt import doubt_of, empty_sizes, related_loop, rests_on_loops, sources_of, within_grid
+from .machine.doubt import (
+    compared_sizes,
+    doubt_of,
+    empty_sizes,
+    related_loop,
+    rests_on_loops,
+    sources_of,
+    within_grid,
+)
 from .machine.endless import POLLED, endless_loops, polling_loops
 from .machine.execute import Choose, Machine, Question
 from .machine.host_counts import is_up_to_host
@@ -255,9 +264,8 @@ class _Verifier:
         """Every decision was on one symbol against a number, where wrap-around does not matter."""
         self._paths: set[tuple[tuple[Condition, bool], ...]] = set()
         self._made = PlansMade()
-        self._examples = examples(program, layout, shape)
-        """Hosts that no run was made with yet."""
-        self._examples_made: list[ExampleRun] = []
+        self._examples = Hosts(examples(program, layout, shape))
+        self._varied = Hosts(varied_examples(program, layout, shape))
         self._left_for_examples = (deadline - self._started) * _PART_OF_EXAMPLES
         self._taken_for_examples = 0.0
         self._beginnings = _MOST_BEGINNINGS
@@ -443,25 +451,33 @@ class _Verifier:
     def _exemplify(self, told: AbstractSet[tuple[Flaw, int]]) -> None:
         """Put a run with numbers in place of those that may be impossible, where it goes wrong in a way that was told.
 
-        Roles that read how much there is to do from tables may disagree with some tables, though not with those of
-        the host. Then all runs with numbers have to go wrong in this way, and so has one that is only in doubt, or
-        rests on loops that are not followed: not one of which it is known that roles disagree by numbers in memory.
-        Raises _EnoughError where nothing is left to ask.
+        Roles that read how much there is to do from tables, or count it by loops that are not followed, may disagree
+        with some numbers, though not with those of the host. Then it has to be seen that this is not what goes wrong,
+        and a run goes wrong in this way that is in doubt, or rests on loops that are not followed: not one of which it
+        is known that roles disagree by numbers in memory. Raises _EnoughError where nothing is left to ask.
         """
         failures = self._result.failures
         if not told or any(each.sure and not each.doubt for each in failures):
             return
+        paths = [*self._paths, *(each.traces[-1].path for each in failures)]
+        rests = any(map(rests_on_loops, paths))
+        sizes = set[Atom]().union(*map(compared_sizes, paths))
         seen = list[ExampleRun]()
-        for shown in self._example_runs():
+        for shown in self._example_runs(self._examples, sizes):
             seen.append(shown)
-            is_of_all = only_accesses(shown.run.problems) or not shown.reads_integers
-            if is_of_all and self._adopt(shown.run, told):
+            is_free = not shown.example.host.reads_integers and (
+                not rests or only_accesses(shown.run.problems)
+            )
+            if is_free and self._adopt(shown.run, told):
                 return
         doubted = [each for each in failures if each.doubt or rests_on_loops(each.traces[-1].path)]
-        always = {flaw for flaw, _ in told}.intersection(*({p.flaw for p in each.run.sure} for each in seen))
-        common = {(flaw, point) for flaw, point in told & _shown(doubted) if flaw in always}
-        if len(seen) > 1:
-            any(self._adopt(shown.run, common) for shown in seen)
+        common = told & _shown(doubted)
+        if common.isdisjoint(_shown(each.run for each in seen)):
+            return
+        seen += self._example_runs(self._varied, sizes)
+        for shown in seen:
+            if self._adopt(replace(shown.run, sure=tuple(unrelated(shown, seen))), common):
+                return
 
     def _adopt(self, run: Run, told: AbstractSet[tuple[Flaw, int]]) -> bool:
         """Keep what certainly goes wrong in a run and was told; False when that is nothing. Raises _EnoughError."""
@@ -476,27 +492,31 @@ class _Verifier:
             raise _EnoughError
         return True
 
-    def _example_runs(self) -> Iterator[ExampleRun]:
-        """Yield runs with numbers, each made once, until they have had their time."""
-        yield from self._examples_made
-        for example in self._examples:
+    def _example_runs(self, hosts: Hosts, sizes: AbstractSet[Atom]) -> Iterator[ExampleRun]:
+        """Yield runs with the numbers of some hosts, each made once, until they have had their time.
+
+        Hosts are left out for which one of some sizes is empty.
+        """
+        yield from (each for each in hosts.made if not each.example.has_empty(sizes, self._layout))
+        for example in hosts.left:
             started, recorded = time.process_time(), set(self._recorded)
             self._deadline = min(self._last_moment, started + self._left_for_examples)
             try:
-                run = self._exemplary(example)
+                shown = self._exemplary(example)
             except (NotFollowedError, ImpossibleError):
-                run = None
+                shown = None
             self._recorded, self._deadline = recorded, self._last_moment
             taken = time.process_time() - started
             self._left_for_examples -= taken
             self._taken_for_examples += taken
             if self._left_for_examples < 0 or self._is_late():
-                self._examples = iter(())
-            if run is not None:
-                self._examples_made.append(ExampleRun(run, example.host.reads_integers))
-                yield self._examples_made[-1]
+                hosts.left = iter(())
+            if shown is not None:
+                hosts.made.append(shown)
+                if not example.has_empty(sizes, self._layout):
+                    yield shown
 
-    def _exemplary(self, example: Example) -> Run | None:
+    def _exemplary(self, example: Example) -> ExampleRun | None:
         """Return the run with some numbers, or one in which polls fail, with what certainly goes wrong.
 
         None where it says nothing. Raises NotFollowedError, ImpossibleError.
@@ -522,7 +542,8 @@ class _Verifier:
         taken = self._taken(traces, protocol, is_in_order=False)
         sure = tuple(self._surely(decisions.taken, traces, taken, protocol, outcome))
         inputs = tuple(example.inputs(self._layout))
-        return Run(example.plan.rounds.inner, protocol, traces, outcome.problems, sure=sure, inputs=inputs)
+        run = Run(example.plan.rounds.inner, protocol, traces, outcome.problems, sure=sure, inputs=inputs)
+        return ExampleRun(run, example, outcome.steps)
 
     def _try(
         self, example: Example, plan: Plan, failing: Failing | None

@@ -6,8 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from ptxcheck.protocols.example_runs import Example
-from ptxcheck.protocols.machine.symbol import show_atom
+from ptxcheck.cfg import build
+from ptxcheck.launches import from_directives
+from ptxcheck.parser import parse_module
+from ptxcheck.protocols.example_runs import Example, examples
+from ptxcheck.protocols.machine.layout import layout_of
+from ptxcheck.protocols.machine.program import Program
+from ptxcheck.protocols.machine.symbol import Atom, show_atom
+from ptxcheck.protocols.machine.trace import Shape
+from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 
 from .machine.running import kernel
@@ -46,8 +53,8 @@ def test_the_run_has_numbers() -> None:
     result = verified(kernel(SEARCH.format(work="barrier.sync 1, 96;"), threads=64))
     (failure,) = (each for each in result.failures if each.sure)
     assert [(show_atom(name), number) for name, number in failure.inputs] == [
-        ("load(p, 32)", 256),
-        ("n", 256),
+        ("load(p, 32)", 1024),
+        ("n", 1024),
     ]
 
 
@@ -104,6 +111,37 @@ def test_roles_that_agree_by_what_the_host_has_written_stay_open() -> None:
     assert deadlock(COUNTS.format(other=4, less=1)) is VerdictKind.UNKNOWN
 
 
+TURNS = """
+ld.param.u32 %r13, [m]; mov.u32 %r14, %tid.x; setp.ge.u32 %p5, %r14, 32; {one} {other}
+selp.b32 %r15, %r16, %r17, %p5; mov.u32 %r18, 0;
+GO:
+setp.ge.s32 %p6, %r18, %r15; @%p6 bra END; barrier.sync 1, {threads}; add.s32 %r18, %r18, 1; bra GO;
+"""
+"""Two warps meet as often as each has been told, behind a search that is not followed."""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        # Where a group begins and the next one does, and how long it is.
+        (
+            "ld.global.u32 %r20, [%rd3+4000]; ld.global.u32 %r21, [%rd3+4004]; sub.s32 %r16, %r21, %r20;",
+            "mov.u32 %r17, %r4;",
+        ),
+        # How many rows, and how many tiles of 64 rows.
+        ("shr.s32 %r16, %r4, 6;", "ld.global.u32 %r17, [%rd3+4000];"),
+    ],
+)
+def test_tables_that_the_host_makes_agree_stay_open(one: str, other: str) -> None:
+    assert searched(TURNS.format(one=one, other=other, threads=64)) is VerdictKind.UNKNOWN
+
+
+def test_what_goes_wrong_with_all_tables_in_the_same_way_is_certain() -> None:
+    turns = TURNS.format(one="mov.u32 %r16, %r4;", other="mov.u32 %r17, %r4;", threads="{}")
+    assert searched(turns.format(96)) is VerdictKind.VIOLATED
+    assert searched(turns.format(64)) is VerdictKind.ASSUMES
+
+
 def test_another_array_may_be_written() -> None:
     work = "ld.param.u32 %r6, [m]; cvt.u64.u32 %rd4, %r6; st.global.u32 [%rd4], %r9; barrier.sync 1, 96;"
     assert searched(work) is VerdictKind.VIOLATED
@@ -153,7 +191,39 @@ def test_both_ctas_of_a_cluster_have_work() -> None:
 
 
 def test_a_host_that_parts_the_ctas_of_a_cluster_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """256 tiles are enough for the first CTA alone: a grid of whole clusters has no such table."""
-    assert paired(apart=5000) is VerdictKind.UNKNOWN
+    """Few tiles are enough for the first CTA alone: a grid of whole clusters has no such table."""
+    assert paired(apart=50000) is VerdictKind.UNKNOWN
     monkeypatch.setattr(Example, "is_in_whole_clusters", True)
-    assert paired(apart=5000) is VerdictKind.VIOLATED
+    assert paired(apart=50000) is VerdictKind.VIOLATED
+
+
+def test_a_host_with_too_little_work_is_told() -> None:
+    """With 256 of 512 rows there is not one tile: the kernel may not be meant for it."""
+    module = parse_module(Source("k.ptx", kernel("ld.param.u32 %r1, [n];", threads=32)))
+    (function,) = module.entries
+    layout = layout_of(function, module)
+    program = Program(build(function), module, from_directives(function))
+    rows = Atom(("param", "n", 0, 4))
+    tiles, smaller, other = (Atom(("sar", rows, bits, 32)) for bits in (9, 8, 10))
+    first, second, *_ = examples(program, layout, Shape((32, 1, 1)))
+    assert first.has_empty([tiles], layout)
+    assert not first.has_empty([smaller], layout)
+    assert not second.has_empty([tiles, other], layout)
+    unknown = Atom(("loop", 1, "%r1", 0))
+    assert not first.has_empty([unknown, Atom(("sar", unknown, 9, 32))], layout)
+
+
+EMPTY = """
+ld.param.u32 %r1, [n]; ld.param.u32 %r9, [m]; mov.u32 %r14, %tid.x; setp.ge.u32 %p3, %r14, 32;
+mul.lo.u32 %r11, %r9, %r9; setp.eq.u32 %p1, %r11, 3; and.pred %p1, %p1, %p3; @%p1 bra END;
+shr.u32 %r2, %r1, {bits}; setp.lt.s32 %p2, %r2, 1; and.pred %p4, %p2, %p3; @%p4 bra END;
+barrier.sync 1, {threads};
+END:
+"""
+"""Without a tile one warp has nothing to do, and the other one waits for it; no square is 3."""
+
+
+def test_what_goes_wrong_without_work_alone_is_no_violation() -> None:
+    for bits in (6, 9, 12):
+        assert deadlock(EMPTY.format(bits=bits, threads=64)) is not VerdictKind.VIOLATED
+    assert deadlock(EMPTY.format(bits=9, threads=96)) is VerdictKind.VIOLATED

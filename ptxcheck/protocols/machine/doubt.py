@@ -112,6 +112,15 @@ def empty_sizes(path: Iterable[tuple[Condition, bool]]) -> tuple[Atom, ...]:
     return tuple(found)
 
 
+def compared_sizes(path: Iterable[tuple[Condition, bool]]) -> Iterator[Atom]:
+    """Yield the sizes that a path compares in order: what `empty_sizes` finds where they are less than one."""
+    for condition, _ in path:
+        if condition.relation == "lt" and len(condition.form.terms) == 1:
+            (name, _), *_ = condition.form.terms
+            if _is_size(name):
+                yield name
+
+
 def _is_size(name: Atom) -> bool:
     """Tell whether the host gives a number: by itself, or as rounds of a CTA by lengths that are taken from each other.
 

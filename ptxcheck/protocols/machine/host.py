@@ -2,7 +2,8 @@
 
 Numbers are such as a host would pass, as far as the text of the kernel tells what they are (`parameter_kinds`): arrays
 lie apart from each other, divisors have their multipliers, and all sizes are there. An array in global memory holds the
-same number everywhere. Bytes of copies stay symbols, as only the host's tensor maps would tell them.
+same number everywhere, unless numbers are to differ. Bytes of copies stay symbols, as only the host's tensor maps would
+tell them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,13 @@ _BYTE = 0xFF
 _ONE = {2: 0x3C00, 4: 0x3F800000, 8: 0x3FF0000000000000}
 """A floating-point number by its bytes."""
 _POINTER = 8
+_WORD = 4
+_PARAMETERS = 4
+"""Parameters in a row that have different numbers where numbers are to differ."""
+_ARRAYS = 16
+"""The same of arrays."""
+_APART = 8
+"""How much further numbers of different arrays are apart than those in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +43,8 @@ class Choice:
     """A power of two."""
     grid: Dim
     """Clusters."""
+    step: int = 0
+    """How far numbers are apart that follow each other in an array; below 0: the later the array, the smaller."""
 
 
 @dataclass(slots=True)
@@ -100,11 +110,24 @@ class Host:
         """Return a parameter word, None for one that stays a symbol."""
         if offset in self.kinds.bytes or size > _POINTER:
             return None
-        default = self.choice.wide if size == _POINTER else self.choice.size if size > 1 else 1
-        number = _read(self._parameters, offset, size, _ONE.get(size, 1) if is_float else default)
+        default = _ONE.get(size, 1) if is_float else self._size_at(offset, size)
+        number = _read(self._parameters, offset, size, default)
         if offset not in self.kinds.pointers:
             self.asked[offset, size] = number
         return number
+
+    def _size_at(self, offset: int, size: int) -> int:
+        number = self.choice.wide if size == _POINTER else self.choice.size if size > 1 else 1
+        if size == 1 or not self.choice.step:
+            return number
+        step = self.choice.step if size < _POINTER else 1 if self.choice.step > 0 else -1
+        return number + _place(offset // _WORD, _PARAMETERS, step)
+
+    def number(self, offset: int, size: int) -> int | None:
+        """Return a parameter word as `parameter` does, without asking for it."""
+        if offset in self.kinds.bytes or size > _POINTER:
+            return None
+        return _read(dict(self._parameters), offset, size, self._size_at(offset, size))
 
     def load(self, point: int, address: int, size: int, *, is_float: bool) -> int:
         """Return what is in global memory, of up to 8 bytes. Raises NotFollowedError where the host has nothing."""
@@ -114,7 +137,7 @@ class Host:
         if size == _POINTER and point in self.kinds.pointer_loads and address not in self._memory:
             default = self._array(is_written=point in self.kinds.written_loads)
         else:
-            default = self._default(size, is_float)
+            default = self._default(size, is_float, array, address % _REGION)
         self.reads_integers |= not is_float and point not in self.kinds.pointer_loads
         self._note_read(point, array, size, is_float)
         number = _read(self._memory, address, size, default)
@@ -125,12 +148,12 @@ class Host:
         """Return what is at a place of an array that is not known, None where that is no number."""
         array = address.constant // _REGION
         is_pointer = size == _POINTER and point in self.kinds.pointer_loads
-        if not 0 < array <= self._arrays or size > _POINTER or is_pointer:
+        if not 0 < array <= self._arrays or size > _POINTER or is_pointer or self.choice.step:
             return None
         self._anywhere.add(array)
         self.reads_integers |= not is_float
         self._note_read(point, array, size, is_float)
-        number = self._default(size, is_float)
+        number = self._default(size, is_float, array, 0)
         self._note_table(array, size, number)
         return number
 
@@ -144,8 +167,12 @@ class Host:
         if array in self._anywhere and len(kinds) > 1:
             raise NotFollowedError("an array holds numbers of several kinds", point)
 
-    def _default(self, size: int, is_float: bool) -> int:
-        return _ONE.get(size, 1) if is_float else self.choice.size if size > 1 else 1
+    def _default(self, size: int, is_float: bool, array: int, offset: int) -> int:
+        if is_float or size == 1:
+            return _ONE.get(size, 1) if is_float else 1
+        step = self.choice.step
+        apart = abs(step) * (offset // size) + _APART * _place(array, _ARRAYS, step) if step else 0
+        return self.choice.size + apart
 
     def special(self, name: str, axis: int) -> int | None:
         """Return what a special register of the grid holds, None for others."""
@@ -164,3 +191,9 @@ def _read(memory: dict[int, int], at: int, size: int, default: int) -> int:
     for index in range(size):
         memory.setdefault(at + index, default >> 8 * index & _BYTE)
     return sum(memory[at + index] << 8 * index for index in range(size))
+
+
+def _place(index: int, count: int, step: int) -> int:
+    """Return how much a number is more than others by its place among some, from the last one down where `step` is."""
+    place = index % count
+    return step * place if step > 0 else -step * (count - 1 - place)

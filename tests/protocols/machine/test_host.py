@@ -105,6 +105,23 @@ def test_arrays_lie_apart_and_hold_one_number() -> None:
     assert not host.is_overwritten
 
 
+@pytest.mark.parametrize("step", [64, -64])
+def test_numbers_that_all_differ(step: int) -> None:
+    found = kinds(READS + "ld.param.u64 %rd2, [params]; ld.global.f32 %r2, [%rd2];")
+    host = Host(found, Choice(1000, 64, 16, (4, 2, 1), step), Shape((32, 1, 1)))
+    second, first = (host.parameter(at, 8, is_float=False) for at in (8, 0))
+    assert first is not None
+    assert second is not None
+    one, next_one = (host.load(0, first + at, 4, is_float=False) for at in (0, 4))
+    other = host.load(0, second, 4, is_float=False)
+    assert next_one - one == 64
+    assert (other - one) * step > 0
+    assert host.load_anywhere(0, _somewhere(first), 4, is_float=False) is None
+    numbers = [host.parameter(at, 4, is_float=False) or 0 for at in (16, 20, 24)]
+    assert numbers == sorted(set(numbers), reverse=step < 0)
+    assert [host.number(at, 4) for at in (16, 20, 24)] == numbers
+
+
 def _somewhere(start: int) -> Form:
     return Form(atom("shared", 64, 32, 0).terms, start)
 

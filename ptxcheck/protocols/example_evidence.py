@@ -1,0 +1,80 @@
+"""Whether what goes wrong with numbers of a host speaks for the hosts that a kernel is meant for.
+
+Where roles read how much there is to do from tables, or count it by loops that are not followed, the numbers may have
+to agree in a way that the host alone knows, as lengths do with offsets. With others a right kernel goes wrong. What
+goes wrong has nothing to do with that where it does so by the same steps with all numbers, or where a run is in order
+whose numbers all differ, though its threads take the same sides of all branches.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from .actions import Action, Rendezvous, Transfer
+from .example_runs import ExampleRun
+from .machine.host import Choice
+from .outcome import Problem
+
+_Signature: TypeAlias = frozenset[tuple[object, ...]]
+
+
+def unrelated(shown: ExampleRun, seen: Sequence[ExampleRun]) -> Iterator[Problem]:
+    """Yield what certainly goes wrong in one of some runs with numbers, however these have to agree."""
+    sides = shown.example.sides()
+    if any(_differs(each) and not each.run.problems and each.example.sides() == sides for each in seen):
+        yield from shown.run.sure
+        return
+    of_same_size = [each for each in seen if _choice(each).size == _choice(shown).size]
+    if {_choice(each).step > 0 for each in of_same_size if _differs(each)} != {True, False}:
+        return
+    for problem in shown.run.sure:
+        steps = _steps(problem, shown)
+        alike = {id(each): _same(problem, each) for each in seen}
+        if (
+            steps
+            and None not in alike.values()
+            and all(_steps(alike[id(each)] or problem, each) == steps for each in of_same_size)
+        ):
+            yield problem
+
+
+def _choice(shown: ExampleRun) -> Choice:
+    return shown.example.host.choice
+
+
+def _differs(shown: ExampleRun) -> bool:
+    """Tell whether the numbers of a run differ."""
+    return bool(_choice(shown).step)
+
+
+def _same(problem: Problem, shown: ExampleRun) -> Problem | None:
+    """Return what goes wrong in another run in the same way and at the same place, None where nothing does."""
+    return next((p for p in shown.run.sure if (p.flaw, p.point) == (problem.flaw, problem.point)), None)
+
+
+def _steps(problem: Problem, shown: ExampleRun) -> _Signature:
+    """Return what the strands at a barrier have done when something goes wrong there, and whether they have ended."""
+    done: dict[int, list[int]] = defaultdict(list)
+    for step in problem.schedule or shown.steps:
+        if not step.completes:
+            done[step.strand].append(step.index)
+    found = set[tuple[object, ...]]()
+    for index, strand in enumerate(shown.run.protocol.strands):
+        if index == problem.strand or any(_is_at(action, problem) for action in strand.actions):
+            points = tuple(strand.actions[each].point for each in done[index])
+            found.add((strand.cta, strand.warp, strand.lanes, points, len(points) == len(strand.actions)))
+    return frozenset(found)
+
+
+def _is_at(action: Action, problem: Problem) -> bool:
+    """Tell whether an action has to do with the barrier at which something goes wrong."""
+    barrier = problem.barrier
+    match action:
+        case Rendezvous(name=name):
+            return name == barrier
+        case Transfer(completes=completes):
+            return any(each == barrier for each, _ in completes)
+        case _:
+            return barrier is not None and getattr(action, "barrier", None) == barrier

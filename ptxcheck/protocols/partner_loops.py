@@ -1,12 +1,14 @@
 """Loops that hand over to each other, and go round as often as parameters of their own say.
 
 No kernel with such loops is right for all numbers, and its text does not tell for which it is meant: that both go round
-equally often is a condition on the host. Loops whose numbers have a parameter in common are the kernel's own matter.
+equally often is a condition on the host. Loops whose numbers have a parameter in common are the kernel's own matter,
+but for those of which one asks for the size of the grid where the other has a parameter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import combinations, zip_longest
 from typing import TypeAlias
@@ -30,18 +32,19 @@ class _Loop:
     left: int = -1
 
     @property
-    def parameters(self) -> set[Atom]:
-        """Return the parameters among the inputs, none where something else than the place of the CTA is, too."""
-        given = {each for each in self.inputs if each[0] == "param"}
-        return given if all(each[0] == "special" for each in self.inputs - given) else set()
+    def given(self) -> set[Atom]:
+        """Return the parameters and sizes of the grid among the inputs, none where something that is read is, too."""
+        if not all(each[0] in ("param", "special") for each in self.inputs):
+            return set()
+        return {each for each in self.inputs if each[0] == "param" or _is_of_grid(each)}
 
 
 @dataclass(frozen=True, slots=True)
 class AtOdds:
-    """Where threads left two loops that went round differently often in a run, and the parameters that said so."""
+    """Where threads left two loops that went round differently often in a run, and what of the host said so."""
 
     left: tuple[int, int]
-    parameters: tuple[Atom, ...]
+    given: tuple[Atom, ...]
 
 
 class PartnerLoops:
@@ -77,15 +80,13 @@ class PartnerLoops:
             here, there = self._loops[one], self._loops[other]
             blocks, others = self._blocks[one], self._blocks[other]
             if (
-                here.parameters
-                and there.parameters
-                and here.parameters.isdisjoint(there.parameters)
+                _are_apart(here.given, there.given)
                 and blocks.isdisjoint(others)
                 and not wrong.isdisjoint(blocks | others)
                 and not here.objects.isdisjoint(there.objects)
                 and _differ(rounds.get(one, ()), rounds.get(other, ()))
             ):
-                given = tuple(sorted(here.parameters | there.parameters, key=repr))
+                given = tuple(sorted(here.given | there.given, key=repr))
                 return AtOdds((here.left, there.left), given)
         return None
 
@@ -99,6 +100,22 @@ class PartnerLoops:
                         _objects_of(action)
                     )
         return found
+
+
+def _is_of_grid(name: Atom) -> bool:
+    return name[0] == "special" and str(name[1]).startswith(("%nctaid", "%nclusterid"))
+
+
+def _are_apart(one: AbstractSet[Atom], other: AbstractSet[Atom]) -> bool:
+    """Tell whether two loops ask for nothing in common, or one for the grid where the other has a parameter for it."""
+    own, others = one - other, other - one
+    if not own or not others:
+        return False
+    repeats = any(
+        all(map(_is_of_grid, mine)) and not any(map(_is_of_grid, yours))
+        for mine, yours in ((own, others), (others, own))
+    )
+    return one.isdisjoint(other) or repeats
 
 
 def _differ(one: Sequence[int], other: Sequence[int]) -> bool:

@@ -1027,7 +1027,7 @@ class _Verifier:
         found = self._partners.at_odds(plan, protocol, outcome.problems) if is_asked else None
         if found is None:
             return
-        names = " and ".join(map(show_parameter, found.parameters))
+        names = " and ".join(map(show_parameter, found.given))
         text = f"{names} let two loops that hand over to each other go round equally often: else"
         detail = outcome.problems[0].detail
         self._result.required.setdefault(

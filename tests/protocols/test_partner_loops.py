@@ -50,9 +50,27 @@ def test_that_parameters_agree_is_a_condition_on_the_host(others: str) -> None:
     assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.ASSUMES
     (required,) = result.required.values()
     assert required.kind == "rounds"
-    assert required.text.startswith(
-        "m and n let two loops that hand over to each other go round equally often: else, 32 of 64 threads"
+    assert required.text.startswith("m and n ")
+    assert (
+        "let two loops that hand over to each other go round equally often: else, 32 of 64 threads"
+        in required.text
     )
+
+
+SHARE = "mov.u32 %r7, %nctaid.x; div.u32 %r{0}, %r1, %r7;"
+
+
+def test_a_parameter_may_repeat_the_size_of_the_grid() -> None:
+    result = roles(SHARE, "div.u32 %r{0}, %r1, %r2;")
+    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.ASSUMES
+    assert any(
+        each.text.startswith("m and n and %nctaid.x let two loops") for each in result.required.values()
+    )
+
+
+def test_shares_by_the_grid_that_differ_are_the_kernels_own_matter() -> None:
+    result = roles(SHARE, SHARE + "add.u32 %r{0}, %r{0}, 1;")
+    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.VIOLATED
 
 
 def test_loops_of_one_parameter_need_no_condition() -> None:

@@ -194,8 +194,9 @@ def show_atom(parts: object, depth: int = 4) -> str:
 
 
 def show_parameter(name: Atom) -> str:
-    """Return a parameter as the option `--assume` names it, with its type where the option would take it for a word."""
-    return f"{show_atom(name)}{'.u64' if name[3] == _WIDE else ''}"
+    """Return what the host gives; a parameter as `--assume` names it, with its type where that would take a word."""
+    is_wide = name[0] == "param" and name[3] == _WIDE
+    return f"{show_atom(name)}{'.u64' if is_wide else ''}"
 
 
 def plus(a: Form | int, b: Form | int, factor: int = 1) -> Form | int:

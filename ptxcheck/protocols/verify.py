@@ -273,6 +273,8 @@ class _Verifier:
         self._left_out: set[Stride] = set()
         """Strides of arrays: runs are left out in which such a stride is given without its array."""
         self._partners = PartnerLoops(program.cfg)
+        self._in_odd: set[int] = set()
+        """Instructions that runs came to in which such loops are at odds."""
 
     def run(self) -> Verification:
         coverage = Coverage()
@@ -308,6 +310,11 @@ class _Verifier:
         for point in sorted(self._in_excused - self._in_order):
             if not self._empty_code.sizes_at(point):
                 self._reason("only runs with an empty size came here, and they go wrong", point)
+        for point in sorted(self._in_odd - self._in_order):
+            self._reason(
+                "only runs in which loops that hand over to each other are at odds came here, and they go wrong",
+                point,
+            )
 
     def _note_equations(self) -> None:
         """Note where no host can meet the equations of all runs: those that some host makes may not all be in order."""
@@ -1033,6 +1040,7 @@ class _Verifier:
         self._result.required.setdefault(
             (names, found.left[0]), Assumption("rounds", f"{text}, {detail}", found.left[0])
         )
+        self._in_odd |= plan.came_to
         raise ImpossibleError
 
     def _doubt(self, path: Sequence[tuple[Condition, bool]], problems: Sequence[Problem]) -> str:

@@ -73,6 +73,12 @@ def test_shares_by_the_grid_that_differ_are_the_kernels_own_matter() -> None:
     assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.VIOLATED
 
 
+def test_loops_that_no_run_went_round_equally_often_are_not_decided() -> None:
+    result = roles(IS_N, "mul.lo.u32 %r{0}, %r2, 200;")
+    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.UNKNOWN
+    assert any("are at odds came here, and they go wrong" in reason.text for reason in result.reasons)
+
+
 def test_loops_of_one_parameter_need_no_condition() -> None:
     result = roles(IS_N, IS_N)
     assert kind(result, Property.DEADLOCK_FREEDOM) is not VerdictKind.VIOLATED

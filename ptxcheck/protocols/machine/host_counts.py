@@ -15,6 +15,8 @@ from .solver import SolverOracle, neighbours
 from .symbol import Atom, Condition, Form, plus
 
 _POINTER = 8
+_MORE = 1 << 31
+"""More than a host counts."""
 Path = Collection[tuple[Condition, bool]]
 
 
@@ -28,8 +30,8 @@ def is_up_to_host(
     count = _count_of(path)
     if count is None or not all(_is_left_alone(name, starts, written) for name, _ in count.terms):
         return False
-    above = (Condition("lt", count, 1), False)
-    return oracle.is_certain([*path, *within_grid(path), above])
+    within = ((Condition("lt", count, 1), False), (Condition("lt", count, _MORE), True))
+    return oracle.is_certain([*path, *within_grid(path), *within])
 
 
 def _count_of(path: Path) -> Form | None:

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from .actions import Action, Rendezvous, Transfer
 from .example_runs import ExampleRun
+from .explicit import names_of
 from .machine.host import Choice
 from .outcome import Problem
 
@@ -62,19 +62,7 @@ def _steps(problem: Problem, shown: ExampleRun) -> _Signature:
             done[step.strand].append(step.index)
     found = set[tuple[object, ...]]()
     for index, strand in enumerate(shown.run.protocol.strands):
-        if index == problem.strand or any(_is_at(action, problem) for action in strand.actions):
+        if index == problem.strand or any(problem.barrier in names_of(action) for action in strand.actions):
             points = tuple(strand.actions[each].point for each in done[index])
             found.add((strand.cta, strand.warp, strand.lanes, points, len(points) == len(strand.actions)))
     return frozenset(found)
-
-
-def _is_at(action: Action, problem: Problem) -> bool:
-    """Tell whether an action has to do with the barrier at which something goes wrong."""
-    barrier = problem.barrier
-    match action:
-        case Rendezvous(name=name):
-            return name == barrier
-        case Transfer(completes=completes):
-            return any(each == barrier for each, _ in completes)
-        case _:
-            return barrier is not None and getattr(action, "barrier", None) == barrier

@@ -8,7 +8,7 @@ these are numbers is certainly possible; what goes wrong in it, and may in other
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
@@ -18,7 +18,7 @@ from .machine.doubt import inputs_of
 from .machine.execute import Took
 from .machine.host import Choice, Host
 from .machine.layout import Layout
-from .machine.parameter_kinds import ParameterKinds, parameter_kinds
+from .machine.parameter_kinds import ParameterKinds
 from .machine.paths import Plan, Rounds
 from .machine.placed import placed_branches
 from .machine.program import Program
@@ -28,6 +28,8 @@ from .machine.trace import Shape
 from .outcome import Step
 from .verification import Run
 
+Kinds: TypeAlias = Callable[[], ParameterKinds]
+"""Returns what a kernel takes its parameters for: only asked when a run is made."""
 _Work: TypeAlias = tuple[int, int, int, int]
 _WORK = ((256, 64, 16, 1), (1024, 128, 64, 2), (2048, 256, 64, 4), (64, 64, 128, 8))
 """Sizes, a divisor, how many tiles there are, and how many of these a CTA has."""
@@ -135,22 +137,21 @@ def _form(parameter: Form | int) -> Form:
     return parameter
 
 
-def examples(program: Program, layout: Layout, shape: Shape) -> Iterator[Example]:
+def examples(program: Program, kinds: Kinds, shape: Shape) -> Iterator[Example]:
     """Yield hosts with some numbers after the other, each for all sizes, and all that is in tables."""
-    return _examples(program, layout, shape, [(work, 0) for work in _WORK])
+    return _examples(program, kinds, shape, [(work, 0) for work in _WORK])
 
 
-def varied_examples(program: Program, layout: Layout, shape: Shape) -> Iterator[Example]:
+def varied_examples(program: Program, kinds: Kinds, shape: Shape) -> Iterator[Example]:
     """Yield hosts of which no two numbers are the same: no role knows one by another, and each may be the larger."""
-    return _examples(program, layout, shape, [(work, step) for work in _VARIED for step in (_APART, -_APART)])
+    return _examples(program, kinds, shape, [(work, step) for work in _VARIED for step in (_APART, -_APART)])
 
 
 def _examples(
-    program: Program, layout: Layout, shape: Shape, choices: Sequence[tuple[_Work, int]]
+    program: Program, kinds: Kinds, shape: Shape, choices: Sequence[tuple[_Work, int]]
 ) -> Iterator[Example]:
-    kinds: ParameterKinds = parameter_kinds(program.cfg, program.facts, layout.starts)
     placed = placed_branches(program) if shape.ctas > 1 else frozenset[int]()
     for (size, divisor, tiles, each), step in choices:
         grid = (max(tiles // each // shape.ctas, 1), 1, 1)
         choice = Choice(size, tiles, divisor, grid, step)
-        yield Example(Host(kinds, choice, shape), Plan(Rounds(each, each)), placed)
+        yield Example(Host(kinds(), choice, shape), Plan(Rounds(each, each)), placed)

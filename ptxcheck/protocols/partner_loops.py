@@ -7,20 +7,18 @@ but for those of which one asks for the size of the grid where the other has a p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import combinations, zip_longest
-from typing import TypeAlias
 
 from ..cfg.cfg import Cfg
-from .actions import Arrive, AsyncArrive, Barrier, Expect, Protocol, Rendezvous, Transfer, Wait
+from .actions import Init, Inval, Protocol, Registers
+from .explicit import Name, names_of
 from .machine.doubt import inputs_of
 from .machine.paths import Plan
 from .machine.symbol import Atom
 from .outcome import Problem
-
-_Object: TypeAlias = Barrier | tuple[object, ...]
 
 
 @dataclass(slots=True)
@@ -28,7 +26,7 @@ class _Loop:
     """What decides how often a loop goes round and what it acts at, as runs have shown, and where threads left it."""
 
     inputs: set[Atom] = field(default_factory=set)
-    objects: set[_Object] = field(default_factory=set)
+    objects: set[Name] = field(default_factory=set)
     left: int = -1
 
     @property
@@ -41,9 +39,9 @@ class _Loop:
 
 @dataclass(frozen=True, slots=True)
 class AtOdds:
-    """Where threads left two loops that went round differently often in a run, and what of the host said so."""
+    """Where threads left the first of two loops that went round differently often, and what of the host said so."""
 
-    left: tuple[int, int]
+    left: int
     given: tuple[Atom, ...]
 
 
@@ -87,18 +85,20 @@ class PartnerLoops:
                 and _differ(rounds.get(one, ()), rounds.get(other, ()))
             ):
                 given = tuple(sorted(here.given | there.given, key=repr))
-                return AtOdds((here.left, there.left), given)
+                return AtOdds(here.left, given)
         return None
 
-    def _objects(self, protocol: Protocol) -> dict[int, set[_Object]]:
-        """Return the mbarriers and barriers that the instructions of each block act at."""
-        found: dict[int, set[_Object]] = {}
-        for strand in protocol.strands:
-            for action in strand.actions:
-                if action.point >= 0:
-                    found.setdefault(self._cfg.graph.block_of[action.point], set()).update(
-                        _objects_of(action)
-                    )
+    def _objects(self, protocol: Protocol) -> dict[int, set[Name]]:
+        """Return the mbarriers and barriers that the instructions of each block act at.
+
+        Each action is looked at once: the same ones come again and again.
+        """
+        found: dict[int, set[Name]] = {}
+        actions = {id(action): action for strand in protocol.strands for action in strand.actions}
+        for action in actions.values():
+            if action.point >= 0 and not isinstance(action, Init | Inval | Registers):
+                block = self._cfg.graph.block_of[action.point]
+                found.setdefault(block, set()).update(names_of(action))
         return found
 
 
@@ -121,13 +121,3 @@ def _are_apart(one: AbstractSet[Atom], other: AbstractSet[Atom]) -> bool:
 def _differ(one: Sequence[int], other: Sequence[int]) -> bool:
     """Tell whether two loops went round differently often, or only one of them at all."""
     return any(mine != yours for mine, yours in zip_longest(one, other, fillvalue=0))
-
-
-def _objects_of(action: object) -> Iterator[_Object]:
-    match action:
-        case Arrive() | AsyncArrive() | Expect() | Wait():
-            yield action.barrier
-        case Transfer():
-            yield from (barrier for barrier, _ in action.completes)
-        case Rendezvous():
-            yield action.name

@@ -264,8 +264,8 @@ class _Verifier:
         """Every decision was on one symbol against a number, where wrap-around does not matter."""
         self._paths: set[tuple[tuple[Condition, bool], ...]] = set()
         self._made = PlansMade()
-        self._examples = Hosts(examples(program, layout, shape))
-        self._varied = Hosts(varied_examples(program, layout, shape))
+        self._examples = Hosts(examples(program, lambda: self._kinds, shape))
+        self._varied = Hosts(varied_examples(program, lambda: self._kinds, shape))
         self._left_for_examples = (deadline - self._started) * _PART_OF_EXAMPLES
         self._taken_for_examples = 0.0
         self._beginnings = _MOST_BEGINNINGS
@@ -1038,7 +1038,7 @@ class _Verifier:
         text = f"{names} let two loops that hand over to each other go round equally often: else"
         detail = outcome.problems[0].detail
         self._result.required.setdefault(
-            (names, found.left[0]), Assumption("rounds", f"{text}, {detail}", found.left[0])
+            (names, found.left), Assumption("rounds", f"{text}, {detail}", found.left)
         )
         self._in_odd |= plan.came_to
         raise ImpossibleError

@@ -11,6 +11,7 @@ from ptxcheck.launches import from_directives
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.example_runs import Example, examples
 from ptxcheck.protocols.machine.layout import layout_of
+from ptxcheck.protocols.machine.parameter_kinds import parameter_kinds
 from ptxcheck.protocols.machine.program import Program
 from ptxcheck.protocols.machine.symbol import Atom, show_atom
 from ptxcheck.protocols.machine.trace import Shape
@@ -205,7 +206,8 @@ def test_a_host_with_too_little_work_is_told() -> None:
     program = Program(build(function), module, from_directives(function))
     rows = Atom(("param", "n", 0, 4))
     tiles, smaller, other = (Atom(("sar", rows, bits, 32)) for bits in (9, 8, 10))
-    first, second, *_ = examples(program, layout, Shape((32, 1, 1)))
+    kinds = parameter_kinds(program.cfg, program.facts, layout.starts)
+    first, second, *_ = examples(program, lambda: kinds, Shape((32, 1, 1)))
     assert first.has_empty([tiles], layout)
     assert not first.has_empty([smaller], layout)
     assert not second.has_empty([tiles, other], layout)

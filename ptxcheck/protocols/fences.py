@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ..cfg.cfg import Cfg
 from ..isa.modifier import Mod
 from ..op import Op
 from ..spec import Operation
@@ -60,3 +61,8 @@ MEANINGS: Mapping[Op, Lower] = {
     Op.FENCE_MBARRIER_INIT: _mbarrier_init,
     Op.TENSORMAP_CP_FENCEPROXY: _copy_tensor_map,
 }
+
+
+def never_fences(cfg: Cfg) -> bool:
+    """Tell whether no instruction is a proxy fence of shared memory."""
+    return not any(is_proxy_fence(instruction.operation) for instruction in cfg.instructions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -86,6 +86,12 @@ class Verification:
     provisos: set[str] = field(default_factory=set)
     """Facts about extents that a proof of slot safety rests on."""
 
+    def note_reason(self, text: str, point: int) -> None:
+        """Note once why something was not decided."""
+        reason = Reason(text, point)
+        if reason not in self.reasons:
+            self.reasons.append(reason)
+
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return a verdict for each property."""
         return tuple(self._verdict(each) for each in PROPERTIES)
@@ -167,6 +173,11 @@ class Verification:
     def _has_spread(self) -> bool:
         """Tell whether a run went wrong in a way that says nothing of what comes after."""
         return any(PROPERTY_OF[p.flaw] not in SEPARATE for run in self.failures for p in run.problems)
+
+
+def shown_in(runs: Iterable[Run]) -> set[tuple[Flaw, int]]:
+    """Return what goes wrong in some runs, and where."""
+    return {(problem.flaw, problem.point) for run in runs for problem in run.problems}
 
 
 def only_accesses(problems: Sequence[Problem]) -> bool:

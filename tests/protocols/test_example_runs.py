@@ -70,14 +70,14 @@ def test_kernels_of_which_nothing_wrong_is_told_make_no_run_with_numbers(
         raise AssertionError("a run with numbers")
         yield
 
-    monkeypatch.setattr("ptxcheck.protocols.verify.examples", asked)
+    monkeypatch.setattr("ptxcheck.protocols.example_search.examples", asked)
     assert searched("barrier.sync 1, 64;") is not VerdictKind.VIOLATED
     with pytest.raises(AssertionError, match="a run with numbers"):
         searched("barrier.sync 1, 96;")
 
 
 def test_runs_with_numbers_end_when_their_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ptxcheck.protocols.verify._PART_OF_EXAMPLES", 0.0)
+    monkeypatch.setattr("ptxcheck.protocols.budget._PART_OF_EXAMPLES", 0.0)
     assert searched("barrier.sync 1, 96;") is VerdictKind.UNKNOWN
 
 

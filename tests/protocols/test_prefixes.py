@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.protocols import verify as verifier
+from ptxcheck.protocols import verifier
 from ptxcheck.verdict import Property, VerdictKind
 
 from .machine.running import kernel

@@ -1,0 +1,74 @@
+"""Answers to polls that are not repeated: runs in which they fail, where they may and where they have to.
+
+A run takes one answer only. That such a poll succeeds leaves out the wait that follows it otherwise, so runs are made
+again in which more and more of them fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from typing import TypeAlias
+
+from .coarse import without_accesses
+from .machine.trace import Peek
+from .open_waits import open_waits
+from .outcome import Flaw
+from .runner import Attempt, Failing
+
+_MOST_ANSWERS = 6
+"""Most times that a run is made again because a poll hangs that is not repeated; the last time all of them fail."""
+
+Again: TypeAlias = Callable[[Failing | None], Attempt]
+"""Makes a run again in which some polls fail; None: all."""
+
+
+class PeekAnswers:
+    """Finds the polls at some points that have to fail, or may. For a probe, all that hang fail at once."""
+
+    def __init__(self, points: AbstractSet[int], *, is_probe: bool) -> None:
+        self._points = points
+        self._is_probe = is_probe
+
+    def settled(self, attempt: Attempt, again: Again) -> tuple[Attempt, set[tuple[int, Peek]]]:
+        """Return a run in which no poll hangs, if there is one, and which polls fail in it."""
+        failing: set[tuple[int, Peek]] = set()
+        most = 1 if self._is_probe else _MOST_ANSWERS
+        for left in reversed(range(most)):
+            hung = self.hung(attempt)
+            if not hung:
+                break
+            failing |= hung
+            attempt = again(failing if left else None)
+        return attempt, failing
+
+    def refused(self, attempt: Attempt, failing: set[tuple[int, Peek]], again: Again) -> Iterator[Attempt]:
+        """Yield runs in which also those polls fail that may; `failing` grows by them."""
+        for _ in range(_MOST_ANSWERS):
+            fresh = self._open(attempt)
+            if fresh <= failing:
+                return
+            failing |= fresh
+            attempt = again(failing)
+            yield attempt
+
+    def _open(self, attempt: Attempt) -> set[tuple[int, Peek]]:
+        """Return the CTA and name of polls that may fail in a run."""
+        return {
+            (cta, attempt.traces[cta].peeks[event])
+            for cta, event in open_waits(attempt.protocol, self._points)
+            if event in attempt.traces[cta].peeks
+        }
+
+    def hung(self, attempt: Attempt) -> set[tuple[int, Peek]]:
+        """Return the CTA and name of polls that hang in a run when they are taken for waits."""
+        found: set[tuple[int, Peek]] = set()
+        judged = without_accesses(attempt.protocol) if self._is_probe else attempt.protocol
+        for problem in attempt.outcome.problems:
+            if problem.flaw is Flaw.DEADLOCK and problem.point in self._points:
+                strand = judged.strands[problem.strand]
+                done = [s.index for s in problem.schedule if s.strand == problem.strand and not s.completes]
+                peek = attempt.traces[strand.cta].peeks.get(strand.events[max(done, default=-1) + 1])
+                if peek is not None:
+                    found.add((strand.cta, peek))
+        return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,9 @@ _CLUSTERS = {
 }  # fmt: skip
 """Clusters that the host launches: `dimCluster` of the tutorials, `Kernel::ClusterShape` of `sm100_mla.hpp`, and
 `ClusterShape` of the main loops of CUTLASS 77."""
+
+_NAMED_CLUSTER = re.compile(r"\.cluster(\d+)x(\d+)x(\d+)\.")
+"""How units of the CuTe DSL are named, whose PTX does not say the cluster."""
 
 
 def add_arguments(parser: argparse.ArgumentParser, groups: Sequence[str]) -> None:
@@ -45,6 +49,8 @@ def host_launch(function: Function, file: str) -> Launch:
     launch, _ = launch_of(function, [])
     threads = next((count for name, count in _BLOCKS.items() if name in file), None)
     cluster = next((shape for name, shape in _CLUSTERS.items() if name in file), None)
+    if named := _NAMED_CLUSTER.search(file):
+        cluster = (int(named[1]), int(named[2]), int(named[3]))
     if threads is not None:
         launch = replace(launch, block=(threads, 1, 1), block_is_exact=True, max_threads=threads)
     return launch if cluster is None else replace(launch, cluster=cluster)

@@ -1,6 +1,7 @@
 """Virtual environments under the cache, each with the few wheels that a group needs.
 
-Every install is without dependencies: the sources of FlashInfer are wanted, not PyTorch.
+Every install is without dependencies: the sources of FlashInfer are wanted, not PyTorch. Kernels in the CuTe DSL want
+the PyTorch that has no CUDA, whose index has to be known to pip (`CPU_WHEELS`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from .process import run
 from .store import Cache
 
 INSTALL_TIMEOUT = 1800.0
+
+CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
+"""Where PyTorch without CUDA is, for a pip that is not told of it: `PIP_EXTRA_INDEX_URL`."""
 
 REQUIREMENTS: dict[str, tuple[str, ...]] = {
     "sources": (
@@ -29,6 +33,30 @@ REQUIREMENTS: dict[str, tuple[str, ...]] = {
         "nvidia-nvvm==13.5.37",
     ),
     "triton": ("triton==3.9.0",),
+    "cute_dsl": (
+        "apache-tvm-ffi==0.1.15.post2",
+        "cuda-bindings==13.5.0",
+        "cuda-pathfinder==1.9.0",
+        "einops==0.8.2",
+        "filelock==4.2.12",
+        "fsspec==2026.9.0",
+        "jinja2==3.1.6",
+        "markupsafe==3.0.4",
+        "mpmath==1.3.0",
+        "networkx==3.6.1",
+        "numpy==2.4.6",
+        "nvidia-cutlass-dsl==4.8.1",
+        "nvidia-cutlass-dsl-libs-base==4.8.1",
+        "nvidia-cutlass-dsl-libs-core==4.8.1",
+        "nvidia-cutlass-dsl-libs-cu12==4.8.1",
+        "protobuf==7.36.2",
+        "quack-kernels==0.6.5",
+        "sympy==1.14.0",
+        "torch==2.13.0+cpu",
+        "torch-c-dlpack-ext==0.1.5",
+        "triton==3.9.0",
+        "typing-extensions==4.16.0",
+    ),
 }
 
 

@@ -9,7 +9,7 @@ from one that is hidden behind larger counts, and a verdict that rests on it is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from math import gcd
 from typing import TypeAlias
@@ -45,21 +45,34 @@ class Way:
 def is_dead(ways: Iterable[Way], is_possible: IsPossible) -> bool:
     """Tell whether a side is possible with no number of rounds."""
     alike: dict[object, list[Way]] = {}
+    decided: set[tuple[Condition, bool]] = set()
     for way in ways:
         alike.setdefault(way.shape, []).append(way)
-    return bool(alike) and all(_is_dead(each, is_possible) for each in alike.values())
+        decided.update((*way.ends, *way.claims[:-1]))
+    return bool(alike) and all(_is_dead(each, decided, is_possible) for each in alike.values())
 
 
-def _is_dead(ways: Sequence[Way], is_possible: IsPossible) -> bool:
+def _is_dead(ways: Sequence[Way], decided: Set[tuple[Condition, bool]], is_possible: IsPossible) -> bool:
     found = sorted({_numbers(way.all): way.all for way in ways}.items(), key=lambda item: item[0])
     if len(found) < _FEWEST:
-        return not any(is_possible(way.claims) for way in ways)
+        return not any(
+            is_possible(way.claims) and _is_possible_there(way, decided, is_possible) for way in ways
+        )
     (start, claims), *others = found
     steps = {_primitive([b - a for a, b in zip(start, numbers, strict=True)]) for numbers, _ in others}
     if len(steps) > 1:
         return False
     (step,) = steps
     return not is_possible(tuple(_moving(*claim, *step[2 * i : 2 * i + 2]) for i, claim in enumerate(claims)))
+
+
+def _is_possible_there(way: Way, decided: Set[tuple[Condition, bool]], is_possible: IsPossible) -> bool:
+    """Tell whether a side is possible with the rounds of one way, or with others that no way has.
+
+    Where other ways go on at each end of its loops, what is possible with more rounds is theirs to tell.
+    """
+    others_go_on = all((condition, not truth) in decided for condition, truth in way.ends)
+    return not others_go_on or is_possible(way.all)
 
 
 def _numbers(claims: Claims) -> tuple[int, ...]:

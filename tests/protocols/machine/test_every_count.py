@@ -55,3 +55,19 @@ def test_every_kind_of_way_has_to_be_dead() -> None:
     ways = [Way(claim("eq", -t, 0), claim("lt", 0, t + 1, truth=False)) for t in COUNTS]
     assert not dead(*ways, Way((), claim("lt", 0, 5)))
     assert not dead()
+
+
+def test_where_other_ways_go_on_the_rounds_of_a_way_are_all_there_is() -> None:
+    """A loop that is not entered leaves n below 1: no side with n of two or more, but for those who did enter it."""
+    far = claim("lt", 0, 2, truth=False)
+    without = Way(claim("lt", 0, 1), far)
+    entered = Way(claim("lt", 0, 2), (*claim("lt", 0, 1, truth=False), *far))
+    goes_on = Way((), (*claim("lt", 0, 2, truth=False), *claim("lt", 0, 2)))
+    assert dead(without, entered, goes_on)
+    assert not dead(without), "nobody has entered it, and with how many rounds n is two is not known"
+    assert not dead(without, entered), "nobody has gone round twice: the side itself is no such run"
+    assert not dead(without, Way((), (*claim("lt", 0, 1, truth=False), *far)), goes_on), (
+        "open for another way"
+    )
+    reached = Way(claim("lt", 0, 1), claim("lt", 0, 0))
+    assert not dead(reached, entered, goes_on), "with no round, n may be below zero"

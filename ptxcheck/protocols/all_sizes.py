@@ -13,7 +13,7 @@ from functools import cached_property
 
 from ..ir import Register
 from .actions import Protocol
-from .machine.execute import Question
+from .machine.deciding import Question
 from .machine.lockstep import carried_registers
 from .machine.observation import Observation
 from .machine.paths import Plan, Rounds

@@ -19,7 +19,8 @@ from .exits import with_copies_left_alone
 from .given import with_given
 from .lowered import Lowered
 from .lowering import build_protocol
-from .machine.execute import Choose, Machine, Question
+from .machine.deciding import Choose, Question
+from .machine.execute import Machine
 from .machine.layout import Layout
 from .machine.observation import Observation
 from .machine.paths import Plan

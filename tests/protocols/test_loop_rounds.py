@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from ptxcheck.protocols.machine.deciding import Question
 from ptxcheck.protocols.machine.every_count import Claims
-from ptxcheck.protocols.machine.execute import Question
 from ptxcheck.protocols.machine.paths import Counts, Coverage, Plan, PlansMade, Rounds, explore
 from ptxcheck.protocols.machine.symbol import Atom, Condition, Form, atom
 from ptxcheck.protocols.machine.trace import TooLongError

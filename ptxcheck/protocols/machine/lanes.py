@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ir import Register
 from ...op import Op
 from .symbol import LANE, WARP, Atom, Condition, Form, Lanes, Value, atom, plus, times
 
@@ -169,6 +170,11 @@ def differs_of(value: Value) -> int:
 def opaque(name: str, *arguments: Value | str, differs: int | None = None) -> Form:
     """Return the symbol of a computation that the machine does not follow."""
     return atom(name, *(key_of(argument) for argument in arguments), differs=differs)
+
+
+def undefined(register: Register) -> Form:
+    """Return what a register holds that was not written."""
+    return opaque("undefined", register.name, register.scope)
 
 
 def shift_left(a: Value, n: Value, width: int) -> Value:

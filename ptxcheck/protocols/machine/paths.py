@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from .deciding import Question
 from .every_count import Claims, IsPossible, Way, is_dead
-from .execute import Question
 from .resolve import with_pins
 from .symbol import Atom, Condition, ImpossibleError
 from .trace import TooLongError

@@ -466,8 +466,8 @@ def _map_address(machine: Machine, point: int, instruction: Instruction, guard: 
 def _number(machine: Machine, value: Value, guard: ThreadSet, point: int) -> Value:
     """Return the number that the decisions leave a value, if it is only one."""
     machine.observe_use(value)
-    value = machine.reduced(machine.concrete(value, guard, point))
-    return machine.single(value, guard) if isinstance(value, Form) else value
+    value = machine.decider.reduced(machine.decider.concrete(value, guard, point))
+    return machine.decider.single(value, guard) if isinstance(value, Form) else value
 
 
 def _rank_of_address(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:

@@ -7,7 +7,8 @@ import pytest
 from ptxcheck.cfg import build
 from ptxcheck.launches import from_directives
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.machine.execute import Machine, Question
+from ptxcheck.protocols.machine.deciding import Question
+from ptxcheck.protocols.machine.execute import Machine
 from ptxcheck.protocols.machine.layout import layout_of
 from ptxcheck.protocols.machine.program import Program
 from ptxcheck.protocols.machine.solver import SolverOracle

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ptxcheck.protocols.machine.deciding import Question
 from ptxcheck.protocols.machine.doubt import zeros
-from ptxcheck.protocols.machine.execute import Question
 from ptxcheck.protocols.machine.symbol import Condition, Form, atom, show_atom
 
 from .running import run

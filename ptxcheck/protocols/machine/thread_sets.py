@@ -1,0 +1,39 @@
+"""Sets of threads of a CTA by their warps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .symbol import LANE, WARP
+from .trace import ThreadSet
+
+
+def warps_of(threads: ThreadSet, count: int) -> Iterator[int]:
+    """Yield the first thread of each warp with some threads of a CTA with `count`."""
+    for first in range(0, count, 32):
+        if threads >> first & 0xFFFFFFFF:
+            yield first
+
+
+def by_warp(threads: ThreadSet, count: int) -> list[ThreadSet]:
+    """Return some threads of a CTA warp by warp."""
+    return [threads & 0xFFFFFFFF << first for first in warps_of(threads, count)]
+
+
+def holds_whole_warps(part: ThreadSet, guard: ThreadSet, count: int) -> bool:
+    """Tell whether a part of the active threads holds all active threads of each warp that it touches."""
+    return all(not ((part ^ guard) & guard) >> first & 0xFFFFFFFF for first in warps_of(part, count))
+
+
+def is_alike_in(differs: int, threads: ThreadSet, first: int) -> bool:
+    """Tell whether threads that may differ in this way are one warp, one lane of all warps, or one thread."""
+    if differs & WARP and threads >> first // 32 * 32 + 32:
+        return False
+    if differs & LANE:
+        lanes_used = 0
+        rest = threads
+        while rest:
+            lanes_used |= rest & 0xFFFFFFFF
+            rest >>= 32
+        return lanes_used.bit_count() == 1
+    return True

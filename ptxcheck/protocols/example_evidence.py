@@ -50,12 +50,23 @@ def _differs(shown: ExampleRun) -> bool:
 
 
 def _same(problem: Problem, shown: ExampleRun) -> Problem | None:
-    """Return what goes wrong in another run in the same way and at the same place, None where nothing does."""
-    return next((p for p in shown.run.sure if (p.flaw, p.point) == (problem.flaw, problem.point)), None)
+    """Return what goes wrong in another run in the same way, None where nothing does.
+
+    It does so at the same place, or at another copy of it: for the same phase of the barrier.
+    """
+    return next(
+        (
+            p
+            for p in shown.run.sure
+            if p.flaw is problem.flaw
+            and (p.point == problem.point or (p.barrier, p.phase) == (problem.barrier, problem.phase))
+        ),
+        None,
+    )
 
 
 def _steps(problem: Problem, shown: ExampleRun) -> _Signature:
-    """Return what the strands at a barrier have done when something goes wrong there, and whether they have ended."""
+    """Return what strands have done at a barrier when something goes wrong there, and whether they have ended."""
     done: dict[int, list[int]] = defaultdict(list)
     for step in problem.schedule or shown.steps:
         if not step.completes:
@@ -63,6 +74,8 @@ def _steps(problem: Problem, shown: ExampleRun) -> _Signature:
     found = set[tuple[object, ...]]()
     for index, strand in enumerate(shown.run.protocol.strands):
         if index == problem.strand or any(problem.barrier in names_of(action) for action in strand.actions):
-            points = tuple(strand.actions[each].point for each in done[index])
-            found.add((strand.cta, strand.warp, strand.lanes, points, len(points) == len(strand.actions)))
+            actions = (strand.actions[each] for each in done[index])
+            at_barrier = tuple(type(each) for each in actions if problem.barrier in names_of(each))
+            has_ended = len(done[index]) == len(strand.actions)
+            found.add((strand.cta, strand.warp, strand.lanes, at_barrier, has_ended))
     return frozenset(found)

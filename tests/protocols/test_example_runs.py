@@ -143,6 +143,28 @@ def test_what_goes_wrong_with_all_tables_in_the_same_way_is_certain() -> None:
     assert searched(turns.format(64)) is VerdictKind.ASSUMES
 
 
+COPIES = """
+ld.param.u32 %r13, [m]; mov.u32 %r14, %tid.x; setp.ge.u32 %p5, %r14, 32; {one} {other}
+selp.b32 %r15, %r16, %r17, %p5; and.b32 %r18, %r15, 64; setp.eq.u32 %p6, %r18, 0; @%p6 bra EVEN;
+barrier.sync 1, {threads}; bra END;
+EVEN:
+barrier.sync 1, {threads}; bra END;
+"""
+"""Two warps meet in one of two copies of a loop's rest, by how often each has been told."""
+
+
+def test_what_goes_wrong_in_all_copies_in_the_same_way_is_certain() -> None:
+    copies = COPIES.format(one="mov.u32 %r16, %r4;", other="mov.u32 %r17, %r4;", threads="{0}")
+    assert searched(copies.format(96)) is VerdictKind.VIOLATED
+    assert searched(copies.format(64)) is VerdictKind.ASSUMES
+
+
+def test_copies_that_only_some_come_to_stay_open() -> None:
+    copies = COPIES.replace("EVEN:\nbarrier.sync 1, {threads};", "EVEN: shr.u32 %r1, %r1, 1;")
+    apart = "ld.global.u32 %r20, [%rd3+4000]; ld.global.u32 %r21, [%rd3+4004]; sub.s32 %r16, %r21, %r20;"
+    assert searched(copies.format(one=apart, other="mov.u32 %r17, %r4;", threads=64)) is VerdictKind.UNKNOWN
+
+
 def test_another_array_may_be_written() -> None:
     work = "ld.param.u32 %r6, [m]; cvt.u64.u32 %rd4, %r6; st.global.u32 [%rd4], %r9; barrier.sync 1, 96;"
     assert searched(work) is VerdictKind.VIOLATED

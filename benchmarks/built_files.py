@@ -24,6 +24,8 @@ _CLUSTERS = {
 
 _NAMED_CLUSTER = re.compile(r"\.cluster(\d+)x(\d+)x(\d+)\.")
 """How units of the CuTe DSL are named, whose PTX does not say the cluster."""
+_WHOLE_BLOCKS = ("tilelang/",)
+"""Compilers whose hosts launch as many threads as `.maxntid` allows: TileLang writes both from one number."""
 
 
 def add_arguments(parser: argparse.ArgumentParser, groups: Sequence[str]) -> None:
@@ -51,6 +53,8 @@ def host_launch(function: Function, file: str) -> Launch:
     cluster = next((shape for name, shape in _CLUSTERS.items() if name in file), None)
     if named := _NAMED_CLUSTER.search(file):
         cluster = (int(named[1]), int(named[2]), int(named[3]))
+    if threads is None and any(name in file for name in _WHOLE_BLOCKS):
+        threads = launch.max_threads
     if threads is not None:
         launch = replace(launch, block=(threads, 1, 1), block_is_exact=True, max_threads=threads)
     return launch if cluster is None else replace(launch, cluster=cluster)

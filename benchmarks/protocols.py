@@ -42,7 +42,7 @@ _ALWAYS_ASKED = (
     Property.DEADLOCK_FREEDOM, Property.PHASE_SAFETY, Property.TX_BALANCE, Property.LIFECYCLE, Property.SLOT_SAFETY,
     Property.EXIT_SAFETY,
 )  # fmt: skip
-GROUPS = ("triton", "cutlass", "flashinfer", "cute_dsl", "cuda_ptx")
+GROUPS = ("triton", "tilelang", "cutlass", "flashinfer", "cute_dsl", "cuda_ptx")
 _DECIDED = frozenset({VerdictKind.PROVED.value, VerdictKind.PROVED_BOUNDED.value, VerdictKind.ASSUMES.value})
 
 

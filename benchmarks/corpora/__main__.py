@@ -10,9 +10,9 @@ from pathlib import Path
 
 from .store import Cache, Row, default_root
 
-GROUPS = ("cuda_ptx", "triton", "cutlass", "flashinfer", "flashinfer_raw", "cute_dsl")
+GROUPS = ("cuda_ptx", "triton", "tilelang", "cutlass", "flashinfer", "flashinfer_raw", "cute_dsl")
 
-MODULES = {"triton": "triton_group", "cute_dsl": "cute_dsl_group"}
+MODULES = {"triton": "triton_group", "tilelang": "tilelang_group", "cute_dsl": "cute_dsl_group"}
 
 Builder = Callable[[Cache, frozenset[str]], Iterable[Row]]
 

@@ -344,7 +344,8 @@ def matmul_by_hand(stages, *, m=1024, n=1024, k=1024, tile=(128, 128, 64)):
             total = T.alloc_fragment((tile_m, tile_n), SINGLE)
             full = T.alloc_barrier([128] * stages)
             empty = T.alloc_barrier([128] * stages)
-            with T.ws(1):
+            thread = T.get_thread_binding()
+            if thread >= 128:
                 for step in T.serial(k // tile_k):
                     T.barrier_wait(empty[step % stages], (step // stages) % 2 ^ 1)
                     T.tma_copy(
@@ -358,7 +359,7 @@ def matmul_by_hand(stages, *, m=1024, n=1024, k=1024, tile=(128, 128, 64)):
                         barrier=full[step % stages],
                     )
                     T.barrier_arrive(full[step % stages])
-            with T.ws(0):
+            else:
                 T.clear(total)
                 for step in T.serial(k // tile_k):
                     T.barrier_wait(full[step % stages], (step // stages) % 2)

@@ -13,6 +13,7 @@ from ..launch import GivenValue
 from .actions import Protocol
 from .all_sizes import Path
 from .budget import Budget
+from .bystanders import Late, judged_without_late
 from .coarse import examined, without_accesses
 from .example_runs import Example
 from .exits import with_copies_left_alone
@@ -57,6 +58,8 @@ class Attempt:
     traces: tuple[Trace, ...]
     protocol: Protocol
     outcome: Outcome
+    late: Late | None = None
+    """What goes wrong for warps that only wait, whose waits are left out of the protocol."""
 
     @property
     def path(self) -> Path:
@@ -93,7 +96,7 @@ class Runner:
         self._lowered = Lowered()
         self._loads = LoadUses(program.cfg)
         self._boxes = StoredBoxes(program, layout)
-        self._seen: dict[Protocol, Outcome] = {}
+        self._seen: dict[Protocol, tuple[Protocol, Outcome, Late | None]] = {}
         self.oracle = SolverOracle()
         self.left_out: set[Stride] = set()
         """Strides of arrays: runs are left out in which such a stride is given without its array."""
@@ -198,10 +201,10 @@ class Runner:
 
     def _judged(self, plan: Plan, traces: tuple[Trace, ...]) -> Attempt:
         """Return a run with its protocol, and what is wrong with it: of two protocols alike, one is looked at."""
-        protocol = self.built(traces)
-        outcome = self._seen.get(protocol)
-        if outcome is not None:
-            return Attempt(plan, traces, protocol, outcome)
+        built = self.built(traces)
+        seen = self._seen.get(built)
+        if seen is not None:
+            return Attempt(plan, traces, *seen)
         told: list[Problem] = []
 
         def are_told(problems: Sequence[Problem]) -> bool:
@@ -209,14 +212,19 @@ class Runner:
             told.extend(problems if truth else ())
             return truth
 
-        if self._is_probe:
-            found = _misfits(protocol)
-        else:
-            found = examined(protocol, partial(examine, is_late=self._budget.is_late), are_told)
-        outcome = with_copies_left_alone(found, self._program.cfg.instructions)
+        def judge(protocol: Protocol) -> Outcome:
+            if self._is_probe:
+                found = _misfits(protocol)
+            else:
+                found = examined(protocol, partial(examine, is_late=self._budget.is_late), are_told)
+            return with_copies_left_alone(found, self._program.cfg.instructions)
+
+        outcome = judge(built)
+        rest = None if self._is_probe else judged_without_late(built, outcome, judge)
+        judged = (built, outcome, None) if rest is None else (*rest, Late(built, outcome))
         if not told:
-            self._seen[protocol] = outcome
-        return Attempt(plan, traces, protocol, outcome)
+            self._seen[built] = judged
+        return Attempt(plan, traces, *judged)
 
 
 def _misfits(protocol: Protocol) -> Outcome:

@@ -13,6 +13,7 @@ from ..verdict import Reason
 from .actions import Protocol
 from .all_sizes import AllSizes, OtherDecisionError, Path, SizePlan, size_of
 from .budget import Budget
+from .bystanders import of_order
 from .certainty import Certainty
 from .equations import contradicting
 from .example_search import ExampleSearch
@@ -44,6 +45,7 @@ _EFFORT = 600
 _MOST_RUNS = 96
 _MOST_BEGINNINGS = 4
 """Most runs that are made again up to where they may be impossible."""
+_NO_WORK = "not certain: seen only where a size is empty, or a CTA has no work"
 
 
 class Verifier:
@@ -87,6 +89,8 @@ class Verifier:
         self._wraps = False
         """Some decision was not on one symbol against a number, where wrap-around does not matter."""
         self._made = PlansMade()
+        self._late: Run | None = None
+        """What goes wrong for warps that only wait."""
         self._beginnings = _MOST_BEGINNINGS
         """Runs that are still made up to where they may be impossible."""
 
@@ -112,6 +116,8 @@ class Verifier:
         self._conditions.note_open()
         self._note_equations()
         self._elect_others()
+        if self._late is not None:
+            result.failures.append(self._late)
         return result
 
     def probe(self, rounds: Rounds | None = None) -> int:
@@ -285,6 +291,8 @@ class Verifier:
             self._conditions.note_excused(attempt)
         elif all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in outcome.problems):
             self._conditions.note_in_order(attempt)
+        if attempt.late is not None and not excused:
+            self._note_late(attempt, granted)
         if outcome.problems and not excused:
             self._note_problems(attempt, granted)
 
@@ -300,6 +308,23 @@ class Verifier:
         if (why or not sure) and not isinstance(plan, SizePlan) and decides_by_shared(attempt.path):
             self._note_beginning(plan, outcome)
         self._note_failure(attempt, why, sure, is_reached=reached)
+
+    def _note_late(self, attempt: Attempt, granted: Sequence[Assumption]) -> None:
+        """Keep what goes wrong for warps that only wait: one run, and rather one that is certain."""
+        late, kept = attempt.late, self._late
+        if late is None or (kept is not None and kept.sure and not kept.doubt):
+            return
+        plan, problems = attempt.plan, of_order(late.outcome.problems)
+        whole = Attempt(plan, attempt.traces, late.protocol, replace(late.outcome, problems=problems))
+        has_work = self._conditions.has_work(attempt)
+        why = self._certainty.doubt(attempt.path, problems) if has_work else _NO_WORK
+        sure = self._certainty.sure(whole, granted)
+        if kept is None or (sure and not why):
+            numbers = {} if why else {**plan.preset, **inputs_with(attempt.path, self._oracle)}
+            self._late = Run(
+                plan.rounds.inner, late.protocol, attempt.traces, problems, why, sure, tuple(numbers.items()),
+                is_late=True,
+            )  # fmt: skip
 
     def _note_beginning(self, plan: Plan, whole: Outcome) -> None:
         """Look for what goes wrong in a run, or in others that begin like it, before it may be impossible."""

@@ -1,0 +1,101 @@
+"""Warps that only wait: where they may come too late, what the others do is judged without them.
+
+Compilers let a whole warpgroup wait for a slot that one of its threads fills (TileLang does). Nobody waits for the
+other warps, so one that is a turn late sees the wrong phase, or hangs. That is a flaw, and says nothing of the rest of
+the kernel: a wait that nothing follows orders nobody else, and what the others do is the same in every schedule,
+whether such a warp ever comes out of it or not. Only the end of the CTA is later with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Set
+from dataclasses import dataclass, replace
+
+from ..verdict import Property
+from .actions import Action, Protocol, Rendezvous, Strand, Wait
+from .meanings import PROPERTY_OF
+from .outcome import Flaw, Outcome, Problem
+from .verification import SEPARATE
+
+_LATE = frozenset({Flaw.MISSED_PHASE, Flaw.DEADLOCK})
+"""Flaws that somebody causes by being late, and that befall him alone when nobody waits for him."""
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """What goes wrong for warps that only wait: a protocol with them, and its outcome."""
+
+    protocol: Protocol
+    outcome: Outcome
+
+
+def of_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Return the problems after which nothing else can be judged."""
+    return tuple(problem for problem in problems if PROPERTY_OF[problem.flaw] not in SEPARATE)
+
+
+def judged_without_late(
+    protocol: Protocol, outcome: Outcome, judge: Callable[[Protocol], Outcome]
+) -> tuple[Protocol, Outcome] | None:
+    """Return a protocol without the waits that come too late, and its outcome, when nothing else changes phases.
+
+    None when there are no such waits, or something else goes wrong, or the end of the CTA may hang on them.
+    """
+    others = _without_late_bystanders(protocol, outcome)
+    rest = None if others is None else judge(others)
+    if others is None or rest is None:
+        return None
+    ends_early = any(PROPERTY_OF[problem.flaw] is Property.EXIT_SAFETY for problem in rest.problems)
+    return None if ends_early else (others, rest)
+
+
+def _without_late_bystanders(protocol: Protocol, outcome: Outcome) -> Protocol | None:
+    problems = of_order(outcome.problems)
+    flaws = {problem.flaw for problem in problems}
+    if Flaw.MISSED_PHASE not in flaws or not flaws <= _LATE:
+        return None
+    alone = _warps_of_one_strand(protocol)
+    points = {problem.point for problem in problems}
+    kept = [
+        _first_of_tail(strand, points, is_alone=(strand.cta, strand.warp) in alone)
+        for strand in protocol.strands
+    ]
+    for problem in problems:
+        actions = protocol.strands[problem.strand].actions
+        if any(action.point == problem.point for action in actions[: kept[problem.strand]]):
+            return None
+    return replace(
+        protocol, strands=tuple(_cut(strand, end) for strand, end in zip(protocol.strands, kept, strict=True))
+    )
+
+
+def _warps_of_one_strand(protocol: Protocol) -> Set[tuple[int, int]]:
+    """Return CTA and warp of the warps whose lanes all act together: they meet nobody else at a barrier of the warp."""
+    warps = [(strand.cta, strand.warp) for strand in protocol.strands]
+    return {warp for warp in warps if warps.count(warp) == 1}
+
+
+def _first_of_tail(strand: Strand, points: Set[int], *, is_alone: bool) -> int:
+    """Return where the waits that end a strand begin, from the first of some points on; its length if none do."""
+    actions = strand.actions
+    start = len(actions)
+    while start and _concerns_nobody(actions[start - 1], is_alone=is_alone):
+        start -= 1
+    return next(
+        (index for index in range(start, len(actions)) if _is_wait_of(actions[index], points)), len(actions)
+    )
+
+
+def _is_wait_of(action: Action, points: Set[int]) -> bool:
+    return isinstance(action, Wait) and action.point in points
+
+
+def _concerns_nobody(action: Action, *, is_alone: bool) -> bool:
+    """Tell whether no other strand is told anything by an action."""
+    if isinstance(action, Rendezvous):
+        return is_alone and action.name[0] == "warp"
+    return isinstance(action, Wait)
+
+
+def _cut(strand: Strand, end: int) -> Strand:
+    return replace(strand, actions=strand.actions[:end], events=strand.events[:end])

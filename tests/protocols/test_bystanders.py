@@ -1,0 +1,136 @@
+"""A warp that only waits may come too late: that is a flaw of its own, and the rest is judged without it."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.protocols.actions import Protocol, Wait
+from ptxcheck.protocols.bystanders import judged_without_late
+from ptxcheck.protocols.outcome import Flaw, Outcome, Problem
+from ptxcheck.protocols.verification import Verification
+from ptxcheck.verdict import Property, VerdictKind
+
+from .machine.running import kernel
+from .verifying import kind, verified
+
+ROUNDS = 5
+READ = "ld.shared.u32 %r13, [smem];"
+RELEASE = "mbarrier.arrive.shared::cta.b64 _, [table+8];"
+BODY = """
+    mov.u32 %r1, %tid.x;
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra READY;
+    mbarrier.init.shared::cta.b64 [table], 1;
+    mbarrier.init.shared::cta.b64 [table+8], 32;
+    fence.mbarrier_init.release.cluster;
+READY:
+    bar.sync 0;
+    mov.u32 %r2, 0;
+    setp.ge.u32 %p2, %r1, 64;
+    @%p2 bra CONSUME;
+PRODUCE:
+    and.b32 %r3, %r2, 1;
+    xor.b32 %r4, %r3, 1;
+ROOM:
+    mbarrier.try_wait.parity.shared::cta.b64 %p3, [table+8], %r4;
+    @!%p3 bra ROOM;
+    elect.sync %r9|%p5, 0xffffffff;
+    setp.ge.u32 %p6, %r1, 32;
+    @%p6 bra NEXT;
+    @!%p5 bra NEXT;
+    {fill}
+NEXT:
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p4, %r2, {rounds};
+    @%p4 bra PRODUCE;
+    {behind}
+    bra DONE;
+CONSUME:
+    and.b32 %r3, %r2, 1;
+DATA:
+    mbarrier.try_wait.parity.shared::cta.b64 %p3, [table], %r3;
+    @!%p3 bra DATA;
+    {use}
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p4, %r2, {rounds};
+    @%p4 bra CONSUME;
+    {last}
+DONE:
+"""
+"""The first two warps wait for room, and one thread of the first fills it; the third one uses what it brings."""
+EXPECT = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [table], 1024;"
+COPY = (
+    "ld.param.u64 %rd1, [p]; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+    " [smem], [%rd1], 1024, [table];"
+)
+OF_WAITS = (Property.PHASE_SAFETY, Property.DEADLOCK_FREEDOM)
+OTHERS = (Property.TX_BALANCE, Property.LIFECYCLE, Property.SLOT_SAFETY, Property.EXIT_SAFETY)
+
+
+def _verify(
+    fill: str = EXPECT + COPY, use: str = READ + RELEASE, behind: str = "", last: str = ""
+) -> Verification:
+    body = BODY.format(rounds=ROUNDS, fill=fill, use=use, behind=behind, last=last)
+    return verified(kernel(body, threads=96))
+
+
+def _kinds(result: Verification, which: tuple[Property, ...]) -> set[VerdictKind]:
+    return {kind(result, each) for each in which}
+
+
+def test_waits_that_nobody_waits_for_are_late_and_all_else_is_judged() -> None:
+    result = _verify()
+    assert kind(result, Property.PHASE_SAFETY) is VerdictKind.VIOLATED
+    assert kind(result, Property.DEADLOCK_FREEDOM) in {VerdictKind.VIOLATED, VerdictKind.UNKNOWN}
+    assert _kinds(result, OTHERS) == {VerdictKind.PROVED}
+    (run,) = result.failures
+    assert run.is_late
+    assert {run.protocol.strands[problem.strand].warp for problem in run.problems} == {1}
+
+
+def test_a_warp_that_is_waited_for_is_not_late() -> None:
+    result = _verify(fill="bar.sync 1, 64;" + EXPECT + COPY)
+    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.VIOLATED
+    assert not any(run.is_late for run in result.failures)
+
+
+@pytest.mark.parametrize(
+    ("use", "broken"),
+    [(RELEASE + READ, Property.SLOT_SAFETY), (READ, Property.DEADLOCK_FREEDOM)],
+    ids=["released before it is read", "never released"],
+)
+def test_what_else_is_broken_is_found_beside_it(use: str, broken: Property) -> None:
+    assert kind(_verify(use=use), broken) is VerdictKind.VIOLATED
+
+
+def test_bytes_that_are_missing_are_found_beside_it() -> None:
+    result = _verify(fill=EXPECT.replace("1024", "1040") + COPY)
+    assert VerdictKind.VIOLATED in _kinds(result, (Property.TX_BALANCE, Property.DEADLOCK_FREEDOM))
+    assert VerdictKind.PROVED not in _kinds(result, OTHERS)
+
+
+def test_a_late_warp_that_does_something_afterwards_is_no_bystander() -> None:
+    result = _verify(behind="st.shared.u32 [smem+4096], %r1;")
+    assert kind(result, Property.PHASE_SAFETY) is VerdictKind.VIOLATED
+    assert _kinds(result, OTHERS) == {VerdictKind.UNKNOWN}
+    assert not any(run.is_late for run in result.failures)
+
+
+def test_a_late_warp_that_others_meet_afterwards_is_no_bystander() -> None:
+    result = _verify(behind="bar.sync 2, 96;", last="bar.sync 2, 96;")
+    assert _kinds(result, OTHERS) == {VerdictKind.UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("flaw", "is_judged"), [(Flaw.OVERWRITE, True), (Flaw.EXIT_WITH_REMOTE_ACCESS, False)]
+)
+def test_waits_may_be_all_that_keeps_a_cta_alive(flaw: Flaw, is_judged: bool) -> None:
+    (run,) = _verify().failures
+    (late,) = {problem.strand for problem in run.problems}
+
+    def judge(protocol: Protocol) -> Outcome:
+        assert not any(isinstance(action, Wait) for action in protocol.strands[late].actions)
+        return Outcome((Problem(flaw, 0, 1, None, 0, ""),), (), ())
+
+    rest = judged_without_late(run.protocol, Outcome(run.problems, (), ()), judge)
+    assert (rest is not None) == is_judged

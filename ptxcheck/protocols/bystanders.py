@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
 
 from ..verdict import Property
-from .actions import Action, Protocol, Rendezvous, Strand, Wait
+from .actions import Action, Fence, Protocol, Rendezvous, Strand, Wait
 from .meanings import PROPERTY_OF
 from .outcome import Flaw, Outcome, Problem
 from .verification import SEPARATE
@@ -94,7 +94,7 @@ def _concerns_nobody(action: Action, *, is_alone: bool) -> bool:
     """Tell whether no other strand is told anything by an action."""
     if isinstance(action, Rendezvous):
         return is_alone and action.name[0] == "warp"
-    return isinstance(action, Wait)
+    return isinstance(action, Wait | Fence)
 
 
 def _cut(strand: Strand, end: int) -> Strand:

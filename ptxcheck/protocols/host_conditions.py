@@ -17,7 +17,7 @@ from .meanings import PROPERTY_OF
 from .outcome import Doubt, Flaw, Outcome, Problem
 from .partner_loops import PartnerLoops
 from .runner import Attempt
-from .spare_ctas import spare_cta
+from .spare_ctas import spare_cta, without_rounds
 from .stray_strides import Stride, stray_stride, strides_in
 from .verification import Verification
 
@@ -135,6 +135,9 @@ class HostConditions:
         within = spare_cta(self._program.cfg, path, plan.taken) if self._shape.ctas == 1 else None
         if within is not None:
             return within, "grid", f"every CTA of the grid has work ({within}): else"
+        rounds = without_rounds(self._program.cfg, plan) if self._shape.ctas == 1 else None
+        if rounds is not None:
+            return rounds, "grid", f"the place of every CTA of the grid leaves it rounds ({rounds}): else"
         if not self._oracle.admits_sizes(path, lengths=True):
             what = "the difference of two numbers side by side in memory"
             return "length", "size", f"no length that is {what} is negative: else"

@@ -2,6 +2,10 @@
 
 Such a CTA finds its place in the grid to be beyond a size that the host passes, and writes nothing that outlives it.
 Where sizes are numbers in memory, the grid is often made for the largest of them, and CTAs beyond others are common.
+
+A compiler that knows all sizes leaves nothing to be passed: a CTA compares its place with a number. Nothing is said
+then of a CTA beyond it, which may have another role; but where a loop counts from the place of the CTA up to the
+number, one that would make no round at all is none of the grid.
 """
 
 from __future__ import annotations
@@ -10,14 +14,16 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
 from ..cfg.cfg import Cfg
-from ..cfg.graph import Edge
-from ..ir import Instruction
+from ..cfg.graph import Edge, EdgeKind
+from ..ir import Component, Instruction, Register
+from ..op import Op
 from ..spec import Trait
 from .machine.doubt import sources_of
-from .machine.paths import Side
+from .machine.paths import Plan, Side
 from .machine.symbol import Atom, Condition, show_atom
 
 _PLACE = "%clusterid."
+_PLACES = frozenset({"%ctaid", "%clusterid", "%cluster_ctaid"})
 _OWN = (".shared", ".local", ".param")
 """State spaces that end with the CTA."""
 
@@ -30,6 +36,113 @@ def spare_cta(cfg: Cfg, path: Iterable[tuple[Condition, bool]], taken: AbstractS
     """
     beyond = next((text for condition, truth in path if (text := _is_within(condition, truth))), None)
     return None if beyond is None or _leaves_results(cfg, taken) else beyond
+
+
+def without_rounds(cfg: Cfg, plan: Plan) -> str | None:
+    """Return what is true of every CTA whose place leaves it rounds of a loop, None where a run makes some.
+
+    A run that comes to code of its own for such a place is one that the kernel is meant for.
+    """
+    made = ((side, *answer) for (side, _), answer in zip(plan.made, plan.answers, strict=True))
+    followed = ((side, condition, truth) for side, (_, condition, truth) in plan.followed.items())
+    beyond = [
+        (side, text)
+        for side, condition, truth in (*made, *followed)
+        if (text := _is_below(condition, truth)) is not None
+    ]
+    if not beyond or not all(
+        _skips_rounds_from_place(cfg, point, is_taken=is_taken) for (point, is_taken), _ in beyond
+    ):
+        return None
+    return beyond[0][1]
+
+
+def _is_below(condition: Condition, truth: bool) -> str | None:
+    """Return the order of one place in the grid and a number of which a decision says the contrary."""
+    if condition.relation != "lt" or len(condition.form.terms) != 1:
+        return None
+    ((name, factor),) = condition.form.terms
+    limit = condition.bound - condition.form.constant
+    if not _is_place(name) or abs(factor) != 1 or truth == (factor > 0):
+        return None
+    # The place is at least `limit`, or it is more than `-limit`.
+    most = limit if factor > 0 else 1 - limit
+    return f"{_sum([(name, 1)])} < {most}" if most > 0 else None
+
+
+def _skips_rounds_from_place(cfg: Cfg, point: int, *, is_taken: bool) -> bool:
+    """Tell whether a side of a branch does no more than to leave out a loop that counts from a place in the grid."""
+    block = cfg.graph.block_of[point]
+    sides = {edge.kind is EdgeKind.BRANCH: edge.target for edge in cfg.graph.outgoing[block]}
+    if point != cfg.blocks[block].last or len(sides) != 2:
+        return False
+    around, through = sides[is_taken], sides[not is_taken]
+    return any(
+        cfg.dominators.dominates(through, loop.header)
+        and block not in loop.blocks
+        and _leads_to(cfg, around, _reached(cfg, loop.header))
+        and any(_is_by_place(cfg, inside) for inside, _ in loop.exits)
+        for loop in cfg.loops
+    )
+
+
+def _leads_to(cfg: Cfg, block: int, blocks: AbstractSet[int]) -> bool:
+    """Tell whether a block is one of some, or only sets registers on the way to one."""
+    seen = set[int]()
+    while block not in blocks and block not in seen and block != cfg.exit:
+        seen.add(block)
+        *others, last = (cfg.instructions[point] for point in cfg.blocks[block].points)
+        onward = cfg.graph.outgoing[block]
+        if len(onward) != 1 or not all(
+            map(_sets_register, (*others, *(() if _is_branch(last) else (last,))))
+        ):
+            return False
+        block = onward[0].target
+    return block in blocks
+
+
+def _sets_register(instruction: Instruction) -> bool:
+    return Trait.PURE in instruction.operation.traits
+
+
+def _is_branch(instruction: Instruction) -> bool:
+    return instruction.operation.op is Op.BRA
+
+
+def _reached(cfg: Cfg, start: int) -> AbstractSet[int]:
+    seen, waiting = {start}, [start]
+    while waiting:
+        block = waiting.pop()
+        fresh = (
+            {edge.target for edge in cfg.graph.outgoing[block]} - seen if block != cfg.exit else set[int]()
+        )
+        seen |= fresh
+        waiting.extend(fresh)
+    return seen
+
+
+def _is_by_place(cfg: Cfg, block: int) -> bool:
+    """Tell whether the branch at the end of a block goes by what is computed from a place in the grid."""
+    guard = cfg.instructions[cfg.blocks[block].last].guard
+    if guard is None:
+        return False
+    known: set[Register] = {guard.register}
+    waiting: list[Register] = [guard.register]
+    while waiting:
+        written = waiting.pop()
+        for instruction in cfg.instructions:
+            if written not in instruction.writes():
+                continue
+            if any(_names_place(operand) for operand in instruction.operands):
+                return True
+            fresh = set(instruction.reads()) - known
+            known |= fresh
+            waiting.extend(fresh)
+    return False
+
+
+def _names_place(operand: object) -> bool:
+    return isinstance(operand, Component) and operand.base.name in _PLACES
 
 
 def _is_within(condition: Condition, truth: bool) -> str | None:

@@ -88,6 +88,11 @@ def test_waits_that_nobody_waits_for_are_late_and_all_else_is_judged() -> None:
     assert {run.protocol.strands[problem.strand].warp for problem in run.problems} == {1}
 
 
+def test_fences_of_a_late_warp_concern_nobody() -> None:
+    result = _verify(behind="fence.proxy.async;")
+    assert _kinds(result, OTHERS) == {VerdictKind.PROVED}
+
+
 def test_a_warp_that_is_waited_for_is_not_late() -> None:
     result = _verify(fill="bar.sync 1, 64;" + EXPECT + COPY)
     assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.VIOLATED

@@ -91,3 +91,61 @@ def test_lengths_in_a_table_are_not_negative(end: int, test: str, expected: Verd
     texts = [required.text for required in result.required.values()]
     assert all("side by side in memory is negative" in text for text in texts)
     assert bool(texts) == (expected is VerdictKind.ASSUMES)
+
+
+BY_PLACE = """
+    mov.u32 %r9, %tid.x; mov.u32 %r4, %ctaid.x; ld.param.u64 %rd3, [p];
+    setp.lt.u32 %p2, %r9, 32;
+    setp.gt.s32 %p1, %r4, 15;
+    @!%p2 bra READER;
+    st.shared.u32 [smem], %r9;
+    @%p1 bra END;
+    mov.u32 %r5, {first};
+WRITES:
+    bar.sync 1, 64;
+    add.s32 %r5, %r5, 1; setp.lt.s32 %p3, %r5, 16; @%p3 bra WRITES;
+    bra END;
+READER:
+    @%p1 bra {beyond};
+    mov.u32 %r5, {first};
+READS:
+    bar.sync 1, 64;
+    add.s32 %r5, %r5, 1; setp.lt.s32 %p3, %r5, 16; @%p3 bra READS;
+LAST:
+    ld.shared.u32 %r6, [smem]; st.global.u32 [%rd3], %r6;
+    bra END;
+OTHER:
+    ld.shared.u32 %r6, [smem]; st.global.u32 [%rd3+4], %r6;
+    bra END;
+ALIKE:
+    mov.u32 %r5, 0;
+    bra LAST;
+END:
+"""
+"""Two warps meet in each of the rounds that their place leaves; a CTA that makes none reads without having met."""
+
+
+def _by_place(first: str = "%r4", beyond: str = "LAST") -> Verification:
+    return verified(kernel(BY_PLACE.format(first=first, beyond=beyond), threads=64))
+
+
+@pytest.mark.parametrize("beyond", ["LAST", "ALIKE"])
+def test_a_place_that_leaves_no_round_is_none_of_a_grid_that_the_compiler_knew(beyond: str) -> None:
+    result = _by_place(beyond=beyond)
+    assert kind(result, Property.SLOT_SAFETY) is VerdictKind.ASSUMES
+    (required,) = result.required.values()
+    assert required.text.startswith("the place of every CTA of the grid leaves it rounds (%ctaid.x < 16)")
+
+
+@pytest.mark.parametrize(
+    ("first", "beyond"), [("8", "LAST"), ("%r4", "OTHER")], ids=["counts from elsewhere", "code of its own"]
+)
+def test_a_place_that_is_compared_for_another_reason_is_a_role(first: str, beyond: str) -> None:
+    assert kind(_by_place(first, beyond), Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+
+
+def test_rounds_that_go_wrong_are_found_where_there_are_some() -> None:
+    text = kernel(BY_PLACE.format(first="%r4", beyond="LAST"), threads=64)
+    without = text.replace("READS:\n    bar.sync 1, 64;", "READS:\n    bar.arrive 1, 64;")
+    assert without != text
+    assert kind(verified(without), Property.SLOT_SAFETY) is VerdictKind.VIOLATED

@@ -82,7 +82,7 @@ class HostConditions:
                 self._result.note_reason("only runs with an empty size came here, and they go wrong", point)
         for point in sorted(self._in_odd - self._in_order):
             self._result.note_reason(
-                "only runs in which loops that hand over to each other are at odds came here, and they go wrong",
+                "only runs in which roles that hand over to each other are at odds came here, and they go wrong",
                 point,
             )
 
@@ -169,5 +169,17 @@ class HostConditions:
         self._result.required.setdefault(
             (names, found.left), Assumption("rounds", f"{text}, {problems[0].detail}", found.left)
         )
+        self._in_odd |= plan.came_to
+        raise ImpossibleError
+
+    def leave_out_unlike(self, attempt: Attempt) -> None:
+        """Ask the host for one number where the kernel uses two parameters alike. Raises ImpossibleError then."""
+        plan, problems = attempt.plan, attempt.outcome.problems
+        if not problems or not plan.unlike or isinstance(plan, SizePlan):
+            return
+        point, *pair = plan.unlike[0]
+        names = " and ".join(sorted(map(show_parameter, pair)))
+        text = f"{names}, of which the kernel computes the same, are one number: else, {problems[0].detail}"
+        self._result.required.setdefault((names, point), Assumption("alike", text, point))
         self._in_odd |= plan.came_to
         raise ImpossibleError

@@ -161,6 +161,7 @@ class Runner:
                 follow=plan.follow,
                 took=plan.take if example is None else example.took(rank, plan),
                 settle=plan.settle,
+                pair=plan.pair,
                 peek_fails=lambda peek, rank=rank: failing is None or (rank, peek) in failing,  # type: ignore[misc]
                 observation=observations[rank] if observations else None,
                 elects_last=elects_last,

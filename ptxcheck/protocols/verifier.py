@@ -279,6 +279,7 @@ class Verifier:
         if not self._is_probe:
             self._leave_out_stray(attempt)
             self._conditions.leave_out_at_odds(attempt)
+            self._conditions.leave_out_unlike(attempt)
         excused = not self._is_probe and self._conditions.excuses(attempt)
         self._note_conditions(outcome, () if excused else outcome.memory_doubts)
         self._keep_strict(attempt)

@@ -8,12 +8,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import lanes
+from .alike import alike
 from .lanes import condition_of
 from .program import Program
 from .registers import set_of
 from .resolve import Restated, arguments, at_thread, has_choice, is_predicate, leaves, rebuild, with_pins
 from .scales import scale_of
-from .symbol import CHOSEN, FROM_GLOBAL, FROM_SHARED, LANE, WARP, Atom, Condition, Decisions, Form, Value
+from .symbol import (
+    CHOSEN,
+    FROM_GLOBAL,
+    FROM_SHARED,
+    LANE,
+    WARP,
+    Atom,
+    Condition,
+    Decisions,
+    Form,
+    Value,
+    plus,
+)
 from .thread_sets import is_alike_in, warps_of
 from .trace import GLOBAL_LOAD, GLOBAL_SCALE, SHARED_LOAD, HaltError, NotFollowedError, Shape, ThreadSet
 from .whole_clusters import WHOLE_CLUSTERS, Ways
@@ -49,6 +62,9 @@ class Question:
 Follow = Callable[[int, bool, Condition, bool], None]
 """Told of each predicate that earlier decisions imply: point, does its guard hold, its condition, and the truth."""
 
+Pair = Callable[[int, Atom, Atom, bool], None]
+"""Told of parameters that are used alike: point, the one whose number is needed, the other, are they one number."""
+
 Settle = Callable[[int, Atom, int], None]
 """Told of each symbol for which a run takes one number among several: point, symbol and number."""
 
@@ -75,6 +91,7 @@ class Decider:
         choose: Choose,
         follow: Follow,
         settle: Settle,
+        pair: Pair,
         assume: Assume,
         *,
         halts: bool,
@@ -87,6 +104,7 @@ class Decider:
         self._choose = choose
         self._follow = follow
         self._settle = settle
+        self._pair = pair
         self._assume = assume
         self._halts = halts
         self.speculative = 0
@@ -248,14 +266,30 @@ class Decider:
         self.halt_at(value)
         found: Value = value
         for leaf in leaves(value):
+            others = [] if leaf.differs else self._taken_alike(value, leaf, point)
             number = None if leaf.differs else self._decisions.example(leaf)
             if number is None:
                 return value
-            self._settle(point, leaf, number)
+            for name in (leaf, *others):
+                self._settle(point, name, number)
             self._state(Condition("eq", Form(((leaf, 1),)), number), True)
             found = self.reduced(found)
             if not isinstance(found, Form):
                 break
+        return found
+
+    def _taken_alike(self, value: Form, name: Atom, point: int) -> list[Atom]:
+        """Take one number for parameters that the kernel uses alike, where they may be one (see `alike`)."""
+        found: list[Atom] = []
+        for other in list(alike(self._decisions.taken, value, name)):
+            difference = plus(Form(((name, 1),)), Form(((other, 1),)), -1)
+            assert isinstance(difference, Form)
+            same = Condition("eq", difference, 0)
+            may_be = self._decisions.implied(same) is not False
+            self._pair(point, name, other, may_be)
+            if may_be:
+                self._state(same, True)
+                found.append(other)
         return found
 
     def is_positive(self, value: Form) -> bool:

@@ -41,7 +41,7 @@ from ...spec import Trait
 from ..thread.shared_access import access_bytes
 from . import lanes, steps
 from .accesses import is_pointer
-from .deciding import MOST_PARTS, Choose, Decider, Follow, Settle
+from .deciding import MOST_PARTS, Choose, Decider, Follow, Pair, Settle
 from .groups import Frame, Group, release
 from .host import Host
 from .layout import Layout
@@ -66,7 +66,7 @@ from .symbol import (
     Value,
 )
 from .table import ParkError, Table
-from .thread_sets import by_warp, holds_whole_warps, warps_of
+from .thread_sets import by_warp, holds_whole_warps, warps_by_number, warps_of
 from .trace import (
     RANK_SHIFT,
     SHARED_RING,
@@ -123,6 +123,7 @@ class Machine:
         took: Took = lambda *_: None,
         settle: Settle = lambda *_: None,
         *,
+        pair: Pair = lambda *_: None,
         peek_fails: Callable[[Peek], bool] = lambda _: False,
         observation: Observation | None = None,
         elects_last: bool = False,
@@ -159,8 +160,8 @@ class Machine:
         self._loaded: dict[int, tuple[Atom, ...]] = {}
         self._visits: dict[object, int] = {}
         self.decider = Decider(
-            program, shape, rank, decisions, Ways() if ways is None else ways, choose, follow, settle, self.assume,
-            halts=halts,
+            program, shape, rank, decisions, Ways() if ways is None else ways, choose, follow, settle, pair,
+            self.assume, halts=halts,
         )  # fmt: skip
         self.recorder = AccessRecorder(self, decisions)
         self._undecided = UndecidedBranches(self)
@@ -506,6 +507,8 @@ class Machine:
 
     def _step(self, point: int, threads: ThreadSet) -> None:
         instruction = self.cfg.instructions[point]
+        if point in self.program.ring_loads and self._read_apart(point, instruction, threads):
+            return
         if point in self.program.accesses:
             self.recorder.record(point, instruction, threads)
             if point not in self.program.points:
@@ -530,6 +533,27 @@ class Machine:
             self._perform(point, instruction, guard, threads)
         except SplitError as split:
             self._perform_parts(point, instruction, guard, threads, split.parts)
+
+    def _read_apart(self, point: int, instruction: Instruction, threads: ThreadSet) -> bool:
+        """Run a read of several stages of a ring for the warps at each: they are in turns of their own.
+
+        False where all read one, or lanes of one warp several.
+        """
+        try:
+            address = self.value(instruction.operands[1], threads)
+        except SplitError:
+            return False
+        parts = [] if isinstance(address, int | Form) else warps_by_number(address, threads)
+        if len(parts) < 2:
+            return False
+        before = len(self._events)
+        try:
+            for part in parts:
+                self._step(point, part)
+        except ParkError:
+            self._before_access = before
+            raise
+        return True
 
     def _perform_parts(
         self,

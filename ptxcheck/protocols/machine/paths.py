@@ -85,6 +85,10 @@ class Plan:
 
     settled: list[tuple[int, Atom, int]] = field(default_factory=list)
     """Symbols that got one number among several: where it was needed, the symbol, the number."""
+    alike: list[tuple[Atom, Atom]] = field(default_factory=list)
+    """Parameters that the kernel uses alike and that the run takes one number for."""
+    unlike: list[tuple[int, Atom, Atom]] = field(default_factory=list)
+    """Parameters that the kernel uses alike and that are different numbers in this run: where one was needed, both."""
 
     def again(self) -> Plan:
         """Return the plan with nothing made yet."""
@@ -93,6 +97,13 @@ class Plan:
     def settle(self, point: int, name: Atom, number: int) -> None:
         """Note that the run takes one number for a symbol."""
         self.settled.append((point, name, number))
+
+    def pair(self, point: int, name: Atom, other: Atom, is_one: bool) -> None:
+        """Note that the run takes one number for parameters which are used alike, or cannot."""
+        if is_one:
+            self.alike.append((name, other))
+        else:
+            self.unlike.append((point, name, other))
 
     def take(self, point: int, holds: bool, is_open_branch: bool) -> None:
         """Note that threads took a side (see `execute.Took`)."""
@@ -126,7 +137,8 @@ class Plan:
     def take_over(self, other: Plan) -> None:
         """Take what another run showed that gave the same answers."""
         self.followed, self.taken, self.seen = other.followed, other.taken, other.seen
-        self.came_to, self.pins, self.settled = other.came_to, other.pins, other.settled
+        self.came_to, self.pins = other.came_to, other.pins
+        self.settled, self.alike, self.unlike = other.settled, other.alike, other.unlike
 
     def _stays(self, question: Question) -> bool:
         done = question.turns[-1] + (not question.at_top)
@@ -401,7 +413,8 @@ class _Explorer:
             if name[0] == "param" and number > 0 and name not in self._emptied:
                 self._emptied.add(name)
                 sizes = (name,) if ((name, 1),) in compared else ()
-                self.start(Plan(plan.rounds, preset={name: 0}, wanted=dict(plan.answers), emptied=sizes))
+                preset = dict.fromkeys((name, *(other for first, other in plan.alike if first == name)), 0)
+                self.start(Plan(plan.rounds, preset=preset, wanted=dict(plan.answers), emptied=sizes))
 
     def seek(self, rounds: Rounds, numbers: Numbers) -> None:
         """Look for sides that no count leads to, with numbers that do."""

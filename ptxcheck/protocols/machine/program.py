@@ -233,6 +233,13 @@ class Program:
         return self._stores_to(read, {}) | self._turning_stores
 
     @cached_property
+    def ring_loads(self) -> frozenset[int]:
+        """What every thread that comes there reads of places where rings may be."""
+        if not self.ring_stores:
+            return frozenset()
+        return frozenset(point for point in self._places_read if self.cfg.instructions[point].guard is None)
+
+    @cached_property
     def _turning_stores(self) -> frozenset[int]:
         """Stores to constant places, and what is read there, round by round of loops that synchronise: rings of one."""
         read = [place for point, place in self._places_read.items() if self._is_turning(point)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .symbol import LANE, WARP
+from .symbol import LANE, WARP, Lanes
 from .trace import ThreadSet
 
 
@@ -18,6 +18,18 @@ def warps_of(threads: ThreadSet, count: int) -> Iterator[int]:
 def by_warp(threads: ThreadSet, count: int) -> list[ThreadSet]:
     """Return some threads of a CTA warp by warp."""
     return [threads & 0xFFFFFFFF << first for first in warps_of(threads, count)]
+
+
+def warps_by_number(value: Lanes, threads: ThreadSet) -> list[ThreadSet]:
+    """Return the threads with each number, none where the threads of a warp have several."""
+    found: dict[int, ThreadSet] = {}
+    for part in by_warp(threads, len(value)):
+        first = (part & -part).bit_length() - 1
+        number = int(value[first])
+        if any(int(value[each]) != number for each in range(first, part.bit_length()) if part >> each & 1):
+            return []
+        found[number] = found.get(number, 0) | part
+    return list(found.values())
 
 
 def holds_whole_warps(part: ThreadSet, guard: ThreadSet, count: int) -> bool:

@@ -759,6 +759,8 @@ class Machine:
                 if written.extra:
                     extra = operand.extra[0] if operand.extra else None
                     operands[spec.second.name] = 0 if extra is None else self.value(extra, guard)
+        if instruction.operation.op is Op.ST_ASYNC:
+            self._note_teller(point)
         index = self.append(point, guard, operands, threads)
         if (
             instruction.operation.op in _CTA_BARRIERS
@@ -776,6 +778,16 @@ class Machine:
             differs = self._differing(instruction, operands, guard)
             visit = self.count(("result", point))
             self.write_opaque(instruction, guard, "result", point, visit, differs=differs)
+
+    def _note_teller(self, point: int) -> None:
+        """Note that this CTA tells all of its cluster something: where several do, who is heard first is open."""
+        broadcasts = self.program.broadcasts
+        if broadcasts.words and point in broadcasts.stores:
+            self._decisions.tellers.add(self.rank)
+            if len(self._decisions.tellers) > 1:
+                raise NotFollowedError(
+                    "several CTAs of a cluster tell all of them numbers at the same place", point
+                )
 
     def _differing(self, instruction: Instruction, operands: Mapping[str, Value], guard: ThreadSet) -> int:
         """Return between which threads the result of an event may differ: those that meet at a barrier have one."""

@@ -39,6 +39,7 @@ from ...op import Op
 from ...spec import Direction, OperandSpec, Trait
 from ..thread.member_mask import member_mask
 from .accesses import AccessKind, access_kinds
+from .broadcasts import Broadcasts, broadcasts
 from .counted import is_counted
 from .layout import declared_sizes
 from .loop_ends import Ends, ends_of
@@ -287,6 +288,14 @@ class Program:
     def reads_tables(self) -> bool:
         """Tell whether synchronisation may depend on what is loaded from shared memory."""
         return any(_loads_from_shared(self.cfg.instructions[point]) for point in self._closed(frozenset()))
+
+    @cached_property
+    def broadcasts(self) -> Broadcasts:
+        """What `st.async` tells all CTAs of a cluster."""
+        instructions = enumerate(self.cfg.instructions)
+        stores = (p for p, i in instructions if i.operation.op is Op.ST and self.cfg.connected(p))
+        places = {point: place for point in stores if (place := self.place(point))}
+        return broadcasts(self.cfg, self.facts, self._places_read, places)
 
     @cached_property
     def hears_one_answer(self) -> bool:

@@ -388,6 +388,13 @@ def _load(machine: Machine, point: int, instruction: Instruction, guard: ThreadS
             machine.registers.write(register, guard, value)
 
 
+def _is_told_all(machine: Machine, point: int, number: int, width: int) -> bool:
+    """Tell whether what is read is the same in all CTAs of the cluster: an answer to all, or a word stored in all."""
+    if width == _ANSWER_BITS and machine.program.hears_one_answer:
+        return True
+    return machine.shape.ctas > 1 and number in machine.program.broadcasts.words.get(point, ())
+
+
 def _returned(machine: Machine, point: int, instruction: Instruction, guard: ThreadSet) -> None:
     """The result of a call."""
     visit = machine.count(("returned", point, guard))
@@ -415,7 +422,7 @@ def _loaded(
             if turn is not None:
                 return turn
         visit = machine.count(("shared", lanes.key_of(at), guard))
-        if types.width == _ANSWER_BITS and isinstance(at, int) and machine.program.hears_one_answer:
+        if isinstance(at, int) and _is_told_all(machine, point, number, types.width):
             at &= OFFSET_MASK
         symbol = lanes.opaque("shared", at, types.width, visit)
         machine.note_loaded(symbol, point, guard)

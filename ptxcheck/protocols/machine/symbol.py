@@ -279,6 +279,8 @@ class Decisions:
     """Atoms that the decisions leave one number."""
     equals: dict[Atom, Atom] = field(default_factory=dict)
     """Atoms that were decided to be another one, which stands for them."""
+    tellers: set[int] = field(default_factory=set)
+    """CTAs that stored numbers in all CTAs of the cluster (see `broadcasts`)."""
 
     def implied(self, condition: Condition) -> bool | None:
         """Return what earlier decisions imply of a condition, or None."""

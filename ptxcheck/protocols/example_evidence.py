@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from .actions import Action, Init, Inval
 from .example_runs import ExampleRun
 from .explicit import names_of
 from .machine.host import Choice
@@ -66,16 +67,23 @@ def _same(problem: Problem, shown: ExampleRun) -> Problem | None:
 
 
 def _steps(problem: Problem, shown: ExampleRun) -> _Signature:
-    """Return what strands have done at a barrier when something goes wrong there, and whether they have ended."""
+    """Return what strands have done at a barrier when something goes wrong there, and whether they have ended.
+
+    Those that do no more than initialise it have no part in that.
+    """
     done: dict[int, list[int]] = defaultdict(list)
     for step in problem.schedule or shown.steps:
         if not step.completes:
             done[step.strand].append(step.index)
     found = set[tuple[object, ...]]()
     for index, strand in enumerate(shown.run.protocol.strands):
-        if index == problem.strand or any(problem.barrier in names_of(action) for action in strand.actions):
+        if index == problem.strand or any(_acts_at(problem, action) for action in strand.actions):
             actions = (strand.actions[each] for each in done[index])
-            at_barrier = tuple(type(each) for each in actions if problem.barrier in names_of(each))
+            at_barrier = tuple(type(each) for each in actions if _acts_at(problem, each))
             has_ended = len(done[index]) == len(strand.actions)
             found.add((strand.cta, strand.warp, strand.lanes, at_barrier, has_ended))
     return frozenset(found)
+
+
+def _acts_at(problem: Problem, action: Action) -> bool:
+    return problem.barrier in names_of(action) and not isinstance(action, Init | Inval)

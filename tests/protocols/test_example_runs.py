@@ -165,6 +165,22 @@ def test_copies_that_only_some_come_to_stay_open() -> None:
     assert searched(copies.format(one=apart, other="mov.u32 %r17, %r4;", threads=64)) is VerdictKind.UNKNOWN
 
 
+INITIALISED = """
+mov.u32 %r14, %tid.x; setp.eq.u32 %p4, %r14, 64; @%p4 mbarrier.init.shared.b64 [smem], {count}; barrier.sync 0;
+ld.param.u32 %r18, [m]; setp.gt.s32 %p6, %r18, %r1; setp.lt.u32 %p5, %r14, 32; @%p5 bra WAIT;
+setp.eq.u32 %p4, %r14, 32; @%p4 mbarrier.arrive.shared.b64 _, [smem];
+setp.ge.u32 %p5, %r14, 64; and.pred %p5, %p5, %p6; @%p5 barrier.sync 3, 64; bra END;
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p1, [smem], 0; @!%p1 bra WAIT; @%p6 barrier.sync 3, 64; bra END;
+"""
+"""One warp initialises, one arrives and one waits, which meets the first one afterwards, with some tables."""
+
+
+def test_who_initialises_a_barrier_may_be_anywhere_when_arrivals_are_missing() -> None:
+    assert searched(INITIALISED.format(count=2), threads=96) is VerdictKind.VIOLATED
+    assert searched(INITIALISED.format(count=1), threads=96) is VerdictKind.ASSUMES
+
+
 def test_another_array_may_be_written() -> None:
     work = "ld.param.u32 %r6, [m]; cvt.u64.u32 %rd4, %r6; st.global.u32 [%rd4], %r9; barrier.sync 1, 96;"
     assert searched(work) is VerdictKind.VIOLATED

@@ -31,9 +31,9 @@ LIBRARY_PREFIXES = (
     "include/cccl", "libcudacxx/include", "include/cuda/std", "cccl/cub", "cccl/thrust", "cub/cub",
     "thrust/thrust", "include/cub", "include/thrust",
     "cuda*/include", "cuda*/targets/*/include", "nvidia/cu*/include", "nvidia/cuda_*/include",
-    "triton/language", "triton/experimental", "triton/tools", "triton/runtime",
+    "triton/language", "triton/experimental", "triton/tools", "triton/runtime", "tl_templates/cuda",
 )  # fmt: skip
-"""Folders whose lines belong to a library: CUTLASS, CuTe, CCCL, the CUDA toolkit, Triton."""
+"""Folders whose lines belong to a library: CUTLASS, CuTe, CCCL, the CUDA toolkit, Triton, TileLang."""
 
 Place: TypeAlias = SourceLine
 Chain: TypeAlias = tuple[tuple[Place, str | None], ...]

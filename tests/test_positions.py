@@ -100,6 +100,8 @@ def test_file_that_is_not_declared() -> None:
         ("/src/cutlass/include/cute/arch/copy_sm90.hpp", True),
         ("/src/cutlass/examples/48_hopper/48.cu", False),
         ("/v/lib/python3.11/site-packages/triton/language/standard.py", True),
+        ("/v/lib/site-packages/tilelang/3rdparty/../src/tl_templates/cuda/instruction/../common.h", True),
+        ("/v/lib/site-packages/tilelang/3rdparty/cutlass/include/cute/arch/mma_sm90_gmma.hpp", True),
         ("/home/me/cuda/kernel.cu", False),
         ("include/cute_like/x.h", False),
         ("kernel.cu", False),

@@ -126,9 +126,7 @@ class Verification:
             detail = f"{broken[0].detail}; no schedule was found that goes wrong"
             return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
         if broken:
-            detail = (
-                f"{broken[0].detail}{self._where(broken[0])}; not certain, because of the assumptions listed"
-            )
+            detail = f"{broken[0].detail}{self._where(broken[0])}; {self._not_certain(broken)}"
             return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
         if self.reasons or self._has_spread() or self._is_late_for(which):
             first = self.reasons[0] if self.reasons else Reason("another property does not hold", -1)
@@ -149,6 +147,14 @@ class Verification:
             kind = VerdictKind.PROVED
         notes = tuple(self.bounds) if self.for_all is None else (Reason(self.for_all, -1),)
         return Verdict(which, kind or VerdictKind.PROVED_BOUNDED, notes)
+
+    def _not_certain(self, problems: Sequence[Problem]) -> str:
+        """Return why problems that a schedule shows may be none."""
+        sure = [problem for run in self.failures if not run.doubt for problem in run.sure]
+        if self.shape is None or self.inferred or not any(problem in sure for problem in problems):
+            return "not certain, because of the assumptions listed"
+        threads = "x".join(map(str, self.shape.block)).removesuffix("x1").removesuffix("x1")
+        return f"certain with --launch block={threads}, if that is how the kernel is launched"
 
     def is_sure(self, run: Run, problem: Problem) -> bool:
         """Tell whether a run with a problem is certainly possible, for the launch that was verified.

@@ -25,6 +25,7 @@ import tomllib
 import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,9 @@ class Row:
             return False
         said = self.reasons.get(name, "")
         return any(
-            (self.file, name) == (bug["file"], bug["property"]) and said.startswith(tuple(bug["reasons"]))
+            fnmatchcase(self.file, bug["file"])
+            and name == bug["property"]
+            and said.startswith(tuple(bug["reasons"]))
             for bug in _known_bugs()
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.built_files import host_launch
+from benchmarks.protocols import Row
 from ptxcheck.ir import Function
 from ptxcheck.parser import parse_module
 from ptxcheck.source import Source
@@ -34,3 +35,23 @@ def test_other_hosts_may_launch_fewer() -> None:
     launch = host_launch(function("256, 1, 1"), "cutlass/48_gemm")
     assert launch.threads is None
     assert launch.max_threads == 256
+
+
+def test_a_bug_of_a_compiler_is_known_in_all_its_kernels_and_nowhere_else() -> None:
+    late = {"phase-safety": "violated", "tx-balance": "unknown", "slot-safety": "assumes"}
+    reasons = {
+        "phase-safety": "phase 0 can complete before this wait has seen phase -1 @9",
+        "tx-balance": "another property does not hold @0",
+    }
+    states = [
+        Row(file, "kernel", "", late, reasons, 1, 0.1).state
+        for file in ("tilelang/matmul_2_stages.sm_90a", "triton/matmul_fp16.sm_90a")
+    ]
+    assert states == ["decided", "violated"]
+
+
+def test_a_bug_that_a_compiler_does_not_have_is_no_known_one() -> None:
+    kinds = {"slot-safety": "violated"}
+    reasons = {"slot-safety": "nothing orders this read after an earlier write of the same bytes @9"}
+    row = Row("tilelang/matmul_2_stages.sm_90a", "kernel", "", kinds, reasons, 1, 0.1)
+    assert row.state == "violated"

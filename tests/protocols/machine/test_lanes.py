@@ -6,8 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ptxcheck.op import Op
 from ptxcheck.protocols.machine import lanes
-from ptxcheck.protocols.machine.symbol import Form, Value
+from ptxcheck.protocols.machine.resolve import with_pins
+from ptxcheck.protocols.machine.symbol import Form, Value, atom, plus
 
 WIDTHS = st.sampled_from([16, 32, 64])
 
@@ -68,3 +70,21 @@ def test_each_thread_computes_what_python_does(
     assert numbers_of(lanes.multiply_high(a, n, width, signed_operands=False), threads) == expected
     expected = [two(x, width) * two(k, width) >> width & mask for x, k in pairs]
     assert numbers_of(lanes.multiply_high(a, n, width, signed_operands=True), threads) == expected
+
+
+def test_products_of_what_is_rounded_down_are_one_however_it_is_written() -> None:
+    """x & -8 is 8 * (x >> 3)."""
+    x, other = atom("param", "x", 0, 4), atom("param", "y", 0, 4)
+    mask = (1 << 64) - 8
+    masked = lanes.bitwise(Op.AND, plus(x, 7), mask)
+    shifted = lanes.shift_right(plus(x, 7), 3, 32, arithmetic=True)
+    product = lanes.multiply(masked, other, 32)
+    assert product == lanes.multiply(other, lanes.multiply(shifted, 8, 32), 32)
+    assert product != lanes.multiply(other, lanes.multiply(shifted, 4, 32), 32)
+    assert product != lanes.multiply(lanes.bitwise(Op.AND, plus(x, 7), mask ^ 16), other, 32)
+    names = [form.terms[0][0] for form in (x, other)]
+    assert isinstance(product, Form)
+    for number in (-9, -8, -7, 0, 1, 9, 1000):
+        found = with_pins(product, dict(zip(names, (number, 3), strict=True)), 1)
+        assert isinstance(found, int)
+        assert lanes.signed(found, 32) == (number + 7) // 8 * 8 * 3

@@ -1,20 +1,22 @@
 """Warps that only wait: where they may come too late, what the others do is judged without them.
 
 Compilers let a whole warpgroup wait for a slot that one of its threads fills (TileLang does). Nobody waits for the
-other warps, so one that is a turn late sees the wrong phase, or hangs. That is a flaw, and says nothing of the rest of
-the kernel: a wait that nothing follows orders nobody else, and what the others do is the same in every schedule,
-whether such a warp ever comes out of it or not. Only the end of the CTA is later with it.
+other warps, so one that is two turns late sees the wrong phase, or hangs. Released kernels rely on that no warp is. It
+says nothing of the rest of the kernel: a wait that nothing follows orders nobody else, and what the others do is the
+same in every schedule, whether such a warp ever comes out of it or not. Only the end of the CTA is later with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
 
 from ..verdict import Property
 from .actions import Action, Fence, Protocol, Rendezvous, Strand, Wait
+from .coarse import without_accesses
 from .meanings import PROPERTY_OF
 from .outcome import Flaw, Outcome, Problem
+from .simulate import scheduled_steps
 from .verification import SEPARATE
 
 _LATE = frozenset({Flaw.MISSED_PHASE, Flaw.DEADLOCK})
@@ -23,15 +25,16 @@ _LATE = frozenset({Flaw.MISSED_PHASE, Flaw.DEADLOCK})
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """What goes wrong for warps that only wait: a protocol with them, and its outcome."""
+    """Waits of warps that only wait and may be late: a protocol with them, and what goes wrong then."""
 
     protocol: Protocol
-    outcome: Outcome
+    problems: tuple[Problem, ...]
 
 
-def of_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Return the problems after which nothing else can be judged."""
-    return tuple(problem for problem in problems if PROPERTY_OF[problem.flaw] not in SEPARATE)
+def late_bystanders(protocol: Protocol, outcome: Outcome) -> Late:
+    """Return which waits are left out of a protocol by `judged_without_late`."""
+    missed = (problem for problem in outcome.problems if problem.flaw is Flaw.MISSED_PHASE)
+    return Late(protocol, tuple(replace(problem, flaw=Flaw.LATE_BYSTANDER) for problem in missed))
 
 
 def judged_without_late(
@@ -39,7 +42,8 @@ def judged_without_late(
 ) -> tuple[Protocol, Outcome] | None:
     """Return a protocol without the waits that come too late, and its outcome, when nothing else changes phases.
 
-    None when there are no such waits, or something else goes wrong, or the end of the CTA may hang on them.
+    None when there are no such waits, or something else goes wrong, or a wait hangs though nobody is late, or the end
+    of the CTA may hang on them.
     """
     others = _without_late_bystanders(protocol, outcome)
     rest = None if others is None else judge(others)
@@ -50,9 +54,11 @@ def judged_without_late(
 
 
 def _without_late_bystanders(protocol: Protocol, outcome: Outcome) -> Protocol | None:
-    problems = of_order(outcome.problems)
+    problems = tuple(each for each in outcome.problems if PROPERTY_OF[each.flaw] not in SEPARATE)
     flaws = {problem.flaw for problem in problems}
     if Flaw.MISSED_PHASE not in flaws or not flaws <= _LATE:
+        return None
+    if not _comes_to_its_end(protocol):
         return None
     alone = _warps_of_one_strand(protocol)
     points = {problem.point for problem in problems}
@@ -67,6 +73,13 @@ def _without_late_bystanders(protocol: Protocol, outcome: Outcome) -> Protocol |
     return replace(
         protocol, strands=tuple(_cut(strand, end) for strand, end in zip(protocol.strands, kept, strict=True))
     )
+
+
+def _comes_to_its_end(protocol: Protocol) -> bool:
+    """Tell whether nothing hangs where each strand goes on as soon as it can."""
+    bare = without_accesses(protocol)
+    done = sum(not step.completes for step in scheduled_steps(bare))
+    return done == sum(len(strand.actions) for strand in bare.strands)
 
 
 def _warps_of_one_strand(protocol: Protocol) -> Set[tuple[int, int]]:

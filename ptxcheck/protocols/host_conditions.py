@@ -106,10 +106,6 @@ class HostConditions:
         self._result.required.setdefault((key, point), Assumption(kind, f"{text}, {detail}", point))
         return True
 
-    def has_work(self, attempt: Attempt) -> bool:
-        """Tell whether no size is empty in a run, and its CTAs are of the grid."""
-        return self._required(attempt, frozenset()) is None
-
     def _meant(self, outcome: Outcome) -> frozenset[Atom]:
         """Return the sizes that may be empty: all that goes wrong does so in code for that."""
         at = list(map(self._meant_at, outcome.problems))

@@ -22,6 +22,8 @@ class Flaw(Enum):
     EARLY_TRANSFER = "early-transfer"
     LATE_EXPECT = "late-expect"
     MISSED_PHASE = "missed-phase"
+    LATE_BYSTANDER = "late-bystander"
+    """The same for a warp that only waits, and that nobody waits for."""
     EARLY_WAIT = "early-wait"
     TX_MISMATCH = "tx-mismatch"
     TX_RANGE = "tx-range"

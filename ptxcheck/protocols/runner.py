@@ -13,7 +13,7 @@ from ..launch import GivenValue
 from .actions import Protocol
 from .all_sizes import Path
 from .budget import Budget
-from .bystanders import Late, judged_without_late
+from .bystanders import Late, judged_without_late, late_bystanders
 from .coarse import examined, without_accesses
 from .example_runs import Example
 from .exits import with_copies_left_alone
@@ -59,7 +59,7 @@ class Attempt:
     protocol: Protocol
     outcome: Outcome
     late: Late | None = None
-    """What goes wrong for warps that only wait, whose waits are left out of the protocol."""
+    """Warps that only wait and may be late, whose waits are left out of the protocol."""
 
     @property
     def path(self) -> Path:
@@ -222,7 +222,7 @@ class Runner:
 
         outcome = judge(built)
         rest = None if self._is_probe else judged_without_late(built, outcome, judge)
-        judged = (built, outcome, None) if rest is None else (*rest, Late(built, outcome))
+        judged = (built, outcome, None) if rest is None else (*rest, late_bystanders(built, outcome))
         if not told:
             self._seen[built] = judged
         return Attempt(plan, traces, *judged)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..verdict import Property
 from .actions import Protocol
@@ -10,7 +10,7 @@ from .lane_order import taken_to_be_in_step
 from .machine.program import Program
 from .machine.trace import Assumption, Trace
 from .meanings import PROPERTY_OF
-from .outcome import Flaw, Outcome
+from .outcome import Flaw, Problem
 from .registers import changed_apart
 from .same_values import collisions, stored_together, uniform_stores
 from .verification import Verification
@@ -23,8 +23,11 @@ _TOLERATED = {
     Flaw.FENCED_BEHIND_BARRIER: "a proxy fence behind the barrier is in time for what other warps multiply, too",
     Flaw.UNFENCED_COPY: "what cp.async brought is visible to matrix instructions without a proxy fence",
     Flaw.UNAWAITED_STORE: "a store to tensor memory is over when another warp loads that was told of it",
+    Flaw.LATE_BYSTANDER: "a warp that only waits, and that nobody waits for, is never two phases late",
     Flaw.MISSED_PHASE: "lanes of a warp that come to a wait together pass it together",
 }
+_OF = {Flaw.LATE_BYSTANDER: (Property.PHASE_SAFETY, Property.DEADLOCK_FREEDOM)}
+"""The properties that have to do with something tolerated, where it is not the one of its flaw alone."""
 _SAME_VALUE = "threads that store to the same bytes by one instruction store one value"
 _REGISTERS_OF_ROLES = "warps of a warpgroup may change their registers one by one"
 _IN_STEP = "lanes of a warp run in step between their accesses of shared memory"
@@ -40,15 +43,17 @@ class Tolerances:
         self._stores_seen: set[int] = set()
         """Stores of which it was looked at whether threads store to the same bytes."""
 
-    def note_strict(self, outcome: Outcome) -> None:
+    def note_strict(self, problems: Iterable[Problem]) -> None:
         """Note what PTX forbids of a run that counts."""
-        for point in collisions(self._cfg, outcome.strict, self._uniform):
+        problems = tuple(problems)
+        for point in collisions(self._cfg, problems, self._uniform):
             self._tolerate_values(point)
-        for problem in outcome.strict:
+        for problem in problems:
             text = _TOLERATED.get(problem.flaw)
             if text is not None:
                 taken = Assumption(problem.flaw.value, text, problem.point)
-                self._tolerate(PROPERTY_OF[problem.flaw], taken)
+                for which in _OF.get(problem.flaw, (PROPERTY_OF[problem.flaw],)):
+                    self._tolerate(which, taken)
 
     def note_registers(self, protocol: Protocol) -> None:
         """Note where warps of a warpgroup change their registers in different ways."""

@@ -21,8 +21,6 @@ ELECT = "elect"
 """In keys of assumptions about the lane that `elect.sync` chooses."""
 SEPARATE = frozenset({Property.SLOT_SAFETY, Property.EXIT_SAFETY})
 """Properties whose failure changes no phase: the others are decided all the same."""
-OF_WAITS = frozenset({Property.DEADLOCK_FREEDOM, Property.PHASE_SAFETY})
-"""Properties that a wait has a part in which nothing follows and which tells nobody anything."""
 
 PROPERTIES = (
     Property.DEADLOCK_FREEDOM, Property.PHASE_SAFETY, Property.TX_BALANCE, Property.LIFECYCLE,
@@ -46,8 +44,6 @@ class Run:
     """Numbers that make it: parameters, what lies in global memory, and the place in the grid; () if none are known."""
     is_reached: bool = False
     """Threads surely come to all that the run does, though perhaps with other parameters than a host would pass."""
-    is_late: bool = False
-    """It goes wrong for warps alone that only wait (see `bystanders`); the rest was judged without them."""
 
 
 @dataclass(slots=True)
@@ -128,7 +124,7 @@ class Verification:
         if broken:
             detail = f"{broken[0].detail}{self._where(broken[0])}; {self._not_certain(broken)}"
             return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
-        if self.reasons or self._has_spread() or self._is_late_for(which):
+        if self.reasons or self._has_spread():
             first = self.reasons[0] if self.reasons else Reason("another property does not hold", -1)
             return Verdict(which, VerdictKind.UNKNOWN, (first,))
         if which is Property.SLOT_SAFETY and self.memory_doubts:
@@ -180,18 +176,9 @@ class Verification:
         shown = [f"{show_parameter(name)} is {'' if is_zero else 'not '}0" for name, is_zero in facts]
         return f" (where {' and '.join(shown)})" if shown else ""
 
-    def _is_late_for(self, which: Property) -> bool:
-        """Tell whether warps that only wait may come too late, of which nothing is known then but where they are."""
-        return which in OF_WAITS and any(run.is_late for run in self.failures)
-
     def _has_spread(self) -> bool:
         """Tell whether a run went wrong in a way that says nothing of what comes after."""
-        return any(
-            PROPERTY_OF[p.flaw] not in SEPARATE
-            for run in self.failures
-            if not run.is_late
-            for p in run.problems
-        )
+        return any(PROPERTY_OF[p.flaw] not in SEPARATE for run in self.failures for p in run.problems)
 
 
 def shown_in(runs: Iterable[Run]) -> set[tuple[Flaw, int]]:

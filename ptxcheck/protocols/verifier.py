@@ -13,7 +13,6 @@ from ..verdict import Reason
 from .actions import Protocol
 from .all_sizes import AllSizes, OtherDecisionError, Path, SizePlan, size_of
 from .budget import Budget
-from .bystanders import of_order
 from .certainty import Certainty
 from .equations import contradicting
 from .example_search import ExampleSearch
@@ -45,7 +44,6 @@ _EFFORT = 600
 _MOST_RUNS = 96
 _MOST_BEGINNINGS = 4
 """Most runs that are made again up to where they may be impossible."""
-_NO_WORK = "not certain: seen only where a size is empty, or a CTA has no work"
 
 
 class Verifier:
@@ -89,8 +87,6 @@ class Verifier:
         self._wraps = False
         """Some decision was not on one symbol against a number, where wrap-around does not matter."""
         self._made = PlansMade()
-        self._late: Run | None = None
-        """What goes wrong for warps that only wait."""
         self._beginnings = _MOST_BEGINNINGS
         """Runs that are still made up to where they may be impossible."""
 
@@ -116,8 +112,6 @@ class Verifier:
         self._conditions.note_open()
         self._note_equations()
         self._elect_others()
-        if self._late is not None:
-            result.failures.append(self._late)
         return result
 
     def probe(self, rounds: Rounds | None = None) -> int:
@@ -292,8 +286,6 @@ class Verifier:
             self._conditions.note_excused(attempt)
         elif all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in outcome.problems):
             self._conditions.note_in_order(attempt)
-        if attempt.late is not None and not excused:
-            self._note_late(attempt, granted)
         if outcome.problems and not excused:
             self._note_problems(attempt, granted)
 
@@ -309,23 +301,6 @@ class Verifier:
         if (why or not sure) and not isinstance(plan, SizePlan) and decides_by_shared(attempt.path):
             self._note_beginning(plan, outcome)
         self._note_failure(attempt, why, sure, is_reached=reached)
-
-    def _note_late(self, attempt: Attempt, granted: Sequence[Assumption]) -> None:
-        """Keep what goes wrong for warps that only wait: one run, and rather one that is certain."""
-        late, kept = attempt.late, self._late
-        if late is None or (kept is not None and kept.sure and not kept.doubt):
-            return
-        plan, problems = attempt.plan, of_order(late.outcome.problems)
-        whole = Attempt(plan, attempt.traces, late.protocol, replace(late.outcome, problems=problems))
-        has_work = self._conditions.has_work(attempt)
-        why = self._certainty.doubt(attempt.path, problems) if has_work else _NO_WORK
-        sure = self._certainty.sure(whole, granted)
-        if kept is None or (sure and not why):
-            numbers = {} if why else {**plan.preset, **inputs_with(attempt.path, self._oracle)}
-            self._late = Run(
-                plan.rounds.inner, late.protocol, attempt.traces, problems, why, sure, tuple(numbers.items()),
-                is_late=True,
-            )  # fmt: skip
 
     def _note_beginning(self, plan: Plan, whole: Outcome) -> None:
         """Look for what goes wrong in a run, or in others that begin like it, before it may be impossible."""
@@ -388,7 +363,6 @@ class Verifier:
             if reason not in result.memory_doubts:
                 result.memory_doubts.append(reason)
         result.provisos.update(outcome.provisos)
-        self._tolerances.note_strict(outcome)
 
     def _note_failure(
         self, attempt: Attempt, doubt: str, sure: tuple[Problem, ...], *, is_reached: bool = False
@@ -436,10 +410,16 @@ class Verifier:
 
     def _keep_strict(self, attempt: Attempt) -> None:
         """Keep a run that shows something strict which no earlier one has shown."""
+        self._keep_strict_of(attempt, attempt.protocol, attempt.outcome.strict)
+        if attempt.late is not None:
+            self._keep_strict_of(attempt, attempt.late.protocol, attempt.late.problems)
+
+    def _keep_strict_of(self, attempt: Attempt, protocol: Protocol, problems: Iterable[Problem]) -> None:
+        self._tolerances.note_strict(problems)
         known = shown_in(self._result.strict)
-        fresh = tuple(p for p in attempt.outcome.strict if (p.flaw, p.point) not in known)
+        fresh = tuple(p for p in problems if (p.flaw, p.point) not in known)
         if fresh:
-            self._result.strict.append(Run(attempt.plan.rounds.inner, attempt.protocol, (), fresh))
+            self._result.strict.append(Run(attempt.plan.rounds.inner, protocol, (), fresh))
 
     def _keep_sample(self, attempt: Attempt) -> None:
         kept = self._result.sample

@@ -114,10 +114,24 @@ def stores_before_copies(cfg: Cfg, facts: Facts) -> Iterator[tuple[int, frozense
             guard is not None and not _is_by_thread(cfg, facts, facts.name(point, guard.register))
         ):
             continue
-        before = range(cfg.block_at(point).start, point)
+        before = (each for points in _ranges_before(cfg, facts, point) for each in points)
         stores = frozenset(each for each in before if Trait.STORE in cfg.instructions[each].operation.traits)
         if stores:
             yield point, stores
+
+
+def _ranges_before(cfg: Cfg, facts: Facts, point: int) -> Iterator[range]:
+    """Yield points from which one thread or another always comes to a point: of its block, and of those in front."""
+    block = cfg.graph.block_of[point]
+    yield range(cfg.blocks[block].start, point)
+    while len(entering := cfg.edges_into(block)) == 1:
+        block = entering[0].source
+        if len(cfg.graph.outgoing[block]) > 1:
+            branch = cfg.blocks[block].last
+            guard = cfg.instructions[branch].guard
+            if guard is None or not _is_by_thread(cfg, facts, facts.name(branch, guard.register)):
+                return
+        yield range(cfg.blocks[block].start, cfg.blocks[block].last + 1)
 
 
 def _is_by_thread(cfg: Cfg, facts: Facts, name: Name) -> bool:
@@ -130,9 +144,12 @@ def _is_by_thread(cfg: Cfg, facts: Facts, name: Name) -> bool:
         if each.site < 0:
             return False
         instruction = cfg.instructions[each.site]
-        if not instruction.operation.traits <= _COMPUTING or instruction.guard is not None:
+        if not instruction.operation.traits <= _COMPUTING:
             return False
-        behind = {facts.name(each.site, register) for register in instruction.reads()}
+        read = set(instruction.reads())
+        if instruction.guard is not None:  # without it, the register keeps what it had
+            read |= {instruction.guard.register, *instruction.writes()}
+        behind = {facts.name(each.site, register) for register in read}
         waiting.extend(behind - seen)
         seen |= behind
     return True

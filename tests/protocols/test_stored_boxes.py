@@ -35,6 +35,16 @@ setp.lt.u32 %p4, %r9, 5; setp.eq.u32 %p6, %r8, 0; or.pred %p4, %p4, %p6; and.pre
 cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
 """
 """The same, of the second warp where the host wants it."""
+AROUND = """
+mov.u32 %r12, 0; elect.sync %r5|%p2, -1; @%p2 mov.u32 %r12, 1;
+setp.eq.u32 %p3, %r12, 0; setp.ge.u32 %p1, %r1, 32; or.pred %p3, %p3, %p1; {more}
+@%p3 bra BEHIND;
+{fence} cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd1, {{%r6}}], [%r3];
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+BEHIND:
+"""
+"""The first warp's lane is chosen by a branch, as CUDA has it, behind a register that it sets."""
+IF_WANTED = "setp.ge.u32 %p4, %r9, 5; or.pred %p3, %p3, %p4;"
 IN_WARP = "bar.warp.sync -1;"
 IN_CTA = "bar.sync 0;"
 
@@ -55,6 +65,10 @@ def slots(body: str) -> VerdictKind:
         + IN_CTA
         + "fence.proxy.async.shared::cta;"
         + COPY,
+        FILLS + IN_WARP + AROUND.format(more="", fence=""),
+        FILLS.replace("fence.proxy.async.shared::cta;", "")
+        + IN_CTA
+        + AROUND.format(more="", fence="fence.proxy.async.shared::cta;"),
     ],
 )
 def test_what_is_stored_for_a_copy_is_read_by_it(body: str) -> None:
@@ -83,6 +97,7 @@ def test_the_verdict_says_how_it_is_known() -> None:
         FILLS + IN_CTA + COPY,
         FILLS + IN_CTA + COPY + IN_CTA + FILLS + IN_CTA + COPY,
         FILLS + IN_WARP + OWN,
+        FILLS + IN_CTA + AROUND.format(more="", fence=""),
     ],
 )
 def test_copies_behind_all_that_is_stored_hold(body: str) -> None:
@@ -98,6 +113,13 @@ def test_copies_behind_all_that_is_stored_hold(body: str) -> None:
         FILLS + IN_WARP + COPY + "add.u32 %r11, %r4, %r9; @!%p1 ld.shared.u32 %r10, [%r11];",
         # Another copy reads it, in runs that the host chooses.
         FILLS + IN_WARP + OWN_IF_WANTED,
+        # The host chooses whether it is copied at all.
+        FILLS + IN_WARP + AROUND.format(more=IF_WANTED, fence=""),
+        # A branch on what was read leads around the copy.
+        FILLS
+        + IN_WARP
+        + "ld.global.u32 %r13, [%rd1]; setp.eq.u32 %p5, %r13, 0; @%p5 bra BEHIND;"
+        + AROUND.format(more="", fence=""),
     ],
 )
 def test_what_is_stored_for_others_stays_open(body: str) -> None:

@@ -10,9 +10,11 @@ one. Reads that the schedule does not come to say nothing.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from heapq import merge
 
 from ..cfg.cfg import Cfg
 from ..isa.modifier import Mod
@@ -28,6 +30,9 @@ Path = Sequence[tuple[Condition, bool]]
 _Write = tuple[int, int] | None
 """CTA and event of an answer; None for what shared memory held at first. Copies for all CTAs are one answer."""
 _Name = tuple[_Write, tuple[object, ...]]
+_PAGE = 256
+"""Bytes of shared memory whose writes are looked through together."""
+_MOST_PAGES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,10 @@ class _Reading:
     requests: AbstractSet[int]
     writes: list[tuple[Span, _Write]] = field(default_factory=list)
     """Newest last. Writes that are no answers are (-1, -1)."""
+    places: dict[tuple[int, int], list[int]] = field(default_factory=lambda: defaultdict(list))
+    """Which of them may reach each page of the shared memory of a CTA."""
+    anywhere: list[int] = field(default_factory=list)
+    """Those of which that is not known, or that may reach many pages."""
     names: dict[Atom, _Name] = field(default_factory=dict)
 
     def enter(self, strand: Strand, index: int, action: Access | Transfer) -> None:
@@ -112,10 +121,21 @@ class _Reading:
                 if self.names.setdefault(atom, name) != name:
                     raise _UnknownError
         answer = isinstance(action, Transfer) and action.point in self.requests
-        self.writes += [(span, (strand.cta, event) if answer else (-1, -1)) for span in action.writes]
+        for span in action.writes:
+            pages = _pages(span)
+            for at in [self.anywhere] if pages is None else [self.places[page] for page in pages]:
+                at.append(len(self.writes))
+            self.writes.append((span, (strand.cta, event) if answer else (-1, -1)))
 
     def _last_write(self, read: Span) -> _Write:
-        for written, write in reversed(self.writes):
+        pages = _pages(read)
+        found = (
+            [range(len(self.writes))]
+            if pages is None
+            else [self.anywhere, *map(self.places.__getitem__, pages)]
+        )
+        for number in merge(*map(reversed, found), reverse=True):
+            written, write = self.writes[number]
             if not written.may_meet(read):
                 continue
             unknown = read.start < 0 or written.start < 0 or not written.exact
@@ -128,6 +148,15 @@ class _Reading:
         """Return one symbol for all that stand for the same bytes of one answer."""
         chosen: dict[_Name, Atom] = {}
         return {atom: chosen.setdefault(name, atom) for atom, name in self.names.items()}
+
+
+def _pages(span: Span) -> list[tuple[int, int]] | None:
+    """Return the pages that some bytes may be in, None when there are many or they are not known."""
+    first = span.start // _PAGE
+    end = span.start + max(span.size, span.reach, 1)
+    if span.start < 0 or end > (first + _MOST_PAGES) * _PAGE:
+        return None
+    return [(span.cta, page) for page in range(first, (end - 1) // _PAGE + 1)]
 
 
 def _place(atom: Atom) -> tuple[object, ...]:

@@ -4,6 +4,8 @@ Checks: test and try waits whose result no instruction reads.
 Why: neither form blocks until the phase is complete; `try_wait` gives up after a time limit. Only the
 result says whether the phase is over, so the wait must be repeated until it is true.
 Source: PTX ISA 9.7.14.16.19.
+Only possible where other waits on the same mbarrier are read, or may be on the same: one may look ahead to a round that
+does not come, as compilers leave it behind in what remains of an unrolled loop.
 Not checked: results that are read but do not decide whether the wait is repeated.
 """
 
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..finding import Severity
+from ..finding import Confidence, Severity
 from ..protocols.thread.barriers import Role
 from ..view import KernelView
 from .rule import Hit, Rule
@@ -68,9 +70,16 @@ WAIT:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for use in view.barriers.having(Role.WAIT):
+    waits = list(view.barriers.having(Role.WAIT))
+    read = [use.place for use in waits if use.place is not None and view.facts.uses(use.point)]
+    for use in waits:
         if not view.facts.uses(use.point):
-            yield Hit(use.point, "the result of this wait is never read, so the thread does not wait")
+            looks_ahead = use.place is not None and any(map(use.may_be, read))
+            yield Hit(
+                use.point,
+                "the result of this wait is never read, so the thread does not wait",
+                confidence=Confidence.POSSIBLE if looks_ahead else Confidence.PROVED,
+            )
 
 
 RULE = Rule(

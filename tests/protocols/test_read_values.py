@@ -133,3 +133,14 @@ def test_a_loop_that_asks_for_work(readers: int, kind: VerdictKind) -> None:
     result = verify(build(function), function, module, from_directives(function))
     found = {verdict.property: verdict.kind for verdict in result.verdicts()}
     assert found[Property.DEADLOCK_FREEDOM] is kind
+
+
+@pytest.mark.parametrize(
+    ("start", "size", "reach", "is_known"),
+    [(4096, 16, 0, True), (0, 16, 48, True), (0, 16, 80, False), (0, 0, 1 << 20, False), (-1, 16, 0, False)],
+)
+def test_what_may_have_been_written_over_an_answer(start: int, size: int, reach: int, is_known: bool) -> None:
+    other = Access(STORE, writes=(Span(0, start, size, exact=not reach, reach=reach),))
+    over = Access(STORE, writes=(Span(1, 0, 1 << 20),))
+    order = [(0, 0), (0, 1), (0, 2), (0, 3)]
+    assert can_read(order, decided((0, True)), (ASKED, other, over, READ)) is is_known

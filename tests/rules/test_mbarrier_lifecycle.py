@@ -225,3 +225,16 @@ def test_a_single_thread_may_do_what_many_may_not() -> None:
 def test_whose_memory(rank: str, cluster: str, rules: list[str]) -> None:
     body = f"{rank}\nmapa.shared::cluster.u32 %r3, mem, %r2;\nld.shared.u32 %r4, [%r3];"
     assert fired(body, cluster=cluster) == rules
+
+
+WAIT = "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p1, [mem], 0;\n@!%p1 bra WAIT;\n"
+UNREAD = "mbarrier.try_wait.parity.shared::cta.b64 %p2, [mem+{at}], 1;\n"
+
+
+def test_a_look_ahead_that_nobody_reads_is_possible() -> None:
+    arrive = INIT + "mbarrier.arrive.shared::cta.b64 _, [mem];\n"
+    looks_ahead = arrive + WAIT + UNREAD.format(at=0)
+    assert "MB011" not in fired(looks_ahead)
+    assert "MB011" in fired(looks_ahead, possible=True)
+    assert "MB011" in fired(arrive + UNREAD.format(at=0))
+    assert "MB011" in fired(arrive + WAIT + UNREAD.format(at=8))

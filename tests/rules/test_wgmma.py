@@ -54,6 +54,16 @@ CASES = {
         f"setp.eq.u32 %p2, %r1, 0;\n@%p2 bra $skip;\n{FENCE}$skip:\n{MMA} // expect: WG001\n"
         f"{COMMIT}{wait(0)}",
     ),
+    "WG001 no way around the fence": (
+        "WG001",
+        f"setp.gt.s32 %p2, %r1, 0;\n@!%p2 bra $skip;\n{FENCE}{ROUND}$skip:\n"
+        f"setp.lt.s32 %p3, %r1, 2;\n@%p3 bra $none;\n{ROUND}$none:\n{wait(0)}",
+    ),
+    "WG001 a way around the fence with negative numbers": (
+        "WG001",
+        f"setp.gt.s32 %p2, %r1, 0;\n@!%p2 bra $skip;\n{FENCE}{ROUND}$skip:\n"
+        f"setp.lt.s32 %p3, %r1, -2;\n@%p3 bra $none;\n{MMA} // expect: WG001\n{COMMIT}$none:\n{wait(0)}",
+    ),
     "WG001 fence in a loop": ("WG001", loop(FENCE + ROUND + wait(0))),
     "WG001 read of the result": ("WG001", FENCE + ROUND + wait(0) + STORE + "\n" + ROUND),
     "WG001 written in the loop": (

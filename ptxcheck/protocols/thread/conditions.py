@@ -266,6 +266,8 @@ class Conditions:
         if value is not None and value.linear is not None and value.linear.terms:
             yield _normal(value, relation, number, signed)
             yield _outcome(value, relation, number, signed)
+            if signed or relation is Relation.EQ:
+                yield _ordered(value, relation, number)
         if depth:
             yield from self._chosen(name, relation, number, signed, depth)
             yield from self._united(name, relation, number, depth)
@@ -350,6 +352,17 @@ def _outcome(value: Value, relation: Relation, number: int, signed: bool) -> Com
     kind = "==" if relation in (Relation.EQ, Relation.NE) else "s<" if signed else "<"
     test = Atom(AtomKind.SPECIAL, f"{kind} {number & (1 << value.width) - 1}")
     return Comparison(Linear((*form.terms, (test, 1)), form.constant), Relation.EQ, int(truth), False, 1)
+
+
+def _ordered(value: Value, relation: Relation, number: int) -> Comparison:
+    """Return a signed comparison as one of numbers that are moved up by half of what there are.
+
+    `x <= 0` leaves the numbers below 2^31 and above in two intervals, and these in one.
+    """
+    form = value.linear
+    assert form is not None
+    key = Linear((*form.terms, (Atom(AtomKind.SPECIAL, "signed"), 1)), form.constant)
+    return Comparison(key, relation, number + (1 << value.width - 1), False, value.width)
 
 
 def _opposite(guard: Guard) -> Guard:

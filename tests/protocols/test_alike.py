@@ -6,6 +6,8 @@ from functools import cache
 
 import pytest
 
+from ptxcheck.protocols.machine.alike import alike
+from ptxcheck.protocols.machine.symbol import Atom, Condition, Form
 from ptxcheck.protocols.verification import Verification
 from ptxcheck.verdict import Property, VerdictKind
 
@@ -142,3 +144,13 @@ def test_a_start_that_is_one_tile_too_late_is_wrong_with_one_number_too(length: 
 @pytest.mark.parametrize("up", [False, True])
 def test_what_is_not_computed_alike_may_be_any_number(up: bool) -> None:
     assert kind(started(shift=5, up=up), Property.DEADLOCK_FREEDOM) is VerdictKind.VIOLATED
+
+
+def test_what_is_nested_many_times_over_is_no_exponential() -> None:
+    """Each of 80 products has the one before it twice."""
+    one, other = (Atom(("param", name, 0, 4)) for name in "ab")
+    asked, value = Atom(("sar", other, 6, 32)), Atom(("sar", one, 6, 32))
+    path = [(Condition("lt", Form(((asked, 1),)), 5), True)]
+    for _ in range(80):
+        value = Atom(("mul", value, value))
+    assert list(alike(path, Form(((value, 1),)), one)) == [other]

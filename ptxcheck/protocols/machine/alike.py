@@ -15,6 +15,8 @@ from .resolve import leaves
 from .symbol import Atom, Condition, Form
 
 _Shape: TypeAlias = object
+_DEEPEST = 8
+"""What is nested deeper is compared with nothing: it has parts that are."""
 
 
 def alike(path: Iterable[tuple[Condition, bool]], value: Form, name: Atom) -> Iterator[Atom]:
@@ -25,7 +27,7 @@ def alike(path: Iterable[tuple[Condition, bool]], value: Form, name: Atom) -> It
     found: set[Atom] = set()
     for condition, _ in path if computed else ():
         for part, _ in condition.form.terms:
-            other = _only_leaf(part)
+            other = _only_leaf(part) if part.nesting <= _DEEPEST else None
             if (
                 other is not None
                 and other not in found
@@ -45,12 +47,14 @@ def _only_leaf(part: Atom) -> Atom | None:
 def _shapes(value: Form, name: Atom) -> Iterator[_Shape]:
     """Yield what a value computes of one symbol alone, but for the symbol itself."""
     waiting: list[object] = [part for part, _ in value.terms]
+    seen: set[Atom] = set()
     while waiting:
         part = waiting.pop()
         if isinstance(part, Atom):
-            if part == name or not part.marks & name.mark:
+            if part == name or part in seen or not part.marks & name.mark:
                 continue
-            if _only_leaf(part) == name:
+            seen.add(part)
+            if part.nesting <= _DEEPEST and _only_leaf(part) == name:
                 yield _shape(part, name)
             waiting.extend(part.inner)
         elif isinstance(part, tuple):

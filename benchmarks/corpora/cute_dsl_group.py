@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from .compiled import KEEP_FREE_MB, REPOSITORY, record
 from .environments import ensure, packages
 from .process import run
 from .store import Cache, Row
 
 GROUP = "cute_dsl"
 COMPILE_TIMEOUT = 600.0
-KEEP_FREE_MB = 4 * 1024
-REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLES = "flashinfer/data/cutlass/examples/python/CuTeDSL"
 """CUTLASS' examples of the DSL; FlashInfer's wheel has them, the wheel of CUTLASS has not."""
 
@@ -56,24 +55,14 @@ def _build_one(cache: Cache, worker: list[str | Path], unit: Unit, examples: Pat
         env={"CUTE_DSL_EXAMPLES": str(examples)},
     )
     built = ran.ok and output.is_file()
-    row = Row(
+    return record(
+        cache,
+        ran,
         group=GROUP,
         name=unit.name,
         target=unit.target,
+        digest=unit.digest,
         built=built,
         how=f"cute.compile of {unit.case} for {unit.target}",
         tool="cute-dsl",
-        bytes=output.stat().st_size if built else 0,
-        seconds=ran.seconds,
-        peak_mb=ran.peak_mb,
-        message="" if built else _cause(ran.message, ran.output),
-        digest=unit.digest,
     )
-    cache.record(row)
-    return row
-
-
-def _cause(message: str, output: str) -> str:
-    """The last error line first, then the whole message."""
-    lines = [line for line in output.splitlines() if "Error" in line]
-    return f"{lines[-1]}\n{message}" if lines else message

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from .compiled import KEEP_FREE_MB, REPOSITORY
 from .environments import ensure
 from .process import Ran, run
 from .store import Cache, Row
@@ -15,8 +16,6 @@ from .toolchain import build_unit
 
 GROUP = "tilelang"
 LOWER_TIMEOUT = 300.0
-KEEP_FREE_MB = 4 * 1024
-REPOSITORY = Path(__file__).resolve().parents[2]
 FLAGS = ("-std=c++20", "-O3", "-w", "-DENABLE_BF16")
 """What TileLang gives nvcc itself, and no warnings from its headers."""
 

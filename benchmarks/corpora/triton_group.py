@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from .compiled import KEEP_FREE_MB, REPOSITORY, record
 from .environments import ensure
 from .process import run
 from .store import BESIDE, Cache, Row
@@ -16,8 +17,6 @@ from .toolchain import main_toolchain
 GROUP = "triton"
 MODULES = ("triton_kernels", "gluon_kernels")
 COMPILE_TIMEOUT = 300.0
-KEEP_FREE_MB = 4 * 1024
-REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,24 +87,14 @@ def _build_one(cache: Cache, python: Path, unit: Unit, version: int) -> Row:
         if built and made.is_file():
             made.replace(output.with_suffix(kind))
         made.unlink(missing_ok=True)
-    row = Row(
+    return record(
+        cache,
+        ran,
         group=GROUP,
         name=unit.name,
         target=unit.target,
+        digest=unit.digest,
         built=built,
         how=f"triton.compile of {unit.module}.{unit.case} for {unit.capability}, PTX version {version}",
         tool="triton",
-        bytes=output.stat().st_size if built else 0,
-        seconds=ran.seconds,
-        peak_mb=ran.peak_mb,
-        message="" if built else _cause(ran.message, ran.output),
-        digest=unit.digest,
     )
-    cache.record(row)
-    return row
-
-
-def _cause(message: str, output: str) -> str:
-    """The last error line first, then the whole message."""
-    lines = [line for line in output.splitlines() if "error" in line.lower()]
-    return f"{lines[-1]}\n{message}" if lines else message

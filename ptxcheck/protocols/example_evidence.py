@@ -2,8 +2,8 @@
 
 Where roles read how much there is to do from tables, or count it by loops that are not followed, the numbers may have
 to agree in a way that the host alone knows, as lengths do with offsets. With others a right kernel goes wrong. What
-goes wrong has nothing to do with that where it does so by the same steps with all numbers, or where a run is in order
-whose numbers all differ, though its threads take the same sides of all branches.
+goes wrong has nothing to do with that where strands have come to the same at its barrier with all numbers, or where a
+run is in order whose numbers all differ, though its threads take the same sides of all branches.
 """
 
 from __future__ import annotations

@@ -157,7 +157,11 @@ class Cfg:
 
     def ends(self, block: int) -> bool:
         """Tell whether any path leads from a block to the virtual exit, traps included."""
-        return block == self.exit or bool(self._reachable[block] >> self.exit & 1)
+        return self.leads_to(block, self.exit)
+
+    def leads_to(self, block: int, other: int) -> bool:
+        """Tell whether a block is another one, or any path leads from it there."""
+        return block == other or bool(self._reachable[block] >> other & 1)
 
     def loop_of(self, point: int) -> Loop | None:
         """Return the innermost natural loop around a point."""

@@ -80,16 +80,16 @@ def _skips_rounds_from_place(cfg: Cfg, point: int, *, is_taken: bool) -> bool:
     return any(
         cfg.dominators.dominates(through, loop.header)
         and block not in loop.blocks
-        and _leads_to(cfg, around, _reached(cfg, loop.header))
+        and _rejoins(cfg, around, loop.header)
         and any(_is_by_place(cfg, inside) for inside, _ in loop.exits)
         for loop in cfg.loops
     )
 
 
-def _leads_to(cfg: Cfg, block: int, blocks: AbstractSet[int]) -> bool:
-    """Tell whether a block is one of some, or only sets registers on the way to one."""
+def _rejoins(cfg: Cfg, block: int, header: int) -> bool:
+    """Tell whether a block is where a loop leads to, or only sets registers on the way there."""
     seen = set[int]()
-    while block not in blocks and block not in seen and block != cfg.exit:
+    while not cfg.leads_to(header, block) and block not in seen and block != cfg.exit:
         seen.add(block)
         *others, last = (cfg.instructions[point] for point in cfg.blocks[block].points)
         onward = cfg.graph.outgoing[block]
@@ -98,7 +98,7 @@ def _leads_to(cfg: Cfg, block: int, blocks: AbstractSet[int]) -> bool:
         ):
             return False
         block = onward[0].target
-    return block in blocks
+    return cfg.leads_to(header, block)
 
 
 def _sets_register(instruction: Instruction) -> bool:
@@ -107,18 +107,6 @@ def _sets_register(instruction: Instruction) -> bool:
 
 def _is_branch(instruction: Instruction) -> bool:
     return instruction.operation.op is Op.BRA
-
-
-def _reached(cfg: Cfg, start: int) -> AbstractSet[int]:
-    seen, waiting = {start}, [start]
-    while waiting:
-        block = waiting.pop()
-        fresh = (
-            {edge.target for edge in cfg.graph.outgoing[block]} - seen if block != cfg.exit else set[int]()
-        )
-        seen |= fresh
-        waiting.extend(fresh)
-    return seen
 
 
 def _is_by_place(cfg: Cfg, block: int) -> bool:

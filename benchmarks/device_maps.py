@@ -25,11 +25,12 @@ from ptxcheck.rules import RULES
 from ptxcheck.source import Source
 
 from .corpora import triton_group
+from .corpora.compiled import REPOSITORY
 from .corpora.environments import ensure
 from .corpora.process import run
 from .corpora.store import Cache, default_root
 from .corpora.toolchain import main_toolchain
-from .corpora.triton_group import COMPILE_TIMEOUT, MODULES, REPOSITORY
+from .corpora.triton_group import COMPILE_TIMEOUT, MODULES
 
 _REPLACE = re.compile(r"tensormap\.replace\.tile\.(\w+)\.")
 _PROPERTIES = "descriptor-"

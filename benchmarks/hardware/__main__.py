@@ -1,6 +1,7 @@
 """Run kernels and mutants on a GPU and set the outcome beside the verdict.
 
 python -m benchmarks.hardware prepare FOLDER [--mutants 80]     needs nvcc, no GPU
+python -m benchmarks.hardware prepare FOLDER --triton           Triton's kernels of the corpora; needs Triton
 python -m benchmarks.hardware judge FOLDER [--jobs 2]           what the checker says of each; goes on
 python -m benchmarks.hardware run FOLDER --out RESULTS.jsonl    needs a GPU and cuda-python
 python -m benchmarks.hardware table FOLDER                      reads results.jsonl and judged.jsonl
@@ -37,6 +38,7 @@ def main() -> int:
         "--mutants", type=int, default=80, help="at most so many a kernel, spread over operators"
     )
     prepare.add_argument("--perturbations", type=int, default=2)
+    prepare.add_argument("--triton", action="store_true", help="Triton's kernels of the corpora instead")
     more = steps.add_parser("prepare-more")
     more.add_argument("folder", type=Path)
     more.add_argument("out", type=Path)
@@ -57,12 +59,13 @@ def main() -> int:
     if arguments.step in _TRIAL_STEPS:
         print(_TRIAL_STEPS[arguments.step](arguments))
     elif arguments.step == "prepare":
-        from .prepare import prepare_all
+        from .prepare import prepare_all, prepare_triton
 
-        print(
-            prepare_all(arguments.folder, _ROOT, arguments.mutants, arguments.perturbations),
-            "entries",
-        )
+        how = arguments.mutants, arguments.perturbations
+        if arguments.triton:
+            print(prepare_triton(arguments.folder, *how), "entries")
+        else:
+            print(prepare_all(arguments.folder, _ROOT, *how), "entries")
     elif arguments.step == "prepare-more":
         from .prepare import prepare_more
 

@@ -15,6 +15,7 @@ class Entry:
     name: str
     """`ring`, or `ring/17` for a mutant."""
     harness: str
+    """In the folder where it was written there as data, otherwise in the checkout."""
     operator: str
     """"" for the correct kernel."""
     description: str
@@ -44,6 +45,12 @@ class Result:
     runs: int
     perturbed: bool
     """True when only a delayed form showed it."""
+
+
+def harness_path(entry: Entry, folder: Path, root: Path) -> Path:
+    """Return where the harness of an entry is."""
+    written = folder / entry.harness
+    return written if written.exists() else root / entry.harness
 
 
 def write_manifest(folder: Path, entries: list[Entry]) -> None:

@@ -6,7 +6,7 @@ import random
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.mutation.operators import Mutant, mutants
@@ -15,9 +15,10 @@ from ptxcheck.parser import parse_module
 from ptxcheck.repair.harness import load_harness
 from ptxcheck.repair.outcome import Outcome
 from ptxcheck.repair.perturb import perturb
+from ptxcheck.repair.prepared import prepare
 from ptxcheck.source import Source
 
-from .entries import Entry, read_judged, read_manifest, read_results, write_manifest
+from .entries import Entry, harness_path, read_judged, read_manifest, read_results, write_manifest
 
 _ARCH = "sm_90a"
 _LATER = 1000
@@ -31,7 +32,25 @@ def prepare_all(folder: Path, root: Path, limit: int, perturbations: int) -> int
     entries: list[Entry] = []
     for path in sorted((root / "corpus" / "runnable").iterdir()):
         if path.suffix in (".toml", ".py"):
-            entries += _entries(path, folder, root, limit, perturbations)
+            harness = load_harness(path)
+            subject = _Subject(
+                path.stem, str(path.relative_to(root)), harness.kernel, compile_ptx(harness.source)
+            )
+            entries += subject.entries(folder, limit, perturbations)
+    write_manifest(folder, entries)
+    return len(entries)
+
+
+def prepare_triton(folder: Path, limit: int, perturbations: int) -> int:
+    """Fill a folder with Triton's kernels of the corpora, data and mutants; return the number of entries."""
+    from .triton_cases import harnesses
+
+    entries: list[Entry] = []
+    for name, harness in harnesses().items():
+        written = prepare(harness, folder / name)
+        text = written.with_suffix(".ptx").read_text(encoding="utf-8")
+        subject = _Subject(name, str(written.relative_to(folder)), harness.kernel, text)
+        entries += subject.entries(folder, limit, perturbations)
     write_manifest(folder, entries)
     return len(entries)
 
@@ -49,7 +68,7 @@ def prepare_more(folder: Path, out: Path, root: Path, seeds: int) -> int:
         if not known.findings and known.verdict != "violated":
             continue
         text = (folder / entry.image).read_text(encoding="utf-8")
-        kernel = load_harness(root / entry.harness).kernel
+        kernel = load_harness(harness_path(entry, folder, root)).kernel
         module = parse_module(Source(entry.name, text))
         _stored(out, entry.image, text)
         images = [
@@ -61,22 +80,29 @@ def prepare_more(folder: Path, out: Path, root: Path, seeds: int) -> int:
     return len(entries)
 
 
-def _entries(path: Path, folder: Path, root: Path, limit: int, perturbations: int) -> Iterable[Entry]:
-    harness = load_harness(path)
-    text = compile_ptx(harness.source)
-    variants = [("", "", text)]
-    for subject in subjects(Source(f"{path.stem}.ptx", text), harness.kernel):
-        for mutant in _spread(mutants(subject), limit):
-            variants.append(
-                (mutant.operator, f"{mutant.what}: line {mutant.line}: {mutant.statement}", mutant.text)
-            )
-    for number, (operator, description, changed) in enumerate(variants):
-        name = f"{path.stem}/{number}" if number else path.stem
-        images = [_stored(folder, f"{name.replace('/', '-')}.ptx", changed)]
-        for seed in range(perturbations):
-            delayed = perturb(parse_module(Source(name, changed)), harness.kernel, seed)
-            images.append(_stored(folder, f"{name.replace('/', '-')}.{seed}.ptx", delayed))
-        yield Entry(name, str(path.relative_to(root)), operator, description, images[0], tuple(images[1:]))
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A correct kernel and its text."""
+
+    name: str
+    harness: str
+    kernel: str
+    text: str
+
+    def entries(self, folder: Path, limit: int, perturbations: int) -> Iterable[Entry]:
+        """Write the kernel, its mutants and delayed forms of each; yield what they are."""
+        variants = [("", "", self.text)]
+        for subject in subjects(Source(f"{self.name}.ptx", self.text), self.kernel):
+            for mutant in _spread(mutants(subject), limit):
+                described = f"{mutant.what}: line {mutant.line}: {mutant.statement}"
+                variants.append((mutant.operator, described, mutant.text))
+        for number, (operator, description, changed) in enumerate(variants):
+            name = f"{self.name}/{number}" if number else self.name
+            images = [_stored(folder, f"{name.replace('/', '-')}.ptx", changed)]
+            for seed in range(perturbations):
+                delayed = perturb(parse_module(Source(name, changed)), self.kernel, seed)
+                images.append(_stored(folder, f"{name.replace('/', '-')}.{seed}.ptx", delayed))
+            yield Entry(name, self.harness, operator, description, images[0], tuple(images[1:]))
 
 
 def _spread(found: Iterable[Mutant], limit: int) -> list[Mutant]:

@@ -14,7 +14,7 @@ from ptxcheck.repair.device import Device
 from ptxcheck.repair.harness import load_harness
 from ptxcheck.repair.outcome import Environment, Outcome, RunResult
 
-from .entries import Entry, Result, read_manifest, read_results
+from .entries import Entry, Result, harness_path, read_manifest, read_results
 
 _REPEAT = 2
 _LIMIT_SECONDS = 2.0
@@ -23,19 +23,17 @@ _LIMIT_SECONDS = 2.0
 def run_all(folder: Path, out: Path, *, jobs: int, seconds: float, root: Path) -> tuple[int, int]:
     """Run what has no result yet until the time is up; return how many were run and how many are left."""
     done = {r.name for r in read_results(folder / "results.jsonl", out) if r.outcome != Outcome.BROKEN.value}
-    left: dict[str, list[Entry]] = {}
+    left: dict[Path, list[Entry]] = {}
     for entry in read_manifest(folder):
         if entry.name not in done:
-            left.setdefault(entry.harness, []).append(entry)
-    work: queue.SimpleQueue[tuple[str, Sequence[Entry]]] = queue.SimpleQueue()
+            left.setdefault(harness_path(entry, folder, root), []).append(entry)
+    work: queue.SimpleQueue[tuple[Path, Sequence[Entry]]] = queue.SimpleQueue()
     for harness, entries in sorted(left.items()):
         for start in range(0, len(entries), 16):
             work.put((harness, entries[start : start + 16]))
     deadline = time.monotonic() + seconds
     sink = _Sink(out)
-    threads = [
-        threading.Thread(target=_serve, args=(work, folder, root, deadline, sink)) for _ in range(jobs)
-    ]
+    threads = [threading.Thread(target=_serve, args=(work, folder, deadline, sink)) for _ in range(jobs)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -61,9 +59,8 @@ class _Sink:
 
 
 def _serve(
-    work: queue.SimpleQueue[tuple[str, Sequence[Entry]]],
+    work: queue.SimpleQueue[tuple[Path, Sequence[Entry]]],
     folder: Path,
-    root: Path,
     deadline: float,
     sink: _Sink,
 ) -> None:
@@ -72,8 +69,8 @@ def _serve(
             harness, entries = work.get_nowait()
         except queue.Empty:
             return
-        cases = range(len(load_harness(root / harness).cases))
-        with Device(root / harness, limit_seconds=_LIMIT_SECONDS) as device:
+        cases = range(len(load_harness(harness).cases))
+        with Device(harness, limit_seconds=_LIMIT_SECONDS) as device:
             for entry in entries:
                 if time.monotonic() > deadline:
                     return

@@ -60,6 +60,8 @@ class TensorDescriptor:
 
     array: Array = field(repr=False)
     block_shape: Sequence[int]
+    layout: Any = None
+    """For Gluon: the layout in shared memory, `gl.NVMMASharedLayout`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,7 +425,8 @@ def _descriptor_type(name: str, value: Given) -> str:
         raise HarnessError(
             f"{name!r}: a block of shape {block} is not one of a row-major array {value.array.shape}"
         )
-    return f"tensordesc<{_type_name(name, value.array)}[{', '.join(map(str, block))}]>"
+    layout = "" if value.layout is None else f",{value.layout!r}"
+    return f"tensordesc<{_type_name(name, value.array)}[{', '.join(map(str, block))}]{layout}>"
 
 
 def _parameter_sizes(kind: str) -> list[int]:
@@ -434,7 +437,7 @@ def _parameter_sizes(kind: str) -> list[int]:
     if kind == "constexpr":
         return []
     if kind.startswith("tensordesc"):
-        rank = kind.count(",") + 1
+        rank = kind.partition("]")[0].count(",") + 1
         return [_MAP_BYTES, *[4] * rank, *[8] * rank]
     return [8 if kind.startswith("*") else _scalar_dtype(kind).itemsize]
 

@@ -259,15 +259,57 @@ def tiles(a, b, c, K, SIZE: tl.constexpr, ROLES: tl.constexpr):
     rows = tl.arange(0, SIZE)
     tl.store(c + rows[:, None] * SIZE + rows[None, :], sums)
 """
+_GLUON = """
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia.hopper import mbarrier, tma
+
+@gluon.jit
+def copy_tile(x, y):
+    tile = gl.allocate_shared_memory(x.dtype, x.block_type.shape, x.layout)
+    full = mbarrier.allocate_mbarrier()
+    mbarrier.init(full, count=1)
+    mbarrier.expect(full, x.nbytes_per_cta)
+    tma.async_load(x, [0, 0], full, tile)
+    mbarrier.wait(full, 0)
+    tma.async_store(y, [0, 0], tile)
+    tma.store_wait(0)
+"""
 
 
 @pytest.fixture
 def functions(tmp_path: Path, cache: Path) -> Mapping[str, Any]:
-    path = tmp_path / "functions.py"
-    path.write_text(_FUNCTIONS)
+    return _defined(_FUNCTIONS, tmp_path)
+
+
+def _defined(text: str, folder: Path) -> Mapping[str, Any]:
+    path = folder / "functions.py"
+    path.write_text(text)
     names: dict[str, Any] = {"__file__": str(path), "__name__": "functions"}
-    exec(compile(_FUNCTIONS, str(path), "exec"), names)
+    exec(compile(text, str(path), "exec"), names)
     return names
+
+
+@needs_triton
+@pytest.mark.parametrize(("bytes_a_row", "swizzle"), [(128, 3), (64, 2), (32, 1)])
+def test_descriptors_of_gluon_have_a_layout(
+    cache: Path, tmp_path: Path, bytes_a_row: int, swizzle: int
+) -> None:
+    names = _defined(_GLUON, tmp_path)
+    layout = names["gl"].NVMMASharedLayout(bytes_a_row, 16, 2)
+    x, y = np.ones((64, 64), np.float16), np.zeros((64, 64), np.float16)
+    harness = TritonHarness(
+        names["copy_tile"],
+        [{}],
+        lambda case: {"x": TensorDescriptor(x, [64, 64], layout), "y": TensorDescriptor(y, [64, 64], layout)},
+        (1,),
+        lambda before: {"y": before["x"]},
+    )
+    plan = harness.plan({})
+    map_of_x = plan.arguments["x"]
+    assert isinstance(map_of_x, MapArgument)
+    assert (map_of_x.fields["box"], map_of_x.fields["swizzle"]) == ([bytes_a_row // 2, 64], swizzle)
+    assert plan.arguments["y.stride0"] == 64
 
 
 def _scale(functions: Mapping[str, Any], **numbers: Any) -> TritonHarness:

@@ -1,0 +1,170 @@
+"""Triton's and Gluon's kernels of the corpora with arguments, so that they and their mutants run on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.corpora import gluon_kernels, triton_kernels
+from ptxcheck.repair.harness import Array, Case
+from ptxcheck.repair.triton_harness import Given, TensorDescriptor, TritonHarness
+
+_DRIVERS = {"ptx_version": 86}
+"""The PTX that drivers of CUDA 12.7 and later take."""
+_MANY_PROGRAMS = 4
+"""Of a persistent kernel: fewer than tiles, so that programs turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """A product of half-precision matrices of small integers, so that the sums are exact; B is given transposed."""
+
+    tile: tuple[int, int, int]
+    """M, N, K."""
+    layout: Any = None
+
+    def arguments(self, case: Case, names: tuple[str, ...]) -> Mapping[str, Given]:
+        m, n, k = (case[name] for name in "mnk")
+        generator = np.random.default_rng(1)
+        a = generator.integers(-2, 3, (m, k)).astype(np.float16)
+        b = generator.integers(-2, 3, (n, k)).astype(np.float16)
+        tile_m, tile_n, tile_k = self.tile
+        c = np.zeros((m, n), np.float16)
+        maps = {
+            "a_map": TensorDescriptor(a, [tile_m, tile_k], self.layout),
+            "b_map": TensorDescriptor(b, [tile_n, tile_k], self.layout),
+            "c_map": TensorDescriptor(c, [tile_m, tile_n], self.layout),
+        }
+        return {**maps, **{name: case[name] for name in names}}
+
+    def reference(self, before: Mapping[str, Any]) -> Mapping[str, Array]:
+        product = before["a_map"].astype(np.float32) @ before["b_map"].astype(np.float32).T
+        return {"c_map": product.astype(np.float16)}
+
+
+def _sizes(tile: tuple[int, int, int], tiles: tuple[int, int], *steps: int) -> list[Case]:
+    """Return cases of as many tiles and, one after the other, as many steps."""
+    m, n, k = tile
+    return [{"m": tiles[0] * m, "n": tiles[1] * n, "k": k * count} for count in steps]
+
+
+def _product(
+    kernel: Any,
+    tile: tuple[int, int, int],
+    cases: list[Case],
+    *,
+    names: tuple[str, ...] = ("k",),
+    layout: Any = None,
+    programs: int = 0,
+    **given: Any,
+) -> TritonHarness:
+    product = _Product(tile, layout)
+    grid = [programs] if programs else (cases[0]["m"] // tile[0], cases[0]["n"] // tile[1])
+    return TritonHarness(
+        kernel, cases, partial(product.arguments, names=names), grid, product.reference,
+        signature=dict.fromkeys(names, "i32"), options=_DRIVERS, **given,
+    )  # fmt: skip
+
+
+def _persistent(tile: tuple[int, int, int], **constants: Any) -> TritonHarness:
+    m, n, k = tile
+    return _product(
+        triton_kernels.matmul_persistent, tile,
+        [*_sizes(tile, (3, 3), 1, 2, 5, 8), *_sizes(tile, (1, 1), 3)],
+        names=("m", "n", "k"), programs=_MANY_PROGRAMS, num_warps=4,
+        constexprs={"BM": m, "BN": n, "BK": k, "PROGRAMS": _MANY_PROGRAMS, "HALVES": False, **constants},
+    )  # fmt: skip
+
+
+def _attention() -> TritonHarness:
+    block_m, block_n, width, heads = 64, 64, 64, 2
+
+    def arguments(case: Case) -> Mapping[str, Given]:
+        rows = heads * case["length"]
+        generator = np.random.default_rng(2)
+        q, k, v = (generator.standard_normal((rows, width)).astype(np.float16) for _ in range(3))
+        return {
+            "q_map": TensorDescriptor(q, [block_m, width]),
+            "k_map": TensorDescriptor(k, [block_n, width]),
+            "v_map": TensorDescriptor(v, [block_n, width]),
+            "out_map": TensorDescriptor(np.zeros_like(q), [block_m, width]),
+            "lse_ptr": np.zeros(rows, np.float32),
+            "length": case["length"],
+            "scale": 0.125,
+        }
+
+    def reference(before: Mapping[str, Any]) -> Mapping[str, Array]:
+        split = (heads, -1, width)
+        q, k, v = (before[name].astype(np.float32).reshape(split) for name in ("q_map", "k_map", "v_map"))
+        weights = np.exp2(np.einsum("hid,hjd->hij", q, k) * np.float32(before["scale"]))
+        out = np.einsum("hij,hjd->hid", weights / weights.sum(-1, keepdims=True), v)
+        return {"out_map": out.reshape(-1, width).astype(np.float16)}
+
+    return TritonHarness(
+        triton_kernels.attention_descriptors, [{"length": n} for n in (64, 128, 448)], arguments,
+        lambda meta: (meta["length"] // block_m, heads), reference,
+        signature={"length": "i32"}, options=_DRIVERS, num_warps=4,
+        constexprs={"BM": block_m, "BN": block_n, "D": width, "SPECIALISE": True}, rtol=2e-2, atol=2e-3,
+    )  # fmt: skip
+
+
+def _ring() -> TritonHarness:
+    rows, columns = 64, 64
+
+    def arguments(case: Case) -> Mapping[str, Given]:
+        x = np.random.default_rng(3).integers(-9, 9, (2 * rows, columns * case["steps"])).astype(np.float32)
+        layout = gluon_kernels.SINGLE
+        block = [rows, columns // 2]
+        return {
+            "x_map": TensorDescriptor(x, block, layout),
+            "y_map": TensorDescriptor(np.zeros_like(x), block, layout),
+            "steps": 2 * case["steps"],
+        }
+
+    return TritonHarness(
+        gluon_kernels.tma_ring, [{"steps": n} for n in (1, 2, 3, 8)], arguments, (2,),
+        lambda before: {"y_map": 2 * before["x_map"]}, signature={"steps": "i32"}, options=_DRIVERS, num_warps=4,
+        constexprs={"M": rows, "N": columns // 2, "STAGES": 3},
+    )  # fmt: skip
+
+
+def _multicast() -> TritonHarness:
+    rows = 64
+
+    def arguments(case: Case) -> Mapping[str, Given]:
+        x = np.random.default_rng(4).integers(-9, 9, (rows * case["steps"], 64)).astype(np.float16)
+        layout = gluon_kernels.SHARED_BY_BOTH
+        return {
+            "x_map": TensorDescriptor(x, [rows, 64], layout),
+            "y_map": TensorDescriptor(np.zeros_like(x), [rows, 64], layout),
+            "steps": case["steps"],
+        }
+
+    return TritonHarness(
+        gluon_kernels.cluster_multicast, [{"steps": n} for n in (1, 2, 5)], arguments, (4,),
+        lambda before: {"y_map": before["x_map"]}, signature={"steps": "i32"}, options=_DRIVERS, num_warps=4,
+        num_ctas=2,
+    )  # fmt: skip
+
+
+def harnesses() -> Mapping[str, TritonHarness]:
+    """Return the harnesses by name."""
+    tile, half = (128, 128, 64), gluon_kernels.HALF
+    steps = _sizes(tile, (2, 2), 1, 2, 3, 4, 7)
+    return {
+        "attention_specialised": _attention(),
+        "cluster_multicast": _multicast(),
+        "matmul_persistent": _persistent(tile, FLATTEN=True, SPECIALISE=False),
+        "matmul_specialised": _persistent((64, 128, 64), FLATTEN=False, SPECIALISE=True),
+        "tma_ring": _ring(),
+        "wgmma_pipelined": _product(
+            gluon_kernels.wgmma_pipelined, tile, steps, layout=half, num_warps=4, constexprs={"STAGES": 3}
+        ),
+        "wgmma_specialised": _product(
+            gluon_kernels.wgmma_specialised, tile, steps, layout=half, num_warps=4, constexprs={"STAGES": 3}
+        ),
+    }

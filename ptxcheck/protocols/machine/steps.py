@@ -457,6 +457,8 @@ def _convert_address(machine: Machine, _: int, instruction: Instruction, guard: 
             value = lanes.bitwise(Op.AND, value, 0xFFFFFFFF) if not isinstance(value, Form) else value
         else:
             value = lanes.add(value, SHARED_WINDOW, 64)
+    elif ".param" in modifiers and ".to" not in modifiers and not isinstance(value, Form):
+        value = lanes.bitwise(Op.OR, value, PARAM_WINDOW)  # which the register of 32 bits did not hold
     if isinstance(target, Register):
         machine.registers.write(target, guard, value)
 

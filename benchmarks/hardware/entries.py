@@ -21,6 +21,8 @@ class Entry:
     description: str
     image: str
     perturbed: tuple[str, ...]
+    assumptions: tuple[str, ...] = ()
+    """What the host passes, as `--assume` takes it: the bytes of each tensor map's box."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,8 @@ def write_manifest(folder: Path, entries: list[Entry]) -> None:
 def read_manifest(folder: Path) -> list[Entry]:
     """Read `manifest.json`."""
     rows = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    return [Entry(**{**row, "perturbed": tuple(row["perturbed"])}) for row in rows]
+    lists = ("perturbed", "assumptions")
+    return [Entry(**{**row, **{name: tuple(row.get(name, ())) for name in lists}}) for row in rows]
 
 
 def read_results(*paths: Path) -> Iterator[Result]:

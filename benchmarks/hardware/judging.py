@@ -39,10 +39,12 @@ def _each(tasks: list[tuple[Path, Entry]], jobs: int) -> Iterator[Judged]:
 
 
 def _judged(task: tuple[Path, Entry]) -> Judged:
-    from ptxcheck import Source, check
+    from ptxcheck import Config, Source, check
+    from ptxcheck.launches import parse_assumption
 
     folder, entry = task
-    report = check(Source(entry.image, (folder / entry.image).read_text(encoding="utf-8")))
+    config = Config(launch=tuple(map(parse_assumption, entry.assumptions)))
+    report = check(Source(entry.image, (folder / entry.image).read_text(encoding="utf-8")), config=config)
     tables = [kernel.verification for kernel in report.kernels if kernel.verification is not None]
     kinds = {verdict.kind for table in tables for verdict in table.verdicts}
     worst = next((kind.value for kind in SEVERITY if kind in kinds), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import subprocess
 from collections import defaultdict
@@ -12,7 +13,7 @@ from pathlib import Path
 from benchmarks.mutation.operators import Mutant, mutants
 from benchmarks.mutation.subject import subjects
 from ptxcheck.parser import parse_module
-from ptxcheck.repair.harness import load_harness
+from ptxcheck.repair.harness import Harness, MapArgument, load_harness
 from ptxcheck.repair.outcome import Outcome
 from ptxcheck.repair.perturb import perturb
 from ptxcheck.repair.prepared import prepare
@@ -33,9 +34,7 @@ def prepare_all(folder: Path, root: Path, limit: int, perturbations: int) -> int
     for path in sorted((root / "corpus" / "runnable").iterdir()):
         if path.suffix in (".toml", ".py"):
             harness = load_harness(path)
-            subject = _Subject(
-                path.stem, str(path.relative_to(root)), harness.kernel, compile_ptx(harness.source)
-            )
+            subject = _Subject(path.stem, str(path.relative_to(root)), harness, compile_ptx(harness.source))
             entries += subject.entries(folder, limit, perturbations)
     write_manifest(folder, entries)
     return len(entries)
@@ -49,7 +48,7 @@ def prepare_triton(folder: Path, limit: int, perturbations: int) -> int:
     for name, harness in harnesses().items():
         written = prepare(harness, folder / name)
         text = written.with_suffix(".ptx").read_text(encoding="utf-8")
-        subject = _Subject(name, str(written.relative_to(folder)), harness.kernel, text)
+        subject = _Subject(name, str(written.relative_to(folder)), harness, text)
         entries += subject.entries(folder, limit, perturbations)
     write_manifest(folder, entries)
     return len(entries)
@@ -85,14 +84,16 @@ class _Subject:
     """A correct kernel and its text."""
 
     name: str
-    harness: str
-    kernel: str
+    path: str
+    """Of the harness."""
+    harness: Harness
     text: str
 
     def entries(self, folder: Path, limit: int, perturbations: int) -> Iterable[Entry]:
         """Write the kernel, its mutants and delayed forms of each; yield what they are."""
-        variants = [("", "", self.text)]
-        for subject in subjects(Source(f"{self.name}.ptx", self.text), self.kernel):
+        variants, kernel = [("", "", self.text)], self.harness.kernel
+        assumptions = tuple(_boxes(self.harness, self.text))
+        for subject in subjects(Source(f"{self.name}.ptx", self.text), kernel):
             for mutant in _spread(mutants(subject), limit):
                 described = f"{mutant.what}: line {mutant.line}: {mutant.statement}"
                 variants.append((mutant.operator, described, mutant.text))
@@ -100,9 +101,22 @@ class _Subject:
             name = f"{self.name}/{number}" if number else self.name
             images = [_stored(folder, f"{name.replace('/', '-')}.ptx", changed)]
             for seed in range(perturbations):
-                delayed = perturb(parse_module(Source(name, changed)), self.kernel, seed)
+                delayed = perturb(parse_module(Source(name, changed)), kernel, seed)
                 images.append(_stored(folder, f"{name.replace('/', '-')}.{seed}.ptx", delayed))
-            yield Entry(name, self.harness, operator, description, images[0], tuple(images[1:]))
+            yield Entry(
+                name, self.path, operator, description, images[0], tuple(images[1:]), assumptions
+            )  # fmt: skip
+
+
+def _boxes(harness: Harness, text: str) -> Iterable[str]:
+    """Yield how many bytes a copy through each tensor map of a kernel moves."""
+    module = parse_module(Source(harness.kernel, text))
+    function = next(each for each in module.functions if each.name == harness.kernel and each.is_entry)
+    plan = harness.plan(harness.cases[0])
+    for argument, (offset, _, _) in zip(plan.arguments.values(), function.parameter_places, strict=True):
+        if isinstance(argument, MapArgument):
+            size = math.prod(argument.fields["box"]) * plan.buffers[argument.buffer].itemsize
+            yield f"{harness.kernel}: box_bytes(param+{offset})={size}"
 
 
 def _spread(found: Iterable[Mutant], limit: int) -> list[Mutant]:

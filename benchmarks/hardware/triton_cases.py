@@ -151,16 +151,89 @@ def _multicast() -> TritonHarness:
     )  # fmt: skip
 
 
+def _device_descriptors() -> TritonHarness:
+    """The kernel makes the descriptors itself, in its workspace."""
+    tile = (128, 128, 64)
+    product = _Product(tile)
+
+    def arguments(case: Case) -> Mapping[str, Given]:
+        given = product.arguments(case, ("m", "n", "k"))
+        return {
+            name.replace("_map", "_ptr"): value.array if isinstance(value, TensorDescriptor) else value
+            for name, value in given.items()
+        }
+
+    def reference(before: Mapping[str, Any]) -> Mapping[str, Array]:
+        found = product.reference({name.replace("_ptr", "_map"): value for name, value in before.items()})
+        return {"c_ptr": found["c_map"]}
+
+    return TritonHarness(
+        triton_kernels.matmul_persistent_device_descriptors,
+        [*_sizes(tile, (3, 3), 1, 2, 5, 8), *_sizes(tile, (1, 1), 3)], arguments, (_MANY_PROGRAMS,), reference,
+        options=_DRIVERS, num_warps=8,
+        constexprs={"BM": 128, "BN": 128, "BK": 64, "PROGRAMS": _MANY_PROGRAMS, "STATED": False},
+    )  # fmt: skip
+
+
+def _copies_on_a_barrier() -> TritonHarness:
+    block = 512
+
+    def arguments(case: Case) -> Mapping[str, Given]:
+        x = np.random.default_rng(5).integers(-9, 9, block * case["steps"]).astype(np.float32)
+        return {"x_ptr": x, "y_ptr": np.zeros_like(x), "steps": case["steps"]}
+
+    return TritonHarness(
+        gluon_kernels.async_copy_barrier, [{"steps": n} for n in (1, 2, 9)], arguments, (2,),
+        lambda before: {"y_ptr": before["x_ptr"]}, signature={"steps": "i32"}, options=_DRIVERS, num_warps=4,
+        constexprs={"BLOCK": block},
+    )  # fmt: skip
+
+
+def _left_in_registers() -> TritonHarness:
+    rows, columns, depth = 64, 128, 64
+
+    def arguments(case: Case) -> Mapping[str, Given]:
+        generator = np.random.default_rng(6)
+        a = generator.integers(-2, 3, (rows, depth * case["steps"])).astype(np.float32)
+        b = generator.integers(-2, 3, (depth * case["steps"], columns)).astype(np.float16)
+        return {
+            "a_ptr": a,
+            "b_map": TensorDescriptor(b, [depth, columns], gluon_kernels.HALF),
+            "c_ptr": np.zeros((rows, columns), np.float32),
+            "steps": case["steps"],
+        }
+
+    return TritonHarness(
+        gluon_kernels.wgmma_left_in_registers, [{"steps": n} for n in (1, 2, 7)], arguments, (2,),
+        lambda before: {"c_ptr": before["a_ptr"] @ before["b_map"].astype(np.float32)},
+        signature={"steps": "i32"}, options=_DRIVERS, num_warps=4,
+        constexprs={"M": rows, "N": columns, "K": depth},
+    )  # fmt: skip
+
+
+def _pair_of_ctas() -> TritonHarness:
+    """Two CTAs share the tiles of a product; each of them loads its part."""
+    tile = (128, 128, 64)
+    return _product(
+        triton_kernels.matmul_host_descriptors, tile, _sizes(tile, (2, 2), 1, 2, 3, 4, 7), num_warps=4, num_ctas=2,
+        constexprs={"BM": 128, "BN": 128, "BK": 64},
+    )  # fmt: skip
+
+
 def harnesses() -> Mapping[str, TritonHarness]:
     """Return the harnesses by name."""
     tile, half = (128, 128, 64), gluon_kernels.HALF
     steps = _sizes(tile, (2, 2), 1, 2, 3, 4, 7)
     return {
+        "async_copy_barrier": _copies_on_a_barrier(),
         "attention_specialised": _attention(),
         "cluster_multicast": _multicast(),
+        "matmul_device_descriptors": _device_descriptors(),
+        "matmul_pair": _pair_of_ctas(),
         "matmul_persistent": _persistent(tile, FLATTEN=True, SPECIALISE=False),
         "matmul_specialised": _persistent((64, 128, 64), FLATTEN=False, SPECIALISE=True),
         "tma_ring": _ring(),
+        "wgmma_left_in_registers": _left_in_registers(),
         "wgmma_pipelined": _product(
             gluon_kernels.wgmma_pipelined, tile, steps, layout=half, num_warps=4, constexprs={"STAGES": 3}
         ),

@@ -4,23 +4,31 @@ Compilers let a whole warpgroup wait for a slot that one of its threads fills (T
 other warps, so one that is two turns late sees the wrong phase, or hangs. Released kernels rely on that no warp is. It
 says nothing of the rest of the kernel: a wait that nothing follows orders nobody else, and what the others do is the
 same in every schedule, whether such a warp ever comes out of it or not. Only the end of the CTA is later with it.
+
+A warp that fills slots or hands them back does more than wait, also where it ends with waits for what it has filled,
+and so does one that leaves results in global memory between its waits: they have reason to be late.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
 
+from ..cfg.cfg import Cfg
+from ..spec import Trait
 from ..verdict import Property
-from .actions import Action, Fence, Protocol, Rendezvous, Strand, Wait
+from .actions import Action, Arrive, AsyncArrive, Expect, Fence, Protocol, Rendezvous, Strand, Transfer, Wait
 from .coarse import without_accesses
 from .meanings import PROPERTY_OF
 from .outcome import Flaw, Outcome, Problem
+from .outside import writes_outside
 from .simulate import scheduled_steps
 from .verification import SEPARATE
 
 _LATE = frozenset({Flaw.MISSED_PHASE, Flaw.DEADLOCK})
 """Flaws that somebody causes by being late, and that befall him alone when nobody waits for him."""
+_ACTING = frozenset({Trait.ASYNC, Trait.BARRIER})
+"""Traits of instructions that are actions of each thread that comes to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +46,14 @@ def late_bystanders(protocol: Protocol, outcome: Outcome) -> Late:
 
 
 def judged_without_late(
-    protocol: Protocol, outcome: Outcome, judge: Callable[[Protocol], Outcome]
+    cfg: Cfg, protocol: Protocol, outcome: Outcome, judge: Callable[[Protocol], Outcome]
 ) -> tuple[Protocol, Outcome] | None:
     """Return a protocol without the waits that come too late, and its outcome, when nothing else changes phases.
 
     None when there are no such waits, or something else goes wrong, or a wait hangs though nobody is late, or the end
     of the CTA may hang on them.
     """
-    others = _without_late_bystanders(protocol, outcome)
+    others = _without_late_bystanders(cfg, protocol, outcome)
     rest = None if others is None else judge(others)
     if others is None or rest is None:
         return None
@@ -53,7 +61,7 @@ def judged_without_late(
     return None if ends_early else (others, rest)
 
 
-def _without_late_bystanders(protocol: Protocol, outcome: Outcome) -> Protocol | None:
+def _without_late_bystanders(cfg: Cfg, protocol: Protocol, outcome: Outcome) -> Protocol | None:
     problems = tuple(each for each in outcome.problems if PROPERTY_OF[each.flaw] not in SEPARATE)
     flaws = {problem.flaw for problem in problems}
     if Flaw.MISSED_PHASE not in flaws or not flaws <= _LATE:
@@ -70,8 +78,50 @@ def _without_late_bystanders(protocol: Protocol, outcome: Outcome) -> Protocol |
         actions = protocol.strands[problem.strand].actions
         if any(action.point == problem.point for action in actions[: kept[problem.strand]]):
             return None
+    cut = [
+        (strand, end) for strand, end in zip(protocol.strands, kept, strict=True) if end < len(strand.actions)
+    ]
+    if any(_does_more(cfg, strand, end) for strand, end in cut):
+        return None
     return replace(
         protocol, strands=tuple(_cut(strand, end) for strand, end in zip(protocol.strands, kept, strict=True))
+    )
+
+
+def _does_more(cfg: Cfg, strand: Strand, end: int) -> bool:
+    """Tell whether a strand hands over something, or leaves results from one of its waits on."""
+    actions = strand.actions
+    hands_over = any(isinstance(action, Arrive | Expect | Transfer | AsyncArrive) for action in actions)
+    return hands_over or _leaves_results(cfg, strand, actions[end].point)
+
+
+def _leaves_results(cfg: Cfg, strand: Strand, start: int) -> bool:
+    """Tell whether a strand may write memory that outlives its CTA on its way from a point to its end.
+
+    It has not come to blocks in which it would have arrived or copied something.
+    """
+    done = {action.point for action in strand.actions}
+    home = cfg.graph.block_of[start]
+    seen = {cfg.exit}
+    waiting = [(home, range(start, cfg.blocks[home].points.stop))]
+    while waiting:
+        block, points = waiting.pop()
+        if any(writes_outside(cfg.instructions[point]) for point in points):
+            return True
+        onward = {edge.target for edge in cfg.graph.outgoing[block]} - seen
+        seen |= onward
+        entered = [(each, cfg.blocks[each].points) for each in onward]
+        waiting.extend((each, points) for each, points in entered if not _would_act(cfg, points, done))
+    return False
+
+
+def _would_act(cfg: Cfg, points: Iterable[int], done: Set[int]) -> bool:
+    """Tell whether threads that come to some points do something there that is not among what was done."""
+    return any(
+        cfg.instructions[point].guard is None
+        and not cfg.instructions[point].operation.traits.isdisjoint(_ACTING)
+        and point not in done
+        for point in points
     )
 
 

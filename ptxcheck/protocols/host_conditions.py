@@ -9,6 +9,7 @@ from ..verdict import Property
 from .all_sizes import Path, SizePlan
 from .empty_code import EmptyCode
 from .machine.doubt import empty_sizes, sources_of
+from .machine.paths import Plan
 from .machine.program import Program
 from .machine.solver import SolverOracle
 from .machine.symbol import Atom, ImpossibleError, show_atom, show_parameter
@@ -20,6 +21,8 @@ from .runner import Attempt
 from .spare_ctas import spare_cta, without_rounds
 from .stray_strides import Stride, stray_stride, strides_in
 from .verification import Verification
+
+_ALIKE = ", of which the kernel computes the same, are one number"
 
 
 class HostConditions:
@@ -40,12 +43,16 @@ class HostConditions:
         """What goes wrong in such runs."""
         self._in_excused: set[int] = set()
         """Instructions that such runs came to."""
+        self._alike: dict[str, int] = {}
+        """Names of parameters that runs take one number for, with the place where it was needed first."""
         self._in_odd: set[int] = set()
         """Instructions that runs came to in which loops that hand over to each other are at odds."""
 
     def note(self, attempt: Attempt) -> None:
-        """Note what code there is for empty sizes."""
+        """Note what code there is for empty sizes, and which parameters are taken for one."""
         self._empty_code.note(attempt.plan)
+        for point, *pair in attempt.plan.alike:
+            self._alike.setdefault(_both(pair), point)
 
     def note_in_order(self, attempt: Attempt) -> None:
         """Note a run with work in all sizes that is in order, but perhaps for accesses."""
@@ -68,6 +75,13 @@ class HostConditions:
     def told_alone(self) -> set[tuple[Flaw, int]]:
         """What goes wrong in runs that are excused, where none came that is in order."""
         return {each for each in self._told if each[1] not in self._in_order}
+
+    def note_alike(self) -> None:
+        """Ask the host for one number where runs took one for both: they show nothing of others."""
+        asked = {names for names, _ in self._result.required}
+        for names, point in self._alike.items():
+            if names not in asked:
+                self._result.required[names, point] = Assumption("alike", names + _ALIKE, point)
 
     def note_open(self) -> None:
         """Note where only runs came that are excused because a size is empty: with work it may be no better there.
@@ -131,13 +145,16 @@ class HostConditions:
         within = spare_cta(self._program.cfg, path, plan.taken) if self._shape.ctas == 1 else None
         if within is not None:
             return within, "grid", f"every CTA of the grid has work ({within}): else"
-        rounds = without_rounds(self._program.cfg, plan) if self._shape.ctas == 1 else None
+        rounds = self._without_rounds(plan) if self._shape.ctas == 1 else None
         if rounds is not None:
             return rounds, "grid", f"the place of every CTA of the grid leaves it rounds ({rounds}): else"
         if not self._oracle.admits_sizes(path, lengths=True):
             what = "the difference of two numbers side by side in memory"
             return "length", "size", f"no length that is {what} is negative: else"
         return None
+
+    def _without_rounds(self, plan: Plan) -> str | None:
+        return without_rounds(self._program.cfg, self._program.definitions, plan)
 
     def stray(self, attempt: Attempt, paths: Iterable[Path]) -> Stride | None:
         """Return the stride that a wrong run is given without its array, and ask the host for none."""
@@ -174,8 +191,12 @@ class HostConditions:
         if not problems or not plan.unlike or isinstance(plan, SizePlan):
             return
         point, *pair = plan.unlike[0]
-        names = " and ".join(sorted(map(show_parameter, pair)))
-        text = f"{names}, of which the kernel computes the same, are one number: else, {problems[0].detail}"
+        names = _both(pair)
+        text = f"{names}{_ALIKE}: else, {problems[0].detail}"
         self._result.required.setdefault((names, point), Assumption("alike", text, point))
         self._in_odd |= plan.came_to
         raise ImpossibleError
+
+
+def _both(names: Iterable[Atom]) -> str:
+    return " and ".join(sorted(map(show_parameter, names)))

@@ -7,7 +7,8 @@ but for those of which one asks for the size of the grid where the other has a p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import combinations, zip_longest
@@ -82,11 +83,38 @@ class PartnerLoops:
                 and blocks.isdisjoint(others)
                 and not wrong.isdisjoint(blocks | others)
                 and not here.objects.isdisjoint(there.objects)
-                and _differ(rounds.get(one, ()), rounds.get(other, ()))
+                and self._differ(one, other, rounds, protocol)
             ):
                 given = tuple(sorted(here.given | there.given, key=repr))
                 return AtOdds(here.left, given)
         return None
+
+    def _differ(self, one: int, other: int, rounds: Mapping[int, Sequence[int]], protocol: Protocol) -> bool:
+        """Tell whether two loops went round differently often, or only one of them at all.
+
+        What decisions for other reasons have ended is counted by what threads did in it.
+        """
+        if one in rounds and other in rounds:
+            return _lengths_differ(rounds[one], rounds[other])
+        return self._done_in(one, protocol) != self._done_in(other, protocol)
+
+    def _done_in(self, header: int, protocol: Protocol) -> int:
+        """Return how often a strand acted by one instruction of a loop, but of none inside it, at most."""
+        inside = {
+            block
+            for block in self._blocks[header]
+            if next(each.header for each in self._cfg.loops_around(block) if each.header in self._loops)
+            == header
+        }
+        return max(
+            (
+                count
+                for strand in protocol.strands
+                for point, count in Counter(each.point for each in strand.actions).items()
+                if point >= 0 and self._cfg.graph.block_of[point] in inside
+            ),
+            default=0,
+        )
 
     def _objects(self, protocol: Protocol) -> dict[int, set[Name]]:
         """Return the mbarriers and barriers that the instructions of each block act at.
@@ -118,6 +146,5 @@ def _are_apart(one: AbstractSet[Atom], other: AbstractSet[Atom]) -> bool:
     return one.isdisjoint(other) or repeats
 
 
-def _differ(one: Sequence[int], other: Sequence[int]) -> bool:
-    """Tell whether two loops went round differently often, or only one of them at all."""
+def _lengths_differ(one: Sequence[int], other: Sequence[int]) -> bool:
     return any(mine != yours for mine, yours in zip_longest(one, other, fillvalue=0))

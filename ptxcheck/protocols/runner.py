@@ -221,7 +221,7 @@ class Runner:
             return with_copies_left_alone(found, self._program.cfg.instructions)
 
         outcome = judge(built)
-        rest = None if self._is_probe else judged_without_late(built, outcome, judge)
+        rest = None if self._is_probe else judged_without_late(self._program.cfg, built, outcome, judge)
         judged = (built, outcome, None) if rest is None else (*rest, late_bystanders(built, outcome))
         if not told:
             self._seen[built] = judged

@@ -14,18 +14,18 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
 from ..cfg.cfg import Cfg
+from ..cfg.definitions import Definitions
 from ..cfg.graph import Edge, EdgeKind
-from ..ir import Component, Instruction, Register
+from ..ir import Component, Instruction
 from ..op import Op
 from ..spec import Trait
 from .machine.doubt import sources_of
 from .machine.paths import Plan, Side
 from .machine.symbol import Atom, Condition, show_atom
+from .outside import writes_outside
 
 _PLACE = "%clusterid."
 _PLACES = frozenset({"%ctaid", "%clusterid", "%cluster_ctaid"})
-_OWN = (".shared", ".local", ".param")
-"""State spaces that end with the CTA."""
 
 
 def spare_cta(cfg: Cfg, path: Iterable[tuple[Condition, bool]], taken: AbstractSet[Side]) -> str | None:
@@ -38,7 +38,7 @@ def spare_cta(cfg: Cfg, path: Iterable[tuple[Condition, bool]], taken: AbstractS
     return None if beyond is None or _leaves_results(cfg, taken) else beyond
 
 
-def without_rounds(cfg: Cfg, plan: Plan) -> str | None:
+def without_rounds(cfg: Cfg, definitions: Definitions, plan: Plan) -> str | None:
     """Return what is true of every CTA whose place leaves it rounds of a loop, None where a run makes some.
 
     A run that comes to code of its own for such a place is one that the kernel is meant for.
@@ -51,7 +51,8 @@ def without_rounds(cfg: Cfg, plan: Plan) -> str | None:
         if (text := _is_below(condition, truth)) is not None
     ]
     if not beyond or not all(
-        _skips_rounds_from_place(cfg, point, is_taken=is_taken) for (point, is_taken), _ in beyond
+        _skips_rounds_from_place(cfg, definitions, point, is_taken=is_taken)
+        for (point, is_taken), _ in beyond
     ):
         return None
     return beyond[0][1]
@@ -70,7 +71,7 @@ def _is_below(condition: Condition, truth: bool) -> str | None:
     return f"{_sum([(name, 1)])} < {most}" if most > 0 else None
 
 
-def _skips_rounds_from_place(cfg: Cfg, point: int, *, is_taken: bool) -> bool:
+def _skips_rounds_from_place(cfg: Cfg, definitions: Definitions, point: int, *, is_taken: bool) -> bool:
     """Tell whether a side of a branch does no more than to leave out a loop that counts from a place in the grid."""
     block = cfg.graph.block_of[point]
     sides = {edge.kind is EdgeKind.BRANCH: edge.target for edge in cfg.graph.outgoing[block]}
@@ -81,7 +82,7 @@ def _skips_rounds_from_place(cfg: Cfg, point: int, *, is_taken: bool) -> bool:
         cfg.dominators.dominates(through, loop.header)
         and block not in loop.blocks
         and _rejoins(cfg, around, loop.header)
-        and any(_is_by_place(cfg, inside) for inside, _ in loop.exits)
+        and any(_is_by_place(cfg, definitions, inside) for inside, _ in loop.exits)
         for loop in cfg.loops
     )
 
@@ -109,23 +110,21 @@ def _is_branch(instruction: Instruction) -> bool:
     return instruction.operation.op is Op.BRA
 
 
-def _is_by_place(cfg: Cfg, block: int) -> bool:
+def _is_by_place(cfg: Cfg, definitions: Definitions, block: int) -> bool:
     """Tell whether the branch at the end of a block goes by what is computed from a place in the grid."""
-    guard = cfg.instructions[cfg.blocks[block].last].guard
-    if guard is None:
-        return False
-    known: set[Register] = {guard.register}
-    waiting: list[Register] = [guard.register]
+    last = cfg.blocks[block].last
+    guard = cfg.instructions[last].guard
+    waiting = [] if guard is None else [definitions.before(last, guard.register)]
+    seen = set[int]()
     while waiting:
-        written = waiting.pop()
-        for instruction in cfg.instructions:
-            if written not in instruction.writes():
-                continue
+        fresh = set(definitions.instructions_behind(waiting.pop())) - seen
+        seen |= fresh
+        for point in fresh:
+            instruction = cfg.instructions[point]
             if any(_names_place(operand) for operand in instruction.operands):
                 return True
-            fresh = set(instruction.reads()) - known
-            known |= fresh
-            waiting.extend(fresh)
+            if _sets_register(instruction):
+                waiting.extend(definitions.read_at(point))
     return False
 
 
@@ -165,7 +164,7 @@ def _leaves_results(cfg: Cfg, taken: AbstractSet[Side]) -> bool:
         block = waiting.pop()
         if block == cfg.exit:
             continue
-        if any(_writes_outside(cfg.instructions[point]) for point in cfg.blocks[block].points):
+        if any(writes_outside(cfg.instructions[point]) for point in cfg.blocks[block].points):
             return True
         fresh = {edge.target for edge in _onward(cfg, block, taken)} - seen
         seen |= fresh
@@ -182,16 +181,3 @@ def _onward(cfg: Cfg, block: int, taken: AbstractSet[Side]) -> tuple[Edge, ...]:
     point = cfg.blocks[block].last
     sides = tuple(edge for edge in edges if (point, edge is first) in taken)
     return sides or edges
-
-
-def _writes_outside(instruction: Instruction) -> bool:
-    operation = instruction.operation
-    traits = operation.traits
-    if traits & {Trait.CALL, Trait.ANYTHING}:
-        return True
-    if Trait.TENSOR_MEMORY in traits:
-        return False
-    target = operation.slots.get("dst_space", operation.slots.get("space", ""))
-    if traits & {Trait.STORE, Trait.ATOMIC}:
-        return not target.startswith(_OWN)
-    return Trait.ASYNC in traits and target.startswith(".global")

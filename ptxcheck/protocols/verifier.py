@@ -110,6 +110,7 @@ class Verifier:
         with suppress(_EnoughError):
             self._exemplify(self._conditions.told_alone)
         self._conditions.note_open()
+        self._conditions.note_alike()
         self._note_equations()
         self._elect_others()
         return result

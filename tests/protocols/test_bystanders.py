@@ -6,10 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from ptxcheck.cfg import build
+from ptxcheck.cfg.cfg import Cfg
+from ptxcheck.parser import parse_module
 from ptxcheck.protocols.actions import Protocol, Wait
 from ptxcheck.protocols.bystanders import judged_without_late
 from ptxcheck.protocols.outcome import Flaw, Outcome, Problem
 from ptxcheck.protocols.verification import Run, Verification
+from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 
 from .machine.running import kernel
@@ -76,6 +80,13 @@ def _verify(
     return verified(kernel(body, threads=96))
 
 
+def _graph() -> Cfg:
+    """Return the graph of the kernel that `_verify` verifies where nothing else is asked for."""
+    body = BODY.format(rounds=ROUNDS, fill=EXPECT + COPY, use=READ + RELEASE, behind="", last="")
+    (function,) = parse_module(Source("k.ptx", kernel(body, threads=96))).entries
+    return build(function)
+
+
 def _kinds(result: Verification, which: tuple[Property, ...]) -> set[VerdictKind]:
     return {kind(result, each) for each in which}
 
@@ -129,6 +140,40 @@ def test_bytes_that_are_missing_are_found_beside_it() -> None:
     assert VerdictKind.PROVED not in _kinds(result, OTHERS)
 
 
+@pytest.mark.parametrize("parity", [0, 1], ids=["of the phase before", "of what it has filled"])
+def test_a_thread_that_ends_with_waits_for_what_it_has_filled_is_no_bystander(parity: int) -> None:
+    """It sees the phase before, or waits for ever, as the third warp is slow or quick."""
+    tail = f"TAIL: mbarrier.try_wait.parity.shared::cta.b64 %p3, [table+8], {parity}; @!%p3 bra TAIL;"
+    body = BODY.format(rounds=ROUNDS - 1, fill=EXPECT + COPY, use=READ + RELEASE, behind=tail, last="")
+    alone = "setp.ne.u32 %p7, %r1, 0; setp.lt.u32 %p8, %r1, 64; and.pred %p7, %p7, %p8; @%p7 bra DONE;"
+    once = body.replace("PRODUCE:", alone + "PRODUCE:", 1).replace("elect.sync %r9|%p5, 0xffffffff;", "")
+    result = verified(kernel(once.replace("@!%p5 bra NEXT;", ""), threads=96))
+    wanted = VerdictKind.PROVED if parity else VerdictKind.VIOLATED
+    assert _kinds(result, OF_WAITS) == {wanted}
+
+
+@pytest.mark.parametrize(
+    ("work", "is_bystander"),
+    [
+        ("ld.global.u32 %r20, [%rd2];", True),
+        ("st.global.u32 [%rd2], %r2;", False),
+        ("red.global.add.u32 [%rd2], 1;", False),
+    ],
+)
+def test_a_late_warp_that_leaves_results_is_no_bystander(work: str, *, is_bystander: bool) -> None:
+    """The first warp, which fills the slots, may do so all the same."""
+    behind_room = "@!%p3 bra ROOM; ld.param.u64 %rd2, [p];"
+    body = BODY.format(
+        rounds=ROUNDS,
+        fill=EXPECT + COPY + "st.global.u32 [%rd2], %r2;",
+        use=READ + RELEASE,
+        behind="",
+        last="",
+    )
+    result = verified(kernel(body.replace("@!%p3 bra ROOM;", behind_room + work, 1), threads=96))
+    assert _kinds(result, OF_WAITS) == ({VerdictKind.ASSUMES} if is_bystander else {VerdictKind.VIOLATED})
+
+
 def test_a_late_warp_that_does_something_afterwards_is_no_bystander() -> None:
     result = _verify(behind="st.shared.u32 [smem+4096], %r1;")
     assert kind(result, Property.PHASE_SAFETY) is VerdictKind.VIOLATED
@@ -146,6 +191,7 @@ def test_a_late_warp_that_others_meet_afterwards_is_no_bystander() -> None:
 )
 def test_waits_may_be_all_that_keeps_a_cta_alive(flaw: Flaw, is_judged: bool) -> None:
     (run,) = _late_in(_verify())
+    graph = _graph()
     (late,) = {problem.strand for problem in run.problems}
 
     def judge(protocol: Protocol) -> Outcome:
@@ -153,5 +199,5 @@ def test_waits_may_be_all_that_keeps_a_cta_alive(flaw: Flaw, is_judged: bool) ->
         return Outcome((Problem(flaw, 0, 1, None, 0, ""),), (), ())
 
     problems = tuple(replace(problem, flaw=Flaw.MISSED_PHASE) for problem in run.problems)
-    rest = judged_without_late(run.protocol, Outcome(problems, (), ()), judge)
+    rest = judged_without_late(graph, run.protocol, Outcome(problems, (), ()), judge)
     assert (rest is not None) == is_judged

@@ -26,13 +26,20 @@ MEET = "barrier.sync 1, 64;"
 
 
 def roles(
-    own: str, others: str, *, work: str = MEET, meets: str = MEET, end: str = "END", last: str = ""
+    own: str,
+    others: str,
+    *,
+    work: str = MEET,
+    meets: str = MEET,
+    end: str = "END",
+    last: str = "",
+    before: str = "",
 ) -> Verification:
     """Verify two warps that each go round a loop, for as often as each of them has computed."""
     text = ROLES.format(
         own=own.format(5), others=others.format(6), work=work, meets=meets, end=end, last=last
     )
-    return verified(kernel(text, threads=64))
+    return verified(kernel(text.replace("@%p1", before + "@%p1", 1), threads=64))
 
 
 @pytest.mark.parametrize(
@@ -119,3 +126,18 @@ def test_loops_that_hand_over_nothing_need_not_agree() -> None:
 def test_what_goes_wrong_behind_both_loops_is_no_matter_of_their_rounds() -> None:
     result = roles(IS_N, IS_M, end="LAST", last="barrier.sync 2, 64;")
     assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("at_three", "expected"),
+    [
+        ("mov.u32 %r10, 2;", VerdictKind.VIOLATED),
+        ("mov.u32 %r10, 1; barrier.sync 3, 64;", VerdictKind.ASSUMES),
+    ],
+    ids=["another barrier", "as else"],
+)
+def test_rounds_that_are_known_before_are_counted_too(at_three: str, expected: VerdictKind) -> None:
+    """What else was decided says how often one of the loops goes round: nothing is asked there."""
+    before = f"mov.u32 %r10, 1; setp.ne.u32 %p5, %r1, 3; @%p5 bra ELSE; {at_three} ELSE: "
+    result = roles(IS_N, IS_M, work="barrier.sync %r10, 64;", before=before)
+    assert kind(result, Property.DEADLOCK_FREEDOM) is expected

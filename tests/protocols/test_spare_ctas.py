@@ -125,6 +125,9 @@ END:
 """Two warps meet in each of the rounds that their place leaves; a CTA that makes none reads without having met."""
 
 
+TABLE = "mul.wide.u32 %rd4, %r4, 4; add.s64 %rd4, %rd3, %rd4; ld.global.u32 %r5, [%rd4];"
+
+
 def _by_place(first: str = "%r4", beyond: str = "LAST") -> Verification:
     return verified(kernel(BY_PLACE.format(first=first, beyond=beyond), threads=64))
 
@@ -142,6 +145,16 @@ def test_a_place_that_leaves_no_round_is_none_of_a_grid_that_the_compiler_knew(b
 )
 def test_a_place_that_is_compared_for_another_reason_is_a_role(first: str, beyond: str) -> None:
     assert kind(_by_place(first, beyond), Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["mov.u32 %r5, %ctaid.x; st.global.u32 [%rd3+8], %r5; mov.u32 %r5, 8;", TABLE],
+    ids=["register used again", "from a table"],
+)
+def test_a_loop_that_does_not_count_from_the_place_is_no_work_of_it(start: str) -> None:
+    text = BY_PLACE.replace("mov.u32 %r5, {first};", start).format(beyond="LAST")
+    assert kind(verified(kernel(text, threads=64)), Property.SLOT_SAFETY) is not VerdictKind.ASSUMES
 
 
 def test_rounds_that_go_wrong_are_found_where_there_are_some() -> None:

@@ -85,8 +85,8 @@ class Plan:
 
     settled: list[tuple[int, Atom, int]] = field(default_factory=list)
     """Symbols that got one number among several: where it was needed, the symbol, the number."""
-    alike: list[tuple[Atom, Atom]] = field(default_factory=list)
-    """Parameters that the kernel uses alike and that the run takes one number for."""
+    alike: list[tuple[int, Atom, Atom]] = field(default_factory=list)
+    """Parameters that the kernel uses alike and that the run takes one number for: where it was needed, both."""
     unlike: list[tuple[int, Atom, Atom]] = field(default_factory=list)
     """Parameters that the kernel uses alike and that are different numbers in this run: where one was needed, both."""
 
@@ -101,7 +101,7 @@ class Plan:
     def pair(self, point: int, name: Atom, other: Atom, is_one: bool) -> None:
         """Note that the run takes one number for parameters which are used alike, or cannot."""
         if is_one:
-            self.alike.append((name, other))
+            self.alike.append((point, name, other))
         else:
             self.unlike.append((point, name, other))
 
@@ -413,7 +413,7 @@ class _Explorer:
             if name[0] == "param" and number > 0 and name not in self._emptied:
                 self._emptied.add(name)
                 sizes = (name,) if ((name, 1),) in compared else ()
-                preset = dict.fromkeys((name, *(other for first, other in plan.alike if first == name)), 0)
+                preset = dict.fromkeys((name, *(other for _, first, other in plan.alike if first == name)), 0)
                 self.start(Plan(plan.rounds, preset=preset, wanted=dict(plan.answers), emptied=sizes))
 
     def seek(self, rounds: Rounds, numbers: Numbers) -> None:

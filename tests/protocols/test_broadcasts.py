@@ -72,11 +72,25 @@ STORE = "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [mine], {}
 MOVED = "{ .reg .v2 .b32 both; mov.b32 both.x, place; mov.b32 both.y, flag; " + STORE.format("both") + " }"
 
 
+BY_LANE = "{{ .reg .pred own; setp.eq.u32 own, lane, 0; @own {} @!own {} }}"
+WIDE = (
+    "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [theirs], 8;"
+    + STORE.format("{place, flag}")
+    + "{ .reg .b64 wide; mov.b64 wide, {place, WORDS};"
+    " st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [mine], wide, [theirs]; }"
+)
+FAR = (
+    "{{ .reg .pred own; .reg .b32 other; mov.u32 at, told; mapa.shared::cluster.u32 other, at, {rank};"
+    " setp.eq.u32 own, rank, 0; and.pred own, own, first; @own st.shared::cluster.b32 [other+4], 0; }}"
+)
+
+
 def told(
     *, tell: str = STORE.format("{place, flag}"), counted: str = "step", word: str = "flag", teller: str = "0",
-    other: str = "", target: str = "lane",
+    other: str = "", target: str = "lane", first: str = "",
 ) -> Verification:  # fmt: skip
-    text = KERNEL.replace("TELLER", teller).replace("TELL\n", tell + "\n").replace("COUNTED", counted)
+    text = KERNEL.replace("    ld.shared.v2", f"    {first} bar.warp.sync -1; ld.shared.v2")
+    text = text.replace("TELLER", teller).replace("TELL\n", tell + "\n").replace("COUNTED", counted)
     return verified(text.replace("WORD", word).replace("OTHER", other).replace("TARGET", target))
 
 
@@ -98,9 +112,15 @@ def test_a_word_that_is_the_same_in_all_lanes_is_the_same_in_all_ctas(tell: str)
         {"teller": "2"},
         {"other": "@first st.shared.b32 [told+4], step;"},
         {"target": "rank"},
+        {"tell": BY_LANE.format(STORE.format("{place, flag}"), STORE.format("{place, parity}"))},
+        {"tell": WIDE.replace("WORDS", "lane")},
+        {"first": "@first red.shared.and.b32 [told+4], rank;"},
+        {"first": FAR.format(rank=1)},
+        {"first": FAR.format(rank="rank")},
     ],
     ids=["counts by lane", "another word", "words swapped", "word not moved", "nobody tells",
-         "written by others", "told itself"],
+         "written by others", "told itself", "another word for the second CTA", 
+         "written as half of a number", "combined by others", "written from the other CTA", "written from afar"],
 )  # fmt: skip
 def test_what_may_differ_between_ctas_decides_nothing(change: dict[str, str]) -> None:
     assert kind(told(**change), Property.DEADLOCK_FREEDOM) not in GOOD

@@ -2,7 +2,8 @@
 
 Tile schedulers do so: lane n hands the next tile to CTA n. A word that is one number in all lanes is the same in all
 CTAs then, turn by turn; others, as the place of the tile for each CTA, are not. Where anything else is known to
-write the word, or stores of that kind are not followed, nothing is said.
+write the word, or stores of that kind are not followed, nothing is said. A run in which such a store is made by lanes
+for some CTAs alone is not followed: the others may be told something else, or nothing.
 """
 
 from __future__ import annotations
@@ -32,9 +33,16 @@ class Broadcasts:
 
 
 def broadcasts(
-    cfg: Cfg, facts: Facts, loads: Mapping[int, Pointer], stores: Mapping[int, Pointer]
+    cfg: Cfg, facts: Facts, loads: Mapping[int, Pointer], writes: Mapping[int, Pointer | None]
 ) -> Broadcasts:
-    """Return what is told all CTAs; `loads` and `stores` are ordinary accesses of shared memory, with their places."""
+    """Return what is told all CTAs; `loads` and `writes` are ordinary accesses of shared memory, with their places.
+
+    Places of writes may not be known; those into other CTAs may be anywhere then.
+    """
+    far = {point for point in writes if _is_far(cfg.instructions[point])}
+    reached = {None if place is None else place.symbol for point, place in writes.items() if point in far}
+    if None in reached:
+        return Broadcasts()
     tellers = [
         point
         for point, instruction in enumerate(cfg.instructions)
@@ -44,13 +52,13 @@ def broadcasts(
     """Words of variables, and are they one number in all lanes."""
     for point in tellers:
         place = _place(cfg, facts, point)
-        if place is None:
+        if place is None or place.base is None or place.offset.constant is None:
             return Broadcasts()
         for base, offset, is_one in _words(cfg, facts, point, place):
             told[base, offset] = told.get((base, offset), True) and is_one
     found: dict[int, frozenset[int]] = {}
     for point, pointer in loads.items() if told else ():
-        if any(meet(each, pointer) for each in stores.values()):
+        if pointer.symbol in reached or any(each and meet(each, pointer) for each in writes.values()):
             continue
         start, size = pointer.offset.constant, typing_of(cfg.instructions[point].operation).width // 8
         if start is not None and size == _WORD:
@@ -60,6 +68,10 @@ def broadcasts(
 
 
 _WORD = 4
+
+
+def _is_far(instruction: Instruction) -> bool:
+    return instruction.operation.slots.get("space", "").endswith("::cluster")
 
 
 def _place(cfg: Cfg, facts: Facts, point: int) -> Pointer | None:
@@ -90,8 +102,7 @@ def _defined(cfg: Cfg, facts: Facts, point: int, operand: Operand | None, op: Op
 def _words(cfg: Cfg, facts: Facts, point: int, place: Pointer) -> Iterator[tuple[object, int, bool]]:
     """Yield the words that a store writes, and whether each is one number in all lanes."""
     start = place.offset.constant
-    if start is None or place.base is None:
-        return
+    assert start is not None
     for number, (at, value) in enumerate(_values(cfg, point, cfg.instructions[point])):
         is_one = value is not None and facts.uniform(at, value) <= Uniformity.WARP
         yield place.base, start + number * _WORD, is_one
@@ -100,7 +111,10 @@ def _words(cfg: Cfg, facts: Facts, point: int, place: Pointer) -> Iterator[tuple
 def _values(cfg: Cfg, point: int, instruction: Instruction) -> Iterator[tuple[int, Operand | None]]:
     """Yield what a store writes word by word, with the point at which it is read; None where that is not followed."""
     value = instruction.operands[1]
-    if typing_of(instruction.operation).width != _WORD * 8:
+    width = typing_of(instruction.operation).width
+    if width != _WORD * 8:
+        elements = int(instruction.operation.slots.get("vec", "").removeprefix(".v") or 1)
+        yield from [(point, None)] * (elements * width // (_WORD * 8))
         return
     if isinstance(value, Vector):
         yield from ((point, each) for each in value.elements)

@@ -760,7 +760,7 @@ class Machine:
                     extra = operand.extra[0] if operand.extra else None
                     operands[spec.second.name] = 0 if extra is None else self.value(extra, guard)
         if instruction.operation.op is Op.ST_ASYNC:
-            self._note_teller(point)
+            self._note_teller(point, guard)
         index = self.append(point, guard, operands, threads)
         if (
             instruction.operation.op in _CTA_BARRIERS
@@ -779,10 +779,13 @@ class Machine:
             visit = self.count(("result", point))
             self.write_opaque(instruction, guard, "result", point, visit, differs=differs)
 
-    def _note_teller(self, point: int) -> None:
+    def _note_teller(self, point: int, guard: ThreadSet) -> None:
         """Note that this CTA tells all of its cluster something: where several do, who is heard first is open."""
         broadcasts = self.program.broadcasts
         if broadcasts.words and point in broadcasts.stores:
+            told = (1 << self.shape.ctas) - 1
+            if any(~guard >> first & told for first in warps_of(guard, self.threads)):
+                raise NotFollowedError("only some CTAs of a cluster are told numbers by this store", point)
             self._decisions.tellers.add(self.rank)
             if len(self._decisions.tellers) > 1:
                 raise NotFollowedError(

@@ -73,6 +73,8 @@ _WIDEST = 64
 """Bits of the widest register that holds a number."""
 _OF_GRID = frozenset({"%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%gridid"})
 """Special registers that the launch shape of one cluster does not give."""
+_WRITES = frozenset({Op.ST, Op.STMATRIX, Op.ATOM, Op.RED})
+"""Ordinary writes of shared memory."""
 _HARMLESS = frozenset({"vprintf", "__assertfail", "malloc", "free", "__trap"})
 """Functions of the system: they synchronise no threads of the CTA."""
 
@@ -292,10 +294,12 @@ class Program:
     @cached_property
     def broadcasts(self) -> Broadcasts:
         """What `st.async` tells all CTAs of a cluster."""
-        instructions = enumerate(self.cfg.instructions)
-        stores = (p for p, i in instructions if i.operation.op is Op.ST and self.cfg.connected(p))
-        places = {point: place for point in stores if (place := self.place(point))}
-        return broadcasts(self.cfg, self.facts, self._places_read, places)
+        writes = {
+            point: self.place(point)
+            for point, instruction in enumerate(self.cfg.instructions)
+            if instruction.operation.op in _WRITES and self.cfg.connected(point)
+        }
+        return broadcasts(self.cfg, self.facts, self._places_read, writes)
 
     @cached_property
     def hears_one_answer(self) -> bool:

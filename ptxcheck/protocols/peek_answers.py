@@ -2,6 +2,10 @@
 
 A run takes one answer only. That such a poll succeeds leaves out the wait that follows it otherwise, so runs are made
 again in which more and more of them fail.
+
+Where all of them succeed, or all fail that may, a thread that goes by the answer to another poll waits in time: it has
+asked for the right phase besides, or waits for it. So runs are made in which some of them fail that may, one after the
+other has succeeded.
 """
 
 from __future__ import annotations
@@ -18,6 +22,8 @@ from .runner import Attempt, Failing
 
 _MOST_ANSWERS = 6
 """Most times that a run is made again because a poll hangs that is not repeated; the last time all of them fail."""
+_TURNS = ((0, 1), (0, 0), (1, 1))
+"""Which bit of its number tells that a poll fails, and how: every other one, or two of four."""
 
 Again: TypeAlias = Callable[[Failing | None], Attempt]
 """Makes a run again in which some polls fail; None: all."""
@@ -51,6 +57,19 @@ class PeekAnswers:
             failing |= fresh
             attempt = again(failing)
             yield attempt
+
+    def mixed(self, attempt: Attempt) -> Iterator[set[tuple[int, Peek]]]:
+        """Yield polls that may fail where all others of a run succeed: those at one point, and by their turns."""
+        opened = self._open(attempt)
+        points = sorted({peek[0] for _, peek in opened})
+        seen = [set[tuple[int, Peek]](), opened]
+        for chosen in (
+            *({each for each in opened if each[1][2] >> bit & 1 == is_set} for bit, is_set in _TURNS),
+            *({each for each in opened if each[1][0] == point} for point in points),
+        ):
+            if chosen not in seen:
+                seen.append(chosen)
+                yield chosen
 
     def _open(self, attempt: Attempt) -> set[tuple[int, Peek]]:
         """Return the CTA and name of polls that may fail in a run."""

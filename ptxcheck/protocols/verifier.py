@@ -241,6 +241,7 @@ class Verifier:
     def _refuse(self, first: Attempt, failing: set[tuple[int, Peek]], again: Again) -> None:
         """Make a run again in which polls that are not repeated fail where they may, and those that have to."""
         last = first
+        needed = frozenset(failing)
         if not self._budget.is_spent():
             for last in self._peeks.refused(first, failing, again):
                 if self._peeks.hung(last):
@@ -250,6 +251,21 @@ class Verifier:
                     break
         if not do_alike(self._cfg, first.traces, last.traces):
             self._refuse_in_part(failing, again)
+        self._refuse_in_turns(first, needed, again)
+
+    def _refuse_in_turns(self, first: Attempt, needed: Failing, again: Again) -> None:
+        """Make a run again in which some polls fail that may, and others succeed."""
+        for chosen in self._peeks.mixed(first):
+            if self._budget.is_spent():
+                break
+            fails = chosen | needed
+
+            def more(failing: Failing | None, fails: Failing = fails) -> Attempt:
+                return again(None if failing is None else failing | fails)
+
+            attempt, _ = self._peeks.settled(again(fails), more)
+            if not self._peeks.hung(attempt):
+                self._note(attempt)
 
     def _refuse_in_part(self, failing: Failing, again: Again) -> None:
         """Make a run again in which polls fail in every other warp, as what warps do depends on the answers."""

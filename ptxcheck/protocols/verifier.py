@@ -83,6 +83,8 @@ class Verifier:
             program, layout, shape, self._budget, self._runner, self._peeks, self._certainty, self._granted
         )
         self._rounds = LoopRounds(program)
+        self._refused: tuple[Attempt, Failing, Again] | None = None
+        """The first run that counts, the polls that had to fail in it, and how to make it again with others."""
         self._paths: set[Path] = set()
         self._wraps = False
         """Some decision was not on one symbol against a number, where wrap-around does not matter."""
@@ -107,6 +109,8 @@ class Verifier:
         if result.for_all is None:
             self._fail_looks()
             note_left_out(coverage, self._program, self._runner.recorded, self._oracle, result)
+        with suppress(_EnoughError):
+            self._refuse_in_turns()
         with suppress(_EnoughError):
             self._exemplify(self._conditions.told_alone)
         self._conditions.note_open()
@@ -234,14 +238,14 @@ class Verifier:
         self._note(attempt)
         self._made.note(plan)
         self._paths.add(path)
-        if self._program.peeks and self._result.runs == 1 and not self._is_probe:
+        if self._program.peeks and self._refused is None and not self._is_probe:
+            self._refused = attempt, frozenset(failing), again
             self._refuse(attempt, failing, again)
         return True
 
     def _refuse(self, first: Attempt, failing: set[tuple[int, Peek]], again: Again) -> None:
         """Make a run again in which polls that are not repeated fail where they may, and those that have to."""
         last = first
-        needed = frozenset(failing)
         if not self._budget.is_spent():
             for last in self._peeks.refused(first, failing, again):
                 if self._peeks.hung(last):
@@ -251,13 +255,22 @@ class Verifier:
                     break
         if not do_alike(self._cfg, first.traces, last.traces):
             self._refuse_in_part(failing, again)
-        self._refuse_in_turns(first, needed, again)
 
-    def _refuse_in_turns(self, first: Attempt, needed: Failing, again: Again) -> None:
-        """Make a run again in which some polls fail that may, and others succeed."""
+    def _refuse_in_turns(self) -> None:
+        """Make the first run again in which some polls fail that may, and others succeed."""
+        if self._refused is None or self._result.failures:
+            return
+        first, needed, again = self._refused
+        try:
+            self._note_mixed(first, needed, again)
+        except ImpossibleError:
+            pass
+        except NotFollowedError as error:
+            text = "not run with all answers of polls that are not repeated: " + error.reason
+            self._result.bounds.append(Reason(text, error.point))
+
+    def _note_mixed(self, first: Attempt, needed: Failing, again: Again) -> None:
         for chosen in self._peeks.mixed(first):
-            if self._budget.is_spent():
-                break
             fails = chosen | needed
 
             def more(failing: Failing | None, fails: Failing = fails) -> Attempt:

@@ -49,10 +49,10 @@ class Result:
     """True when only a delayed form showed it."""
 
 
-def harness_path(entry: Entry, folder: Path, root: Path) -> Path:
-    """Return where the harness of an entry is."""
-    written = folder / entry.harness
-    return written if written.exists() else root / entry.harness
+def harness_path(harness: str, folder: Path, root: Path) -> Path:
+    """Return where the harness of an entry or a trial of a folder is."""
+    written = folder / harness
+    return written if written.exists() else root / harness
 
 
 def write_manifest(folder: Path, entries: list[Entry]) -> None:

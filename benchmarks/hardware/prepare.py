@@ -67,7 +67,7 @@ def prepare_more(folder: Path, out: Path, root: Path, seeds: int) -> int:
         if not known.findings and known.verdict != "violated":
             continue
         text = (folder / entry.image).read_text(encoding="utf-8")
-        kernel = load_harness(harness_path(entry, folder, root)).kernel
+        kernel = load_harness(harness_path(entry.harness, folder, root)).kernel
         module = parse_module(Source(entry.name, text))
         _stored(out, entry.image, text)
         images = [

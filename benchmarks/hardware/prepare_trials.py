@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from ptxcheck.repair.harness import load_harness
 from ptxcheck.repair.perturb import perturb
 from ptxcheck.source import Source
 
-from .entries import Entry, read_manifest
+from .entries import Entry, harness_path, read_manifest
 from .trials import Trial, write_trials
 
 _ARCH = "sm_90a"
@@ -36,6 +37,9 @@ def prepare_trials(
     out.mkdir(parents=True, exist_ok=True)
     preparation = Preparation(out, root, seeds, cubins)
     entries = {entry.name: entry for entry in read_manifest(mutants)}
+    for harness in sorted({Path(entry.harness) for entry in entries.values()}):
+        if (mutants / harness).exists():
+            shutil.copytree(mutants / harness.parent, out / harness.parent, dirs_exist_ok=True)
     trials = [
         preparation.trial(
             entry,
@@ -78,7 +82,7 @@ class Preparation:
         self, entry: Entry, name: str, kind: str, text: str, original: str, restored: bool = False
     ) -> Trial:
         """Assemble one text; `original` is the image to compare its time with."""
-        loaded = load_harness(self.root / entry.harness)
+        loaded = load_harness(harness_path(entry.harness, self.out, self.root))
         module = parse_module(Source(f"{_stem(name)}.ptx", text))
         delayed = tuple(
             self.assembled(f"{_stem(name)}.{seed}", perturb(module, loaded.kernel, _FIRST_SEED + seed))

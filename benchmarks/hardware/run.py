@@ -26,7 +26,7 @@ def run_all(folder: Path, out: Path, *, jobs: int, seconds: float, root: Path) -
     left: dict[Path, list[Entry]] = {}
     for entry in read_manifest(folder):
         if entry.name not in done:
-            left.setdefault(harness_path(entry, folder, root), []).append(entry)
+            left.setdefault(harness_path(entry.harness, folder, root), []).append(entry)
     work: queue.SimpleQueue[tuple[Path, Sequence[Entry]]] = queue.SimpleQueue()
     for harness, entries in sorted(left.items()):
         for start in range(0, len(entries), 16):

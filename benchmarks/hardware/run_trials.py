@@ -18,6 +18,7 @@ from ptxcheck.repair.outcome import Environment, Outcome, RunResult
 from ptxcheck.repair.sanitizer import Tool, find_sanitizer, sanitize
 from ptxcheck.repair.timing import compare
 
+from .entries import harness_path
 from .trials import Trial, read_trials
 
 _REPEAT = 3
@@ -59,12 +60,14 @@ def run_trials(folder: Path, out: Path, root: Path, effort: Effort) -> tuple[int
         return [trial for trial in chosen if (trial.name, step) not in known]
 
     running = open_("run", trials)
-    _in_parallel(running, effort.jobs, deadline, root, lambda d, t: sink.write(_ran(d, t, folder, root), d))
+    _in_parallel(
+        running, effort.jobs, deadline, folder, root, lambda d, t: sink.write(_ran(d, t, folder, root), d)
+    )
     right = {
         line.name for line in read_lines(out) if line.step == "run" and line.outcome == Outcome.RIGHT.value
     }
     timed = open_("time", (trial for trial in trials if trial.name in right))
-    _in_parallel(timed, 1, deadline, root, lambda d, t: sink.write(_timed(d, t, folder), d))
+    _in_parallel(timed, 1, deadline, folder, root, lambda d, t: sink.write(_timed(d, t, folder), d))
     watched = [
         (trial, tool)
         for tool in Tool
@@ -110,7 +113,12 @@ class _Sink:
 
 
 def _in_parallel(
-    trials: Iterable[Trial], jobs: int, deadline: float, root: Path, do: Callable[[Device, Trial], None]
+    trials: Iterable[Trial],
+    jobs: int,
+    deadline: float,
+    folder: Path,
+    root: Path,
+    do: Callable[[Device, Trial], None],
 ) -> None:
     by_harness: dict[str, list[Trial]] = defaultdict(list)
     for trial in trials:
@@ -120,7 +128,7 @@ def _in_parallel(
     def serve(batch: Sequence[Trial]) -> None:
         if time.monotonic() > deadline:
             return
-        with Device(root / batch[0].harness, limit_seconds=_LIMIT_SECONDS) as device:
+        with Device(harness_path(batch[0].harness, folder, root), limit_seconds=_LIMIT_SECONDS) as device:
             for trial in batch:
                 if time.monotonic() < deadline:
                     do(device, trial)
@@ -131,7 +139,7 @@ def _in_parallel(
 
 def _ran(device: Device, trial: Trial, folder: Path, root: Path) -> Line:
     """Run the kernel as it is, then its delayed forms; the first outcome that is not right counts."""
-    cases = list(range(len(load_harness(root / trial.harness).cases)))
+    cases = list(range(len(load_harness(harness_path(trial.harness, folder, root)).cases)))
     runs = 0
     for number, name in enumerate((trial.image, *trial.delayed)):
         answer = device.run((folder / name).read_bytes(), cases, _REPEAT)
@@ -167,6 +175,7 @@ def _watched(
     if time.monotonic() > deadline:
         return None
     image = (folder / trial.image).read_bytes()
-    said = sanitize(root / trial.harness, image, [0], tool, sanitizer, limit_seconds=_SANITIZER_SECONDS)
+    harness = harness_path(trial.harness, folder, root)
+    said = sanitize(harness, image, [0], tool, sanitizer, limit_seconds=_SANITIZER_SECONDS)
     outcome = "none" if said.errors is None else "errors" if said.errors else "clean"
     return Line(trial.name, tool.value, outcome, said.detail[:300], {"errors": said.errors or 0})

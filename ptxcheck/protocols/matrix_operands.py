@@ -1,8 +1,9 @@
 """Where matrix operands in shared memory lie (PTX ISA, "Matrix descriptor format").
 
-A tile is known where the shape of the instruction and the fields of the descriptor are. Certain are the 16 bytes that
-it starts with, where the swizzle puts them; it may touch all bytes of the blocks of 8 rows that it reads from, and no
-others. The slices of K that several instructions read lie in the same blocks.
+A tile is known where the shape of the instruction and the fields of the descriptor are. Certain is its first row, or
+the 16 bytes that it starts with, where the swizzle puts them; it may touch all bytes of the blocks of 8 rows that it
+reads from, and no others. The slices of K that several instructions read lie in the same blocks: where their first rows
+fill a span of the pattern, it is read whichever row of the pattern it is.
 
 Each warp of a warpgroup reads its own 16 rows of A: released kernels let a warp multiply what it wrote itself behind a
 barrier of that warp alone (FlashAttention 3).
@@ -20,7 +21,7 @@ from ..descriptors.matrix.tile import CORE_ROWS, Tile
 from .actions import WARPS_OF_A_TEAM, Span
 from .bulk_copy import LEAST_BYTES
 from .instruction_fields import instruction_fields
-from .lowering import Occurrence
+from .lowering import Occurrence, merged
 from .machine.symbol import Form
 from .thread.matrix_operands import shape_of
 
@@ -48,6 +49,7 @@ def _spans(occurrence: Occurrence, name: str, layout: Layout, word: int, cta: in
     start = fields["start"] * UNIT
     mode = swizzle(layout, fields["mode"])
     tile = None if mode is None else _tile(occurrence, name, layout, mode)
+    row = LEAST_BYTES
     if tile is None or not tile.has_blocks(start) or fields.get("leading_is_address"):
         yield Span(cta, start, 0, exact=False)
     else:
@@ -56,12 +58,14 @@ def _spans(occurrence: Occurrence, name: str, layout: Layout, word: int, cta: in
         for begin, end in tile.blocks(start, *steps, groups):
             yield Span(cta, begin, 0, exact=False, reach=end - begin)
         start += next(tile.offsets(*steps, groups))
+        row = min(tile.row_bytes, tile.mode.span - start % tile.mode.span)
     if mode is None or fields["base"]:
         return
     if mode is SwizzleMode.NONE:
         yield Span(cta, start, LEAST_BYTES)
     elif mode.pattern is not None:
-        yield Span(cta, mode.pattern.place(start), LEAST_BYTES)
+        places = (mode.pattern.place(start + chunk) for chunk in range(0, row, LEAST_BYTES))
+        yield from merged(Span(cta, place, LEAST_BYTES) for place in places)
 
 
 def _tile(occurrence: Occurrence, name: str, layout: Layout, mode: SwizzleMode) -> Tile | None:

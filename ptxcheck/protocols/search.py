@@ -28,7 +28,7 @@ from .actions import (
     Transfer,
     Wait,
 )
-from .equations import System, system_of
+from .equations import BOX, System, system_of
 from .explicit import Explicit, Flight, Name, State, Wrong, WrongError, names_of
 from .in_step import without_late_lanes
 from .machine.symbol import Form
@@ -289,11 +289,11 @@ def concrete(protocol: Protocol, equations: Sequence[Equation]) -> Protocol | No
     amounts = [amount for strand in protocol.strands for a in strand.actions for amount in _amounts(a)]
     if all(isinstance(amount, int) for amount in amounts):
         return protocol
-    for amount in amounts:
-        if isinstance(amount, Form):
-            for atom, _ in amount.terms:
-                if system.value(Form(((atom, 1),))) is None:
-                    system.add(Form(((atom, 1),), -_FREE_BYTES))
+    atoms = (atom for amount in amounts if isinstance(amount, Form) for atom, _ in amount.terms)
+    # What is expected is a sum of boxes: a size of the host that comes first might leave less than nothing for them.
+    for atom in sorted(dict.fromkeys(atoms), key=lambda atom: atom[0] != BOX):
+        if system.value(Form(((atom, 1),))) is None:
+            system.add(Form(((atom, 1),), -_FREE_BYTES))
     if any((system.value(amount) or 0) < 0 for amount in amounts):
         return None
     strands = tuple(

@@ -140,6 +140,20 @@ def test_a_wait_that_may_be_late_is_held_back_where_the_search_gives_up(phases: 
     assert shown(outcome) == ({Flaw.MISSED_PHASE, Flaw.DEADLOCK} if phases > 1 else set())
 
 
+@pytest.mark.parametrize("boxes", [1, 3])
+def test_schedules_are_searched_where_the_host_passes_how_many_bytes_come(boxes: int) -> None:
+    """What is expected is a parameter: it is at least as much as all boxes together."""
+    sizes = [atom("box_bytes", f"param+{128 * each}") for each in range(boxes)]
+    loads: list[Action] = [
+        Arrive(0, EMPTY, 1, atom("param", "n", 0, 4)),
+        *(Transfer(0, ((EMPTY, size),)) for size in sizes),
+    ]
+    late: list[Action] = [*loads, Wait(0, EMPTY, 0), meeting(2), Wait(0, FULL, 0)]
+    leads: list[Action] = [Arrive(0, FULL, 1), meeting(2), Arrive(0, FULL, 1)]
+    outcome = examine(protocol({FULL: 1, EMPTY: 1}, late, leads))
+    assert Flaw.MISSED_PHASE in shown(outcome) or Flaw.DEADLOCK in shown(outcome)
+
+
 @pytest.mark.parametrize("is_ordered", [True, False])
 def test_others_are_held_back_where_an_arrival_may_come_before_theirs(is_ordered: bool) -> None:
     """No schedule is searched, and in the one that is simulated the second arrival comes in time."""

@@ -189,6 +189,14 @@ def test_scales_are_zero_as_the_host_likes(first: str, then: str, last: str, exp
         ("mov.b32 %f1, %r3; setp.lt.f32 %p2, %f1, 0f3F800000;", VerdictKind.VIOLATED),
         (CHOSEN.format(other="%r4"), VerdictKind.VIOLATED),
         (CHOSEN.format(other="1065353216"), VerdictKind.UNKNOWN),
+        (
+            "mov.b32 %f1, %r3; mov.b32 %f2, %r4; mul.f32 %f1, %f1, %f2; setp.neu.f32 %p2, %f1, 0f00000000;",
+            VerdictKind.VIOLATED,
+        ),
+        (
+            "mov.b32 %f1, %r3; mul.f32 %f1, %f1, 0f00000000; setp.neu.f32 %p2, %f1, 0f00000000;",
+            VerdictKind.UNKNOWN,
+        ),
         ("mov.b32 %f1, %r3; mov.b32 %f2, %r4; setp.lt.f32 %p2, %f1, %f2;", VerdictKind.VIOLATED),
     ],
 )

@@ -265,6 +265,8 @@ class _Rebuild:
         condition = self.part(parts[1])
         truth = self._truth(condition) if isinstance(condition, Form) else None
         condition = condition if truth is None else int(truth)
+        if isinstance(condition, int):  # what is not chosen is not asked: nothing depends on it
+            return self.part(parts[2] if condition else parts[3])
         return lanes.choose(condition, self.part(parts[2]), self.part(parts[3]), self._threads)
 
     def _arithmetic(self, kind: str, parts: tuple[object, ...]) -> Value:

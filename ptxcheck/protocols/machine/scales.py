@@ -1,7 +1,8 @@
 """Scales: floating-point numbers of the host that a path compares with zero, as epilogues do to leave out a product.
 
 The solver follows no floating-point number. Each scale is zero or is not, as the host likes, so such comparisons come
-out as a path has them where they ask no scale to be both. Scales in memory may be one number, whatever their addresses
+out as a path has them where they ask no scale to be both. A product of scales is zero where all of them are, and one
+where they are. Scales in memory may be one number, whatever their addresses
 look like: they are only known to be possible where all of them are zero, or none is.
 """
 
@@ -15,12 +16,13 @@ from .symbol import OF_HOST, Atom, Condition, Form
 _CONSTANT = Atom(("constant",))
 _EQUALITIES = {".eq": True, ".ne": False, ".neu": False, ".equ": True}
 """Relations to zero, and whether it is zero that they hold for."""
+_FLOATS = frozenset({"f16", "bf16", "f32", "f64"})
 
 
 def scale_of(condition: Condition) -> Atom | None:
     """Return the comparison of a scale with zero that a condition asks for alone, or None.
 
-    A scale is a number of the host, or one of several that are chosen between, as it was passed.
+    A scale is a number of the host as it was passed, one of several that are chosen between, or a product of such.
     """
     if condition.relation not in ("eq", "ne") or len(condition.form.terms) != 1 or condition.form.constant:
         return None
@@ -59,7 +61,10 @@ def _is_zero(condition: Condition, truth: bool, name: Atom) -> bool:
 
 
 def _chosen(part: object, known: Mapping[Condition, bool]) -> Iterator[Atom]:
-    """Yield the numbers that one may be, of those that decisions choose between; a constant is no scale."""
+    """Yield the numbers that one may be, or is a product of, of those that decisions choose between.
+
+    A constant is no scale.
+    """
     if not isinstance(part, Atom):
         yield _CONSTANT
     elif part[0] == "selp":
@@ -67,8 +72,17 @@ def _chosen(part: object, known: Mapping[Condition, bool]) -> Iterator[Atom]:
         arms: Iterable[object] = part.inner[2:4] if truth is None else (part.inner[2 if truth else 3],)
         for arm in arms:
             yield from _chosen(arm, known)
+    elif _is_product(part):
+        for factor in part.inner[2:]:
+            yield from _chosen(factor, known)
     else:
         yield part
+
+
+def _is_product(part: Atom) -> bool:
+    """Tell whether an atom is a product of floating-point numbers, by the name of its operation."""
+    operation, *modifiers = str(part[0]).split(".")
+    return operation == "mul" and not _FLOATS.isdisjoint(modifiers)
 
 
 def _truth(predicate: object, known: Mapping[Condition, bool]) -> bool | None:

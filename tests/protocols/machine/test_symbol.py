@@ -100,6 +100,21 @@ def test_choices_with_negative_numbers_keep_their_sign() -> None:
     assert rebuild(value, lambda _: False, 128) == 4
 
 
+@pytest.mark.parametrize("answer", [True, False])
+def test_what_is_not_chosen_is_not_asked(answer: bool) -> None:
+    first, then, last = (
+        _form(lanes.compare(".lt", N, bound, 32, signed_operands=True)) for bound in (3, 5, 7)
+    )
+    asked = []
+
+    def decide(predicate: Form) -> bool:
+        asked.append(predicate)
+        return answer
+
+    rebuild(_form(lanes.choose(first, then, last, 128)), decide, 128)
+    assert asked == [first, then if answer else last]
+
+
 def test_pins_make_what_depends_on_them_numbers() -> None:
     tiles = _form(lanes.shift_right(N, 6, 32, arithmetic=True))
     decisions = Decisions(SolverOracle())

@@ -22,6 +22,9 @@ from .peek_answers import PeekAnswers
 from .runner import Attempt, Failing, Runner
 from .verification import Run, only_accesses, shown_in
 
+_BEFORE_VARIED = 2
+"""Runs with numbers that may have to agree, before those in which none do: time may not be enough for all."""
+
 
 class ExampleSearch:
     """Makes each of the runs once, when it is first asked for."""
@@ -63,6 +66,8 @@ class ExampleSearch:
         paths = [*paths, *(each.traces[-1].path for each in failures)]
         rests = any(map(rests_on_loops, paths))
         sizes = set[Atom]().union(*map(compared_sizes, paths))
+        doubted = [each for each in failures if each.doubt or rests_on_loops(each.traces[-1].path)]
+        common = told & shown_in(doubted)
         seen = list[ExampleRun]()
         for shown in self._runs(self._examples, sizes):
             seen.append(shown)
@@ -72,11 +77,13 @@ class ExampleSearch:
             found = _told_alone(shown.run, told) if is_free else None
             if found is not None:
                 return found
-        doubted = [each for each in failures if each.doubt or rests_on_loops(each.traces[-1].path)]
-        common = told & shown_in(doubted)
+            is_common = not common.isdisjoint(shown_in(each.run for each in seen))
+            if not is_free and is_common and len(seen) == _BEFORE_VARIED:
+                break
         if common.isdisjoint(shown_in(each.run for each in seen)):
             return None
-        seen += self._runs(self._varied, sizes)
+        varied = list(self._runs(self._varied, sizes))
+        seen = [*self._runs(self._examples, sizes), *varied]
         for shown in seen:
             found = _told_alone(replace(shown.run, sure=tuple(unrelated(shown, seen))), common)
             if found is not None:

@@ -8,11 +8,13 @@ else may write the bytes.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from enum import Enum
+from typing import TypeAlias
 
 from .actions import Access, Action, Protocol, Span, Strand, Transfer
 from .machine.trace import Trace
@@ -20,6 +22,9 @@ from .memory_steps import memory_steps
 from .outcome import Flaw, Step
 from .search import MEMORY_FLAWS
 from .simulate import simulate
+
+_Place: TypeAlias = tuple[int, int]
+"""CTA and offset."""
 
 
 class Turns(Enum):
@@ -69,8 +74,9 @@ def are_turns_seen(
     A schedule that goes wrong needs no more. Reads that it does not come to say nothing.
     """
     turns = {trace.rank: trace.turns for trace in traces}
-    written: Counter[tuple[int, int]] = Counter()
-    spoiled = set[tuple[int, int]]()
+    rings = sorted(_places_of(protocol, stores))
+    written: Counter[_Place] = Counter()
+    spoiled = set[_Place]()
     """Places that something else wrote last."""
     for step, action in memory_steps(protocol, steps):
         strand = protocol.strands[step.strand]
@@ -88,8 +94,28 @@ def are_turns_seen(
                 written.update(_bytes((span,)))
                 spoiled.difference_update(_bytes((span,)))
             else:
-                spoiled.update(place for place in written if span.may_meet(Span(*place, 1)))
+                spoiled.update(_met(span, rings))
     return True
+
+
+def _places_of(protocol: Protocol, stores: AbstractSet[int]) -> set[_Place]:
+    """Return the bytes that some stores certainly write."""
+    return {
+        place
+        for strand in protocol.strands
+        for action in strand.actions
+        if isinstance(action, Access) and action.point in stores and action.certain
+        for place in _bytes([span for span in action.writes if span.start >= 0 and span.exact])
+    }
+
+
+def _met(span: Span, places: Sequence[_Place]) -> Sequence[_Place]:
+    """Return those of some bytes, in order, that a span may meet."""
+    if span.start < 0:
+        return places
+    ends = span.start, span.start + max(span.size, span.reach, 1)
+    first, behind = (bisect_left(places, (span.cta, end)) for end in ends)
+    return places[first:behind]
 
 
 def _is_written_otherwise(protocol: Protocol, stores: AbstractSet[int], read: AbstractSet[Span]) -> bool:
@@ -113,7 +139,7 @@ def _with_rings(strand: Strand, turns: Mapping[int, int], stores: AbstractSet[in
 
 def _follow(protocol: Protocol, steps: Sequence[Step], turns: Mapping[int, Mapping[int, int]]) -> bool:
     """Tell whether the reads of a schedule come when as many writes are done as their turn says."""
-    written: Counter[tuple[int, int]] = Counter()
+    written: Counter[_Place] = Counter()
     for step in steps:
         strand = protocol.strands[step.strand]
         action: Action = strand.actions[step.index]
@@ -126,5 +152,5 @@ def _follow(protocol: Protocol, steps: Sequence[Step], turns: Mapping[int, Mappi
     return True
 
 
-def _bytes(spans: Sequence[Span]) -> Iterator[tuple[int, int]]:
+def _bytes(spans: Sequence[Span]) -> Iterator[_Place]:
     return ((span.cta, place) for span in spans for place in range(span.start, span.end))

@@ -9,7 +9,8 @@ import pytest
 from ptxcheck.cfg import build
 from ptxcheck.launches import from_directives
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.example_runs import Example, examples
+from ptxcheck.protocols.example_runs import Example, ExampleRun, examples
+from ptxcheck.protocols.example_search import ExampleSearch
 from ptxcheck.protocols.machine.layout import layout_of
 from ptxcheck.protocols.machine.parameter_kinds import parameter_kinds
 from ptxcheck.protocols.machine.program import Program
@@ -141,6 +142,21 @@ def test_what_goes_wrong_with_all_tables_in_the_same_way_is_certain() -> None:
     turns = TURNS.format(one="mov.u32 %r16, %r4;", other="mov.u32 %r17, %r4;", threads="{}")
     assert searched(turns.format(96)) is VerdictKind.VIOLATED
     assert searched(turns.format(64)) is VerdictKind.ASSUMES
+
+
+def test_runs_whose_numbers_differ_come_before_most_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without them nothing is shown where roles may have to agree, and time may not be enough for all."""
+    steps: list[int] = []
+    run = ExampleSearch._run
+
+    def noted(self: ExampleSearch, example: Example) -> ExampleRun | None:
+        steps.append(example.host.choice.step)
+        return run(self, example)
+
+    monkeypatch.setattr(ExampleSearch, "_run", noted)
+    turns = TURNS.format(one="mov.u32 %r16, %r4;", other="mov.u32 %r17, %r4;", threads=96)
+    assert searched(turns) is VerdictKind.VIOLATED
+    assert [bool(step) for step in steps] == [False, False, True, True, False, False]
 
 
 COPIES = """

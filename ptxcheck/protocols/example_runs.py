@@ -34,6 +34,8 @@ _Work: TypeAlias = tuple[int, int, int, int]
 _WORK = ((256, 64, 16, 1), (1024, 128, 64, 2), (2048, 256, 64, 4), (64, 64, 128, 8))
 """Sizes, a divisor, how many tiles there are, and how many of these a CTA has."""
 _VARIED = _WORK[1:2]
+_FEW = ((2, 64, 16, 1),)
+"""The same where the product of some sizes, as those of a filter, is how often something is done."""
 _APART = 64
 """How far numbers of a host are apart at least where they are to differ."""
 
@@ -124,6 +126,8 @@ class Hosts:
     """Hosts that no run was made with yet, and runs that were made with others."""
 
     left: Iterator[Example]
+    with_less: Iterator[Example] = field(default_factory=lambda: iter(()))
+    """Hosts that ask for less, where others ask for too much."""
     made: list[ExampleRun] = field(default_factory=list)
 
 
@@ -140,6 +144,11 @@ def _form(parameter: Form | int) -> Form:
 def examples(program: Program, kinds: Kinds, shape: Shape) -> Iterator[Example]:
     """Yield hosts with some numbers after the other, each for all sizes, and all that is in tables."""
     return _examples(program, kinds, shape, [(work, 0) for work in _WORK])
+
+
+def few_examples(program: Program, kinds: Kinds, shape: Shape) -> Iterator[Example]:
+    """Yield hosts with sizes that are small: not all kernels are meant for them."""
+    return _examples(program, kinds, shape, [(work, 0) for work in _FEW])
 
 
 def varied_examples(program: Program, kinds: Kinds, shape: Shape) -> Iterator[Example]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from itertools import chain
 
 from .all_sizes import Path
 from .budget import Budget
 from .certainty import Certainty
 from .example_evidence import unrelated
-from .example_runs import Example, ExampleRun, Hosts, examples, varied_examples
+from .example_runs import Example, ExampleRun, Hosts, examples, few_examples, varied_examples
 from .granted import Granted
 from .machine.doubt import compared_sizes, rests_on_loops
 from .machine.layout import Layout
 from .machine.program import Program
 from .machine.symbol import Atom, ImpossibleError
-from .machine.trace import NotFollowedError, Shape
+from .machine.trace import NotFollowedError, Shape, TooLongError
 from .outcome import Flaw
 from .peek_answers import PeekAnswers
 from .runner import Attempt, Failing, Runner
@@ -46,7 +47,8 @@ class ExampleSearch:
         self._peeks = peeks
         self._certainty = certainty
         self._granted = granted
-        self._examples = Hosts(examples(program, lambda: certainty.kinds, shape))
+        few = few_examples(program, lambda: certainty.kinds, shape)
+        self._examples = Hosts(examples(program, lambda: certainty.kinds, shape), few)
         self._varied = Hosts(varied_examples(program, lambda: certainty.kinds, shape))
 
     def found(
@@ -93,13 +95,15 @@ class ExampleSearch:
     def _runs(self, hosts: Hosts, sizes: AbstractSet[Atom]) -> Iterator[ExampleRun]:
         """Yield runs with the numbers of some hosts, each made once, until they have had their time.
 
-        Hosts are left out for which one of some sizes is empty.
+        Hosts are left out for which one of some sizes is empty. Where there is too much to do, one with less is next.
         """
         yield from (each for each in hosts.made if not each.example.has_empty(sizes, self._layout))
-        for example in hosts.left:
+        while (example := next(hosts.left, None)) is not None:
             with self._budget.aside(), self._runner.unrecorded():
                 try:
                     shown = self._run(example)
+                except TooLongError:
+                    hosts.left, shown = chain(hosts.with_less, hosts.left), None
                 except (NotFollowedError, ImpossibleError):
                     shown = None
             if not self._budget.has_share:

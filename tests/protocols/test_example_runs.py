@@ -159,6 +159,23 @@ def test_runs_whose_numbers_differ_come_before_most_others(monkeypatch: pytest.M
     assert [bool(step) for step in steps] == [False, False, True, True, False, False]
 
 
+FILTER = """
+ld.param.u32 %r1, [n]; popc.b32 %r2, %r1; setp.eq.u32 %p1, %r2, 0; @%p1 bra END;
+mul.lo.u32 %r15, %r1, %r1; mul.lo.u32 %r15, %r15, %r15; mov.u32 %r18, 0;
+GO:
+setp.ge.s32 %p6, %r18, %r15; @%p6 bra END; barrier.sync 1, {threads}; add.s32 %r18, %r18, 1; bra GO;
+END:
+"""
+"""Warps meet as often as a product of sizes says, behind what is not followed."""
+
+
+@pytest.mark.parametrize(
+    ("threads", "expected"), [(96, VerdictKind.VIOLATED), (64, VerdictKind.PROVED_BOUNDED)]
+)
+def test_sizes_are_small_where_others_are_too_much_together(threads: int, expected: VerdictKind) -> None:
+    assert deadlock(FILTER.format(threads=threads)) is expected
+
+
 COPIES = """
 ld.param.u32 %r13, [m]; mov.u32 %r14, %tid.x; setp.ge.u32 %p5, %r14, 32; {one} {other}
 selp.b32 %r15, %r16, %r17, %p5; and.b32 %r18, %r15, 64; setp.eq.u32 %p6, %r18, 0; @%p6 bra EVEN;

@@ -60,7 +60,7 @@ class StoredBoxes:
             (span,) = copy.reads
             key = copy.point, span
             if key not in sizes:
-                behind = _behind(protocol, self._stores[copy.point])
+                behind = _behind(self.program.cfg, protocol, self._stores[copy.point])
                 others = (*_others(protocol, behind, span), *left)
                 sizes[key] = _filled(span, _stored(touching, self._stores[copy.point]), others)
             if sizes[key] > span.size:
@@ -175,16 +175,22 @@ def _stored(touching: Iterable[Access | Transfer], points: frozenset[int]) -> se
     return {span for each in stores for span in each.writes if span.exact and span.start >= 0}
 
 
-def _behind(protocol: Protocol, stores: frozenset[int]) -> Iterable[Access | Transfer]:
+def _behind(cfg: Cfg, protocol: Protocol, stores: frozenset[int]) -> Iterable[Access | Transfer]:
     """Return what touches memory behind the first store at some points, in the order of its strand, each once.
 
-    What a strand has read before was not stored there.
+    What a strand has read before was not stored there, but where a further round leads from the stores to it.
     """
+    again = {
+        action.point
+        for action in _touching(protocol)
+        if any(cfg.reaches(store, action.point) for store in stores)
+    }
     found: dict[int, Access | Transfer] = {}
     for strand in protocol.strands:
         known = (i for i, a in enumerate(strand.actions) if isinstance(a, Access) and a.point in stores)
-        for action in strand.actions[next(known, 0) :]:
-            if isinstance(action, Access | Transfer):
+        first = next(known, 0)
+        for index, action in enumerate(strand.actions):
+            if isinstance(action, Access | Transfer) and (index >= first or action.point in again):
                 found[id(action)] = action
     return found.values()
 

@@ -84,6 +84,24 @@ def test_what_was_read_before_the_stores_was_not_stored_by_them() -> None:
     assert slots(FILLS + IN_WARP + COPY + IN_CTA + EARLIER) is not VerdictKind.VIOLATED
 
 
+ROUNDS = (
+    "ROUND: ld.shared.u32 %r22, [%r23]; bar.sync 0;"
+    " st.shared.v4.b32 [%r4], {%r1, %r1, %r1, %r22}; fence.proxy.async.shared::cta; bar.warp.sync -1;"
+    + COPY
+    + "bar.sync 0; add.u32 %r20, %r20, 1; setp.lt.s32 %p4, %r20, %r9; @%p4 bra ROUND;"
+)
+"""Words that threads read at the start of each round, behind what was stored in the one before."""
+
+
+@pytest.mark.parametrize(
+    ("first", "is_wrong"), [(512, False), (1024, True)], ids=["of the tile", "elsewhere"]
+)
+def test_what_a_further_round_reads_was_not_stored_for_the_copy_alone(first: int, *, is_wrong: bool) -> None:
+    start = FILLS.split("st.shared")[0] + "mov.u32 %r20, 0; shl.b32 %r23, %r1, 3; add.u32 %r23, %r23, %r3;"
+    body = start + f"add.u32 %r23, %r23, {first};" + ROUNDS
+    assert (slots(body) is VerdictKind.VIOLATED) == is_wrong
+
+
 def test_the_verdict_says_how_it_is_known() -> None:
     result = verified(kernel(FILLS + IN_WARP + COPY, threads=64))
     problems = [each for run in result.failures for each in run.sure]

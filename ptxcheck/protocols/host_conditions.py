@@ -34,7 +34,7 @@ class HostConditions:
         self._oracle = oracle
         self._result = result
         self._empty_code = EmptyCode(program.cfg, program.facts)
-        self._partners = PartnerLoops(program.cfg)
+        self._partners = PartnerLoops(program.cfg, program.definitions)
         self._in_order: set[int] = set()
         """Instructions that a run with work in all sizes came to, in order but perhaps for accesses."""
         self._excused: set[tuple[int, str]] = set()

@@ -2,7 +2,8 @@
 
 No kernel with such loops is right for all numbers, and its text does not tell for which it is meant: that both go round
 equally often is a condition on the host. Loops whose numbers have a parameter in common are the kernel's own matter,
-but for those of which one asks for the size of the grid where the other has a parameter.
+but for those of which one asks for the size of the grid where the other has a parameter. A parameter whose number a run
+knows, from what it has decided before, is an input all the same.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from dataclasses import dataclass, field
 from itertools import combinations, zip_longest
 
 from ..cfg.cfg import Cfg
+from ..cfg.definitions import Definitions
 from .actions import Init, Inval, Protocol, Registers
 from .explicit import Name, names_of
+from .loop_inputs import Place, parameters_of
 from .machine.doubt import inputs_of
 from .machine.paths import Plan
 from .machine.symbol import Atom
@@ -49,9 +52,12 @@ class AtOdds:
 class PartnerLoops:
     """The loops of a kernel as its runs show them."""
 
-    def __init__(self, cfg: Cfg) -> None:
+    def __init__(self, cfg: Cfg, definitions: Definitions) -> None:
         self._cfg = cfg
+        self._definitions = definitions
         self._blocks = {loop.header: loop.blocks for loop in cfg.loops}
+        self._computed: dict[int, frozenset[Place]] = {}
+        """Parameters that the text says rounds are computed from, by the header of their loop."""
         self._loops: dict[int, _Loop] = {}
 
     def note(self, plan: Plan, protocol: Protocol) -> dict[int, list[int]]:
@@ -65,11 +71,20 @@ class PartnerLoops:
             if truth is not question.stays:
                 rounds.setdefault(question.loop, []).append(question.turns[-1] + (not question.at_top))
                 loop.left = point
+        for header, known in self._loops.items():
+            places = self._places(header)
+            known.inputs.update(name for name in plan.pins if name[0] == "param" and name[1:3] in places)
         for block, objects in self._objects(protocol).items():
             for each in self._cfg.loops_around(block):
                 if each.header in self._loops:
                     self._loops[each.header].objects |= objects
         return rounds
+
+    def _places(self, header: int) -> frozenset[Place]:
+        if header not in self._computed:
+            loop = next(each for each in self._cfg.loops if each.header == header)
+            self._computed[header] = frozenset(parameters_of(self._cfg, self._definitions, loop))
+        return self._computed[header]
 
     def at_odds(self, plan: Plan, protocol: Protocol, problems: Iterable[Problem]) -> AtOdds | None:
         """Return loops that hand over to each other and are at odds in a run that goes wrong in one of them."""

@@ -129,6 +129,24 @@ def test_what_goes_wrong_behind_both_loops_is_no_matter_of_their_rounds() -> Non
 
 
 @pytest.mark.parametrize(
+    "own", ["min.s32 %r{0}, %r1, %r2;", "add.s32 %r{0}, %r1, %r2;"], ids=["smaller", "sum"]
+)
+@pytest.mark.parametrize("is_first", [False, True])
+def test_a_parameter_whose_number_is_known_is_in_common(own: str, *, is_first: bool) -> None:
+    """The loop of the other warp has told it in each run."""
+    result = roles(own, IS_N) if is_first else roles(IS_N, own)
+    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.VIOLATED
+    assert not any(each.kind == "rounds" for each in result.required.values())
+
+
+def test_what_chooses_a_count_is_no_count() -> None:
+    chosen = "setp.eq.s32 %p9, %r1, 4; add.s32 %r11, %r2, 1; selp.b32 %r{0}, %r11, %r2, %p9;"
+    result = roles(IS_N, chosen)
+    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.ASSUMES
+    assert {each.kind for each in result.required.values()} == {"rounds"}
+
+
+@pytest.mark.parametrize(
     ("at_three", "expected"),
     [
         ("mov.u32 %r10, 2;", VerdictKind.VIOLATED),

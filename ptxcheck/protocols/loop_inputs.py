@@ -1,0 +1,64 @@
+"""What of the host the rounds of loops are computed from, as the text says it: also where a run knows its number.
+
+Only numbers that flow into what decides a loop count, and not what chooses between them: whether one of several
+counts is meant is no count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..cfg.cfg import Cfg
+from ..cfg.definitions import Definitions, Name
+from ..cfg.loops import Loop
+from ..cfg.optypes import typing_of
+from ..ir import Address, Instruction, Register, Symbol
+from ..op import Op
+from ..spec import Trait
+
+Place = tuple[str, int]
+"""A parameter, and how many bytes into it."""
+
+
+def parameters_of(cfg: Cfg, definitions: Definitions, loop: Loop) -> Iterator[Place]:
+    """Yield what of parameters is computed with to decide whether a loop goes on."""
+    waiting = [name for inside, _ in loop.exits for name in _guards(cfg, definitions, inside)]
+    seen = set[int]()
+    while waiting:
+        fresh = set(definitions.instructions_behind(waiting.pop())) - seen
+        seen |= fresh
+        for point in fresh:
+            instruction = cfg.instructions[point]
+            if Trait.PURE in instruction.operation.traits:
+                waiting.extend(definitions.before(point, register) for register in _data(instruction))
+            else:
+                yield from _places(instruction)
+
+
+def _guards(cfg: Cfg, definitions: Definitions, block: int) -> Iterator[Name]:
+    last = cfg.blocks[block].last
+    guard = cfg.instructions[last].guard
+    if guard is not None:
+        yield definitions.before(last, guard.register)
+
+
+def _data(instruction: Instruction) -> Iterator[Register]:
+    """Yield the registers that a result is computed from, without what chooses between them."""
+    operands = instruction.operands[1:]
+    if instruction.operation.op is Op.SELP:
+        operands = operands[:-1]
+    yield from (each for each in operands if isinstance(each, Register))
+
+
+def _places(instruction: Instruction) -> Iterator[Place]:
+    operation = instruction.operation
+    source = instruction.operands[1] if len(instruction.operands) > 1 else None
+    if (
+        operation.op is Op.LD
+        and operation.slots.get("space", "").startswith(".param")
+        and isinstance(source, Address)
+        and isinstance(source.base, Symbol)
+    ):
+        size = typing_of(operation).width // 8
+        for number, _ in enumerate(instruction.writes()):
+            yield source.base.name, source.offset + number * size

@@ -49,13 +49,14 @@ class PeekAnswers:
         return attempt, failing
 
     def refused(self, attempt: Attempt, failing: set[tuple[int, Peek]], again: Again) -> Iterator[Attempt]:
-        """Yield runs in which also those polls fail that may; `failing` grows by them."""
+        """Yield runs in which also those polls fail that may, or have to then; `failing` grows by them."""
         for _ in range(_MOST_ANSWERS):
             fresh = self._open(attempt)
             if fresh <= failing:
                 return
             failing |= fresh
-            attempt = again(failing)
+            attempt, hung = self._settled_together(frozenset(failing), again)
+            failing |= hung
             yield attempt
 
     def mixed(self, attempt: Attempt) -> Iterator[set[tuple[int, Peek]]]:
@@ -70,6 +71,23 @@ class PeekAnswers:
             if chosen not in seen:
                 seen.append(chosen)
                 yield chosen
+
+    def answered(self, fails: Failing, again: Again) -> Attempt:
+        """Return a run in which some polls fail, and those that have to then."""
+        attempt, _ = self._settled_together(fails, again)
+        return attempt
+
+    def _settled_together(self, fails: Failing, again: Again) -> tuple[Attempt, Failing]:
+        """Return a run in which some polls fail, and those that have to then: one that hangs does so in all warps."""
+        attempt = again(fails)
+        for left in reversed(range(_MOST_ANSWERS)):
+            hung = {(cta, peek[0], peek[2]) for cta, peek in self.hung(attempt)}
+            if not hung:
+                break
+            found = ((cta, peek) for cta, trace in enumerate(attempt.traces) for peek in trace.peeks.values())
+            fails |= {(cta, peek) for cta, peek in found if (cta, peek[0], peek[2]) in hung}
+            attempt = again(fails if left else None)
+        return attempt, fails
 
     def _open(self, attempt: Attempt) -> set[tuple[int, Peek]]:
         """Return the CTA and name of polls that may fail in a run."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 
 from ..launch import GivenValue
 from ..op import Op
@@ -84,7 +85,7 @@ class Verifier:
         )
         self._rounds = LoopRounds(program)
         self._refused: tuple[Attempt, Failing, Again] | None = None
-        """The first run that counts, the polls that had to fail in it, and how to make it again with others."""
+        """The run with most polls, those that had to fail in it, and how to make it again with others."""
         self._paths: set[Path] = set()
         self._wraps = False
         """Some decision was not on one symbol against a number, where wrap-around does not matter."""
@@ -238,10 +239,20 @@ class Verifier:
         self._note(attempt)
         self._made.note(plan)
         self._paths.add(path)
-        if self._program.peeks and self._refused is None and not self._is_probe:
-            self._refused = attempt, frozenset(failing), again
-            self._refuse(attempt, failing, again)
+        if self._program.peeks and not self._is_probe:
+            is_first = self._refused is None
+            if self._asks_more(attempt):
+                self._refused = attempt, frozenset(failing), again
+            if is_first:
+                self._refuse(attempt, failing, again)
         return True
+
+    def _asks_more(self, attempt: Attempt) -> bool:
+        """Tell whether a run of few rounds has more polls than the one that is made again."""
+        if self._refused is None:
+            return True
+        known = self._refused[0]
+        return attempt.plan.rounds in self._rounds.first and _polls(attempt) > _polls(known)
 
     def _refuse(self, first: Attempt, failing: set[tuple[int, Peek]], again: Again) -> None:
         """Make a run again in which polls that are not repeated fail where they may, and those that have to."""
@@ -257,7 +268,7 @@ class Verifier:
             self._refuse_in_part(failing, again)
 
     def _refuse_in_turns(self) -> None:
-        """Make the first run again in which some polls fail that may, and others succeed."""
+        """Make the run with most polls again, in which some of them fail that may, and others succeed."""
         if self._refused is None or self._result.failures:
             return
         first, needed, again = self._refused
@@ -269,16 +280,15 @@ class Verifier:
             text = "not run with all answers of polls that are not repeated: " + error.reason
             self._result.bounds.append(Reason(text, error.point))
 
-    def _note_mixed(self, first: Attempt, needed: Failing, again: Again) -> None:
-        for chosen in self._peeks.mixed(first):
-            fails = chosen | needed
-
-            def more(failing: Failing | None, fails: Failing = fails) -> Attempt:
-                return again(None if failing is None else failing | fails)
-
-            attempt, _ = self._peeks.settled(again(fails), more)
+    def _note_mixed(self, most: Attempt, needed: Failing, again: Again) -> None:
+        for attempt in chain(
+            self._peeks.refused(most, set(needed), again),
+            (self._peeks.answered(chosen | needed, again) for chosen in self._peeks.mixed(most)),
+        ):
             if not self._peeks.hung(attempt):
                 self._note(attempt)
+            if self._budget.is_spent():
+                raise NotFollowedError("out of time", -1)
 
     def _refuse_in_part(self, failing: Failing, again: Again) -> None:
         """Make a run again in which polls fail in every other warp, as what warps do depends on the answers."""
@@ -459,6 +469,10 @@ class Verifier:
 
 class _EnoughError(Exception):
     """A run failed: further runs would tell nothing new."""
+
+
+def _polls(attempt: Attempt) -> int:
+    return sum(len(trace.peeks) for trace in attempt.traces)
 
 
 def _actions(protocol: Protocol) -> int:

@@ -82,3 +82,29 @@ def test_an_answer_spares_the_wait_for_its_own_phase(look: str, expected: Verdic
         assert expected in kinds
     else:
         assert kinds == {expected}
+
+
+AGAIN = """
+    @%p5 bra THERE;
+    mbarrier.test_wait.parity.shared::cta.b64 %p8, [%r7], %r3;
+    @%p8 bra THERE;
+DATA:
+"""
+
+
+@pytest.mark.parametrize("of_its_own", [True, False])
+def test_a_second_look_that_has_to_fail_at_the_end_may_succeed_before(*, of_its_own: bool) -> None:
+    """The second one is at the next stage, which is empty in the last round."""
+    again = (
+        AGAIN
+        if of_its_own
+        else AGAIN.replace("[%r7]", "[%r19]").replace("@%p5", "xor.b32 %r19, %r7, 8; @%p5")
+    )
+    body = BODY.replace("    @%p5 bra THERE;\nDATA:\n", again).replace("LOOK", LOOK.format("%p5"))
+    result = verified(kernel(body, threads=64))
+    kinds = {kind(result, which) for which in (Property.DEADLOCK_FREEDOM, Property.SLOT_SAFETY)}
+    if of_its_own:
+        assert kinds == {VerdictKind.PROVED_BOUNDED}
+    else:
+        assert VerdictKind.VIOLATED in kinds
+        assert result.runs == 1, "the answers of the first run show it"

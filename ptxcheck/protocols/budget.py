@@ -24,6 +24,11 @@ class Budget:
         """What there was to begin with."""
         return self._last_moment - self._started
 
+    @property
+    def taken(self) -> float:
+        """What was taken so far."""
+        return time.process_time() - self._started
+
     def is_late(self) -> bool:
         """Tell whether the time is up: in a run with numbers its share of it."""
         return time.process_time() > self._deadline

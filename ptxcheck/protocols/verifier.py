@@ -43,6 +43,8 @@ from .verification import ELECT, SEPARATE, Run, Verification, only_accesses, sho
 _EFFORT = 600
 """Actions of runs that are made for all sizes, for each second that verification may take."""
 _MOST_RUNS = 96
+_PART_OF_ANSWERS, _LEAST_OF_ANSWERS = 0.5, 0.5
+"""How long runs with other answers to polls may take: of the time for all others, and seconds besides."""
 _MOST_BEGINNINGS = 4
 """Most runs that are made again up to where they may be impossible."""
 
@@ -281,13 +283,14 @@ class Verifier:
             self._result.bounds.append(Reason(text, error.point))
 
     def _note_mixed(self, most: Attempt, needed: Failing, again: Again) -> None:
+        enough = self._budget.taken * (1 + _PART_OF_ANSWERS) + _LEAST_OF_ANSWERS
         for attempt in chain(
-            self._peeks.refused(most, set(needed), again),
             (self._peeks.answered(chosen | needed, again) for chosen in self._peeks.mixed(most)),
+            self._peeks.refused(most, set(needed), again),
         ):
             if not self._peeks.hung(attempt):
                 self._note(attempt)
-            if self._budget.is_spent():
+            if self._budget.is_spent() or self._budget.taken > enough:
                 raise NotFollowedError("out of time", -1)
 
     def _refuse_in_part(self, failing: Failing, again: Again) -> None:

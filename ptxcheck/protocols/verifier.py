@@ -284,14 +284,17 @@ class Verifier:
 
     def _note_mixed(self, most: Attempt, needed: Failing, again: Again) -> None:
         enough = self._budget.taken * (1 + _PART_OF_ANSWERS) + _LEAST_OF_ANSWERS
-        for attempt in chain(
+        answers = chain(
             (self._peeks.answered(chosen | needed, again) for chosen in self._peeks.mixed(most)),
             self._peeks.refused(most, set(needed), again),
-        ):
+        )
+        while not self._budget.is_spent() and self._budget.taken <= enough:
+            attempt = next(answers, None)
+            if attempt is None:
+                return
             if not self._peeks.hung(attempt):
                 self._note(attempt)
-            if self._budget.is_spent() or self._budget.taken > enough:
-                raise NotFollowedError("out of time", -1)
+        raise NotFollowedError("out of time", -1)
 
     def _refuse_in_part(self, failing: Failing, again: Again) -> None:
         """Make a run again in which polls fail in every other warp, as what warps do depends on the answers."""

@@ -307,6 +307,11 @@ class Variable:
             total *= extent
         return total
 
+    @property
+    def is_sized_elsewhere(self) -> bool:
+        """Tell whether its bytes are not known here: `.extern`, or dynamic shared memory, which the launch sizes."""
+        return not self.size or ".extern" in self.linkage
+
 
 TYPE_BYTES: Mapping[str, int] = {
     ".b8": 1, ".u8": 1, ".s8": 1, ".e4m3": 1, ".e5m2": 1,

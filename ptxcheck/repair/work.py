@@ -77,6 +77,8 @@ class Work:
     """Places of initialised mbarriers at which something arrives, or for which somebody waits."""
     waiting: int = 0
     """Threads that wait for mbarriers and do something else, too."""
+    reach: int = 0
+    """Bytes of shared memory up to the last one that is used, where the launch says how many there are."""
 
 
 @dataclass(slots=True)
@@ -95,15 +97,17 @@ class Workload:
     def is_lost(self, after: Runs) -> bool:
         """Tell whether a patched kernel does less than before, for some size.
 
-        What reads, writes, copies or multiplies may not be executed by fewer threads or less often, bring less, or
-        read less of what is written; copies may go that nothing reads. A statement that the patch itself changes may
-        be executed less often, as long as it touches the same places. As many arrivals, waits and barriers have to
-        come, and in each further round as many copies be read, where the patch leaves the statements of their operation
-        as they are. No statement may be cut off, whether the patch changes it or not, and no mbarrier be left idle.
-        Who waits for mbarriers and does something else has to wait for some; no more than half of the threads may stop
-        waiting for what copies bring, no more than half of the arrivals stay in the own CTA, and no place start less
-        aligned than those of its operation before. Asynchronous work may not be repeated by every lane, and not be done
-        where there was none. A kernel that cannot be run loses nothing that is known.
+        What reads, writes, copies or multiplies may not be executed by fewer threads or less often, bring less,
+        or read less of what is written; copies may go that nothing reads. A statement that the patch itself
+        changes may be executed less often, as long as it touches the same places. As many arrivals, waits and
+        barriers have to come, and in each further round as many copies be read, where the patch leaves the
+        statements of their operation as they are. No statement may be cut off, whether the patch changes it or
+        not, and no mbarrier be left idle. Who waits for mbarriers and does something else has to wait for some;
+        no more than half of the threads may stop waiting for what copies bring, no more than half of the
+        arrivals stay in the own CTA, and no place start less aligned than those of its operation before, nor
+        lie beyond all others where only the launch says how many there are. Asynchronous work may not be
+        repeated by every lane, and not be done where there was none. A kernel that cannot be run loses nothing
+        that is known.
         """
         changed = _changed(self.runs.view, after.view)
         pairs = []
@@ -196,6 +200,8 @@ def _is_less(old: Work, new: Work, changed: frozenset[Op]) -> bool:
         return True
     if any(2 * new.remote[op] < n for op, n in old.remote.items() if op not in changed):
         return True
+    if new.reach > old.reach:
+        return True
     if any(_alignment(new.places.get(op, ())) < _alignment(places) for op, places in old.places.items()):
         return True
     needed = Counter({op: old.used[op] or count for op, count in old.done.items()})
@@ -243,6 +249,11 @@ def _counted(view: KernelView, protocol: Protocol) -> Work:
     made = {a.barrier for _, a in acts if isinstance(a, Init)}
     used = {barrier for _, a in acts if not isinstance(a, Init) for barrier in mbarriers_of(a)}
     work.barriers = len({barrier.offset for barrier in made & used})
+    variables = (*view.body.variables, *view.module.variables.values())
+    if any(each.space == ".shared" and each.is_sized_elsewhere for each in variables):
+        places = (place for _, action in acts for place in (*reads_of(action), *writes_of(action)))
+        ends = (_end(each) for each in places if isinstance(each, Span))
+        work.reach = max((*ends, *(barrier.offset for barrier in made)), default=0)
     brought = {target for _, a in acts if isinstance(a, Transfer) for target, _ in a.completes}
     for index, strand in enumerate(protocol.strands):
         if any(isinstance(action, Wait) and action.barrier in brought for action in strand.actions):
@@ -312,7 +323,7 @@ class _Places:
         self._first: dict[object, dict[tuple[int, int], float]] = {}
         for place, moment in places:
             known = self._first.setdefault(_memory(place), {})
-            key = place.start, place.start + place.size
+            key = place.start, _end(place)
             known[key] = min(moment, known.get(key, moment))
         self._found: dict[Place, float] = {}
 
@@ -320,13 +331,19 @@ class _Places:
         """Tell whether any of the bytes or columns of a place are in it, from before a moment."""
         found = self._found.get(place)
         if found is None:
-            end = place.start + place.size
+            end = _end(place)
             intervals = self._first.get(_memory(place), {})
             found = min(
                 (at for (a, b), at in intervals.items() if a < end and place.start < b), default=math.inf
             )
             self._found[place] = found
         return found < moment
+
+
+def _end(place: Place) -> int:
+    """Return where the bytes or columns end that may be touched, as far as something bounds them."""
+    reach = place.reach if isinstance(place, Span) and not place.is_open else 0
+    return place.start + max(place.size, reach)
 
 
 def _memory(place: Place) -> object:

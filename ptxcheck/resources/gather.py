@@ -54,7 +54,7 @@ def gather(view: KernelView) -> Resources:
         kernel=view.function.name,
         shared=tuple(_shared(view)),
         shared_bytes=sum(v.size or 0 for v in mine if ".extern" not in v.linkage),
-        is_dynamic=any(".extern" in v.linkage or not v.size for v in mine),
+        is_dynamic=any(v.is_sized_elsewhere for v in mine),
         tensor=tuple(_tensor(view)),
         registers=tuple(_registers(view)),
         loop=_main_loop(view),

@@ -148,3 +148,125 @@ def test_a_repair_keeps_the_work() -> None:
     )
     assert not _is_lost(broken, outcome.text)
     assert all(each.safety is Safety.SUGGESTED for each in outcome.repairs)
+
+
+_HALVES = """.version 8.6
+.target sm_90a
+.address_size 64
+.extern .shared .align 1024 .b8 memory[];
+.visible .entry kernel(.param .u64 p_from, .param .u32 p_n) .reqntid 64
+{{
+    .reg .pred one, first, stop, ready;
+    .reg .b32 thread, warp, base, tile, full, n, i, parity, word;
+    .reg .b64 from;
+    ld.param.u64 from, [p_from];
+    ld.param.u32 n, [p_n];
+    mov.u32 thread, %tid.x;
+    mov.u32 base, memory;
+    add.u32 full, base, 16384;
+    setp.eq.u32 first, thread, 0;
+    @first mbarrier.init.shared.b64 [full], 2;
+    bar.sync 0;
+    shr.u32 warp, thread, 5;
+    shl.b32 tile, warp, {shift};
+    add.u32 tile, tile, base;
+    elect.sync _|one, -1;
+    mov.u32 i, 0;
+LOOP:
+    setp.ge.u32 stop, i, n;
+    @stop bra END;
+    @one mbarrier.arrive.expect_tx.shared.b64 _, [full], 8192;
+    @one cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [from], 8192, [full];
+    and.b32 parity, i, 1;
+WAIT:
+    mbarrier.try_wait.parity.shared.b64 ready, [full], parity;
+    @!ready bra WAIT;
+    ld.shared.u32 word, [tile];
+    bar.sync 0;
+    add.u32 i, i, 1;
+    bra LOOP;
+END:
+    ret;
+}}
+"""
+
+
+def test_a_repair_stays_inside_what_the_launch_gives() -> None:
+    """Where a copy is moved behind everything else, there may be no memory: an H100 faults."""
+    assert not _is_lost(_HALVES.format(shift=12), _HALVES.format(shift=13))
+    assert _is_lost(_HALVES.format(shift=12), _HALVES.format(shift=15))
+
+
+def test_how_far_memory_goes_is_known_of_arrays() -> None:
+    def declared(shift: int) -> str:
+        text = _HALVES.format(shift=shift).replace(".extern .shared", ".shared")
+        return text.replace("memory[]", "memory[65536]")
+
+    assert not _is_lost(declared(12), declared(15))
+
+
+_ASYNC_HALVES = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry kernel(.param .align 64 .b8 map[128], .param .u32 p_n) .reqntid 128
+{{
+    .shared .align 1024 .b8 memory[16384];
+    .shared .align 8 .b64 full;
+    .reg .pred one, first, stop, ready, copies;
+    .reg .b32 thread, warp, base, tile, n, i, parity;
+    .reg .b64 from, a, b;
+    .reg .f32 d<64>;
+"""
+
+
+def _half_of_an_operand(warps: int) -> str:
+    sums = ", ".join(f"d{n}" for n in range(64))
+    return (
+        _ASYNC_HALVES.format()
+        + f"""
+    ld.param.u32 n, [p_n];
+    mov.b64 from, map;
+    cvta.param.u64 from, from;
+    mov.u32 thread, %tid.x;
+    mov.u32 base, memory;
+    setp.eq.u32 first, thread, 0;
+    @first mbarrier.init.shared.b64 [full], 1;
+    bar.sync 0;
+    shr.u32 warp, thread, 5;
+    shl.b32 tile, warp, 13;
+    add.u32 tile, tile, base;
+    setp.lt.u32 copies, warp, {warps};
+    elect.sync _|one, -1;
+    and.pred copies, copies, one;
+    shr.u32 warp, base, 4;
+    cvt.u64.u32 b, warp;
+    or.b64 b, b, 4611686293338849280;
+    mov.u32 i, 0;
+LOOP:
+    setp.ge.u32 stop, i, n;
+    @stop bra END;
+    @first mbarrier.arrive.expect_tx.shared.b64 _, [full], 16384;
+    bar.sync 0;
+    @copies cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+        [tile], [from, {{i, i}}], [full];
+    and.b32 parity, i, 1;
+WAIT:
+    mbarrier.try_wait.parity.shared.b64 ready, [full], parity;
+    @!ready bra WAIT;
+    wgmma.fence.sync.aligned;
+    wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {{{sums}}}, b, b, 1, 1, 1, 0, 1;
+    wgmma.commit_group.sync.aligned;
+    wgmma.wait_group.sync.aligned 0;
+    bar.sync 0;
+    add.u32 i, i, 1;
+    bra LOOP;
+END:
+    ret;
+}}
+"""
+    )
+
+
+def test_copies_are_used_where_an_operand_may_reach() -> None:
+    """Of a tile of the matrix unit only parts are certain; no copy to its other half may go for that."""
+    assert _is_lost(_half_of_an_operand(2), _half_of_an_operand(1))

@@ -101,8 +101,7 @@ class Places:
         variable = self._declared(base.name, base.scope)
         if variable is None:
             return None
-        is_open = variable.size in (None, 0) or ".extern" in variable.linkage
-        symbol = (DYNAMIC, 0) if is_open else (base.name, base.scope)
+        symbol = (DYNAMIC, 0) if variable.is_sized_elsewhere else (base.name, base.scope)
         owner = self._owners.get(base.window, Owner.UNKNOWN) if base.window.startswith(_MAPPED) else Owner.OWN
         return Place(symbol, variable, owner, pointer.offset)
 

@@ -19,6 +19,7 @@ from ..spec import Trait
 from ..verdict import Property
 from .actions import Action, Arrive, AsyncArrive, Expect, Fence, Protocol, Rendezvous, Strand, Transfer, Wait
 from .coarse import without_accesses
+from .machine.program import NO_EVENTS
 from .meanings import PROPERTY_OF
 from .outcome import Flaw, Outcome, Problem
 from .outside import writes_outside
@@ -120,6 +121,7 @@ def _would_act(cfg: Cfg, points: Iterable[int], done: Set[int]) -> bool:
     return any(
         cfg.instructions[point].guard is None
         and not cfg.instructions[point].operation.traits.isdisjoint(_ACTING)
+        and cfg.instructions[point].operation.op not in NO_EVENTS
         and point not in done
         for point in points
     )

@@ -158,6 +158,7 @@ def test_a_thread_that_ends_with_waits_for_what_it_has_filled_is_no_bystander(pa
         ("ld.global.u32 %r20, [%rd2];", True),
         ("st.global.u32 [%rd2], %r2;", False),
         ("red.global.add.u32 [%rd2], 1;", False),
+        ("cp.async.bulk.prefetch.L2.global [%rd2], 1024; st.global.u32 [%rd2], %r2;", False),
     ],
 )
 def test_a_late_warp_that_leaves_results_is_no_bystander(work: str, *, is_bystander: bool) -> None:

@@ -59,14 +59,13 @@ _EVENTS = frozenset(
         Trait.WARPGROUP, Trait.ANYTHING,
     }
 )  # fmt: skip
-_NO_EVENTS = frozenset(
+NO_EVENTS = frozenset(
     {
         Op.CP_ASYNC_BULK_PREFETCH, Op.CP_ASYNC_BULK_PREFETCH_TENSOR, Op.APPLYPRIORITY_ASYNC_BULK,
         Op.MBARRIER_PENDING_COUNT,
     }
 )  # fmt: skip
 """Asynchronous by trait, but without an effect on barriers, groups or shared memory."""
-"""They answer whether a phase has completed."""
 _PAYLOAD = frozenset({"coords", "im2col", "policy", "src_size", "b", "c", "left", "right"})
 """Operands of events that carry data, and nothing that says what is synchronised."""
 _WIDEST = 64
@@ -183,7 +182,7 @@ class Program:
         operation = instruction.operation
         if Trait.CALL in operation.traits:
             return self.call_may_act(point)
-        return bool(operation.traits & _EVENTS) and operation.op not in _NO_EVENTS
+        return bool(operation.traits & _EVENTS) and operation.op not in NO_EVENTS
 
     @cached_property
     def local_variables(self) -> frozenset[str]:

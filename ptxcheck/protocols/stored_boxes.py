@@ -11,7 +11,7 @@ More than these bytes may be read, so nothing is shown to be right by them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -34,6 +34,8 @@ _OTHER_COPIES = frozenset({Op.CP_ASYNC_BULK, Op.CP_REDUCE_ASYNC_BULK})
 _COMPUTING = frozenset({Trait.PURE, Trait.CROSS_LANE, Trait.COLLECTIVE})
 _Bytes: TypeAlias = tuple[int, int]
 """The first byte and the one behind the last, as offsets in shared memory."""
+_Touched: TypeAlias = tuple[Span, bool]
+"""Bytes, and whether a copy reads or fills them."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,20 @@ class StoredBoxes:
         left = [each for each in elsewhere if each is not None]
         known: dict[int, Transfer] = {}
         sizes: dict[tuple[int, Span], int] = {}
+        counting = _barriers(protocol)
+        stored: dict[frozenset[int], Mapping[int, Sequence[Span]]] = {}
+        wanted: dict[frozenset[int], Mapping[int, Sequence[_Touched]]] = {}
         for copy in copies:
             (span,) = copy.reads
             key = copy.point, span
+            points = self._stores[copy.point]
+            if points not in stored:
+                stored[points] = _stored(touching, points)
+                wanted[points] = _by_cta(_behind(self.program.cfg, protocol, points))
             if key not in sizes:
-                behind = _behind(self.program.cfg, protocol, self._stores[copy.point])
-                others = (*_others(protocol, behind, span), *left)
-                sizes[key] = _filled(span, _stored(touching, self._stores[copy.point]), others)
+                others = _others(wanted[points].get(span.cta, ()), span)
+                limits = (*others, *counting.get(span.cta, ()), *left)
+                sizes[key] = _filled(span, stored[points].get(span.cta, ()), limits)
             if sizes[key] > span.size:
                 told = Span(span.cta, span.start, sizes[key], exact=False)
                 known[id(copy)] = replace(copy, reads=(told,), told_by_stores=True)
@@ -169,10 +178,13 @@ def _is_open(copy: Transfer, stores: Mapping[int, frozenset[int]]) -> bool:
     return span.start >= 0 and not span.exact and not span.reach
 
 
-def _stored(touching: Iterable[Access | Transfer], points: frozenset[int]) -> set[Span]:
-    """Return what threads certainly store at some points."""
+def _stored(touching: Iterable[Access | Transfer], points: frozenset[int]) -> Mapping[int, Sequence[Span]]:
+    """Return what threads certainly store at some points, in order, by CTA."""
     stores = (each for each in touching if isinstance(each, Access) and each.certain and each.point in points)
-    return {span for each in stores for span in each.writes if span.exact and span.start >= 0}
+    found: dict[int, list[Span]] = {}
+    for span in sorted({span for each in stores for span in each.writes if span.exact and span.start >= 0}):
+        found.setdefault(span.cta, []).append(span)
+    return found
 
 
 def _behind(cfg: Cfg, protocol: Protocol, stores: frozenset[int]) -> Iterable[Access | Transfer]:
@@ -195,23 +207,38 @@ def _behind(cfg: Cfg, protocol: Protocol, stores: frozenset[int]) -> Iterable[Ac
     return found.values()
 
 
-def _others(protocol: Protocol, touching: Iterable[Access | Transfer], copy: Span) -> Iterator[_Bytes]:
-    """Yield the bytes of a CTA that something else reads than copies from the same start, or fills, or that count."""
+def _by_cta(touching: Iterable[Access | Transfer]) -> Mapping[int, Sequence[_Touched]]:
+    """Return the bytes that are read, or filled by copies, in each CTA, each with whether a copy is at work."""
+    found: dict[int, dict[_Touched, None]] = {}
     for each in touching:
-        filled = each.writes if isinstance(each, Transfer) else ()
-        for span in (*each.reads, *filled):
-            if span.cta == copy.cta and not (isinstance(each, Transfer) and span == copy):
-                yield span.start, span.start + max(span.size, span.reach, 1)
+        is_copy = isinstance(each, Transfer)
+        for span in (*each.reads, *(each.writes if is_copy else ())):
+            found.setdefault(span.cta, {})[span, is_copy] = None
+    return {cta: tuple(touched) for cta, touched in found.items()}
+
+
+def _others(touched: Iterable[_Touched], copy: Span) -> Iterator[_Bytes]:
+    """Yield the bytes of a CTA that something else reads than copies from the same start, or fills."""
+    for span, is_copy in touched:
+        if not (is_copy and span == copy):
+            yield span.start, span.start + max(span.size, span.reach, 1)
+
+
+def _barriers(protocol: Protocol) -> Mapping[int, Sequence[_Bytes]]:
+    """Return the bytes of each CTA that count."""
+    found: dict[int, dict[_Bytes, None]] = {}
     for strand in protocol.strands:
         for action in strand.actions:
-            if isinstance(action, Init) and action.barrier.cta == copy.cta:
-                yield action.barrier.offset, action.barrier.offset + OBJECT_BYTES
+            if isinstance(action, Init):
+                offset = action.barrier.offset
+                found.setdefault(action.barrier.cta, {})[offset, offset + OBJECT_BYTES] = None
+    return {cta: tuple(places) for cta, places in found.items()}
 
 
 def _filled(copy: Span, stored: Iterable[Span], others: Iterable[_Bytes]) -> int:
-    """Return how many bytes are stored from the start of a copy on, up to what others may want."""
+    """Return how many bytes are stored from the start of a copy on, up to what others may want; `stored` in order."""
     end = copy.start
-    for span in sorted(span for span in stored if span.cta == copy.cta and span.end > copy.start):
+    for span in stored:
         if span.start > end:
             break
         end = max(end, span.end)

@@ -11,10 +11,14 @@ More than these bytes may be read, so nothing is shown to be right by them.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from ..cfg import Facts
 from ..cfg.addresses import Pointer
@@ -23,7 +27,7 @@ from ..cfg.definitions import Name
 from ..ir import Address
 from ..op import Op
 from ..spec import Trait
-from .actions import Access, Action, Init, Protocol, Span, Strand, Transfer
+from .actions import OPEN_END, Access, Action, Init, Protocol, Span, Strand, Transfer
 from .bulk_copy import LEAST_BYTES
 from .machine.layout import Layout
 from .machine.program import Program
@@ -59,8 +63,8 @@ class StoredBoxes:
         known: dict[int, Transfer] = {}
         sizes: dict[tuple[int, Span], int] = {}
         counting = _barriers(protocol)
-        stored: dict[frozenset[int], Mapping[int, Sequence[Span]]] = {}
-        wanted: dict[frozenset[int], Mapping[int, Sequence[_Touched]]] = {}
+        stored: dict[frozenset[int], Mapping[int, Sequence[_Bytes]]] = {}
+        wanted: dict[frozenset[int], Mapping[int, _Wanted]] = {}
         for copy in copies:
             (span,) = copy.reads
             key = copy.point, span
@@ -69,9 +73,10 @@ class StoredBoxes:
                 stored[points] = _stored(touching, points)
                 wanted[points] = _by_cta(_behind(self.program.cfg, protocol, points))
             if key not in sizes:
-                others = _others(wanted[points].get(span.cta, ()), span)
-                limits = (*others, *counting.get(span.cta, ()), *left)
-                sizes[key] = _filled(span, stored[points].get(span.cta, ()), limits)
+                around = wanted[points].get(span.cta)
+                limit = OPEN_END if around is None else around.limit(span)
+                others = (*counting.get(span.cta, ()), *left)
+                sizes[key] = _filled(span, stored[points].get(span.cta, ()), limit, others)
             if sizes[key] > span.size:
                 told = Span(span.cta, span.start, sizes[key], exact=False)
                 known[id(copy)] = replace(copy, reads=(told,), told_by_stores=True)
@@ -178,12 +183,17 @@ def _is_open(copy: Transfer, stores: Mapping[int, frozenset[int]]) -> bool:
     return span.start >= 0 and not span.exact and not span.reach
 
 
-def _stored(touching: Iterable[Access | Transfer], points: frozenset[int]) -> Mapping[int, Sequence[Span]]:
-    """Return what threads certainly store at some points, in order, by CTA."""
+def _stored(touching: Iterable[Access | Transfer], points: frozenset[int]) -> Mapping[int, Sequence[_Bytes]]:
+    """Return what threads certainly store at some points, as runs of bytes in order, by CTA."""
     stores = (each for each in touching if isinstance(each, Access) and each.certain and each.point in points)
-    found: dict[int, list[Span]] = {}
-    for span in sorted({span for each in stores for span in each.writes if span.exact and span.start >= 0}):
-        found.setdefault(span.cta, []).append(span)
+    spans = {span for each in stores for span in each.writes if span.exact and span.start >= 0}
+    found: dict[int, list[_Bytes]] = {}
+    for cta, start, end in sorted((span.cta, span.start, span.end) for span in spans):
+        together = found.setdefault(cta, [])
+        if together and start <= together[-1][1]:
+            together[-1] = together[-1][0], max(end, together[-1][1])
+        else:
+            together.append((start, end))
     return found
 
 
@@ -207,21 +217,40 @@ def _behind(cfg: Cfg, protocol: Protocol, stores: frozenset[int]) -> Iterable[Ac
     return found.values()
 
 
-def _by_cta(touching: Iterable[Access | Transfer]) -> Mapping[int, Sequence[_Touched]]:
-    """Return the bytes that are read, or filled by copies, in each CTA, each with whether a copy is at work."""
-    found: dict[int, dict[_Touched, None]] = {}
+@dataclass(frozen=True, eq=False)
+class _Wanted:
+    """The bytes that are read, or filled by copies, in one CTA."""
+
+    copies: Mapping[Span, int]
+    """Which of them copies read or fill."""
+    first: npt.NDArray[np.int64]
+    behind: npt.NDArray[np.int64]
+
+    def limit(self, copy: Span) -> int:
+        """Return where the bytes begin, behind the start of a copy, that others want than copies from there."""
+        meets = self.behind > copy.start
+        if copy in self.copies:
+            meets[self.copies[copy]] = False
+        return int(np.maximum(self.first[meets], copy.start).min(initial=OPEN_END))
+
+
+def _by_cta(touching: Iterable[Access | Transfer]) -> Mapping[int, _Wanted]:
+    """Return what is wanted in each CTA."""
+    found: dict[int, dict[_Touched, int]] = {}
     for each in touching:
         is_copy = isinstance(each, Transfer)
         for span in (*each.reads, *(each.writes if is_copy else ())):
-            found.setdefault(span.cta, {})[span, is_copy] = None
-    return {cta: tuple(touched) for cta, touched in found.items()}
+            known = found.setdefault(span.cta, {})
+            known.setdefault((span, is_copy), len(known))
+    return {cta: _wanted(touched) for cta, touched in found.items()}
 
 
-def _others(touched: Iterable[_Touched], copy: Span) -> Iterator[_Bytes]:
-    """Yield the bytes of a CTA that something else reads than copies from the same start, or fills."""
-    for span, is_copy in touched:
-        if not (is_copy and span == copy):
-            yield span.start, span.start + max(span.size, span.reach, 1)
+def _wanted(touched: Mapping[_Touched, int]) -> _Wanted:
+    spans = [span for span, _ in touched]
+    first = np.array([span.start for span in spans], np.int64)
+    lengths = np.array([max(span.size, span.reach, 1) for span in spans], np.int64)
+    copies = {span: index for (span, is_copy), index in touched.items() if is_copy}
+    return _Wanted(copies, first, first + lengths)
 
 
 def _barriers(protocol: Protocol) -> Mapping[int, Sequence[_Bytes]]:
@@ -235,15 +264,12 @@ def _barriers(protocol: Protocol) -> Mapping[int, Sequence[_Bytes]]:
     return {cta: tuple(places) for cta, places in found.items()}
 
 
-def _filled(copy: Span, stored: Iterable[Span], others: Iterable[_Bytes]) -> int:
-    """Return how many bytes are stored from the start of a copy on, up to what others may want; `stored` in order."""
-    end = copy.start
-    for span in stored:
-        if span.start > end:
-            break
-        end = max(end, span.end)
+def _filled(copy: Span, stored: Sequence[_Bytes], limit: int, others: Iterable[_Bytes]) -> int:
+    """Return how many bytes are stored from the start of a copy on, up to what others may want."""
+    at = bisect_right(stored, (copy.start, OPEN_END)) - 1
+    end = max(stored[at][1], copy.start) if at >= 0 else copy.start
     limits = (max(first, copy.start) for first, behind in others if behind > copy.start)
-    return min(end, *limits, end) - copy.start
+    return min(end, limit, *limits) - copy.start
 
 
 def _with(strand: Strand, known: Mapping[int, Transfer]) -> Strand:

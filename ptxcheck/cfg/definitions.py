@@ -10,7 +10,7 @@ compiled code, cost one look-up.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -117,6 +117,18 @@ class Definitions:
             elif current.site >= 0 and self._cfg.instructions[current.site].guard is not None:
                 work.append(self.before(current.site, current.register))
         return tuple(sorted({n.site for n in seen if n.site >= 0}))
+
+    def computed_from(
+        self, names: Iterable[Name], operands: Callable[[int], Iterable[Register]]
+    ) -> Iterator[int]:
+        """Yield the points that names come from through data, each once; `operands` are what to follow of a point."""
+        waiting, seen = list(names), set[int]()
+        while waiting:
+            fresh = set(self.instructions_behind(waiting.pop())) - seen
+            seen |= fresh
+            for point in fresh:
+                yield point
+                waiting.extend(self.before(point, register) for register in operands(point))
 
     def block_of(self, name: Name) -> int:
         """Return the block at whose point or start the name is defined."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..cfg.cfg import Cfg
-from ..cfg.definitions import Definitions, Name
+from ..cfg.definitions import Definitions
 from ..cfg.loops import Loop
 from ..cfg.optypes import typing_of
 from ..ir import Address, Instruction, Register, Symbol
@@ -22,28 +22,18 @@ Place = tuple[str, int]
 
 def parameters_of(cfg: Cfg, definitions: Definitions, loop: Loop) -> Iterator[Place]:
     """Yield what of parameters is computed with to decide whether a loop goes on."""
-    waiting = [name for inside, _ in loop.exits for name in _guards(cfg, definitions, inside)]
-    seen = set[int]()
-    while waiting:
-        fresh = set(definitions.instructions_behind(waiting.pop())) - seen
-        seen |= fresh
-        for point in fresh:
-            instruction = cfg.instructions[point]
-            if Trait.PURE in instruction.operation.traits:
-                waiting.extend(definitions.before(point, register) for register in _data(instruction))
-            else:
-                yield from _places(instruction)
-
-
-def _guards(cfg: Cfg, definitions: Definitions, block: int) -> Iterator[Name]:
-    last = cfg.blocks[block].last
-    guard = cfg.instructions[last].guard
-    if guard is not None:
-        yield definitions.before(last, guard.register)
+    branches = (cfg.blocks[inside].last for inside, _ in loop.exits)
+    guards = [(last, guard) for last in branches if (guard := cfg.instructions[last].guard) is not None]
+    names = [definitions.before(last, guard.register) for last, guard in guards]
+    for point in definitions.computed_from(names, lambda at: _data(cfg.instructions[at])):
+        if Trait.PURE not in cfg.instructions[point].operation.traits:
+            yield from _places(cfg.instructions[point])
 
 
 def _data(instruction: Instruction) -> Iterator[Register]:
     """Yield the registers that a result is computed from, without what chooses between them."""
+    if Trait.PURE not in instruction.operation.traits:
+        return
     operands = instruction.operands[1:]
     if instruction.operation.op is Op.SELP:
         operands = operands[:-1]

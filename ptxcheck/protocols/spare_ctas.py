@@ -16,7 +16,7 @@ from collections.abc import Set as AbstractSet
 from ..cfg.cfg import Cfg
 from ..cfg.definitions import Definitions
 from ..cfg.graph import Edge, EdgeKind
-from ..ir import Component, Instruction
+from ..ir import Component, Instruction, Register
 from ..op import Op
 from ..spec import Trait
 from .machine.doubt import sources_of
@@ -114,18 +114,17 @@ def _is_by_place(cfg: Cfg, definitions: Definitions, block: int) -> bool:
     """Tell whether the branch at the end of a block goes by what is computed from a place in the grid."""
     last = cfg.blocks[block].last
     guard = cfg.instructions[last].guard
-    waiting = [] if guard is None else [definitions.before(last, guard.register)]
-    seen = set[int]()
-    while waiting:
-        fresh = set(definitions.instructions_behind(waiting.pop())) - seen
-        seen |= fresh
-        for point in fresh:
-            instruction = cfg.instructions[point]
-            if any(_names_place(operand) for operand in instruction.operands):
-                return True
-            if _sets_register(instruction):
-                waiting.extend(definitions.read_at(point))
-    return False
+    names = [] if guard is None else [definitions.before(last, guard.register)]
+
+    def operands(point: int) -> Iterable[Register]:
+        instruction = cfg.instructions[point]
+        return instruction.reads() if _sets_register(instruction) else ()
+
+    return any(
+        _names_place(operand)
+        for point in definitions.computed_from(names, operands)
+        for operand in cfg.instructions[point].operands
+    )
 
 
 def _names_place(operand: object) -> bool:

@@ -158,7 +158,7 @@ class MatrixTiles:
             if start is None or tile is None or not start.is_known or not tile.is_modelled:
                 continue
             variable, steps = self._variable(start), _steps(operand, tile)
-            if variable is None or steps is None or not variable.size or ".extern" in variable.linkage:
+            if variable is None or steps is None or variable.size is None or variable.is_sized_elsewhere:
                 continue
             begin = start.offset // tile.mode.span * tile.mode.span
             end = begin + tile.end(*steps)

@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.corpora.store import default_root
 from ptxcheck.ir import Function
 from ptxcheck.launch import Launch
-from ptxcheck.launches import launch_of
+from ptxcheck.launches.hints import launch_of
 
 _BLOCKS = {"cute_0": 128, "gemm_low_latency": 256, "fmha_sm100": 512}
 """Threads that the host launches: `dimBlock` of the CuTe tutorials, `config.blockDim`, `get_block_shape`."""

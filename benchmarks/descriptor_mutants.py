@@ -19,8 +19,9 @@ from benchmarks.corpora.store import default_root
 from benchmarks.matrix_descriptors import flaws
 from ptxcheck.descriptors.matrix import instruction, operand
 from ptxcheck.descriptors.matrix.bit_fields import Layout
-from ptxcheck.launches import launch_of
+from ptxcheck.launches.hints import launch_of
 from ptxcheck.parser import parse_module
+from ptxcheck.protocols.typestate.matrix_tiles import MatrixTiles
 from ptxcheck.source import Source
 from ptxcheck.view import KernelView
 
@@ -131,7 +132,7 @@ def _is_found(name: str, text: str) -> bool:
     for function in module.functions:
         if function.body is None:
             continue
-        tiles = KernelView(module, function, launch_of(function, ())[0]).matrix_tiles
+        tiles = KernelView(module, function, launch_of(function, ())[0]).get(MatrixTiles)
         if any(flaw.sure for flaw in flaws(tiles)):
             return True
         if any(any(tiles.broken(word)) for word in tiles.operands.instruction_words):

@@ -19,9 +19,14 @@ from pathlib import Path
 
 from ptxcheck.cfg import build
 from ptxcheck.ir import Function, Module
-from ptxcheck.launches import LaunchHint, launch_of, parse_assumption, parse_hint
+from ptxcheck.launches.hints import (
+    LaunchHint,
+    launch_of,
+    parse_assumption,
+    parse_hint,
+)
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.verification import Verification
+from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.protocols.verify import uses_barriers, verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import VerdictKind

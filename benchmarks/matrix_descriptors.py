@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.corpora.store import default_root
-from ptxcheck.launches import launch_of
+from ptxcheck.launches.hints import launch_of
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.thread.matrix_operands import MatrixOperand
-from ptxcheck.protocols.thread.matrix_tiles import Flaw, MatrixTiles
+from ptxcheck.protocols.typestate.matrix_operands import MatrixOperand
+from ptxcheck.protocols.typestate.matrix_tiles import Flaw, MatrixTiles
 from ptxcheck.source import Source
 from ptxcheck.view import KernelView
 
@@ -53,21 +53,21 @@ def _count(path: Path, text: str, counts: Counter[tuple[str, str]], verbose: boo
         if function.body is None:
             continue
         view = KernelView(module, function, launch_of(function, ())[0])
-        for operand in view.matrix_tiles.operands.all:
-            for what in _known(operand, view.matrix_tiles):
+        for operand in view.get(MatrixTiles).operands.all:
+            for what in _known(operand, view.get(MatrixTiles)):
                 counts[path.parent.name, what] += 1
             missing = sorted(set(operand.layout.by_name) - set(operand.fields) - {"start"})
             if verbose and (missing or operand.start is None):
                 place = f"{path.name} {function.name[:30]} point {operand.point} {operand.name}"
                 print(f"{place}: start {operand.start}, not known: {', '.join(missing)}", file=sys.stderr)
-        for word in view.matrix_tiles.operands.instruction_words:
+        for word in view.get(MatrixTiles).operands.instruction_words:
             counts[path.parent.name, "instruction words"] += 1
             counts[path.parent.name, "whole"] += len(word.fields) == len(word.shape.kind.layout.fields)
             counts[path.parent.name, "shape"] += {"m", "n"} <= set(word.fields)
-            for broken in view.matrix_tiles.broken(word):
+            for broken in view.get(MatrixTiles).broken(word):
                 counts[path.parent.name, "flaws"] += 1
                 print(f"{path.name} point {word.point}: {broken.text}", file=sys.stderr)
-        for flaw in flaws(view.matrix_tiles):
+        for flaw in flaws(view.get(MatrixTiles)):
             counts[path.parent.name, "flaws"] += 1
             print(f"{path.name} point {flaw.operand.point}: {flaw.message}", file=sys.stderr)
 

@@ -34,7 +34,7 @@ from benchmarks.mutation.matrix_operators import MATRIX_OPERATORS, Standing, mat
 from benchmarks.mutation.subject import subjects
 from ptxcheck.config import Config
 from ptxcheck.finding import Confidence
-from ptxcheck.protocols.thread.tensor_cores import PROPERTIES
+from ptxcheck.protocols.typestate.tensor_cores import PROPERTIES
 from ptxcheck.results import Report
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind

@@ -18,8 +18,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from ptxcheck.protocols.outcome import Flaw
-from ptxcheck.protocols.search import examine
+from ptxcheck.protocols.model.outcome import Flaw
+from ptxcheck.protocols.proof.search import examine
 
 from .protocol_generator import generate
 from .protocol_oracle import Answer, Kind, Oracle

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from ptxcheck.protocols.actions import (
+from ptxcheck.protocols.model.actions import (
     Access,
     Action,
     Arrive,

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from ptxcheck.protocols.actions import (
+from ptxcheck.protocols.model.actions import (
     Access,
     Action,
     Arrive,

@@ -32,10 +32,10 @@ from typing import Any
 
 from benchmarks.built_files import add_arguments, built_files, host_launch
 from ptxcheck.cfg import build
-from ptxcheck.collector import paused
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.thread.matrix_operands import TCGEN05, WGMMA
+from ptxcheck.protocols.typestate.matrix_operands import TCGEN05, WGMMA
 from ptxcheck.protocols.verify import uses_barriers, verify
+from ptxcheck.runtime.collector import paused
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 

@@ -22,13 +22,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from ptxcheck.ir import Instruction, Module, Register, Symbol, Variable
+from ptxcheck.ir import (
+    Instruction,
+    Module,
+    Register,
+    Symbol,
+    Variable,
+)
 from ptxcheck.isa import forms_of, requirement_problems, rows_by_mnemonic
 from ptxcheck.isa.operands import operand_problems
+from ptxcheck.opcodes.spec import Form
+from ptxcheck.opcodes.target import Target, Version
 from ptxcheck.parser import parse_module
 from ptxcheck.source import Source
-from ptxcheck.spec import Form
-from ptxcheck.target import Target, Version
 from tests.isa.generator import (
     FIRST_LINE,
     Statement,

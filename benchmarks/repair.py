@@ -30,8 +30,8 @@ from types import FrameType
 
 from benchmarks.hardware.entries import read_judged, read_manifest
 from ptxcheck.config import Config
-from ptxcheck.judge import TextJudge
 from ptxcheck.parser import parse_module
+from ptxcheck.patching.judge import TextJudge
 from ptxcheck.repair.assemble import find_ptxas
 from ptxcheck.repair.optimise import optimise
 from ptxcheck.repair.search import Assembler, Safety, repair

@@ -1,15 +1,15 @@
 """Record what is said of every kernel of the corpora, and compare two records.
 
-    python -m benchmarks.snapshot write [corpus mutants triton …]     # the record of each group, in benchmarks/snapshots
+    python -m benchmarks.snapshot write [corpus mutants triton …]     # a record of each group
     python -m benchmarks.snapshot write triton --out /tmp/after       # elsewhere
     python -m benchmarks.snapshot compare benchmarks/snapshots /tmp/after
 
-`corpus` is every `.ptx` and `.cu` of `corpus/`, `mutants` a fixed sample of mutants of its protocols; other groups are
-those of `python -m benchmarks.corpora build`. A record has a line a kernel: each property with its verdict, what it takes
-for granted or asks of the host, findings by rule and line, and a digest of all that JSON says of it, texts included.
-`compare` tells changes of verdicts, of findings, of assumptions, and of texts alone apart; it exits with 1 when a verdict or
-a finding changed. Time is the processor's, so a busy machine gives the same record; a kernel for which it ran out is marked
-`late`, and is compared by hand.
+`corpus` is every `.ptx` and `.cu` of `corpus/`, `mutants` a fixed sample of mutants of its protocols; other groups
+are those of `python -m benchmarks.corpora build`. A record has a line a kernel: each property with its verdict, what it
+takes for granted or asks of the host, findings by rule and line, and a digest of all that JSON says of it, texts
+included. `compare` tells changes of verdicts, of findings, of assumptions, and of texts alone apart; it exits with 1
+when a verdict or a finding changed. Time is the processor's, so a busy machine gives the same record; a kernel for
+which it ran out is marked `late`, and is compared by hand.
 """
 
 from __future__ import annotations

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.built_files import add_arguments, built_files, host_launch
-from ptxcheck.collector import paused
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.thread.accumulators import accumulator_verdict
-from ptxcheck.protocols.thread.matrix_operands import TCGEN05, WGMMA
-from ptxcheck.protocols.thread.tensor_cores import tensor_core_verdicts
+from ptxcheck.protocols.typestate.accumulators import accumulator_verdict
+from ptxcheck.protocols.typestate.matrix_operands import TCGEN05, WGMMA
+from ptxcheck.protocols.typestate.tensor_cores import tensor_core_verdicts
+from ptxcheck.runtime.collector import paused
 from ptxcheck.source import Source
 from ptxcheck.verdict import Verdict, VerdictKind
 from ptxcheck.view import KernelView

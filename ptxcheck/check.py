@@ -12,14 +12,8 @@ from fnmatch import fnmatch
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from .cache import Cache, digest, file_digest
-from .collector import Pause, paused
-from .comments import Comment, comments
 from .config import Config
-from .evaluate import evaluate
-from .evaluate_host import evaluate_host
-from .executors import Executor, Serial
-from .files import Files
+from .explain.violations import whole_kernel
 from .finding import Finding, Severity
 from .frontends import (
     HOST_SUFFIXES,
@@ -32,16 +26,31 @@ from .frontends import (
     load,
     with_embedded,
 )
-from .host_maps import passed_hints
 from .ir import Function, Module
-from .launch_comments import comment_hints
-from .launches import LaunchHint, launch_of, tensor_maps_of
-from .plugins import rule_packages
-from .positions import Library, Locator
-from .profile import Profile
-from .results import KernelResult, Note, NoteKind, Problem, ProblemKind, Report, RuleInfo
+from .launches.hints import LaunchHint, launch_of, tensor_maps_of
+from .launches.host_maps import passed_hints
+from .launches.launch_comments import comment_hints
+from .pipeline.rules_on_host_code import evaluate_host
+from .pipeline.rules_on_kernels import evaluate
+from .results import (
+    KernelResult,
+    Note,
+    NoteKind,
+    Problem,
+    ProblemKind,
+    Report,
+    RuleInfo,
+)
+from .runtime.cache import Cache, digest, file_digest
+from .runtime.collector import Pause, paused
+from .runtime.executors import Executor, Serial
+from .runtime.plugins import rule_packages
+from .runtime.profile import Profile
 from .source import Position, Source
-from .suppress import names_rule, suppress
+from .sources.comments import Comment, comments
+from .sources.files import Files
+from .sources.positions import Library, Locator
+from .triage.suppress import names_rule, suppress
 from .view import KernelView
 
 if TYPE_CHECKING:
@@ -300,7 +309,7 @@ class _Allowance:
 
     def take(self, view: KernelView) -> None:
         """Count what a kernel took."""
-        whole = vars(view).get("whole_kernel")
+        whole = view.get(whole_kernel) if view.has(whole_kernel) else None
         self._left -= 0.0 if whole is None else whole.result.seconds
 
 

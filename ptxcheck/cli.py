@@ -13,28 +13,45 @@ import click
 
 from . import __version__
 from .check import Progress, check
-from .config import Config, ConfigError, find_config, load_config, parse_severity, with_setting
+from .commands.fix import fix_command
+from .commands.lsp import lsp_command
+from .commands.repair import repair_command
+from .commands.run import run_command
+from .commands.show import show_group
+from .commands.tma import tma_group
+from .commands.view import view_command
+from .config import (
+    Config,
+    ConfigError,
+    find_config,
+    load_config,
+    parse_severity,
+    with_setting,
+)
 from .finding import Severity
-from .fix_commands import fix_command
-from .hardware_commands import run_command
-from .launches import LaunchError, parse_assumption, parse_hint, parse_tensor_map
-from .lsp_commands import lsp_command
-from .output import OutputError, write_atomically
-from .repair_commands import repair_command
+from .launches.hints import (
+    LaunchError,
+    parse_assumption,
+    parse_hint,
+    parse_tensor_map,
+)
 from .report import REVIEWED, Format, render
-from .results import PluginError, Report, UnknownSelectorError, exit_code
-from .show_commands import show_group
+from .results import (
+    PluginError,
+    Report,
+    UnknownSelectorError,
+    exit_code,
+)
+from .runtime.output import OutputError, write_atomically
 from .source import Source
-from .tma_commands import tma_group
-from .view_commands import view_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .cache import Cache
-    from .executors import Executor
     from .frontends import Input
     from .rules import Rule
+    from .runtime.cache import Cache
+    from .runtime.executors import Executor
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -166,7 +183,7 @@ def check_command(paths: tuple[str, ...], **options: Any) -> None:
         return
     status = _check_once(paths, options)
     if options["watch"]:
-        from .watch import WatchError, changes
+        from .runtime.watch import WatchError, changes
 
         try:
             for _ in changes(paths):
@@ -179,8 +196,8 @@ def check_command(paths: tuple[str, ...], **options: Any) -> None:
 
 def _settings(paths: tuple[str, ...], options: dict[str, Any]) -> str:
     """Return what `--show-settings` prints."""
+    from .commands.settings import settings_json
     from .rules import known_rules, select_rules
-    from .settings import settings_json
 
     config = _config(paths, options)
     rules = select_rules(
@@ -192,7 +209,7 @@ def _settings(paths: tuple[str, ...], options: dict[str, Any]) -> str:
 def _files(paths: tuple[str, ...], options: dict[str, Any]) -> str:
     """Return what `--show-files` prints."""
     from .frontends import discover
-    from .repository import RepositoryError
+    from .frontends.repository import RepositoryError
 
     config = _config(paths, options)
     found, problems = discover(paths, config.exclude)
@@ -208,7 +225,7 @@ def _files(paths: tuple[str, ...], options: dict[str, Any]) -> str:
 def _choice(config: Config, options: dict[str, Any]) -> Callable[[Input], bool] | None:
     """Return which of the files that were found are checked; None for all. Raises RepositoryError."""
     from .frontends import is_excluded
-    from .repository import changes_since
+    from .frontends.repository import changes_since
 
     tests: list[Callable[[Input], bool]] = []
     if options["since"] is not None:
@@ -288,14 +305,14 @@ def _config_file(paths: tuple[str, ...], options: dict[str, Any]) -> Path | None
 
 
 def _checked(paths: tuple[str, ...], config: Config, options: dict[str, Any]) -> Report:
-    from .executors import ExecutorError
-    from .profile import Profile, profile_table
-    from .repository import RepositoryError
+    from .frontends.repository import RepositoryError
+    from .runtime.executors import ExecutorError
+    from .runtime.profile import Profile, profile_table
 
     profile = Profile() if options["profile"] else None
     progress: AbstractContextManager[Progress | None] = nullcontext()
     if _has_progress():
-        from .progress import progress_bar
+        from .commands.progress import progress_bar
 
         progress = progress_bar()
     try:
@@ -334,7 +351,7 @@ def _targets(paths: tuple[str, ...], stdin_filename: str | None) -> Sequence[str
 def _without_known(report: Report, path: str | None) -> Report:
     if path is None:
         return report
-    from .baseline import BaselineError, read_baseline, without_known
+    from .triage.baseline import BaselineError, read_baseline, without_known
 
     try:
         return without_known(report, read_baseline(path), path)
@@ -344,15 +361,15 @@ def _without_known(report: Report, path: str | None) -> Report:
 
 def _from_root(report: Report) -> Report:
     """Return the report with paths from the root of the repository around the current folder."""
+    from .frontends.repository import find_root
     from .report.relative import Root, renamed
-    from .repository import find_root
 
     root = find_root(".")
     return report if root is None else renamed(report, Root(root, os.getcwd()))
 
 
 def _cache(options: dict[str, Any]) -> Cache | None:
-    from .cache import Cache, default_folder
+    from .runtime.cache import Cache, default_folder
 
     folder = default_folder()
     if folder is None:
@@ -366,7 +383,7 @@ def _cache(options: dict[str, Any]) -> Cache | None:
 
 
 def _executor(options: dict[str, Any]) -> Executor | None:
-    from .executors import Processes, executor_at, processors
+    from .runtime.executors import Processes, executor_at, processors
 
     if options["executor"] is not None:
         return executor_at(options["executor"])
@@ -386,7 +403,7 @@ def baseline_group() -> None:
 @click.pass_context
 def baseline_write_command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -> None:
     """List all findings in a file for `ptxcheck check --baseline`."""
-    from .baseline import baseline_text
+    from .triage.baseline import baseline_text
 
     settings = _check_options(context, paths, options)
     report = _checked(paths, _config(paths, settings), settings)
@@ -408,8 +425,8 @@ def suppress_command(context: click.Context, /, paths: tuple[str, ...], **option
 
     Exit codes: 0 all are suppressed, 1 some could not be, 2 bad input or usage.
     """
-    from .fix_commands import diff_text
-    from .suppressing import own_files, suppressions, text_of
+    from .commands.fix import diff_text
+    from .triage.write_suppressions import own_files, suppressions, text_of
 
     reason = " ".join(options.pop("reason").split())
     only_diff = options.pop("diff")
@@ -458,7 +475,7 @@ def diff_command(context: click.Context, /, old: str, new: str, **options: Any) 
 
     Exit codes: 0 nothing got worse, 1 a finding is new or a verdict says less, 2 bad input or usage.
     """
-    from .differences import compare, differences_json, differences_text
+    from .commands.differences import compare, differences_json, differences_text
 
     config = _config((new,), _check_options(context, (new,), options))
     old_nvcc = replace(config.nvcc, compiler=options["old_nvcc"])
@@ -531,7 +548,7 @@ def _all_rules() -> tuple[Rule, ...]:
 @click.option("--kernel", help="Only this kernel.")
 def parse_command(path: str, dump: str, kernel: str | None) -> None:
     """Parse one .ptx or .cu file and print its IR as PTX, its graphs as DOT, or its IR as JSON."""
-    from .dump import dump_file
+    from .commands.dump import dump_file
 
     text, problems = dump_file(path, dump, kernel)
     _write(text, None)

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from .finding import Severity
 from .frontends import NvccOptions
-from .launches import LaunchError, LaunchHint, hint_from_table
-from .positions import LIBRARY_PREFIXES
+from .launches.hints import LaunchError, LaunchHint, hint_from_table
+from .sources.positions import LIBRARY_PREFIXES
 
 OWN_FILE = "ptxcheck.toml"
 PROJECT_FILE = "pyproject.toml"

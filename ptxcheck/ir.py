@@ -12,9 +12,15 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
+from .opcodes.spec import (
+    Direction,
+    OperandKind,
+    OperandSpec,
+    Operation,
+    Trait,
+)
+from .opcodes.target import Target, Version
 from .source import Source, Span, SyntaxProblem
-from .spec import Direction, OperandKind, OperandSpec, Operation, Trait
-from .target import Target, Version
 
 # ---------------------------------------------------------------- operands
 

@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from .finding import Confidence, Finding, Location, Severity
+from .finding import (
+    Confidence,
+    Finding,
+    Location,
+    Severity,
+)
 from .launch import Dim, Launch
 from .source import Position
 from .verdict import SEVERITY, Property, VerdictKind

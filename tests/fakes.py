@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ptxcheck.finding import Confidence, Severity
-from ptxcheck.op import Op
+from ptxcheck.opcodes.op import Op
 from ptxcheck.rules import Hit, Rule
 from ptxcheck.source import Source
 from ptxcheck.view import KernelView

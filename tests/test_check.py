@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import ptxcheck
 from ptxcheck.config import Config
 from ptxcheck.finding import Severity
-from ptxcheck.launches import LaunchHint
-from ptxcheck.op import Op
+from ptxcheck.launches.hints import LaunchHint
+from ptxcheck.opcodes.op import Op
 from ptxcheck.report import Format, render
 from ptxcheck.results import NoteKind, ProblemKind, exit_code
 from ptxcheck.rules import UnknownSelectorError

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import ptxcheck.rules
 from ptxcheck import cli
-from ptxcheck.op import Op
+from ptxcheck.opcodes.op import Op
 
 from .fakes import KERNEL, crash, hits_at, rule
 

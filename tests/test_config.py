@@ -4,10 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from ptxcheck.config import Config, ConfigError, find_config, load_config
+from ptxcheck.config import (
+    Config,
+    ConfigError,
+    find_config,
+    load_config,
+)
 from ptxcheck.finding import Severity
-from ptxcheck.launches import LaunchHint
-from ptxcheck.positions import LIBRARY_PREFIXES
+from ptxcheck.launches.hints import LaunchHint
+from ptxcheck.sources.positions import LIBRARY_PREFIXES
 
 FULL = """
 select = ["MB", "hang"]

@@ -15,7 +15,7 @@ from typing import TypeVar
 import pytest
 
 import ptxcheck
-from ptxcheck.executors import Dask, ExecutorError, executor_at
+from ptxcheck.runtime.executors import Dask, ExecutorError, executor_at
 
 from .fakes import KERNEL
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import ptxcheck
 from ptxcheck import cli, config
-from ptxcheck.protocols import verification
+from ptxcheck.protocols.proof import evidence as verification
 from ptxcheck.report import Format, render
 from ptxcheck.verdict import VerdictKind
 

@@ -6,79 +6,58 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import networkx
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "ptxcheck"
 
 LAYERS = (
-    ("source", "target", "op", "spec", "ir", "finding", "launch", "results", "verdict", "plugins"),
+    ("source", "opcodes"),
+    ("ir", "finding", "launch", "verdict"),
+    ("results",),
     ("isa",),
     ("parser",),
     ("cfg",),
-    ("view", "integer_terms", "smt"),
-    ("descriptors", "protocols"),
+    ("terms",),
+    ("descriptors",),
+    ("view",),
+    ("protocols.typestate",),
+    ("descriptors.agreement", "descriptors.contract", "descriptors.device"),
+    ("protocols.symex.values",),
+    ("protocols.symex.slice",),
+    ("protocols.symex.interpreter",),
+    ("protocols.model",),
+    ("protocols.order",),
+    ("protocols.contract",),
+    ("protocols.proof",),
+    ("protocols.proof.first",),
+    ("protocols.contract.first",),
+    ("protocols.proof.first.driver",),
+    ("protocols.verify",),
+    ("explain",),
     ("hostcode",),
+    ("sources", "runtime.plugins"),
     ("rules", "resources"),
+    ("runtime",),
+    ("launches",),
+    ("triage",),
     ("repair", "report"),
-    (
-        "positions",
-        "comments",
-        "launches",
-        "parameter_facts",
-        "fingerprint",
-        "files",
-        "frontends",
-        "collector",
-        "cache",
-        "executors",
-    ),
-    (
-        "launch_comments",
-        "schedule_marks",
-        "host_maps",
-        "suppress",
-        "config",
-        "evaluate",
-        "evaluate_host",
-        "verdict_table",
-        "profile",
-        "watch",
-        "repository",
-        "baseline",
-    ),
-    (
-        "check",
-        "drawings",
-        "dump",
-        "placement",
-        "judge",
-        "source_repair",
-        "host_repair",
-        "output",
-        "differences",
-        "settings",
-        "suppressing",
-    ),
-    ("triton", "pytest_plugin", "page", "lsp"),
-    (
-        "progress",
-        "command_output",
-        "fix_commands",
-        "hardware_commands",
-        "lsp_commands",
-        "show_commands",
-        "tma_commands",
-        "view_commands",
-    ),
-    ("schedule_commands",),
-    ("repair_commands",),
+    ("frontends",),
+    ("config",),
+    ("pipeline",),
+    ("check",),
+    ("patching",),
+    ("page", "lsp", "triton"),
+    ("commands",),
     ("cli",),
 )
+"""From the bottom up. A package inside another has a rank of its own where it is named here."""
+
 ONLY_IN = {
     "sarif_om": "report/sarif.py",
-    "rich": "progress.py",
-    "pysmt": "smt.py",
-    "z3": "smt.py",
+    "rich": "commands/progress.py",
+    "pysmt": "terms/smt.py",
+    "z3": "terms/smt.py",
     "tree_sitter": "hostcode/cpp_nodes.py",
     "tree_sitter_cuda": "hostcode/cpp_nodes.py",
     "pygls": "lsp/server.py",
@@ -89,14 +68,21 @@ ONLY_IN = {
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
-def unit(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+RANKS = {name: number for number, layer in enumerate(LAYERS) for name in layer}
 
 
-def rank(name: str) -> int:
-    found = [number for number, layer in enumerate(LAYERS) if name in layer]
-    assert found, f"ptxcheck.{name} has no layer: add it to LAYERS and to docs/architecture.md"
-    return found[0]
+def module_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def unit(module: str) -> str:
+    """Return the longest name of a layer that a module is in."""
+    parts = module.split(".")
+    names = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    found = next((name for name in names if name in RANKS), None)
+    assert found is not None, f"ptxcheck.{module} has no layer: add it to LAYERS and to docs/architecture.md"
+    return found
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -108,22 +94,38 @@ def imported(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             stem = [*base, *([node.module] if node.module else [])]
-            if node.module is None or stem == ["ptxcheck"]:
-                yield from (".".join([*stem, alias.name]) for alias in node.names)
-            else:
-                yield ".".join(stem)
+            for alias in node.names:
+                inner = PACKAGE.parent.joinpath(*stem, alias.name)
+                is_module = inner.is_dir() or inner.with_suffix(".py").exists()
+                yield ".".join([*stem, alias.name] if is_module else stem)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_point_down(path: Path) -> None:
-    own = unit(path)
+    """At the top, in functions and under TYPE_CHECKING alike."""
+    module = module_of(path)
+    if module == "protocols" or module.endswith("__main__"):
+        return
+    own = unit(module)
     for name in imported(path):
         parts = name.split(".")
         if parts[0] != "ptxcheck" or parts[1:] in (["__version__"], []):
             continue
-        lazy_view = own == "view"
-        allowed = parts[1] == own or rank(parts[1]) <= rank(own) or lazy_view
-        assert allowed, f"{own} imports {name}"
+        other = unit(".".join(parts[1:]))
+        assert other == own or RANKS[other] < RANKS[own], f"{own} imports {name}"
+
+
+def test_no_import_circles() -> None:
+    """Of modules, at the top, in functions and under TYPE_CHECKING alike."""
+    modules = {f"ptxcheck.{module_of(path)}": path for path in MODULES}
+    graph = networkx.DiGraph()
+    for module, path in modules.items():
+        for name in imported(path):
+            target = next((each for each in (name, name.rpartition(".")[0]) if each in modules), None)
+            if target is not None:
+                graph.add_edge(module, target)
+    circles = [sorted(found) for found in networkx.strongly_connected_components(graph) if len(found) > 1]
+    assert not circles, circles
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

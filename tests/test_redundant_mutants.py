@@ -7,7 +7,7 @@ import pytest
 from benchmarks.mutation.operators import mutants
 from benchmarks.mutation.redundant import Redundancy
 from benchmarks.mutation.subject import subjects
-from ptxcheck.launches import launch_of
+from ptxcheck.launches.hints import launch_of
 from ptxcheck.source import Source
 
 _KERNEL = """.version 8.6

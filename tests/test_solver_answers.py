@@ -6,9 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxcheck import smt
-from ptxcheck.integer_terms import Choice, Claim, Quotient, Remainder, Sum, Term, Unsigned, Variable
-from ptxcheck.smt import PathSolver
+from ptxcheck.terms import smt
+from ptxcheck.terms.integers import (
+    Choice,
+    Claim,
+    Quotient,
+    Remainder,
+    Sum,
+    Term,
+    Unsigned,
+    Variable,
+)
+from ptxcheck.terms.smt import PathSolver
 
 NAMES = tuple(Variable(name, low, 40) for name, low in (("a", -40), ("b", 0), ("c", -40)))
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 import ptxcheck
 from ptxcheck import cli
 from ptxcheck.config import Config, load_config
-from ptxcheck.launches import parse_assumption
+from ptxcheck.launches.hints import parse_assumption, parse_hint
 from ptxcheck.results import ProblemKind, Report
 from ptxcheck.rules.protocol_kernels import RING, changed
 from ptxcheck.source import Source
@@ -124,13 +124,13 @@ def test_unknown_block_size_is_said() -> None:
     assert [kernel.name for kernel in report.incomplete] == ["kernel"]
     given = ptxcheck.check(
         Source("k.ptx", RING.replace(".reqntid 64", "")),
-        config=Config(launch=(ptxcheck.launches.parse_hint("block=64", "--launch"),)),
+        config=Config(launch=(parse_hint("block=64", "--launch"),)),
     )
     assert verdict(given) in ("proved", "proved-bounded")
 
 
 def test_a_failure_of_the_verifier_is_a_problem_and_rules_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ptxcheck.protocols import whole_kernel
+    from ptxcheck.explain import violations as whole_kernel
 
     def crash(*_args: object, **_options: object) -> None:
         raise ZeroDivisionError("by hand")

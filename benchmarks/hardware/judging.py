@@ -40,7 +40,7 @@ def _each(tasks: list[tuple[Path, Entry]], jobs: int) -> Iterator[Judged]:
 
 def _judged(task: tuple[Path, Entry]) -> Judged:
     from ptxcheck import Config, Source, check
-    from ptxcheck.launches import parse_assumption
+    from ptxcheck.launches.hints import parse_assumption
 
     folder, entry = task
     config = Config(launch=tuple(map(parse_assumption, entry.assumptions)))

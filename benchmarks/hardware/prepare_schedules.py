@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from ptxcheck.comments import Verb, comments
+from ptxcheck.commands.schedules import candidates_of
 from ptxcheck.repair.harness import load_harness
 from ptxcheck.repair.schedules import Candidate
-from ptxcheck.schedule_commands import candidates_of
 from ptxcheck.source import Source
+from ptxcheck.sources.comments import Verb, comments
 
 from .entries import Entry
 from .prepare_trials import Preparation

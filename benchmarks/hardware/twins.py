@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from benchmarks.repair import Record, read_records
-from ptxcheck.comments import Verb, comments
 from ptxcheck.ir import Function, Module
-from ptxcheck.launches import LaunchHint, parse_hint
+from ptxcheck.launches.hints import LaunchHint, parse_hint
 from ptxcheck.parser import parse_module
 from ptxcheck.repair.perturb import perturb
 from ptxcheck.source import Source
+from ptxcheck.sources.comments import Verb, comments
 
 from .trials import MANIFEST, Trial, read_trials, write_trials
 

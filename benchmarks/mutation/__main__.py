@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.corpora.store import default_root
-from ptxcheck.launches import parse_hint
+from ptxcheck.launches.hints import parse_hint
 
 from .campaign import Outcome, Record, as_json, run, table
 from .harmless import load_harmless

@@ -14,9 +14,9 @@ from pathlib import Path
 from random import Random
 from types import FrameType
 
-from ptxcheck.launches import LaunchHint, launch_of
-from ptxcheck.protocols.machine.trace import Shape
-from ptxcheck.protocols.verification import ELECT, Verification, show_equations
+from ptxcheck.launches.hints import LaunchHint, launch_of
+from ptxcheck.protocols.proof.evidence import ELECT, Verification, show_equations
+from ptxcheck.protocols.symex.values.trace import Shape
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 from ptxcheck.cfg import Facts
 from ptxcheck.cfg.cfg import Cfg
 from ptxcheck.ir import Address, Instruction, Register
-from ptxcheck.op import Op
-from ptxcheck.spec import Trait
+from ptxcheck.opcodes.op import Op
+from ptxcheck.opcodes.spec import Trait
 
 
 class Place(NamedTuple):

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 import ptxcheck
 from ptxcheck.cfg import build
 from ptxcheck.config import Config
-from ptxcheck.descriptors.device import descriptor_verdicts
 from ptxcheck.finding import Severity
 from ptxcheck.ir import Function
-from ptxcheck.launch_comments import comment_hints
-from ptxcheck.launches import LaunchHint, launch_of
+from ptxcheck.launches.hints import LaunchHint, launch_of
+from ptxcheck.launches.launch_comments import comment_hints
 from ptxcheck.parser import parse_module
-from ptxcheck.positions import Library, Locator
-from ptxcheck.protocols.thread.accumulators import accumulator_verdict
-from ptxcheck.protocols.thread.tensor_cores import tensor_core_verdicts
-from ptxcheck.protocols.verification import Verification
+from ptxcheck.pipeline.device_map_verdicts import descriptor_verdicts
+from ptxcheck.protocols.proof.evidence import Verification
+from ptxcheck.protocols.typestate.accumulators import accumulator_verdict
+from ptxcheck.protocols.typestate.tensor_cores import tensor_core_verdicts
 from ptxcheck.protocols.verify import verify
 from ptxcheck.source import Source
+from ptxcheck.sources.positions import Library, Locator
 from ptxcheck.verdict import Property, Verdict, VerdictKind
 from ptxcheck.view import KernelView
 

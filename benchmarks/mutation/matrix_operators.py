@@ -10,8 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from ptxcheck.ir import Address, Immediate, Instruction, Operand, Register, Vector
-from ptxcheck.op import Op
+from ptxcheck.ir import (
+    Address,
+    Immediate,
+    Instruction,
+    Operand,
+    Register,
+    Vector,
+)
+from ptxcheck.opcodes.op import Op
 from ptxcheck.parser.show import show_instruction
 
 from .operators import (

@@ -11,10 +11,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ptxcheck.ir import Address, Immediate, Instruction, Operand, Register
-from ptxcheck.op import Op
+from ptxcheck.ir import (
+    Address,
+    Immediate,
+    Instruction,
+    Operand,
+    Register,
+)
+from ptxcheck.opcodes.op import Op
+from ptxcheck.opcodes.spec import Trait
 from ptxcheck.parser.show import show_instruction
-from ptxcheck.spec import Trait
 
 from .subject import POLLS, SYNCHRONISING, Subject, Unit
 

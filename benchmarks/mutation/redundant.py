@@ -21,8 +21,8 @@ from ptxcheck.cfg import Facts
 from ptxcheck.cfg.cfg import Cfg
 from ptxcheck.ir import Immediate, Instruction, Register
 from ptxcheck.launch import Launch
-from ptxcheck.op import Op
-from ptxcheck.spec import Trait
+from ptxcheck.opcodes.op import Op
+from ptxcheck.opcodes.spec import Trait
 from ptxcheck.view import KernelView
 
 from .effects import Kind, conflict, follows_bulk_copy, is_fenced_before, is_proxy_fence, starts_bulk_group

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from ptxcheck.cfg import Facts
 from ptxcheck.cfg.uniform import Uniformity
-from ptxcheck.op import Op
+from ptxcheck.opcodes.op import Op
 
 from .effects import POLLS, Effect, Kind, effects
 

@@ -8,11 +8,17 @@ from functools import cached_property
 
 from ptxcheck.cfg import build
 from ptxcheck.cfg.cfg import Cfg
-from ptxcheck.ir import Body, Function, Instruction, Label, Module
-from ptxcheck.op import Op
+from ptxcheck.ir import (
+    Body,
+    Function,
+    Instruction,
+    Label,
+    Module,
+)
+from ptxcheck.opcodes.op import Op
+from ptxcheck.opcodes.spec import Trait
 from ptxcheck.parser import parse_module
 from ptxcheck.source import Source
-from ptxcheck.spec import Trait
 
 POLLS = frozenset({Op.MBARRIER_TRY_WAIT, Op.MBARRIER_TEST_WAIT})
 SYNCHRONISING = frozenset({Trait.MBARRIER, Trait.BARRIER, Trait.WAIT, Trait.COMMIT, Trait.FENCE})

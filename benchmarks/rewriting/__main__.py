@@ -21,7 +21,7 @@ from pathlib import Path
 from benchmarks.corpora.store import default_root
 from benchmarks.mutation.judge import HOLDS, judge
 from benchmarks.mutation.subject import subjects
-from ptxcheck.launches import parse_hint
+from ptxcheck.launches.hints import parse_hint
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 

@@ -12,10 +12,16 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from benchmarks.mutation.subject import POLLS, Subject
-from ptxcheck.ir import Address, Immediate, Instruction, Register, Symbol
-from ptxcheck.op import Op
+from ptxcheck.ir import (
+    Address,
+    Immediate,
+    Instruction,
+    Register,
+    Symbol,
+)
+from ptxcheck.opcodes.op import Op
+from ptxcheck.opcodes.spec import Trait
 from ptxcheck.parser.show import show_instruction, show_operand
-from ptxcheck.spec import Trait
 
 Says: TypeAlias = Callable[[Instruction, int], str | None]
 """Return another text for a statement with a number of its own, or None where it stays."""

@@ -11,7 +11,12 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from ptxcheck.descriptors import DataType, Request, Use, encodes
+from ptxcheck.descriptors import (
+    DataType,
+    Request,
+    Use,
+    encodes,
+)
 from ptxcheck.descriptors.constraints import Layer, load
 
 Column = npt.NDArray[np.int64]

@@ -16,7 +16,12 @@ import numpy as np
 
 from ptxcheck.descriptors.constraints import Platform
 from ptxcheck.descriptors.fields import Swizzle
-from ptxcheck.descriptors.request import Impossible, Request, Solution, Use
+from ptxcheck.descriptors.request import (
+    Impossible,
+    Request,
+    Solution,
+    Use,
+)
 from ptxcheck.descriptors.solve import solve
 from ptxcheck.descriptors.tensor_map import TiledMap
 

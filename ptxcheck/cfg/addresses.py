@@ -15,16 +15,31 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..ir import Address, Function, Module, Register, Symbol, Variable
+from ..ir import (
+    Address,
+    Function,
+    Module,
+    Register,
+    Symbol,
+    Variable,
+)
 from ..launch import Launch, ParameterFact
-from ..op import Op
+from ..opcodes.op import Op
 from . import linear
 from .arithmetic import add
 from .linear import Atom, AtomKind, Linear
 from .optypes import type_width
 from .special import special_uniformity
 from .uniform import Uniformity
-from .values import Value, between, exactly, meet, of_atom, reduced, top
+from .values import (
+    Value,
+    between,
+    exactly,
+    meet,
+    of_atom,
+    reduced,
+    top,
+)
 
 if TYPE_CHECKING:
     from .call import OneCall

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from ..spec import Trait
+from ..opcodes.spec import Trait
 from .calls import CallSummary
 from .cfg import Cfg
 from .threads import Lanes

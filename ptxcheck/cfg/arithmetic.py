@@ -8,7 +8,14 @@ from __future__ import annotations
 from math import gcd
 
 from . import linear
-from .values import Value, between, exactly, join, reduced, top
+from .values import (
+    Value,
+    between,
+    exactly,
+    join,
+    reduced,
+    top,
+)
 
 _SHIFT_CASES = 64
 

@@ -6,8 +6,20 @@ bits, and disjoint `or`, keep the linear expression: they are a subtraction and 
 
 from __future__ import annotations
 
-from .arithmetic import add, mul, shift_right, sub, truncate, zero_extend
-from .values import Value, exactly, reduced, top
+from .arithmetic import (
+    add,
+    mul,
+    shift_right,
+    sub,
+    truncate,
+    zero_extend,
+)
+from .values import (
+    Value,
+    exactly,
+    reduced,
+    top,
+)
 
 AND_TABLE, OR_TABLE, XOR_TABLE = 0xC0, 0xFC, 0x3C
 """Truth tables of two-input operations, as `lop3` writes them (third input ignored)."""

@@ -10,9 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..ir import Function, Instruction, Module, Symbol
-from ..op import Op
-from ..spec import Trait
+from ..ir import (
+    Function,
+    Instruction,
+    Module,
+    Symbol,
+)
+from ..opcodes.op import Op
+from ..opcodes.spec import Trait
 from .cfg import Cfg
 from .synchronising import SYNCHRONISING
 

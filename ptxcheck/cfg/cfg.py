@@ -12,8 +12,19 @@ from functools import cached_property
 
 from ..ir import Function, Instruction, Register
 from .dominance import DominatorTree, dominator_tree, reverse_postorder
-from .graph import Block, Edge, EdgeKind, Graph, split
-from .loops import Loop, LoopForest, find_loops, strong_components
+from .graph import (
+    Block,
+    Edge,
+    EdgeKind,
+    Graph,
+    split,
+)
+from .loops import (
+    Loop,
+    LoopForest,
+    find_loops,
+    strong_components,
+)
 
 
 @dataclass(frozen=True, slots=True)

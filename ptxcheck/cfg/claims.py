@@ -10,8 +10,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..ir import Guard, Instruction, Negated, Operand, Pair, Register
-from ..op import Op
+from ..ir import (
+    Guard,
+    Instruction,
+    Negated,
+    Operand,
+    Pair,
+    Register,
+)
+from ..opcodes.op import Op
 from .cfg import Cfg
 from .compare import Relation, relation_of
 from .definitions import ENTRY, Definitions, Name

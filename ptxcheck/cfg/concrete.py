@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..op import Op
+from ..opcodes.op import Op
 from .compare import Relation, relation_of
 from .optypes import Typing
 

@@ -14,8 +14,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from ..ir import Component, Instruction, Operand, Pair, Register, Vector, registers_of
-from ..spec import Direction, Operation
+from ..ir import (
+    Component,
+    Instruction,
+    Operand,
+    Pair,
+    Register,
+    Vector,
+    registers_of,
+)
+from ..opcodes.spec import Direction, Operation
 from .cfg import Cfg
 from .graph import Edge
 

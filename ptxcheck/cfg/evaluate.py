@@ -12,9 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from ..ir import Component, Immediate, Instruction, Register
-from ..op import Op
-from ..spec import Operation, Trait
+from ..ir import (
+    Component,
+    Immediate,
+    Instruction,
+    Register,
+)
+from ..opcodes.op import Op
+from ..opcodes.spec import Operation, Trait
 from . import transfer
 from .addresses import PARAMETER_SPACES, Addresses, linear_uniformity
 from .arithmetic import add, mul, zero_extend
@@ -29,7 +34,14 @@ from .optypes import typing_of
 from .sparse import Sparse
 from .special import special_name, special_value
 from .uniform import Uniformity
-from .values import Value, exactly, join, of_atom, top, widen
+from .values import (
+    Value,
+    exactly,
+    join,
+    of_atom,
+    top,
+    widen,
+)
 
 WIDEN_AFTER = 12
 GIVE_UP_AFTER = 60

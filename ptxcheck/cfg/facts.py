@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from ..ir import Address, Component, Module, Negated, Operand, Register, Symbol, SymbolOffset
+from ..ir import (
+    Address,
+    Component,
+    Module,
+    Negated,
+    Operand,
+    Register,
+    Symbol,
+    SymbolOffset,
+)
 from ..launch import Launch
 from .addresses import Addresses, Pointer
 from .approximations import Approximation, find

@@ -14,9 +14,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ..ir import Body, Directive, Function, Guard, Instruction, Label, Operand, ScopeBegin, ScopeEnd, Symbol
-from ..op import Op
-from ..spec import Trait
+from ..ir import (
+    Body,
+    Directive,
+    Function,
+    Guard,
+    Instruction,
+    Label,
+    Operand,
+    ScopeBegin,
+    ScopeEnd,
+    Symbol,
+)
+from ..opcodes.op import Op
+from ..opcodes.spec import Trait
 
 
 class EdgeKind(Enum):

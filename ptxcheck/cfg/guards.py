@@ -11,8 +11,16 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from ..ir import Guard, Immediate, Instruction, Negated, Operand, Pair, Register
-from ..op import Op
+from ..ir import (
+    Guard,
+    Immediate,
+    Instruction,
+    Negated,
+    Operand,
+    Pair,
+    Register,
+)
+from ..opcodes.op import Op
 from .cfg import Cfg
 from .compare import Relation, relation_of
 from .definitions import Definitions, Name

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from ..ir import TYPE_BYTES
-from ..spec import Operation
+from ..opcodes.spec import Operation
 
 _INTEGER = {
     name: 8 * size

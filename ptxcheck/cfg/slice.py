@@ -10,9 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ..ir import Address, Register, Symbol, Vector
-from ..op import Op
-from ..spec import Trait
+from ..ir import (
+    Address,
+    Register,
+    Symbol,
+    Vector,
+)
+from ..opcodes.op import Op
+from ..opcodes.spec import Trait
 from .addresses import PARAMETER_SPACES, Addresses
 from .cfg import Cfg
 from .definitions import Definitions, Name

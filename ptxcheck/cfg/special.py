@@ -10,7 +10,13 @@ from ..launch import MAX_THREADS as MAX_THREADS
 from ..launch import Launch
 from .linear import Atom, AtomKind
 from .uniform import Uniformity
-from .values import Value, between, exactly, of_atom, top
+from .values import (
+    Value,
+    between,
+    exactly,
+    of_atom,
+    top,
+)
 
 MAX_DIM = (1024, 1024, 64)
 MAX_CLUSTER = 16

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..spec import Trait
+from ..opcodes.spec import Trait
 
 SYNCHRONISING = frozenset({
     Trait.BARRIER, Trait.MBARRIER, Trait.WAIT, Trait.COMMIT, Trait.ASYNC, Trait.FENCE, Trait.COLLECTIVE,

@@ -19,10 +19,18 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..ir import Component, Immediate, Instruction, Negated, Operand, Register, Vector
+from ..ir import (
+    Component,
+    Immediate,
+    Instruction,
+    Negated,
+    Operand,
+    Register,
+    Vector,
+)
 from ..launch import Dim, Launch
-from ..op import Op
-from ..spec import Operation, Trait
+from ..opcodes.op import Op
+from ..opcodes.spec import Operation, Trait
 from . import concrete
 from .cfg import Cfg
 from .concrete import Words

@@ -12,12 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from ..op import Op
+from ..opcodes.op import Op
 from . import arithmetic as arith
 from . import bits
 from .compare import decide, relation_of
 from .optypes import Typing
-from .values import Value, between, exactly, join
+from .values import (
+    Value,
+    between,
+    exactly,
+    join,
+)
 
 
 class Call(Protocol):

@@ -20,9 +20,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 
-from ..ir import Address, Instruction, Operand, Register, Symbol, SymbolOffset
-from ..op import Op
-from ..spec import Operation, Trait
+from ..ir import (
+    Address,
+    Instruction,
+    Operand,
+    Register,
+    Symbol,
+    SymbolOffset,
+)
+from ..opcodes.op import Op
+from ..opcodes.spec import Operation, Trait
 from .addresses import PARAMETER_SPACES, Addresses, linear_uniformity
 from .cfg import Cfg
 from .definitions import ENTRY, Definitions, Name

@@ -18,7 +18,12 @@ from collections.abc import Sequence
 from math import gcd
 from typing import NamedTuple
 
-from .linear import Atom, Linear, atom, centred
+from .linear import (
+    Atom,
+    Linear,
+    atom,
+    centred,
+)
 from .linear import constant as linear_constant
 
 

@@ -7,16 +7,45 @@
 """
 
 from ptxcheck.descriptors.columns import encodes
-from ptxcheck.descriptors.constraints import Constraint, Evidence, Layer, Platform
+from ptxcheck.descriptors.constraints import (
+    Constraint,
+    Evidence,
+    Layer,
+    Platform,
+)
 from ptxcheck.descriptors.facts import Facts, facts
-from ptxcheck.descriptors.fields import DataType, Interleave, Kind, L2Promotion, OobFill, Swizzle, WideMode
+from ptxcheck.descriptors.fields import (
+    DataType,
+    Interleave,
+    Kind,
+    L2Promotion,
+    OobFill,
+    Swizzle,
+    WideMode,
+)
 from ptxcheck.descriptors.legality import Violation, is_encoded, violations
 from ptxcheck.descriptors.picture import svg
 from ptxcheck.descriptors.ranges import Symbol
-from ptxcheck.descriptors.request import Answer, Impossible, Request, Solution, Use
+from ptxcheck.descriptors.request import (
+    Answer,
+    Impossible,
+    Request,
+    Solution,
+    Use,
+)
 from ptxcheck.descriptors.solve import solve
-from ptxcheck.descriptors.symbolic import Clause, Legality, Verdict, decide
-from ptxcheck.descriptors.tensor_map import Im2colMap, Im2colWideMap, TensorMap, TiledMap
+from ptxcheck.descriptors.symbolic import (
+    Clause,
+    Legality,
+    Verdict,
+    decide,
+)
+from ptxcheck.descriptors.tensor_map import (
+    Im2colMap,
+    Im2colWideMap,
+    TensorMap,
+    TiledMap,
+)
 
 __all__ = [
     "Answer",

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 
 from ..ir import Address, Instruction
 from ..isa.modifier import Mod
-from ..op import Op
-from ..protocols.thread.places import Place
+from ..opcodes.op import Op
+from ..protocols.typestate.async_bytes import AsyncBytes
+from ..protocols.typestate.barriers import find_barriers
+from ..protocols.typestate.places import Place, Places
 from .facts import facts
 from .fields import Kind, Swizzle, WideMode
 from .matrix.swizzle_mode import TENSOR_MAP
@@ -25,7 +27,7 @@ from .swizzle import alignment
 from .tensor_map import Im2colWideMap, TensorMap, TiledMap
 
 if TYPE_CHECKING:
-    from ..protocols.thread.matrix_operands import MatrixOperand
+    from ..protocols.typestate.matrix_operands import MatrixOperand
     from ..view import KernelView
 
 
@@ -167,7 +169,7 @@ def box_bytes(instruction: Instruction, tensor_map: TensorMap) -> int | None:
 def _room(view: KernelView, instruction: Instruction, binding: Binding) -> Iterator[Disagreement]:
     found = _box_operand(instruction)
     size = _filled(instruction, binding.tensor_map)
-    place = None if found is None else view.places.of(binding.point, *found)
+    place = None if found is None else view.get(Places).of(binding.point, *found)
     if place is None or size is None or place.size is None:
         return
     low = place.span[0]
@@ -194,7 +196,7 @@ def _expected(view: KernelView, bindings: Mapping[int, Binding]) -> Iterator[Dis
     if any(_multicasts(instruction) for instruction in view.cfg.instructions):
         return
     block_of = view.cfg.graph.block_of
-    for op in view.barriers.uses:
+    for op in view.get(find_barriers).uses:
         instruction = view.cfg.instructions[op.point]
         expected = view.facts.constant(op.point, instruction.get("tx_count"))
         if expected is None or op.place is None or op.place.at is None:
@@ -236,7 +238,7 @@ def _copies_to(view: KernelView, place: Place) -> list[int]:
         operand = instruction.get("mbar")
         if operand is None or "completion" not in instruction.operation.slots or view.facts.never_runs(point):
             continue
-        mine = view.places.of(point, operand)
+        mine = view.get(Places).of(point, operand)
         if mine is None or mine.may_overlap(place):
             found.append(point)
     return found
@@ -248,7 +250,7 @@ def _alone(view: KernelView, point: int, place: Place) -> bool:
         other.point != point
         and (view.cfg.instructions[other.point].get("tx_count") is not None)
         and (other.place is None or other.place.may_overlap(place))
-        for other in view.barriers.uses
+        for other in view.get(find_barriers).uses
     )
 
 
@@ -262,7 +264,7 @@ def _overlapping(view: KernelView, bindings: Mapping[int, Binding]) -> Iterator[
         size = _filled(instruction, bindings[point].tensor_map)
         if found is None or size is None or "completion" not in instruction.operation.slots:
             continue
-        place = view.places.of(point, *found)
+        place = view.get(Places).of(point, *found)
         if place is None or place.at is None:
             continue
         for other, before, filled in last.get(block_of[point], []):
@@ -281,14 +283,14 @@ def _overlapping(view: KernelView, bindings: Mapping[int, Binding]) -> Iterator[
 def _same_barrier(view: KernelView, a: int, b: int) -> bool:
     if not _alike(view, [a, b]):
         return False
-    one = view.places.of(a, view.cfg.instructions[a].get("mbar"))
-    two = view.places.of(b, view.cfg.instructions[b].get("mbar"))
+    one = view.get(Places).of(a, view.cfg.instructions[a].get("mbar"))
+    two = view.get(Places).of(b, view.cfg.instructions[b].get("mbar"))
     return one is not None and two is not None and one.is_same(two)
 
 
 def _read_otherwise(view: KernelView, bindings: Mapping[int, Binding]) -> Iterator[Disagreement]:
     """Yield matrix operands whose swizzle is not that of the map that filled the tile."""
-    from ..protocols.thread.matrix_operands import MatrixOperands
+    from ..protocols.typestate.matrix_operands import MatrixOperands
 
     filled = list(_filled_places(view, bindings))
     if not filled:
@@ -317,7 +319,7 @@ def _is_rewritten(view: KernelView, operand: MatrixOperand) -> bool:
             write.place.variable.name == getattr(start.symbol, "name", "")
             and write.place.span[1] >= start.offset
         )
-        for write in view.async_bytes.shared_writes
+        for write in view.get(AsyncBytes).shared_writes
         if view.cfg.instructions[write.point].operation.op is not Op.TENSORMAP_REPLACE
     )
 
@@ -329,7 +331,7 @@ def _filled_places(view: KernelView, bindings: Mapping[int, Binding]) -> Iterato
             continue
         found = _box_operand(instruction)
         size = _filled(instruction, bindings[point].tensor_map)
-        place = None if found is None else view.places.of(point, *found)
+        place = None if found is None else view.get(Places).of(point, *found)
         if place is not None and size is not None:
             yield point, place, size
 

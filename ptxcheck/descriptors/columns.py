@@ -8,8 +8,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ptxcheck.descriptors.constraints import MAX_RANK, Constraint, Each, Layer, Platform, applicable, load
-from ptxcheck.descriptors.expression import BoolColumn, IntColumn, Scope, value
+from ptxcheck.descriptors.constraints import (
+    MAX_RANK,
+    Constraint,
+    Each,
+    Layer,
+    Platform,
+    applicable,
+    load,
+)
+from ptxcheck.descriptors.expression import (
+    BoolColumn,
+    IntColumn,
+    Scope,
+    value,
+)
 from ptxcheck.descriptors.fields import CONSTANTS, Kind
 
 ColumnTable = Mapping[str, npt.NDArray[Any]]

@@ -12,10 +12,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .agreement import Binding, Disagreement, between, disagreements
+from .agreement import (
+    Binding,
+    Disagreement,
+    between,
+    disagreements,
+)
 from .device.contents import NO_CHANGE, Base
 from .device.events import Use
 from .device.field import Field
+from .device.flow import DeviceMaps
 from .device.made import MadeMap
 from .facts import facts
 from .symbolic import Legality
@@ -38,7 +44,7 @@ class Contract:
     @cached_property
     def bindings(self) -> Mapping[int, Binding]:
         """The copies whose map is known, by point."""
-        found = {use.point: self._binding(use) for use in self.view.device_maps.uses}
+        found = {use.point: self._binding(use) for use in self.view.get(DeviceMaps).uses}
         return {point: binding for point, binding in found.items() if binding is not None}
 
     @cached_property
@@ -60,18 +66,18 @@ class Contract:
         yield from between(self.view, self.bindings)
 
     def _binding(self, use: Use) -> Binding | None:
-        contents = self.view.device_maps.at(use)
+        contents = self.view.get(DeviceMaps).at(use)
         if contents is None:
             return None
         if contents.bases == {Base.GIVEN} and not contents.slots:
             untouched = all(point == NO_CHANGE for point, _ in contents.steps)
             return self._given(use) if untouched else None
-        made = self.view.device_maps.made_of(contents)
+        made = self.view.get(DeviceMaps).made_of(contents)
         if len(made) != 1 or not isinstance(made[0], MadeMap):
             return None
         if any(slot.field in _READ_HERE for slot in made[0].open_slots):
             return None
-        if self.view.device_maps.legality(made[0]).legality is Legality.NEVER:
+        if self.view.get(DeviceMaps).legality(made[0]).legality is Legality.NEVER:
             return None
         return Binding(use.point, made[0].tensor_map, "the map that the kernel makes")
 

@@ -14,8 +14,15 @@ from math import prod
 
 from ptxcheck.descriptors.expression import Scope, value
 from ptxcheck.descriptors.ranges import Symbol, Symbols
-from ptxcheck.integer_terms import Claim, Quotient, Remainder, Sum, Term, Variable
-from ptxcheck.smt import PathSolver
+from ptxcheck.terms.integers import (
+    Claim,
+    Quotient,
+    Remainder,
+    Sum,
+    Term,
+    Variable,
+)
+from ptxcheck.terms.smt import PathSolver
 
 TRIED = 4096
 """Most combinations of values that are tried one by one."""

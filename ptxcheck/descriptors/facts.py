@@ -14,7 +14,12 @@ from math import prod
 from ptxcheck.descriptors.constraints import load
 from ptxcheck.descriptors.fields import DataType, Interleave, Swizzle
 from ptxcheck.descriptors.swizzle import Pattern, alignment, pattern
-from ptxcheck.descriptors.tensor_map import Im2colMap, Im2colWideMap, TensorMap, TiledMap
+from ptxcheck.descriptors.tensor_map import (
+    Im2colMap,
+    Im2colWideMap,
+    TensorMap,
+    TiledMap,
+)
 
 PADDED_IN_SHARED = (DataType.PACKED_16U4_ALIGN16B, DataType.PACKED_16U6_ALIGN16B)
 """Types of which 16 values take 16 bytes in shared memory, padding included (PTX ISA, packed formats)."""

@@ -7,10 +7,28 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, assert_never
 
-from ptxcheck.descriptors.constraints import Constraint, Each, Evidence, Layer, Platform, applicable, load
+from ptxcheck.descriptors.constraints import (
+    Constraint,
+    Each,
+    Evidence,
+    Layer,
+    Platform,
+    applicable,
+    load,
+)
 from ptxcheck.descriptors.expression import Scope, value
-from ptxcheck.descriptors.fields import CONSTANTS, DataType, Interleave, Swizzle
-from ptxcheck.descriptors.tensor_map import Im2colMap, Im2colWideMap, TensorMap, TiledMap
+from ptxcheck.descriptors.fields import (
+    CONSTANTS,
+    DataType,
+    Interleave,
+    Swizzle,
+)
+from ptxcheck.descriptors.tensor_map import (
+    Im2colMap,
+    Im2colWideMap,
+    TensorMap,
+    TiledMap,
+)
 
 
 @dataclass(frozen=True, slots=True)

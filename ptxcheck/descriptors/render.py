@@ -9,7 +9,13 @@ from typing import Any, assert_never
 
 from ptxcheck.descriptors.constraints import Layer
 from ptxcheck.descriptors.facts import element_bits, element_bits_in_shared, facts
-from ptxcheck.descriptors.fields import DataType, Interleave, L2Promotion, OobFill, Swizzle
+from ptxcheck.descriptors.fields import (
+    DataType,
+    Interleave,
+    L2Promotion,
+    OobFill,
+    Swizzle,
+)
 from ptxcheck.descriptors.legality import Violation
 from ptxcheck.descriptors.request import Answer, Impossible, Solution
 from ptxcheck.descriptors.tensor_map import TensorMap, TiledMap

@@ -18,12 +18,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ptxcheck.descriptors.columns import columns_scope, holds
-from ptxcheck.descriptors.constraints import MAX_RANK, Constraint, Layer, applicable
+from ptxcheck.descriptors.constraints import (
+    MAX_RANK,
+    Constraint,
+    Layer,
+    applicable,
+)
 from ptxcheck.descriptors.expression import IntColumn, Scope
 from ptxcheck.descriptors.facts import element_bits, element_bits_in_shared, swizzle_span
 from ptxcheck.descriptors.fields import DataType, Kind, Swizzle
 from ptxcheck.descriptors.legality import violations
-from ptxcheck.descriptors.request import Answer, Impossible, Request, Solution, Use
+from ptxcheck.descriptors.request import (
+    Answer,
+    Impossible,
+    Request,
+    Solution,
+    Use,
+)
 from ptxcheck.descriptors.swizzle import alignment
 from ptxcheck.descriptors.tensor_map import TiledMap
 

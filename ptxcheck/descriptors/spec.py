@@ -19,9 +19,22 @@ from typing import Any, TypeVar
 
 from ptxcheck.descriptors.constraints import Platform
 from ptxcheck.descriptors.facts import element_bits
-from ptxcheck.descriptors.fields import DataType, Interleave, Kind, L2Promotion, OobFill, Swizzle, WideMode
+from ptxcheck.descriptors.fields import (
+    DataType,
+    Interleave,
+    Kind,
+    L2Promotion,
+    OobFill,
+    Swizzle,
+    WideMode,
+)
 from ptxcheck.descriptors.request import Request, Use
-from ptxcheck.descriptors.tensor_map import Im2colMap, Im2colWideMap, TensorMap, TiledMap
+from ptxcheck.descriptors.tensor_map import (
+    Im2colMap,
+    Im2colWideMap,
+    TensorMap,
+    TiledMap,
+)
 
 Table = dict[str, Any]
 Choice = TypeVar("Choice", bound=IntEnum)

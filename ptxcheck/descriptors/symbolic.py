@@ -14,7 +14,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from ptxcheck.descriptors.constraints import Constraint, Layer, Platform, applicable
+from ptxcheck.descriptors.constraints import (
+    Constraint,
+    Layer,
+    Platform,
+    applicable,
+)
 from ptxcheck.descriptors.entail import satisfiable, valid
 from ptxcheck.descriptors.folding import Fold
 from ptxcheck.descriptors.guard import cpp_of, named

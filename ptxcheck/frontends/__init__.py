@@ -1,7 +1,14 @@
 """How files become PTX text: finding them, reading them, compiling CUDA sources."""
 
 from .cuda import NvccOptions
-from .discover import HOST_SUFFIXES, STANDARD_INPUT_NAME, Input, InputKind, discover, is_excluded
+from .discover import (
+    HOST_SUFFIXES,
+    STANDARD_INPUT_NAME,
+    Input,
+    InputKind,
+    discover,
+    is_excluded,
+)
 from .load import Loaded, compiler_state, load
 from .objects import with_embedded
 

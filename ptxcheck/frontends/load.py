@@ -7,13 +7,25 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..launches import LaunchHint, specialised
+from ..launches.hints import LaunchHint, specialised
 from ..results import Problem, ProblemKind
 from ..source import Position, Source
 from .compile_commands import flags_for
-from .cuda import DEFAULT_ARCH, CompileError, NvccOptions, compile_cuda, find_nvcc, names_architecture
+from .cuda import (
+    DEFAULT_ARCH,
+    CompileError,
+    NvccOptions,
+    compile_cuda,
+    find_nvcc,
+    names_architecture,
+)
 from .discover import STANDARD_INPUT, Input, InputKind
-from .text import UnreadableError, decode, read_bytes, read_ptx
+from .text import (
+    UnreadableError,
+    decode,
+    read_bytes,
+    read_ptx,
+)
 from .triton_compilation import specialisation_beside
 
 _ARCH_COMMENT = re.compile(rb"//\s*ptxcheck:\s*arch\s+((?:sm|compute)_\d+[af]?)\b")

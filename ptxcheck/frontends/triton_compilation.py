@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..parameter_facts import Argument, Specialisation
+from ..launches.parameter_facts import Argument, Specialisation
 
 SUFFIXES = (".ttir", ".ttgir")
 """The first says most: optimisation drops assumptions."""

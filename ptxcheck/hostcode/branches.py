@@ -7,10 +7,7 @@ from math import gcd, lcm
 
 from ptxcheck.descriptors.ranges import Range, Symbol
 from ptxcheck.hostcode import code as c
-from ptxcheck.hostcode.machine import (
-    Machine,
-    State,
-)
+from ptxcheck.hostcode.machine import Machine, State
 from ptxcheck.hostcode.types import UNKNOWN
 from ptxcheck.hostcode.values import (
     ANYTHING,

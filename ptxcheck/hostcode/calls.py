@@ -29,7 +29,13 @@ from ptxcheck.hostcode.machine import (
     Frame,
     State,
 )
-from ptxcheck.hostcode.names import MAKERS, MARKED_EXIT, PARAMETER_COUNT, PARAMETERS, entry_of
+from ptxcheck.hostcode.names import (
+    MAKERS,
+    MARKED_EXIT,
+    PARAMETER_COUNT,
+    PARAMETERS,
+    entry_of,
+)
 from ptxcheck.hostcode.types import INT, UNSIGNED_LONG, Type
 from ptxcheck.hostcode.values import (
     ANYTHING,

@@ -15,7 +15,12 @@ from ptxcheck.hostcode import code as c
 from ptxcheck.hostcode.cpp_nodes import Node, root_of
 from ptxcheck.hostcode.cpp_statements import StatementReader
 from ptxcheck.hostcode.includes import Includes
-from ptxcheck.hostcode.types import INT, UNKNOWN, Type, named
+from ptxcheck.hostcode.types import (
+    INT,
+    UNKNOWN,
+    Type,
+    named,
+)
 from ptxcheck.source import Span
 
 DEEPEST = 200

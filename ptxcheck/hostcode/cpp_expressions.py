@@ -8,7 +8,15 @@ from abc import abstractmethod
 from ptxcheck.hostcode import code as c
 from ptxcheck.hostcode.cpp_nodes import Node, NodeReader
 from ptxcheck.hostcode.names import MAKERS, UNDERSCORE
-from ptxcheck.hostcode.types import INT, STATIC, UNKNOWN, UNSIGNED, UNSIGNED_LONG, Type, named
+from ptxcheck.hostcode.types import (
+    INT,
+    STATIC,
+    UNKNOWN,
+    UNSIGNED,
+    UNSIGNED_LONG,
+    Type,
+    named,
+)
 from ptxcheck.source import Span
 
 _NUMBER = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlLzZ]*)$")

@@ -11,7 +11,12 @@ from ptxcheck.hostcode import code as c
 from ptxcheck.hostcode.changes import changed
 from ptxcheck.hostcode.cpp_expressions import ExpressionReader
 from ptxcheck.hostcode.cpp_nodes import Node, ids_of
-from ptxcheck.hostcode.types import INT, UNKNOWN, Type, named
+from ptxcheck.hostcode.types import (
+    INT,
+    UNKNOWN,
+    Type,
+    named,
+)
 from ptxcheck.source import Span
 
 _ASSERTION = re.compile(

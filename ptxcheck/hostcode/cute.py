@@ -10,13 +10,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ptxcheck.descriptors.fields import Interleave, Kind, L2Promotion, OobFill
+from ptxcheck.descriptors.fields import (
+    Interleave,
+    Kind,
+    L2Promotion,
+    OobFill,
+)
 from ptxcheck.hostcode import code as c
 from ptxcheck.hostcode import layouts
 from ptxcheck.hostcode.declarations import Declarations
 from ptxcheck.hostcode.machine import Encode, State
 from ptxcheck.hostcode.names import MAKERS, PARAMETERS, UNDERSCORE
-from ptxcheck.hostcode.types import INT, STATIC, UNSIGNED, UNSIGNED_LONG, Type
+from ptxcheck.hostcode.types import (
+    INT,
+    STATIC,
+    UNSIGNED,
+    UNSIGNED_LONG,
+    Type,
+)
 from ptxcheck.hostcode.values import (
     ANYTHING,
     Array,

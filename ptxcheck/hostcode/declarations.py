@@ -6,15 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ptxcheck.hostcode import code as c
-from ptxcheck.hostcode.changes import (
-    path_of,
-    variable_of,
-)
+from ptxcheck.hostcode.changes import path_of, variable_of
 from ptxcheck.hostcode.expressions import Expressions
-from ptxcheck.hostcode.machine import (
-    LONGEST_ARRAY,
-    State,
-)
+from ptxcheck.hostcode.machine import LONGEST_ARRAY, State
 from ptxcheck.hostcode.types import UNKNOWN, Type, named
 from ptxcheck.hostcode.values import (
     ANYTHING,

@@ -14,12 +14,24 @@ from ptxcheck.descriptors.guard import named as with_names
 from ptxcheck.descriptors.legality import shown
 from ptxcheck.descriptors.ranges import Range, Symbol
 from ptxcheck.descriptors.symbolic import Judgement, Legality, judge
-from ptxcheck.descriptors.tensor_map import Im2colMap, Im2colWideMap, TensorMap, TiledMap
+from ptxcheck.descriptors.tensor_map import (
+    Im2colMap,
+    Im2colWideMap,
+    TensorMap,
+    TiledMap,
+)
 from ptxcheck.hostcode import code as c
 from ptxcheck.hostcode.arithmetic import Arithmetic
 from ptxcheck.hostcode.interpret import Encode
 from ptxcheck.hostcode.names import PARAMETERS
-from ptxcheck.hostcode.types import INT, UNKNOWN, UNSIGNED, UNSIGNED_LONG, Type, named
+from ptxcheck.hostcode.types import (
+    INT,
+    UNKNOWN,
+    UNSIGNED,
+    UNSIGNED_LONG,
+    Type,
+    named,
+)
 from ptxcheck.hostcode.values import (
     ANYTHING,
     Anything,

@@ -7,15 +7,15 @@ from dataclasses import replace
 from ptxcheck.descriptors.ranges import Range
 from ptxcheck.hostcode import code as c
 from ptxcheck.hostcode.branches import Branches
-from ptxcheck.hostcode.changes import (
-    path_of,
-)
-from ptxcheck.hostcode.machine import (
-    LONGEST_ARRAY,
-    State,
-)
+from ptxcheck.hostcode.changes import path_of
+from ptxcheck.hostcode.machine import LONGEST_ARRAY, State
 from ptxcheck.hostcode.names import ENUMERATORS, entry_of
-from ptxcheck.hostcode.types import INT, UNKNOWN, UNSIGNED_LONG, Type
+from ptxcheck.hostcode.types import (
+    INT,
+    UNKNOWN,
+    UNSIGNED_LONG,
+    Type,
+)
 from ptxcheck.hostcode.values import (
     ANYTHING,
     Anything,

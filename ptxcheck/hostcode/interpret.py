@@ -14,10 +14,7 @@ from collections.abc import Sequence
 
 from ptxcheck.hostcode import code as c
 from ptxcheck.hostcode.calls import Calls
-from ptxcheck.hostcode.changes import (
-    changed,
-    walk,
-)
+from ptxcheck.hostcode.changes import changed, walk
 from ptxcheck.hostcode.machine import (
     MOST_TURNS,
     MOST_WORK_OF_A_FILE,

@@ -16,7 +16,14 @@ from operator import mul
 
 from ptxcheck.descriptors.fields import DataType
 from ptxcheck.hostcode.types import STATIC
-from ptxcheck.hostcode.values import Array, Integer, Layout, Mode, Value, number
+from ptxcheck.hostcode.values import (
+    Array,
+    Integer,
+    Layout,
+    Mode,
+    Value,
+    number,
+)
 
 LARGEST_MERGED = 256
 """Elements: dimensions are merged to one of the box up to here, which is the most that boxDim allows."""

@@ -16,7 +16,12 @@ from ptxcheck.descriptors.fields import Kind
 from ptxcheck.descriptors.tensor_map import TensorMap
 from ptxcheck.hostcode import code as c
 from ptxcheck.hostcode.encode import described
-from ptxcheck.hostcode.find import CPP_SUFFIXES, encodes_in, has_encode, program_of
+from ptxcheck.hostcode.find import (
+    CPP_SUFFIXES,
+    encodes_in,
+    has_encode,
+    program_of,
+)
 from ptxcheck.hostcode.machine import Encode
 from ptxcheck.source import Source, Span
 

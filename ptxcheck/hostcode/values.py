@@ -14,9 +14,21 @@ from enum import Enum
 from typing import TypeAlias
 
 from ptxcheck.descriptors.fields import Kind
-from ptxcheck.descriptors.ranges import Range, Symbol, range_of, truth
+from ptxcheck.descriptors.ranges import (
+    Range,
+    Symbol,
+    range_of,
+    truth,
+)
 from ptxcheck.hostcode.code import Function
-from ptxcheck.hostcode.types import BOOL, INT, LONG, STATIC, UNKNOWN, Type
+from ptxcheck.hostcode.types import (
+    BOOL,
+    INT,
+    LONG,
+    STATIC,
+    UNKNOWN,
+    Type,
+)
 from ptxcheck.source import Span
 
 LARGEST_TERM = 60

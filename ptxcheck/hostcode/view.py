@@ -8,10 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxcheck.descriptors.constraints import Platform
-from ptxcheck.hostcode.find import EVERY_PLATFORM, PYTHON_SUFFIXES, Reading, issues_of, read
+from ptxcheck.hostcode.find import (
+    EVERY_PLATFORM,
+    PYTHON_SUFFIXES,
+    Reading,
+    issues_of,
+    read,
+)
 from ptxcheck.hostcode.includes import Includes
+from ptxcheck.opcodes.target import Target
 from ptxcheck.source import Source
-from ptxcheck.target import Target
 
 if TYPE_CHECKING:
     from ptxcheck.hostcode.encode import Issue

@@ -6,10 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from ..ir import Address, Arguments, Operand, Pair, Sink, Vector
-from ..op import Op
-from ..spec import Form, OperandKind, OperandSpec, Operation, Slot, Trait
-from ..target import Target, Version
+from ..ir import (
+    Address,
+    Arguments,
+    Operand,
+    Pair,
+    Sink,
+    Vector,
+)
+from ..opcodes.op import Op
+from ..opcodes.spec import (
+    Form,
+    OperandKind,
+    OperandSpec,
+    Operation,
+    Slot,
+    Trait,
+)
+from ..opcodes.target import Target, Version
 from .row import Row, compile_row
 from .table import ROWS
 

@@ -19,9 +19,19 @@ from ..ir import (
     SymbolOffset,
     Vector,
 )
-from ..spec import Direction, OperandKind, OperandSpec, Operation
+from ..opcodes.spec import (
+    Direction,
+    OperandKind,
+    OperandSpec,
+    Operation,
+)
 from .count import vector_length
-from .types import TypeKind, agrees, type_kind, type_width
+from .types import (
+    TypeKind,
+    agrees,
+    type_kind,
+    type_width,
+)
 
 TypeOf = Callable[[Register], str | None]
 """Declared type of a register; None for special registers and what is not known."""

@@ -33,9 +33,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..op import Op
-from ..spec import Direction, Form, OperandKind, OperandSpec, Slot, SlotValue, Trait
-from ..target import Requirement
+from ..opcodes.op import Op
+from ..opcodes.spec import (
+    Direction,
+    Form,
+    OperandKind,
+    OperandSpec,
+    Slot,
+    SlotValue,
+    Trait,
+)
+from ..opcodes.target import Requirement
 
 _HEAD_GROUP = re.compile(r"\{((?:\.[\w:]+!?(?:\([^)]*\))?)+)\}|(\.[\w:]+!?(?:\([^)]*\))?)")
 _HEAD_WORD = re.compile(r"(\.[\w:]+)(!?)(?:\(([^)]*)\))?")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..target import Version
+from ..opcodes.target import Version
 from .lookup import forms_of, rows_by_mnemonic
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from lsprotocol import types
 
 from ..finding import Finding
-from ..suppressing import ignore_comment
+from ..triage.write_suppressions import ignore_comment
 from .diagnostics import Document, Shown
 from .text import Lines
 from .work import Repaired, key_of

@@ -10,9 +10,22 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from ..finding import Confidence, Counterexample, Finding, Frame, Location, Severity
+from ..finding import (
+    Confidence,
+    Counterexample,
+    Finding,
+    Frame,
+    Location,
+    Severity,
+)
 from ..report.names import short_name
-from ..results import Note, NoteKind, Problem, ProblemKind, Report
+from ..results import (
+    Note,
+    NoteKind,
+    Problem,
+    ProblemKind,
+    Report,
+)
 from ..source import Position
 from .text import LARGEST, Lines
 

@@ -9,7 +9,12 @@ from lsprotocol import types
 from ..report.verdicts import launch_line, one_line
 from ..results import KernelResult
 from .documents import Language, Open
-from .hover import hover_text, opcode_at, opcode_page, rule_text
+from .hover import (
+    hover_text,
+    opcode_at,
+    opcode_page,
+    rule_text,
+)
 from .names import Names
 from .server import Server, get
 from .symbols import outline

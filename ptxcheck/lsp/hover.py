@@ -7,13 +7,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..ir import Module
-from ..isa import forms_of, requirement_problems, resolve, rows_by_mnemonic
+from ..isa import (
+    forms_of,
+    requirement_problems,
+    resolve,
+    rows_by_mnemonic,
+)
 from ..isa.lookup import fill_slots, split_opcode
+from ..opcodes.spec import (
+    Form,
+    Operation,
+    Slot,
+    Trait,
+)
+from ..opcodes.target import Requirement, Target, Version
 from ..report.names import short_name
 from ..results import RuleInfo
 from ..source import Span
-from ..spec import Form, Operation, Slot, Trait
-from ..target import Requirement, Target, Version
 from .meanings import instruction_meanings, modifier_meanings, register_meanings
 from .names import Declaration, Kind, Names
 

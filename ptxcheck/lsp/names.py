@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from ..ir import Directive, Function, Instruction, Label, Module, ScopeBegin, ScopeEnd, Variable
+from ..ir import (
+    Directive,
+    Function,
+    Instruction,
+    Label,
+    Module,
+    ScopeBegin,
+    ScopeEnd,
+    Variable,
+)
 from ..parser.text import blank_comments
 from ..source import Span
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import __version__
-from ..cache import default_folder
-from ..output import OutputError, write_atomically
 from ..report.rule_page import markdown_page
 from ..results import RuleInfo
+from ..runtime.cache import default_folder
+from ..runtime.output import OutputError, write_atomically
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,24 @@ from .. import __version__
 from ..results import Report
 from .actions import Abilities, Actions
 from .checker import Checker
-from .diagnostics import SOURCE, Diagnostics, Document, Shown
+from .diagnostics import (
+    SOURCE,
+    Diagnostics,
+    Document,
+    Shown,
+)
 from .documents import Language, Open, opened
 from .names import Names
 from .options import Options, Verify
 from .pages import RulePages
 from .text import Lines
-from .work import Check, Failed, FindRepairs, Key, Repaired
+from .work import (
+    Check,
+    Failed,
+    FindRepairs,
+    Key,
+    Repaired,
+)
 
 TYPING_PAUSE = 0.3
 """Seconds without a change before a text is checked."""

@@ -13,12 +13,17 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..cache import Cache, default_folder
 from ..check import check
-from ..config import Config, ConfigError, find_config, load_config
+from ..config import (
+    Config,
+    ConfigError,
+    find_config,
+    load_config,
+)
 from ..finding import Finding, Fix, Replacement
 from ..frontends import is_excluded
 from ..results import PluginError, Report, UnknownSelectorError
+from ..runtime.cache import Cache, default_folder
 from ..source import Position, Source
 
 if TYPE_CHECKING:
@@ -95,7 +100,7 @@ class FindRepairs:
 
     def __call__(self) -> tuple[Repaired, ...] | Failed:
         """Return the repairs that pass."""
-        from ..source_repair import SourceError
+        from ..patching.source_repair import SourceError
 
         try:
             return tuple(self._found_in_cuda() if self.name.endswith(".cu") else self._found())
@@ -104,9 +109,9 @@ class FindRepairs:
 
     def _found_in_cuda(self) -> Iterator[Repaired]:
         """Yield one repair of all the findings: a change of a source is judged with those before it."""
+        from ..patching.source_repair import SourceJudge, repair_source
         from ..repair.assemble import find_ptxas
         from ..repair.search import Safety
-        from ..source_repair import SourceJudge, repair_source
 
         config, rules = self._settings()
         judge = SourceJudge(self.name, rules, config)
@@ -137,7 +142,7 @@ class FindRepairs:
         return key_of(finding) in self.keys
 
     def _found(self) -> Iterator[Repaired]:
-        from ..judge import TextJudge
+        from ..patching.judge import TextJudge
         from ..repair.assemble import find_ptxas
         from ..repair.original import fixes_of
         from ..repair.search import Assembler, Safety, repair

@@ -9,14 +9,14 @@ from typing import Any
 
 from ..check import Target, check
 from ..config import Config
-from ..files import Files
 from ..finding import Finding
-from ..positions import Locator
 from ..report.json import render_json, rule_object
 from ..report.names import short_name
 from ..report.plain import summary
 from ..report.verdicts import detail_lines, launch_line
 from ..results import KernelResult, Problem, Report
+from ..sources.files import Files
+from ..sources.positions import Locator
 from ..view import KernelView
 from .document import document
 from .library import d3

@@ -13,7 +13,7 @@ from typing import Any
 from ..cfg import Cfg, EdgeKind
 from ..cfg.dominance import reverse_postorder
 from ..cfg.graph import Block, Edge
-from ..spec import Trait
+from ..opcodes.spec import Trait
 from ..view import KernelView
 from .layers import draw
 from .places import Places, cut

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..files import Files
-from ..positions import Locator
-from ..protocols.thread.tensor_memory import COLUMNS
+from ..explain.violations import whole_kernel
+from ..protocols.typestate.tensor_memory import COLUMNS
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..report.names import short_name
 from ..resources import Resources, gather
 from ..resources.render import as_text
+from ..sources.files import Files
+from ..sources.positions import Locator
 from ..view import KernelView
 from .control_flow import control_flow
 from .places import Places
@@ -38,7 +40,7 @@ def picture(view: KernelView, locator: Locator, files: Files) -> Picture:
     data = {
         "name": view.function.name,
         "short": name,
-        "why": "" if runs else why_no_run(view.whole_kernel),
+        "why": "" if runs else why_no_run(view.get(whole_kernel)),
         "flow": control_flow(view, places),
         "tensor": _tensor(view, resources, places),
         "placement": as_text(resources, name, lambda point: places.location(point).ptx.line).splitlines()[1:],
@@ -52,7 +54,7 @@ def _tensor(view: KernelView, resources: Resources, places: Places) -> dict[str,
     if not resources.tensor:
         return None
     ranges: dict[tuple[str, int, int, bool], int] = {}
-    for found in view.tensor_memory_use.column_ranges():
+    for found in view.get(TensorMemoryUse).column_ranges():
         ranges.setdefault((found.what, found.first, found.count, found.is_absolute), found.point)
     return {
         "columns": COLUMNS,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..files import Files
 from ..finding import Frame, Location
 from ..ir import Function
-from ..positions import Locator
 from ..report.names import short_name
+from ..sources.files import Files
+from ..sources.positions import Locator
 
 LONGEST_LINE = 240
 MOST_FRAMES = 8

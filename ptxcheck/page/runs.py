@@ -6,16 +6,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..explain.barrier_names import BarrierNames, barrier_names
+from ..explain.charting import run_chart
+from ..explain.counterexample import Story
+from ..explain.run_chart import (
+    BarrierLane,
+    Event,
+    RunChart,
+    Work,
+)
+from ..explain.shared_map import Buffer, shared_map
+from ..explain.violations import (
+    Violation,
+    WholeKernel,
+    steps_of,
+    whole_kernel,
+)
 from ..finding import Counterexample, Location
-from ..protocols.barrier_names import BarrierNames, barrier_names
-from ..protocols.charting import run_chart
-from ..protocols.counterexample import Story
-from ..protocols.outcome import Problem, Step
-from ..protocols.run_chart import BarrierLane, Event, RunChart, Work
-from ..protocols.shared_map import Buffer, shared_map
-from ..protocols.simulate import scheduled_steps
-from ..protocols.verification import Run
-from ..protocols.whole_kernel import Violation, WholeKernel, steps_of
+from ..protocols.model.outcome import Problem, Step
+from ..protocols.proof.evidence import Run
+from ..protocols.proof.simulate import scheduled_steps
 from ..view import KernelView
 from .places import Places
 
@@ -33,7 +43,7 @@ class ShownRun:
 
 def runs_of(view: KernelView, places: Places) -> Iterator[ShownRun]:
     """Yield the runs of a kernel that are shown, those that go wrong first."""
-    whole = view.whole_kernel
+    whole = view.get(whole_kernel)
     if whole is None:
         return
     for violation in whole.violations[:MOST_RUNS]:

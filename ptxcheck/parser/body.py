@@ -32,10 +32,16 @@ from ..ir import (
     Vector,
 )
 from ..isa import resolve
+from ..opcodes.spec import Operation, Trait
 from ..source import Span, SyntaxProblem
-from ..spec import Operation, Trait
 from .declarations import variables_of
-from .grammar import GrammarError, RawLoc, RawStatement, parse, parse_operand
+from .grammar import (
+    GrammarError,
+    RawLoc,
+    RawStatement,
+    parse,
+    parse_operand,
+)
 from .scope import Names
 from .text import blank_comments, statement_end
 

@@ -6,7 +6,13 @@ import re
 
 from ..ir import Variable
 from ..source import Span
-from .grammar import Declaration, Declarator, GrammarError, Word, parse
+from .grammar import (
+    Declaration,
+    Declarator,
+    GrammarError,
+    Word,
+    parse,
+)
 from .scope import Names
 from .text import single_spaced
 

@@ -15,13 +15,24 @@ from ..ir import (
     Section,
     Variable,
 )
+from ..opcodes.target import Version
 from ..source import Source, Span, SyntaxProblem
-from ..target import Version
 from .body import BodyReader
 from .declarations import variable, variables_of
-from .grammar import Declaration, GrammarError, Header, HeaderDirective, parse
+from .grammar import (
+    Declaration,
+    GrammarError,
+    Header,
+    HeaderDirective,
+    parse,
+)
 from .scope import Names
-from .text import blank_comments, closing_brace, statement_end, trimmed_lines
+from .text import (
+    blank_comments,
+    closing_brace,
+    statement_end,
+    trimmed_lines,
+)
 
 _SKIP = re.compile(r"(?:[ \t\r\n\f\v]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _GAP = r"(?:[ \t\r\n]|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)"

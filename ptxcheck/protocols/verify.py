@@ -10,18 +10,18 @@ from ..cfg.cfg import Cfg
 from ..cfg.special import MAX_THREADS
 from ..ir import Function, Module
 from ..launch import Dim, Launch
-from ..spec import Trait
+from ..opcodes.spec import Trait
 from ..verdict import Reason
-from .cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
-from .cluster_use import uses_cluster
-from .fences import never_fences
-from .machine.endless import POLLED, endless_loops, polling_loops
-from .machine.layout import layout_of
-from .machine.program import Program
-from .machine.trace import Assumption, Shape
-from .thread.register_count import most_registers
-from .verification import BLOCK, Verification
-from .verifier import Verifier
+from .model.fences import never_fences
+from .proof.evidence import BLOCK, Verification
+from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
+from .proof.first.cluster_use import uses_cluster
+from .proof.first.driver.all_runs import Verifier
+from .symex.interpreter.layout import layout_of
+from .symex.slice.endless_loops import POLLED, endless_loops, polling_loops
+from .symex.slice.sliced_program import Program
+from .symex.values.trace import Assumption, Shape
+from .typestate.register_count import most_registers
 
 
 def uses_barriers(cfg: Cfg) -> bool:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..protocols.actions import Arrive, AsyncArrive, Barrier, Strand, Transfer
+from ..protocols.model.actions import (
+    Arrive,
+    AsyncArrive,
+    Barrier,
+    Strand,
+    Transfer,
+)
 
 
 def arrivals_of_a_phase(strands: Sequence[Strand], barrier: Barrier) -> list[int]:

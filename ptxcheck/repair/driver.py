@@ -16,7 +16,13 @@ from cuda.bindings import driver as cu
 from ..descriptors import spec
 from ..descriptors.fields import Kind
 from ..descriptors.tensor_map import TensorMap, TiledMap
-from .harness import Argument, Array, HarnessError, LaunchPlan, MapArgument
+from .harness import (
+    Argument,
+    Array,
+    HarnessError,
+    LaunchPlan,
+    MapArgument,
+)
 
 _LOG_BYTES = 8192
 _STICKY_SAFE = frozenset(

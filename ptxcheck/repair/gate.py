@@ -9,7 +9,7 @@ from enum import Enum
 
 from ..finding import Finding
 from ..ir import Immediate, Instruction
-from ..op import Op
+from ..opcodes.op import Op
 from ..verdict import SEVERITY, Property, VerdictKind
 from ..view import KernelView
 

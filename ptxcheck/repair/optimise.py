@@ -7,13 +7,19 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from ..protocols.outcome import Flaw
-from ..protocols.whole_kernel import WholeKernel
+from ..explain.violations import WholeKernel, whole_kernel
+from ..protocols.model.outcome import Flaw
 from ..verdict import VerdictKind
 from ..view import KernelView
 from .assemble import assemble
 from .edits import apply_edits
-from .gate import Judge, Judgement, is_proved, is_verified, unproved
+from .gate import (
+    Judge,
+    Judgement,
+    is_proved,
+    is_verified,
+    unproved,
+)
 from .patch import Patch
 from .redundancy import Weakening, weakenings
 from .search import Assembler
@@ -116,7 +122,7 @@ def _is_as_good(before: Judgement, after: Judgement, kernel: str) -> bool:
         return False
     if dict(before.verdicts) != dict(after.verdicts):
         return False
-    first, second = (state.views[kernel].whole_kernel for state in (before, after))
+    first, second = (state.views[kernel].get(whole_kernel) for state in (before, after))
     if first is None or second is None or first.equations != second.equations:
         return False
     if not set(first.result.trips) <= set(second.result.trips):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from ..ir import Function, Module
-from ..spec import Trait
+from ..opcodes.spec import Trait
 from .edits import Edit, apply_edits
 
 _SYNCHRONISING = frozenset(

@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ..explain.violations import whole_kernel
 from ..ir import Immediate
 from ..isa import requirement_problems, resolve
 from ..isa.modifier import Mod
-from ..op import Op
-from ..protocols.cluster_use import reaches_others
-from ..protocols.fences import is_proxy_fence
-from ..protocols.machine.accesses import is_strong
-from ..protocols.machine.polling import POLLS
-from ..spec import Trait
+from ..opcodes.op import Op
+from ..opcodes.spec import Trait
+from ..protocols.model.fences import is_proxy_fence
+from ..protocols.proof.first.cluster_use import reaches_others
+from ..protocols.symex.interpreter.accesses import is_strong
+from ..protocols.symex.interpreter.polling import POLLS
 from ..view import KernelView
 from .edits import Edit
 from .patch import Patch, Writer, combined
@@ -74,7 +75,7 @@ def weakenings(view: KernelView) -> Iterator[Weakening]:
 
 
 def _executed(view: KernelView) -> frozenset[int]:
-    whole = view.whole_kernel
+    whole = view.get(whole_kernel)
     sample = None if whole is None else whole.result.sample
     strands = () if sample is None else sample.protocol.strands
     return frozenset(action.point for strand in strands for action in strand.actions)

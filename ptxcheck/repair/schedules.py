@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeAlias
 
+from ..explain.violations import whole_kernel
 from ..ir import Immediate, Instruction, Register
 from ..isa.modifier import Mod
-from ..op import Op
+from ..opcodes.op import Op
+from ..opcodes.spec import Operation, Trait
 from ..parser.show import show_instruction
-from ..protocols.actions import Arrive, Init, Strand
-from ..protocols.machine.accesses import is_strong
-from ..protocols.machine.polling import POLLS
-from ..spec import Operation, Trait
+from ..protocols.model.actions import Arrive, Init, Strand
+from ..protocols.symex.interpreter.accesses import is_strong
+from ..protocols.symex.interpreter.polling import POLLS
 from ..verdict import SEVERITY
 from ..view import KernelView
 from .assemble import Resources, assemble
@@ -315,7 +316,7 @@ def _arrivals(view: KernelView, lanes: int, summary: str) -> Patch | None:
 
 
 def _strands(view: KernelView) -> Sequence[Strand]:
-    whole = view.whole_kernel
+    whole = view.get(whole_kernel)
     sample = None if whole is None else whole.result.sample
     return () if sample is None else sample.protocol.strands
 

@@ -9,11 +9,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from ..explain.violations import whole_kernel
 from ..finding import Finding
 from ..view import KernelView
 from .assemble import Resources, assemble
 from .edits import OverlapError, apply_edits
-from .gate import Judge, Judgement, Refusal, is_proved, is_verified, proof, refusal, unproved
+from .gate import (
+    Judge,
+    Judgement,
+    Refusal,
+    is_proved,
+    is_verified,
+    proof,
+    refusal,
+    unproved,
+)
 from .patch import Patch
 from .strategies import propose
 from .subject import subject_of
@@ -307,7 +317,7 @@ class _Sieve:
     @staticmethod
     def of(view: KernelView, target: Finding, plain: Judge | None) -> _Sieve:
         """Return the sieve for a finding; one that lets everything pass where no run shows it."""
-        point, whole = subject_of(view, target).point, view.whole_kernel
+        point, whole = subject_of(view, target).point, view.get(whole_kernel)
         asked = whole is not None and plain is not None and target.counterexample is not None
         shown = (*whole.violations, *whole.strict) if whole is not None and asked else ()
         flaw = next((v.problem.flaw for v in shown if v.problem.point == point), None)
@@ -419,10 +429,12 @@ def _lacks_time(before: Judgement, after: Judgement, kernel: str | None) -> bool
     A kernel of which not one run ended in more time than all of them took before does not end at all.
     """
     view, old = after.views.get(kernel or ""), before.views.get(kernel or "")
-    if view is None or view.verify_seconds is None or view.whole_kernel is None:
+    whole = None if view is None else view.get(whole_kernel)
+    if view is None or view.verify_seconds is None or whole is None:
         return False
-    result = view.whole_kernel.result
-    known = None if old is None or old.whole_kernel is None else old.whole_kernel.result
+    result = whole.result
+    before_it = None if old is None else old.get(whole_kernel)
+    known = None if before_it is None else before_it.result
     if known is not None and known.runs and not result.runs and result.seconds > 2 * known.seconds:
         return False
     return result.seconds > view.verify_seconds / 2

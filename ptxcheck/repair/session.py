@@ -14,10 +14,21 @@ from ..ir import Module
 from ..parser import parse_module
 from ..source import Source
 from .device import Device
-from .harness import Harness, HarnessError, MapArgument, load_harness, plan_of
+from .harness import (
+    Harness,
+    HarnessError,
+    MapArgument,
+    load_harness,
+    plan_of,
+)
 from .outcome import Environment, Outcome, RunResult
 from .prepared import worker_file
-from .sanitizer import COUNTING, Sanitized, Tool, sanitize
+from .sanitizer import (
+    COUNTING,
+    Sanitized,
+    Tool,
+    sanitize,
+)
 from .timing import Comparison, compare
 
 _SLOWER_UNDER_TOOLS = 6.0

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from ..cfg.graph import EdgeKind
 from ..ir import Instruction, Register
-from ..op import Op
-from ..protocols.machine.polling import POLLS
-from ..spec import Trait
+from ..opcodes.op import Op
+from ..opcodes.spec import Trait
+from ..protocols.symex.interpreter.polling import POLLS
 from ..view import KernelView
 
 _SYNCHRONISING = frozenset({Trait.MBARRIER, Trait.BARRIER, Trait.WAIT, Trait.COMMIT, Trait.FENCE})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..ir import Instruction, Register
-from ..op import Op
-from ..spec import Trait
+from ..opcodes.op import Op
+from ..opcodes.spec import Trait
 from ..view import KernelView
 from .sites import is_site
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..explain.barrier_history import Held, held_after
+from ..explain.barrier_names import barriers_of
+from ..explain.violations import Violation, whole_kernel
 from ..finding import Finding
 from ..ir import Instruction
-from ..protocols.actions import Barrier
-from ..protocols.barrier_names import barriers_of
-from ..protocols.replay import Held, held_after
-from ..protocols.simulate import scheduled_steps
-from ..protocols.whole_kernel import Violation
+from ..protocols.model.actions import Barrier
+from ..protocols.proof.simulate import scheduled_steps
 from ..view import KernelView
 
 _FAMILIES = frozenset({"MB", "TX", "NB", "CL", "PX", "BG", "CA", "WG"})
@@ -36,7 +36,7 @@ class Subject:
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
         """Every violation that whole-kernel verification found in this kernel."""
-        whole = self.view.whole_kernel
+        whole = self.view.get(whole_kernel)
         return () if whole is None else whole.violations
 
     @cached_property

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from ..ir import Function
 from ..launch import GivenValue, Launch
-from ..protocols.outcome import Flaw
-from ..protocols.verification import Verification
+from ..protocols.model.outcome import Flaw
+from ..protocols.proof.evidence import Verification
 from ..protocols.verify import verify
 from ..view import KernelView
 

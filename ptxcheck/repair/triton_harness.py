@@ -31,7 +31,15 @@ from ..ir import Function
 from ..launch import Dim
 from ..parser import parse_module
 from ..source import Source
-from .harness import Argument, Array, Case, HarnessError, LaunchPlan, MapArgument, dtype_of
+from .harness import (
+    Argument,
+    Array,
+    Case,
+    HarnessError,
+    LaunchPlan,
+    MapArgument,
+    dtype_of,
+)
 from .prepared import disagreement
 
 Given: TypeAlias = "Array | TensorDescriptor | int | float | None"

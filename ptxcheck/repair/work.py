@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..op import Op
-from ..protocols.actions import (
+from ..explain.barrier_names import mbarriers_of
+from ..opcodes.op import Op
+from ..protocols.model.actions import (
     Access,
     Action,
     Arrive,
@@ -28,9 +29,8 @@ from ..protocols.actions import (
     Transfer,
     Wait,
 )
-from ..protocols.barrier_names import mbarriers_of
-from ..protocols.machine.polling import POLLS
-from ..protocols.simulate import scheduled_steps
+from ..protocols.proof.simulate import scheduled_steps
+from ..protocols.symex.interpreter.polling import POLLS
 from ..view import KernelView
 from .trial import Runs
 

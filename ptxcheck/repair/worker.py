@@ -20,7 +20,13 @@ from .harness import Harness, load_harness
 from .outcome import Outcome, RunResult
 
 try:
-    from .driver import Context, DriverError, Kernel, Prepared, Stopwatch
+    from .driver import (
+        Context,
+        DriverError,
+        Kernel,
+        Prepared,
+        Stopwatch,
+    )
 except ImportError:
     sys.stderr.write("cuda-python is not installed: pip install 'ptxcheck[hardware]'\n")
     raise SystemExit(2) from None

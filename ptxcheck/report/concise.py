@@ -6,7 +6,12 @@ import click
 
 from ..results import Report
 from .names import short_name
-from .plain import COLORS, place, summary, visible
+from .plain import (
+    COLORS,
+    place,
+    summary,
+    visible,
+)
 from .verdicts import VERDICT_COLORS, launch_line, one_line
 
 

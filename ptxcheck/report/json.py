@@ -6,9 +6,22 @@ import json
 from typing import Any
 
 from .. import __version__
-from ..finding import Counterexample, Finding, Frame, Location
+from ..finding import (
+    Counterexample,
+    Finding,
+    Frame,
+    Location,
+)
 from ..launch import Launch
-from ..results import KernelResult, KernelVerdicts, Note, Problem, Remark, Report, RuleInfo
+from ..results import (
+    KernelResult,
+    KernelVerdicts,
+    Note,
+    Problem,
+    Remark,
+    Report,
+    RuleInfo,
+)
 from ..source import Position
 
 SCHEMA_VERSION = 1

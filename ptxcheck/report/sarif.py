@@ -11,8 +11,25 @@ from urllib.parse import quote
 import sarif_om as sarif
 
 from .. import __version__
-from ..finding import Confidence, Counterexample, Finding, Fix, Frame, Location, Related, Severity, Step
-from ..results import KernelResult, KernelVerdicts, Note, Problem, Report, RuleInfo
+from ..finding import (
+    Confidence,
+    Counterexample,
+    Finding,
+    Fix,
+    Frame,
+    Location,
+    Related,
+    Severity,
+    Step,
+)
+from ..results import (
+    KernelResult,
+    KernelVerdicts,
+    Note,
+    Problem,
+    Report,
+    RuleInfo,
+)
 from ..source import Position, Span
 from ..verdict import VerdictKind
 from .names import short_name

@@ -8,12 +8,33 @@ from textwrap import wrap
 
 import click
 
-from ..finding import Confidence, Counterexample, Finding, Location, Related
-from ..results import KernelResult, Note, Problem, Report
+from ..finding import (
+    Confidence,
+    Counterexample,
+    Finding,
+    Location,
+    Related,
+)
+from ..results import (
+    KernelResult,
+    Note,
+    Problem,
+    Report,
+)
 from ..source import Position
 from .names import short_name
-from .plain import COLORS, place, summary, visible
-from .verdicts import VERDICT_COLORS, detail_lines, headline, run_lines
+from .plain import (
+    COLORS,
+    place,
+    summary,
+    visible,
+)
+from .verdicts import (
+    VERDICT_COLORS,
+    detail_lines,
+    headline,
+    run_lines,
+)
 
 WIDTH = 100
 MAX_LINE = 160

@@ -6,7 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from ..finding import Counterexample, Location
 from ..launch import Dim
-from ..results import KernelResult, KernelVerdicts, PropertyVerdict, Remark
+from ..results import (
+    KernelResult,
+    KernelVerdicts,
+    PropertyVerdict,
+    Remark,
+)
 from ..verdict import VerdictKind
 from .names import short_name
 from .plain import place, plural, visible

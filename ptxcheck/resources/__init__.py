@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from .gather import gather
-from .table import Balance, MainLoop, Registers, Resources, SharedUse, TensorAllocation
+from .table import (
+    Balance,
+    MainLoop,
+    Registers,
+    Resources,
+    SharedUse,
+    TensorAllocation,
+)
 
 __all__ = ["Balance", "MainLoop", "Registers", "Resources", "SharedUse", "TensorAllocation", "gather"]

@@ -16,11 +16,26 @@ from ..cfg import Loop
 from ..descriptors.matrix import instruction as words
 from ..descriptors.matrix.instruction import Kind
 from ..isa.modifier import Mod
-from ..op import Op
-from ..protocols.thread.barriers import BARRIER_BYTES
-from ..protocols.thread.matrix_operands import TCGEN05, WGMMA, InstructionWord, MatrixOperand
-from ..protocols.thread.register_count import most_registers
-from .table import Balance, MainLoop, Registers, Resources, SharedUse, TensorAllocation
+from ..opcodes.op import Op
+from ..protocols.typestate.barriers import BARRIER_BYTES, find_barriers
+from ..protocols.typestate.matrix_operands import (
+    TCGEN05,
+    WGMMA,
+    InstructionWord,
+    MatrixOperand,
+)
+from ..protocols.typestate.matrix_tiles import MatrixTiles
+from ..protocols.typestate.register_count import RegisterCount, most_registers
+from ..protocols.typestate.shared_access import find_shared_accesses
+from ..protocols.typestate.tensor_memory import TensorMemory
+from .table import (
+    Balance,
+    MainLoop,
+    Registers,
+    Resources,
+    SharedUse,
+    TensorAllocation,
+)
 
 if TYPE_CHECKING:
     from ..view import KernelView
@@ -74,7 +89,7 @@ def _shared(view: KernelView) -> list[SharedUse]:
 
 def _barriers(view: KernelView) -> Iterator[SharedUse]:
     by_variable: dict[str, list[int]] = {}
-    for place in view.barriers.objects:
+    for place in view.get(find_barriers).objects:
         if place.at is not None:
             by_variable.setdefault(place.variable.name, []).append(place.at)
     for variable, offsets in by_variable.items():
@@ -96,7 +111,7 @@ def _runs(offsets: list[int]) -> Iterator[list[int]]:
 
 def _tiles(view: KernelView) -> Iterator[SharedUse]:
     groups: dict[tuple[str, str, int | None, int | None], list[int]] = {}
-    for operand in view.matrix_tiles.operands.all:
+    for operand in view.get(MatrixTiles).operands.all:
         start = operand.start
         if start is None or start.symbol is None:
             continue
@@ -113,12 +128,12 @@ def _title(operand: MatrixOperand) -> str:
 
 
 def _tile_bytes(view: KernelView, operand: MatrixOperand) -> int | None:
-    tile = view.matrix_tiles.tile(operand)
+    tile = view.get(MatrixTiles).tile(operand)
     return None if tile is None else tile.contiguous * tile.others
 
 
 def _copies(view: KernelView) -> Iterator[SharedUse]:
-    for access in view.shared_accesses:
+    for access in view.get(find_shared_accesses):
         op = view.body.instructions[access.point].operation.op
         if op is not Op.CP_ASYNC_BULK_TENSOR or access.operand != "dst" or access.place is None:
             continue
@@ -129,8 +144,8 @@ def _copies(view: KernelView) -> Iterator[SharedUse]:
 
 
 def _tensor(view: KernelView) -> Iterator[TensorAllocation]:
-    for point in sorted(view.tensor_memory.allocations):
-        columns = view.tensor_memory.columns(point)
+    for point in sorted(view.get(TensorMemory).allocations):
+        columns = view.get(TensorMemory).columns(point)
         pair = view.body.instructions[point].operation.has(Mod.CTA_GROUP_2)
         yield TensorAllocation(point, columns.low, min(columns.high, 512), pair)
 
@@ -139,7 +154,7 @@ def _registers(view: KernelView) -> Iterator[Registers]:
     attributes = view.function.attributes
     if view.launch.max_threads is not None or ".maxnreg" in attributes:
         yield Registers(most_registers(attributes, view.launch.max_threads or 1), (), None)
-    for point, count in sorted(view.register_count.counts.items()):
+    for point, count in sorted(view.get(RegisterCount).counts.items()):
         threads = view.facts.execution(point).threads
         known = threads is not None and view.launch.threads is not None
         yield Registers(count, threads.warps if known and threads is not None else (), point)
@@ -166,7 +181,7 @@ def _main_loop(view: KernelView) -> MainLoop | None:
 
 def _work(view: KernelView, points: Iterable[int]) -> tuple[int, float] | None:
     """Return the operations of some multiplications and how fast their type is; None when one is not known."""
-    words_by_point = {word.point: word for word in view.matrix_tiles.operands.instruction_words}
+    words_by_point = {word.point: word for word in view.get(MatrixTiles).operands.instruction_words}
     total, rates = 0, [1.0]
     for point in points:
         instruction = view.body.instructions[point]
@@ -208,7 +223,7 @@ def _operand_bytes(view: KernelView, points: Iterable[int]) -> int | None:
     wanted = frozenset(points)
     seen: set[object] = set()
     total = 0
-    for operand in view.matrix_tiles.operands.all:
+    for operand in view.get(MatrixTiles).operands.all:
         if operand.point not in wanted or operand.word.segments in seen:
             continue
         seen.add(operand.word.segments)

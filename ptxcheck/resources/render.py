@@ -6,7 +6,13 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 
-from .table import MainLoop, Registers, Resources, SharedUse, TensorAllocation
+from .table import (
+    MainLoop,
+    Registers,
+    Resources,
+    SharedUse,
+    TensorAllocation,
+)
 
 _COLUMNS = 512
 Line = Callable[[int], int]

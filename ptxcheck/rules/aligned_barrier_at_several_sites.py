@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..op import Op
-from ..protocols.thread.named_barrier import NamedBarriers, Site
-from ..spec import Trait
+from ..opcodes.op import Op
+from ..opcodes.spec import Trait
+from ..protocols.typestate.named_barrier import NamedBarriers, Site
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -72,7 +72,7 @@ def _is_part(view: KernelView, barriers: NamedBarriers, site: Site) -> bool:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    barriers = view.named_barriers
+    barriers = view.get(NamedBarriers)
     parts = [site for site in barriers.sites if site.number is not None and _is_part(view, barriers, site)]
     for site in parts:
         for other in parts:

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..op import Op
+from ..opcodes.op import Op
+from ..protocols.typestate.named_barrier import NamedBarriers
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -63,7 +64,7 @@ $done:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    barriers = view.named_barriers
+    barriers = view.get(NamedBarriers)
     awaited = {site.number for site in barriers.sites if site.op is not Op.BAR_ARRIVE} - {None}
     for site in barriers.sites:
         threads, count = barriers.exact_threads(site), barriers.count_of(site)

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..op import Op
+from ..opcodes.op import Op
+from ..protocols.typestate.named_barrier import NamedBarriers
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -64,7 +65,7 @@ $done:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    barriers = view.named_barriers
+    barriers = view.get(NamedBarriers)
     arrivals = [site for site in barriers.sites if site.op is Op.BAR_ARRIVE]
     if not arrivals or not view.function.is_entry or not barriers.complete:
         return

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.barriers import Role, initial_count
-from ..protocols.thread.ranges import outside
+from ..protocols.typestate.barriers import Role, find_barriers, initial_count
+from ..protocols.typestate.ranges import outside
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -69,7 +69,7 @@ _MOST = (1 << 20) - 1
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for use in view.barriers.having(Role.ARRIVE):
+    for use in view.get(find_barriers).having(Role.ARRIVE):
         count = outside(view, use.point, "count", 1, _MOST)
         if count is not None:
             yield Hit(use.point, f"the arrival counts {count}; it must count 1 to {_MOST}")

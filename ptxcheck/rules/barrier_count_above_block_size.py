@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..op import Op
+from ..opcodes.op import Op
+from ..protocols.typestate.named_barrier import NamedBarriers
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -49,7 +50,7 @@ def check(view: KernelView) -> Iterator[Hit]:
     if limit is None:
         return
     limit = (limit + WARP - 1) // WARP * WARP
-    for site in view.named_barriers.sites:
+    for site in view.get(NamedBarriers).sites:
         count = view.body.instructions[site.point].get("threads")
         if count is None or site.op is Op.BAR_ARRIVE:
             continue

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.named_barrier import NamedBarriers
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -62,7 +63,7 @@ $done:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    barriers = view.named_barriers
+    barriers = view.get(NamedBarriers)
     known = [site for site in barriers.sites if site.number is not None and barriers.count_of(site)]
     for site in known:
         for other in known:

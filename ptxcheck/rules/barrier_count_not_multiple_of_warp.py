@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..op import Op
+from ..opcodes.op import Op
+from ..protocols.typestate.named_barrier import NamedBarriers
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -52,7 +53,7 @@ WARP = 32
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for site in view.named_barriers.sites:
+    for site in view.get(NamedBarriers).sites:
         count = view.body.instructions[site.point].get("threads")
         if count is None:
             continue

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.named_barrier import NamedBarriers
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -50,7 +51,7 @@ LAST_BARRIER = 15
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for site in view.named_barriers.sites:
+    for site in view.get(NamedBarriers).sites:
         number = view.body.instructions[site.point].get("barrier")
         low, high = view.facts.range(site.point, number)
         if low > LAST_BARRIER:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from ..finding import Severity
 from ..isa.modifier import Mod
-from ..op import Op
-from ..protocols.thread.places import Owner
+from ..opcodes.op import Op
+from ..protocols.typestate.places import Owner, Places
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -103,7 +103,7 @@ def check(view: KernelView) -> Iterator[Hit]:
             or operation.slots.get("dst_space") != Mod.SHARED_CLUSTER
         ):
             continue
-        place = view.places.of(point, instruction["dst"])
+        place = view.get(Places).of(point, instruction["dst"])
         if place is not None and place.owner is Owner.OWN and not view.facts.never_runs(point):
             yield Hit(point, f"the destination {place} is in the executing CTA, not in another one")
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from ..finding import Severity
 from ..ir import Immediate
-from ..protocols.thread.async_bytes import BULK
-from ..protocols.thread.ranges import said
+from ..protocols.typestate.async_bytes import BULK
+from ..protocols.typestate.ranges import said
 from ..view import KernelView
 from .rule import Hit, Rule
 

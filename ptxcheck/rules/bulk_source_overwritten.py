@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.tensor_map_updates import in_flight
+from ..protocols.typestate.async_bytes import AsyncBytes
+from ..protocols.typestate.copy_groups import bulk_groups
+from ..protocols.typestate.tensor_map_updates import in_flight
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -79,12 +81,12 @@ DONE:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    if not view.bulk_groups.copies:
+    if not view.get(bulk_groups).copies:
         return
-    read = {one.point: one for one in view.async_bytes.copied_from_shared}
-    writes = (*view.async_bytes.shared_writes, *view.async_bytes.copied_to_shared)
+    read = {one.point: one for one in view.get(AsyncBytes).copied_from_shared}
+    writes = (*view.get(AsyncBytes).shared_writes, *view.get(AsyncBytes).copied_to_shared)
     told = set()
-    for slip in view.bulk_groups.touched(read, writes):
+    for slip in view.get(bulk_groups).touched(read, writes):
         if slip.point not in told:
             told.add(slip.point)
             message = "this overwrites what a bulk copy may still read: the thread has not waited for it"

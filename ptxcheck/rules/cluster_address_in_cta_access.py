@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.barriers import Role
-from ..protocols.thread.places import Place
-from ..protocols.thread.remote import remote_confidence
+from ..protocols.typestate.barriers import Role, find_barriers
+from ..protocols.typestate.places import Place
+from ..protocols.typestate.remote import remote_confidence
+from ..protocols.typestate.shared_access import find_shared_accesses
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -82,10 +83,10 @@ def check(view: KernelView) -> Iterator[Hit]:
 
 def _named(view: KernelView) -> Iterator[tuple[int, str, Place | None]]:
     """Yield each access with the space it is spelled with."""
-    for access in view.shared_accesses:
+    for access in view.get(find_shared_accesses):
         if not access.is_async:
             yield access.point, access.space, access.place
-    for use in view.barriers.having(*_REMOTE_ROLES):
+    for use in view.get(find_barriers).having(*_REMOTE_ROLES):
         space = view.body.instructions[use.point].operation.slots.get("space", "")
         yield use.point, space, use.place
 

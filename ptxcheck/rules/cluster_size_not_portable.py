@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from math import prod
 
 from ..finding import Confidence, Severity
-from ..protocols.thread.names import directive_span
+from ..protocols.typestate.names import directive_span
 from ..view import KernelView
 from .rule import Hit, Rule
 

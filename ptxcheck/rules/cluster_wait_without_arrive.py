@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.cluster_barrier import ClusterBarrier
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -55,7 +56,7 @@ $wait:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for slip in view.cluster_barrier.waits_without_arrival():
+    for slip in view.get(ClusterBarrier).waits_without_arrival():
         if slip.before is None:
             yield Hit(slip.point, "a thread gets here without having arrived at the cluster barrier")
         else:

@@ -12,9 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
-from .tensor_memory_kernels import CLOSE, COMMIT, INIT, OPEN, WAIT, expect, kernel
+from .tensor_memory_kernels import (
+    CLOSE,
+    COMMIT,
+    INIT,
+    OPEN,
+    WAIT,
+    expect,
+    kernel,
+)
 
 
 def _multiply(use: str) -> str:
@@ -22,7 +31,7 @@ def _multiply(use: str) -> str:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point, buffer in view.tensor_memory_use.collectors_never_filled():
+    for point, buffer in view.get(TensorMemoryUse).collectors_never_filled():
         yield Hit(point, f"collector buffer {buffer} is not filled on some way to this multiplication")
 
 

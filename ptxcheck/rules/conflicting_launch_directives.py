@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..finding import Severity
-from ..protocols.thread.names import directive_span
+from ..protocols.typestate.names import directive_span
 from ..view import KernelView
 from .rule import Hit, Rule
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from ..finding import Severity
 from ..ir import Register
-from ..op import Op
-from ..protocols.thread.ranges import said
+from ..opcodes.op import Op
+from ..protocols.typestate.ranges import said
 from ..view import KernelView
 from .rule import Hit, Rule
 

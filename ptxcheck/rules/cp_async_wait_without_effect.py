@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.copy_groups import small_groups
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -73,7 +74,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    groups = view.small_groups
+    groups = view.get(small_groups)
     for slip in groups.without_effect() if view.function.is_entry else ():
         message = f"at most {groups.waits[slip.point]} groups can be open here, and this leaves as many open"
         yield Hit(slip.point, message, related=((slip.copy, "a copy that is pending"),))

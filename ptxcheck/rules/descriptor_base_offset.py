@@ -10,9 +10,15 @@ Not checked: tiles whose start is not known.
 from __future__ import annotations
 
 from ..finding import Severity
-from ..protocols.thread.matrix_tiles import MatrixTiles
+from ..protocols.typestate.matrix_tiles import MatrixTiles
 from .matrix_descriptor_rules import Generation, both
-from .matrix_kernels import BLACKWELL_A, HOPPER_A, blackwell, hopper, packed
+from .matrix_kernels import (
+    BLACKWELL_A,
+    HOPPER_A,
+    blackwell,
+    hopper,
+    packed,
+)
 
 RULES = both(
     MatrixTiles.base_offsets,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.matrix_tiles import MatrixTiles
 from ..view import KernelView
 from .matrix_kernels import HOPPER_A, hopper, packed
 from .rule import Hit, Rule
@@ -25,7 +26,7 @@ def _by(shift: int) -> str:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for flaw in view.matrix_tiles.first(view.matrix_tiles.differing()):
+    for flaw in view.get(MatrixTiles).first(view.get(MatrixTiles).differing()):
         yield Hit(flaw.operand.point, f"{flaw.operand.title}: {flaw.message}")
 
 

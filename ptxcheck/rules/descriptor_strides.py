@@ -11,9 +11,14 @@ Not checked: swizzles of atoms larger than 16 bytes; offsets that are too large.
 from __future__ import annotations
 
 from ..finding import Severity
-from ..protocols.thread.matrix_tiles import MatrixTiles
+from ..protocols.typestate.matrix_tiles import MatrixTiles
 from .matrix_descriptor_rules import Generation, both
-from .matrix_kernels import BLACKWELL_A, blackwell, hopper, packed
+from .matrix_kernels import (
+    BLACKWELL_A,
+    blackwell,
+    hopper,
+    packed,
+)
 
 RULES = both(
     MatrixTiles.overlaps,

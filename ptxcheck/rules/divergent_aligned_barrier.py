@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
-from ..protocols.thread.divergence import part_of_warp
-from ..spec import Trait
+from ..opcodes.spec import Trait
+from ..protocols.typestate.divergence import part_of_warp
+from ..protocols.typestate.named_barrier import NamedBarriers
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -66,7 +67,7 @@ $done:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for site in view.named_barriers.sites:
+    for site in view.get(NamedBarriers).sites:
         if Trait.ALIGNED not in view.body.instructions[site.point].operation.traits:
             continue
         part = part_of_warp(view, site.point)

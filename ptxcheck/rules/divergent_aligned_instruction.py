@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
-from ..op import Op
-from ..protocols.thread.divergence import part_of_warp
+from ..opcodes.op import Op
+from ..protocols.typestate.divergence import part_of_warp
 from ..view import KernelView
 from .rule import Hit, Rule
 

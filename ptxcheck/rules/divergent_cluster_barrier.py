@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
-from ..protocols.thread.divergence import part_of_warp
-from ..spec import Trait
+from ..opcodes.spec import Trait
+from ..protocols.typestate.cluster_barrier import ClusterBarrier
+from ..protocols.typestate.divergence import part_of_warp
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -61,7 +62,7 @@ $join:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    steps = view.cluster_barrier
+    steps = view.get(ClusterBarrier)
     for point in sorted(steps.arrivals | steps.waits):
         aligned = Trait.ALIGNED in view.body.instructions[point].operation.traits
         part = part_of_warp(view, point) if aligned else None

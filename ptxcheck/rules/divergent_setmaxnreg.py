@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
-from ..protocols.thread.divergence import part_of_warp
+from ..protocols.typestate.divergence import part_of_warp
+from ..protocols.typestate.register_count import RegisterCount
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -60,7 +61,7 @@ $rest:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point in view.register_count.counts:
+    for point in view.get(RegisterCount).counts:
         part = part_of_warp(view, point)
         if part is not None:
             yield Hit(
@@ -69,7 +70,7 @@ def check(view: KernelView) -> Iterator[Hit]:
                 related=((part.branch, "the other lanes leave here"),),
                 confidence=Confidence.PROVED if part.sure else Confidence.POSSIBLE,
             )
-    for found in view.register_count.absences():
+    for found in view.get(RegisterCount).absences():
         warps = ", ".join(map(str, found.missing))
         yield Hit(
             found.point, f"threads {found.threads} execute this, but warps {warps} of the warpgroup do not"

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..op import Op
-from ..protocols.thread.tensor_address import differs_in_warp
-from ..protocols.thread.tensor_memory import LOADS
+from ..opcodes.op import Op
+from ..protocols.typestate.tensor_address import differs_in_warp
+from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -80,7 +80,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point in sorted(view.tensor_memory.of(LOADS | {Op.TCGEN05_ST})):
+    for point in sorted(view.get(TensorMemory).of(LOADS | {Op.TCGEN05_ST})):
         if differs_in_warp(view, point):
             yield Hit(point, "the address differs from lane to lane of the warp")
 

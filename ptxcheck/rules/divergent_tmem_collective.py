@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
-from ..protocols.thread.divergence import part_of_warp
-from ..protocols.thread.tensor_memory import WARP_WIDE
+from ..protocols.typestate.divergence import part_of_warp
+from ..protocols.typestate.tensor_memory import WARP_WIDE, TensorMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -69,7 +69,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point in sorted(view.tensor_memory.of(WARP_WIDE)):
+    for point in sorted(view.get(TensorMemory).of(WARP_WIDE)):
         part = part_of_warp(view, point)
         if part is not None:
             yield Hit(

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
-from ..protocols.thread.divergence import part_of_warp
-from ..protocols.thread.wgmma import WGMMA
+from ..protocols.typestate.divergence import part_of_warp
+from ..protocols.typestate.wgmma import WGMMA, Wgmma
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -72,7 +72,7 @@ $join:
 
 def check(view: KernelView) -> Iterator[Hit]:
     for op in WGMMA:
-        for point in view.wgmma.points[op]:
+        for point in view.get(Wgmma).points[op]:
             part = part_of_warp(view, point)
             if part is not None:
                 yield Hit(

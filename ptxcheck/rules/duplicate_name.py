@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.names import DeclaredNames, duplicate_items
+from ..protocols.typestate.names import DeclaredNames, duplicate_items
 from ..view import KernelView
 from .rule import Hit, Rule
 

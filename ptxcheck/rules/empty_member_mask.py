@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.member_mask import masks
+from ..protocols.typestate.member_mask import masks
 from ..view import KernelView
 from .rule import Hit, Rule
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 from ..finding import Severity
 from ..isa.modifier import Mod
-from ..protocols.thread.barriers import Role, initial_count
-from ..protocols.thread.crowd import crowd
+from ..protocols.typestate.barriers import Role, find_barriers, initial_count
+from ..protocols.typestate.crowd import crowd
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -79,7 +79,7 @@ WAIT:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for use in view.barriers.having(Role.ARRIVE):
+    for use in view.get(find_barriers).having(Role.ARRIVE):
         instruction = view.body.instructions[use.point]
         if not use.is_local or not instruction.operation.has(Mod.EXPECT_TX):
             continue

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.ranges import outside
+from ..protocols.typestate.barriers import find_barriers
+from ..protocols.typestate.ranges import outside
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -67,7 +68,7 @@ _MOST = (1 << 20) - 1
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for use in view.barriers.uses:
+    for use in view.get(find_barriers).uses:
         count = outside(view, use.point, "tx_count", 0, _MOST)
         if count is not None:
             message = f"the byte count is {count}; one phase of an mbarrier counts at most {_MOST}"

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
-from ..protocols.thread.member_mask import misplaced_masks
+from ..protocols.typestate.member_mask import misplaced_masks
 from ..view import KernelView
 from .rule import Hit, Rule
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
+from ..protocols.typestate.register_count import RegisterCount
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -47,8 +48,8 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    counts = view.register_count.counts
-    if counts and view.function.is_entry and view.register_count.most is None:
+    counts = view.get(RegisterCount).counts
+    if counts and view.function.is_entry and view.get(RegisterCount).most is None:
         text = "no directive tells how many registers a thread starts with: ptxas may ignore this"
         yield Hit(min(counts), text, confidence=Confidence.POSSIBLE)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.legality import NEWEST_VERSION, is_unknown, modifiers_fit
+from ..protocols.typestate.legality import NEWEST_VERSION, is_unknown, modifiers_fit
 from ..view import KernelView
 from .rule import Hit, Rule
 

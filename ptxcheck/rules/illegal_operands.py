@@ -13,8 +13,8 @@ from collections.abc import Hashable, Iterator
 
 from ..finding import Severity
 from ..isa.operands import OperandShapes, operand_problems, takes_limits
-from ..protocols.thread.legality import NEWEST_VERSION, is_unknown, modifiers_fit
-from ..protocols.thread.names import DeclaredNames
+from ..protocols.typestate.legality import NEWEST_VERSION, is_unknown, modifiers_fit
+from ..protocols.typestate.names import DeclaredNames
 from ..view import KernelView
 from .rule import Hit, Rule
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ..finding import Severity
 from ..ir import Vector
 from ..isa.modifier import Mod
-from ..protocols.thread.ranges import said
+from ..protocols.typestate.ranges import said
 from ..view import KernelView
 from .rule import Hit, Rule
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory import TensorMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -72,7 +73,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for pair in view.tensor_memory.growing():
+    for pair in view.get(TensorMemory).growing():
         related = ((pair.first, "the smaller allocation before"),)
         yield Hit(pair.then, "more columns are allocated than before", related=related)
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..op import Op
-from ..protocols.thread.barriers import Role
-from ..protocols.thread.remote import remote_confidence
+from ..opcodes.op import Op
+from ..protocols.typestate.barriers import Role, find_barriers
+from ..protocols.typestate.remote import remote_confidence
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -92,7 +92,7 @@ _LOCAL = (Role.INIT, Role.INVAL, Role.WAIT, Role.OTHER)
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for use in view.barriers.uses:
+    for use in view.get(find_barriers).uses:
         op = view.body.instructions[use.point].operation.op
         if use.role not in _LOCAL and op is not Op.CP_ASYNC_MBARRIER_ARRIVE:
             continue

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeAlias
 
 from ..finding import Confidence, Severity
-from ..protocols.thread.matrix_tiles import Flaw, MatrixTiles
+from ..protocols.typestate.matrix_tiles import Flaw, MatrixTiles
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -57,7 +57,7 @@ def both(
 
 
 def _check(found: Found, is_hopper: bool, view: KernelView) -> Iterator[Hit]:
-    for flaw in view.matrix_tiles.first(found(view.matrix_tiles)):
+    for flaw in view.get(MatrixTiles).first(found(view.get(MatrixTiles))):
         if flaw.operand.is_hopper is is_hopper:
             confidence = Confidence.PROVED if flaw.sure else Confidence.POSSIBLE
             yield Hit(flaw.operand.point, f"{flaw.operand.title}: {flaw.message}", confidence=confidence)

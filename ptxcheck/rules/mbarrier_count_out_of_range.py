@@ -13,7 +13,8 @@ from collections.abc import Iterator
 
 from ..finding import Severity
 from ..isa.modifier import Mod
-from ..protocols.thread.ranges import outside
+from ..protocols.typestate.barriers import find_barriers
+from ..protocols.typestate.ranges import outside
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -64,7 +65,7 @@ _MOST_V1 = (1 << 9) - 1
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for use in view.barriers.inits:
+    for use in view.get(find_barriers).inits:
         most = _MOST_V1 if view.body.instructions[use.point].operation.has(Mod.LAYOUT_V1) else _MOST
         count = outside(view, use.point, "count", 1, most)
         if count is not None:

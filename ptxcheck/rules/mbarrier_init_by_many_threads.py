@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.crowd import crowd
+from ..protocols.typestate.barriers import find_barriers
+from ..protocols.typestate.crowd import crowd
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -59,7 +60,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for use in view.barriers.inits:
+    for use in view.get(find_barriers).inits:
         if use.place is None or use.place.at is None or not use.is_local:
             continue
         threads = crowd(view, use.point)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.barriers import BARRIER_BYTES
+from ..protocols.typestate.barriers import BARRIER_BYTES, find_barriers
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -62,7 +62,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for use in view.barriers.uses:
+    for use in view.get(find_barriers).uses:
         if use.place is None or use.place.size is None:
             continue
         low, high = use.place.span

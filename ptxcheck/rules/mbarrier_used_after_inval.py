@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.mbarrier_lifecycle import find_lifecycle
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -63,7 +64,7 @@ DONE:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for breach in view.lifecycle.used_after_inval:
+    for breach in view.get(find_lifecycle).used_after_inval:
         assert breach.cause is not None
         yield Hit(
             breach.point,

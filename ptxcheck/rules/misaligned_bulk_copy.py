@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.async_bytes import BULK
+from ..protocols.typestate.async_bytes import BULK
+from ..protocols.typestate.places import Places
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -88,7 +89,7 @@ def check(view: KernelView) -> Iterator[Hit]:
         for operand, name in (("dst", "destination"), ("src", "source")):
             address = instruction.get(operand)
             if address is not None and view.facts.is_multiple(point, address, _ALIGNMENT) is False:
-                place = view.places.of(point, address)
+                place = view.get(Places).of(point, address)
                 where = "" if place is None else f" {place}"
                 yield Hit(point, f"the {name}{where} is not a multiple of {_ALIGNMENT} bytes")
 

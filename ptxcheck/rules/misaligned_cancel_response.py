@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..op import Op
+from ..opcodes.op import Op
 from ..view import KernelView
 from .rule import Hit, Rule
 

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..op import Op
-from ..protocols.thread.alignment import misaligned
+from ..opcodes.op import Op
+from ..protocols.typestate.alignment import misaligned
+from ..protocols.typestate.copy_groups import small_groups
+from ..protocols.typestate.shared_access import find_shared_accesses
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -70,7 +72,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for access in view.shared_accesses if view.small_groups.copies else ():
+    for access in view.get(find_shared_accesses) if view.get(small_groups).copies else ():
         instruction = view.cfg.instructions[access.point]
         if instruction.operation.op is not Op.CP_ASYNC:
             continue

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.alignment import misaligned
-from ..protocols.thread.shared_access import ROW_BYTES
+from ..protocols.typestate.alignment import misaligned
+from ..protocols.typestate.shared_access import ROW_BYTES, find_shared_accesses
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -61,7 +61,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for access in view.shared_accesses:
+    for access in view.get(find_shared_accesses):
         if not access.is_matrix or access.place is None:
             continue
         where = misaligned(view, access, ROW_BYTES)

@@ -9,9 +9,15 @@ Not checked: offsets that depend on data.
 from __future__ import annotations
 
 from ..finding import Severity
-from ..protocols.thread.matrix_tiles import MatrixTiles
+from ..protocols.typestate.matrix_tiles import MatrixTiles
 from .matrix_descriptor_rules import Generation, both
-from .matrix_kernels import BLACKWELL_A, HOPPER_A, blackwell, hopper, packed
+from .matrix_kernels import (
+    BLACKWELL_A,
+    HOPPER_A,
+    blackwell,
+    hopper,
+    packed,
+)
 
 RULES = both(
     MatrixTiles.misaligned,

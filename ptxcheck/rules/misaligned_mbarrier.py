@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.barriers import find_barriers
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -60,7 +61,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for use in view.barriers.uses:
+    for use in view.get(find_barriers).uses:
         address = view.facts.value(use.point, view.body.instructions[use.point][use.operand])
         if address.divisible(8) is False:
             where = f"{use.place} is" if use.place is not None else "the address is"

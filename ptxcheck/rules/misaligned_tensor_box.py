@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.async_bytes import TENSOR
+from ..protocols.typestate.async_bytes import TENSOR
+from ..protocols.typestate.places import Places
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -83,7 +84,7 @@ def check(view: KernelView) -> Iterator[Hit]:
             continue
         address = instruction.get("dst") or instruction.get("src")
         if address is not None and view.facts.is_multiple(point, address, _ALIGNMENT) is False:
-            place = view.places.of(point, address)
+            place = view.get(Places).of(point, address)
             where = "it" if place is None else str(place)
             yield Hit(point, f"the box must lie at a multiple of {_ALIGNMENT} bytes, and {where} does not")
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.tensor_map import ALIGNMENT, misplaced
+from ..protocols.typestate.tensor_map import ALIGNMENT, misplaced
 from ..view import KernelView
 from .rule import Hit, Rule
 

@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..op import Op
-from ..protocols.thread.tensor_address import tensor_address, warp_addresses
-from ..protocols.thread.tensor_memory import LOADS
+from ..opcodes.op import Op
+from ..protocols.typestate.tensor_address import tensor_address, warp_addresses
+from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -81,17 +82,17 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    memory = view.tensor_memory
+    memory = view.get(TensorMemory)
     for point in sorted(memory.of(LOADS | {Op.TCGEN05_ST, Op.TCGEN05_SHIFT})):
         shape = view.body.instructions[point].operation.slots.get("shape", "")
         step = 16 if shape.startswith(".16") else 32
         lane = next((lane for lane in _lanes(view, point) if lane % step), None)
         if lane is not None:
             yield Hit(point, f"lane {lane} is not a multiple of {step}")
-    for point, lane, step in view.tensor_memory_use.d_off_its_lanes():
+    for point, lane, step in view.get(TensorMemoryUse).d_off_its_lanes():
         where = f"a multiple of {step}" if step < 128 else "0: D has all lanes"
         yield Hit(point, f"D starts at lane {lane}, which is not {where}")
-    for point, what, lane, of_d in view.tensor_memory_use.operands_off_d():
+    for point, what, lane, of_d in view.get(TensorMemoryUse).operands_off_d():
         text = f"{what} starts at lane {lane} and D at lane {of_d}: both have the same half of each quarter of lanes"
         yield Hit(point, text)
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..op import Op
-from ..protocols.thread.places import Owner, Place
+from ..opcodes.op import Op
+from ..protocols.typestate.places import Owner, Place, Places
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -96,8 +96,8 @@ def check(view: KernelView) -> Iterator[Hit]:
     for point, instruction in enumerate(view.body.instructions):
         if instruction.operation.op not in _OPS or instruction.get("mbar") is None:
             continue
-        target = view.places.of(point, instruction["dst"])
-        barrier = view.places.of(point, instruction["mbar"])
+        target = view.get(Places).of(point, instruction["dst"])
+        barrier = view.get(Places).of(point, instruction["mbar"])
         reduces = instruction.operation.op is Op.RED_ASYNC
         wrong = _wrong(view, target, barrier, reduces)
         if wrong is not None and not view.facts.never_runs(point):

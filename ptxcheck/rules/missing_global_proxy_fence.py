@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.proxies import Between
+from ..protocols.typestate.proxies import Between, find_crossings
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -80,7 +80,7 @@ DONE:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for crossing in view.proxy_crossings:
+    for crossing in view.get(find_crossings):
         if crossing.between is Between.NOTHING and crossing.is_global:
             message = (
                 "global memory that this reads was written by ordinary stores with no fence.proxy.async since"

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
-from ..op import Op
-from ..protocols.thread.paths import Query
+from ..opcodes.op import Op
+from ..protocols.typestate.paths import Paths, Query
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -73,7 +73,7 @@ def check(view: KernelView) -> Iterator[Hit]:
             from_global or instruction.operation.op is Op.CP_ASYNC
         ):
             continue
-        if view.paths.find(Query(None, frozenset({point}), waits)) is not None:
+        if view.get(Paths.of).find(Query(None, frozenset({point}), waits)) is not None:
             message = "global memory is read here before griddepcontrol.wait on some path"
             yield Hit(point, message, confidence=Confidence.POSSIBLE)
             return

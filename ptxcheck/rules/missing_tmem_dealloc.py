@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory import TensorMemory
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -68,10 +70,10 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for pair in view.tensor_memory.never_freed():
+    for pair in view.get(TensorMemory).never_freed():
         related = ((pair.then, "the kernel ends here"),)
         yield Hit(pair.first, "nobody frees these columns before the kernel ends", related=related)
-    for pair in view.tensor_memory_use.lost_allocations():
+    for pair in view.get(TensorMemoryUse).lost_allocations():
         related = ((pair.then, "the next allocation writes its address there"),)
         yield Hit(pair.first, "nobody can free these columns: their address is overwritten", related=related)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
+from ..protocols.typestate.wgmma import Wgmma
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -74,7 +75,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for found in view.wgmma.unfenced():
+    for found in view.get(Wgmma).unfenced():
         if found.since is None or found.register is None:
             yield Hit(found.point, "no wgmma.fence comes before this first multiplication")
             continue

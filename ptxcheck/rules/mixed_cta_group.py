@@ -11,13 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
-from .tensor_memory_kernels import BARRIER, CLOSE, LOAD, OPEN, expect, kernel
+from .tensor_memory_kernels import (
+    BARRIER,
+    CLOSE,
+    LOAD,
+    OPEN,
+    expect,
+    kernel,
+)
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    mixed = view.tensor_memory_use.mixed_groups()
+    mixed = view.get(TensorMemoryUse).mixed_groups()
     if mixed is not None:
         yield Hit(
             mixed[1], "this and the first instruction differ in cta_group", related=((mixed[0], "the first"),)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..spec import Trait
+from ..opcodes.spec import Trait
 from ..view import KernelView
 from .rule import Hit, Rule
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ..finding import Severity
-from ..protocols.thread.legality import newer_target_span, newer_version_needed
+from ..protocols.typestate.legality import newer_target_span, newer_version_needed
 from ..view import KernelView
 from .rule import Hit, Rule
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.mbarrier_lifecycle import find_lifecycle
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -64,7 +65,7 @@ DONE:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for breach in view.lifecycle.overwritten:
+    for breach in view.get(find_lifecycle).overwritten:
         assert breach.cause is not None
         yield Hit(
             breach.point,

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ..finding import Severity
-from ..protocols.thread.legality import names_of, other_target_needed
+from ..protocols.typestate.legality import names_of, other_target_needed
 from ..view import KernelView
 from .rule import Hit, Rule
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.async_bytes import AsyncBytes
+from ..protocols.typestate.copy_groups import small_groups
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -71,11 +73,11 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    if not view.small_groups.copies:
+    if not view.get(small_groups).copies:
         return
-    copies = view.async_bytes.small_copies
+    copies = view.get(AsyncBytes).small_copies
     told = set()
-    for slip in view.small_groups.touched({one.point: one for one in copies}, copies):
+    for slip in view.get(small_groups).touched({one.point: one for one in copies}, copies):
         if slip.point not in told:
             told.add(slip.point)
             message = "this writes bytes of a copy that is still pending; either may win"

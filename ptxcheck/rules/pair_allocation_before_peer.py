@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
 from .tensor_memory_kernels import kernel
@@ -27,7 +28,7 @@ def _pair(mark: str) -> str:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point in view.tensor_memory_use.pair_before_peer():
+    for point in view.get(TensorMemoryUse).pair_before_peer():
         yield Hit(point, "the peer may not have started", confidence=Confidence.POSSIBLE)
 
 

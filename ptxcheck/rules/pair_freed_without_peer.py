@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
 from .tensor_memory_kernels import BARRIER, kernel
@@ -23,7 +24,7 @@ _FREE = "ld.shared.b32 %r3, [slot];\n@%p1 tcgen05.dealloc.cta_group::2.sync.alig
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for pair in view.tensor_memory_use.pair_freed_alone():
+    for pair in view.get(TensorMemoryUse).pair_freed_alone():
         related = ((pair.first, "the allocation"),)
         yield Hit(pair.then, "the peer may not have finished its allocation", related=related)
 

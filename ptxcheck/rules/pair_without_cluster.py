@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ..finding import Severity
 from ..isa.modifier import Mod
-from ..protocols.thread.tensor_memory import TENSOR_MEMORY
+from ..protocols.typestate.tensor_memory import TENSOR_MEMORY, TensorMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -70,7 +70,7 @@ def check(view: KernelView) -> Iterator[Hit]:
     size = view.launch.cluster_size
     if size is None or size % 2 == 0:
         return
-    for point in sorted(view.tensor_memory.of(TENSOR_MEMORY)):
+    for point in sorted(view.get(TensorMemory).of(TENSOR_MEMORY)):
         if view.body.instructions[point].operation.has(Mod.CTA_GROUP_2):
             yield Hit(point, f"a cluster of {size} CTAs has a CTA without a peer for .cta_group::2")
 

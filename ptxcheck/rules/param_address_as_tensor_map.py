@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.tensor_map import raw_parameters
+from ..protocols.typestate.tensor_map import raw_parameters
 from ..view import KernelView
 from .rule import Hit, Rule
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.barriers import Role
-from ..protocols.thread.ranges import outside
+from ..protocols.typestate.barriers import Role, find_barriers
+from ..protocols.typestate.ranges import outside
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -72,7 +72,7 @@ WAIT:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for use in view.barriers.having(Role.WAIT):
+    for use in view.get(find_barriers).having(Role.WAIT):
         parity = outside(view, use.point, "parity", 0, 1)
         if parity is not None:
             yield Hit(use.point, f"the parity is {parity}; it must be 0 or 1")

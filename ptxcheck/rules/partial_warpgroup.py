@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.warpgroup import part_of_warpgroup
-from ..protocols.thread.wgmma import WGMMA
+from ..protocols.typestate.warpgroup import part_of_warpgroup
+from ..protocols.typestate.wgmma import WGMMA, Wgmma
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -60,7 +60,7 @@ _GOOD = """
 
 def check(view: KernelView) -> Iterator[Hit]:
     for op in WGMMA:
-        for point in view.wgmma.points[op]:
+        for point in view.get(Wgmma).points[op]:
             part = part_of_warpgroup(view, point)
             if part is not None:
                 yield Hit(point, f"this instruction of the whole warpgroup is executed by {part} only")

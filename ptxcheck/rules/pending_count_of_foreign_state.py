@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from ..finding import Severity
 from ..ir import Register
 from ..isa.modifier import Mod
-from ..op import Op
+from ..opcodes.op import Op
 from ..view import KernelView
 from .rule import Hit, Rule
 

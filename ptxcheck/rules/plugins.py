@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint
 
-from ..plugins import rule_entry_points
 from ..results import PluginError
+from ..runtime.plugins import rule_entry_points
 from .rule import Rule
 
 _ID = re.compile(r"[A-Z][A-Z0-9]*\d\Z")

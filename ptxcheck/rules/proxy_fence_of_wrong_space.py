@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.proxies import Between
+from ..protocols.typestate.proxies import Between, find_crossings
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -77,7 +77,7 @@ DONE:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for crossing in view.proxy_crossings:
+    for crossing in view.get(find_crossings):
         if crossing.between is Between.OTHER_SPACE:
             message = (
                 "this fence covers another state space than that of the bytes written before and "

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.async_bytes import AsyncBytes
+from ..protocols.typestate.copy_groups import small_groups
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -69,11 +71,11 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    if not view.small_groups.copies:
+    if not view.get(small_groups).copies:
         return
-    copied = {one.point: one for one in view.async_bytes.small_copies}
+    copied = {one.point: one for one in view.get(AsyncBytes).small_copies}
     told = set()
-    for slip in view.small_groups.touched(copied, view.async_bytes.shared_reads):
+    for slip in view.get(small_groups).touched(copied, view.get(AsyncBytes).shared_reads):
         if slip.point not in told:
             told.add(slip.point)
             message = "these bytes may not have arrived: the thread has not waited for their cp.async"

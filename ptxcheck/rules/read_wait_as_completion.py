@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
+from ..protocols.typestate.async_bytes import AsyncBytes
+from ..protocols.typestate.copy_groups import bulk_groups, full_bulk_groups
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -72,12 +74,12 @@ DONE:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    groups = view.full_bulk_groups
+    groups = view.get(full_bulk_groups)
     if not groups.copies:
         return
-    waits = view.bulk_groups.waits
-    written = {one.point: one for one in view.async_bytes.copied_to_global}
-    for slip in groups.touched(written, view.async_bytes.global_reads):
+    waits = view.get(bulk_groups).waits
+    written = {one.point: one for one in view.get(AsyncBytes).copied_to_global}
+    for slip in groups.touched(written, view.get(AsyncBytes).global_reads):
         related = ((slip.copy, "the copy that writes them"),)
         yield Hit(
             slip.point, "these bytes may not be written yet: no full wait for their copy", related=related

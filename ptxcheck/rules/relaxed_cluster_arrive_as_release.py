@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.cluster_memory import ClusterMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -66,7 +67,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for found in view.cluster_memory.unpublished():
+    for found in view.get(ClusterMemory).unpublished():
         yield Hit(
             found.arrival,
             "this relaxed arrival does not publish the bytes that another CTA reads after the barrier",

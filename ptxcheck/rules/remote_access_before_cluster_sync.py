@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.cluster_memory import ClusterMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -58,7 +59,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point in view.cluster_memory.before_start():
+    for point in view.get(ClusterMemory).before_start():
         yield Hit(point, "nothing on the way here tells that the other CTA has started")
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
+from ..protocols.typestate.named_barrier import NamedBarriers
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -62,9 +63,9 @@ $loop:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for earlier, later in view.named_barriers.reused():
+    for earlier, later in view.get(NamedBarriers).reused():
         again = "arrives again" if earlier.point == later.point else "arrived before and comes back"
-        skipped = view.named_barriers.skips_loop(earlier, later)
+        skipped = view.get(NamedBarriers).skips_loop(earlier, later)
         yield Hit(
             later.point,
             f"a thread {again} at barrier {later.number} without having waited for anything in between",

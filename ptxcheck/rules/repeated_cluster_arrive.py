@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.cluster_barrier import ClusterBarrier
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -45,7 +46,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for slip in view.cluster_barrier.repeated_arrivals():
+    for slip in view.get(ClusterBarrier).repeated_arrivals():
         related = () if slip.before is None else ((slip.before, "the arrival before"),)
         yield Hit(slip.point, "a thread arrives here again without having waited in between", related=related)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.mbarrier_lifecycle import find_lifecycle
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -85,7 +86,7 @@ WAIT:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for breach in view.lifecycle.repeated:
+    for breach in view.get(find_lifecycle).repeated:
         assert breach.cause is not None
         again = "in every round of this loop" if breach.cause == breach.point else "again"
         related = () if breach.cause == breach.point else ((breach.cause, "first initialised here"),)

@@ -11,13 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
-from .tensor_memory_kernels import CLOSE, FREE, LOAD, OPEN, expect, kernel
+from .tensor_memory_kernels import (
+    CLOSE,
+    FREE,
+    LOAD,
+    OPEN,
+    expect,
+    kernel,
+)
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for pair in view.tensor_memory_use.freed_twice():
+    for pair in view.get(TensorMemoryUse).freed_twice():
         related = ((pair.first, "freed here"),)
         yield Hit(pair.then, "these columns have been freed before", related=related)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.register_count import RegisterCount
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -51,11 +52,11 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    counts = view.register_count.counts
-    for step in view.register_count.wrong_steps():
-        verb = "increases" if view.register_count.is_increase(step.point) else "decreases"
+    counts = view.get(RegisterCount).counts
+    for step in view.get(RegisterCount).wrong_steps():
+        verb = "increases" if view.get(RegisterCount).is_increase(step.point) else "decreases"
         if step.before is None:
-            most = view.register_count.most
+            most = view.get(RegisterCount).most
             yield Hit(
                 step.point,
                 f"this {verb} the count to {counts[step.point]}, but a thread starts with {most} at most",

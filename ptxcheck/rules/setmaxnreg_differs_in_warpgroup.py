@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.register_count import RegisterCount
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -59,7 +60,7 @@ $rest:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point, other in view.register_count.differing():
+    for point, other in view.get(RegisterCount).differing():
         related = ((other, "other warps of the warpgroup"),)
         yield Hit(point, "warps of this warpgroup execute another setmaxnreg", related=related)
 

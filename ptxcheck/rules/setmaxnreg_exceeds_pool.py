@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.register_count import RegisterCount
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -59,7 +60,7 @@ $rest:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    found = view.register_count.demand()
+    found = view.get(RegisterCount).demand()
     if found is not None:
         point, wanted, there = found
         yield Hit(

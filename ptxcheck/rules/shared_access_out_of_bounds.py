@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.alignment import out_of_bounds
+from ..protocols.typestate.alignment import out_of_bounds
+from ..protocols.typestate.shared_access import find_shared_accesses
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -56,7 +57,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for access in view.shared_accesses:
+    for access in view.get(find_shared_accesses):
         if access.place is None or access.place.size is None:
             continue
         offset = out_of_bounds(view, access)

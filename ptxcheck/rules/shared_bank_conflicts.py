@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.bank_conflicts import find_conflicts
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -44,7 +45,7 @@ _GOOD = _KERNEL.replace(
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for conflict in view.bank_conflicts:
+    for conflict in view.get(find_conflicts):
         message = f"this takes {conflict.wavefronts} wavefronts of shared memory instead of {conflict.needed}"
         if conflict.better is not None:
             mode, count = conflict.better

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from ..finding import Severity
 from ..ir import Sink
-from ..protocols.thread.barriers import Role
-from ..protocols.thread.remote import remote_confidence
+from ..protocols.typestate.barriers import Role, find_barriers
+from ..protocols.typestate.remote import remote_confidence
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -86,7 +86,7 @@ DONE:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for use in view.barriers.having(Role.ARRIVE):
+    for use in view.get(find_barriers).having(Role.ARRIVE):
         state = view.body.instructions[use.point].get("state")
         if state is None or isinstance(state, Sink):
             continue

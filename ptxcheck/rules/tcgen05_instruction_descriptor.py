@@ -13,21 +13,27 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..finding import Severity
+from ..protocols.typestate.matrix_tiles import MatrixTiles
 from ..view import KernelView
-from .matrix_kernels import BLACKWELL_A, BLACKWELL_WORD, blackwell, packed
+from .matrix_kernels import (
+    BLACKWELL_A,
+    BLACKWELL_WORD,
+    blackwell,
+    packed,
+)
 from .rule import Hit, Rule
 
 if TYPE_CHECKING:
     from ..descriptors.matrix.instruction import Constraint
-    from ..protocols.thread.matrix_operands import InstructionWord
+    from ..protocols.typestate.matrix_operands import InstructionWord
 
 
 def check(view: KernelView) -> Iterator[Hit]:
     seen: set[tuple[int, str]] = set()
-    for word in view.matrix_tiles.operands.instruction_words:
-        broken = [_said(one, word) for one in view.matrix_tiles.broken(word)]
+    for word in view.get(MatrixTiles).operands.instruction_words:
+        broken = [_said(one, word) for one in view.get(MatrixTiles).broken(word)]
         message = f"the instruction descriptor is illegal for {word.shape.kind.value}: {'; '.join(broken)}"
-        key = (view.matrix_tiles.block(word.point), message)
+        key = (view.get(MatrixTiles).block(word.point), message)
         if broken and key not in seen:
             seen.add(key)
             yield Hit(word.point, message)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.issue import issued_by_several
-from ..protocols.thread.tensor_memory import ISSUED_ONCE
+from ..protocols.typestate.issue import issued_by_several
+from ..protocols.typestate.tensor_memory import ISSUED_ONCE, TensorMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -80,7 +80,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point in sorted(view.tensor_memory.of(ISSUED_ONCE)):
+    for point in sorted(view.get(TensorMemory).of(ISSUED_ONCE)):
         if issued_by_several(view, point):
             yield Hit(point, "each of several threads of a warp issues this")
 

@@ -11,13 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.matrix_tiles import MatrixTiles
 from ..view import KernelView
-from .matrix_kernels import BLACKWELL_A, BLACKWELL_WORD, blackwell, packed
+from .matrix_kernels import (
+    BLACKWELL_A,
+    BLACKWELL_WORD,
+    blackwell,
+    packed,
+)
 from .rule import Hit, Rule
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for flaw in view.matrix_tiles.first(view.matrix_tiles.transposed()):
+    for flaw in view.get(MatrixTiles).first(view.get(MatrixTiles).transposed()):
         yield Hit(flaw.operand.point, f"{flaw.operand.title}: {flaw.message}")
 
 

@@ -12,13 +12,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
-from .tensor_memory_kernels import ADDRESS, ALLOCATE, BARRIER, CLOSE, LOAD, OPEN, expect, kernel
+from .tensor_memory_kernels import (
+    ADDRESS,
+    ALLOCATE,
+    BARRIER,
+    CLOSE,
+    LOAD,
+    OPEN,
+    expect,
+    kernel,
+)
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for pair in view.tensor_memory_use.read_early():
+    for pair in view.get(TensorMemoryUse).read_early():
         related = ((pair.first, "the allocation"),)
         yield Hit(
             pair.then, "other warps read this before the allocation has surely written it", related=related

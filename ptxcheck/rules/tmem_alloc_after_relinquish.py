@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory import TensorMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -66,7 +67,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for pair in view.tensor_memory.after_relinquish():
+    for pair in view.get(TensorMemory).after_relinquish():
         related = ((pair.first, "the permit is given up"),)
         yield Hit(pair.then, "the block gave up the permit to allocate before", related=related)
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
-from ..op import Op
+from ..opcodes.op import Op
+from ..protocols.typestate.tensor_memory import TensorMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -67,7 +68,7 @@ _GOOD = """
 
 def check(view: KernelView) -> Iterator[Hit]:
     for op in (Op.TCGEN05_ALLOC, Op.TCGEN05_DEALLOC):
-        for point in sorted(view.tensor_memory.points[op]):
+        for point in sorted(view.get(TensorMemory).points[op]):
             execution = view.facts.execution(point)
             threads = execution.threads
             if threads is None or not execution.exact or len(threads.warps) < 2:

@@ -12,15 +12,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
-from .tensor_memory_kernels import ADDRESS, ALLOCATE, BARRIER, CLOSE, FREE, LOAD, expect, kernel
+from .tensor_memory_kernels import (
+    ADDRESS,
+    ALLOCATE,
+    BARRIER,
+    CLOSE,
+    FREE,
+    LOAD,
+    expect,
+    kernel,
+)
 
 _AGAIN = "sub.u32 %r9, %r9, 1;\nsetp.ne.u32 %p5, %r9, 0;\n@%p5 bra $loop;"
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point in view.tensor_memory_use.allocated_again():
+    for point in view.get(TensorMemoryUse).allocated_again():
         yield Hit(
             point, "a round of the loop comes back here with nothing freed", confidence=Confidence.POSSIBLE
         )

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..op import Op
-from ..protocols.thread.tensor_address import tensor_address, used_width, warp_addresses
-from ..protocols.thread.tensor_memory import LOADS
+from ..opcodes.op import Op
+from ..protocols.typestate.tensor_address import tensor_address, used_width, warp_addresses
+from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -76,7 +77,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point in sorted(view.tensor_memory.of(LOADS | {Op.TCGEN05_ST})):
+    for point in sorted(view.get(TensorMemory).of(LOADS | {Op.TCGEN05_ST})):
         address = tensor_address(view, point) or next((each for _, each in warp_addresses(view, point)), None)
         if address is None:
             continue
@@ -84,7 +85,7 @@ def check(view: KernelView) -> Iterator[Hit]:
         if end > address.columns:
             what = "tensor memory" if address.is_absolute else "the allocation"
             yield Hit(point, f"this reaches column {end - 1}, but {what} has {address.columns}")
-    for point, last, address in view.tensor_memory_use.d_beyond():
+    for point, last, address in view.get(TensorMemoryUse).d_beyond():
         what = "tensor memory" if address.is_absolute else "the allocation"
         yield Hit(point, f"D reaches column {last}, but {what} has {address.columns}")
 

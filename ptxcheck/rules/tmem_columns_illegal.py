@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..op import Op
-from ..protocols.thread.ranges import said
-from ..protocols.thread.tensor_memory import LEGAL_COLUMNS
+from ..opcodes.op import Op
+from ..protocols.typestate.ranges import said
+from ..protocols.typestate.tensor_memory import LEGAL_COLUMNS, TensorMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -68,7 +68,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    memory = view.tensor_memory
+    memory = view.get(TensorMemory)
     for op in (Op.TCGEN05_ALLOC, Op.TCGEN05_DEALLOC):
         for point in memory.points[op]:
             columns = memory.columns(point)

@@ -11,13 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
-from .tensor_memory_kernels import BARRIER, CLOSE, FREE, LOAD, OPEN, expect, kernel
+from .tensor_memory_kernels import (
+    BARRIER,
+    CLOSE,
+    FREE,
+    LOAD,
+    OPEN,
+    expect,
+    kernel,
+)
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point, address in view.tensor_memory_use.freed_elsewhere():
+    for point, address in view.get(TensorMemoryUse).freed_elsewhere():
         where = (
             f"column {address.column}"
             if not address.lane

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory import TensorMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -66,8 +67,8 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point, count in view.tensor_memory.wrong_sizes():
-        related = tuple((p, "an allocation") for p in sorted(view.tensor_memory.allocations))
+    for point, count in view.get(TensorMemory).wrong_sizes():
+        related = tuple((p, "an allocation") for p in sorted(view.get(TensorMemory).allocations))
         yield Hit(point, f"{count} columns are freed, but no allocation has as many", related=related)
 
 

@@ -12,13 +12,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
-from .tensor_memory_kernels import CLOSE, FREE, LOAD, OPEN, expect, kernel
+from .tensor_memory_kernels import (
+    CLOSE,
+    FREE,
+    LOAD,
+    OPEN,
+    expect,
+    kernel,
+)
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for pair in view.tensor_memory_use.freed_under_readers():
+    for pair in view.get(TensorMemoryUse).freed_under_readers():
         related = ((pair.first, "the load, which other warps may still be at"),)
         yield Hit(pair.then, "other warps may still read these columns", related=related)
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..op import Op
-from ..protocols.thread.tensor_address import warp_addresses
-from ..protocols.thread.tensor_memory import LOADS
+from ..opcodes.op import Op
+from ..protocols.typestate.tensor_address import warp_addresses
+from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -79,7 +79,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point in sorted(view.tensor_memory.of(LOADS | {Op.TCGEN05_ST})):
+    for point in sorted(view.get(TensorMemory).of(LOADS | {Op.TCGEN05_ST})):
         wrong: dict[int, list[int]] = {}
         for warp, address in warp_addresses(view, point):
             if warp % 4 != address.lane // 32:

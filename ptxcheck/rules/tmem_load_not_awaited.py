@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory import TensorMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -74,7 +75,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for touch in view.tensor_memory.early_uses:
+    for touch in view.get(TensorMemory).early_uses:
         yield Hit(
             touch.point,
             f"{touch.register.name} is accessed before tcgen05.wait::ld",

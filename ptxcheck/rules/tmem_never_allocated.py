@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory import TensorMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -64,7 +65,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    point = view.tensor_memory.never_allocated()
+    point = view.get(TensorMemory).never_allocated()
     if point is not None:
         yield Hit(point, "no tcgen05.alloc in this kernel: the columns may be another block's")
 

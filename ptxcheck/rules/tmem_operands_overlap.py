@@ -13,9 +13,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
-from .tensor_memory_kernels import CLOSE, COMMIT, INIT, OPEN, WAIT, expect, kernel
+from .tensor_memory_kernels import (
+    CLOSE,
+    COMMIT,
+    INIT,
+    OPEN,
+    WAIT,
+    expect,
+    kernel,
+)
 
 _WORD = 0x8900000 | 64 // 8 << 17
 """M 128, N 64, e4m3, ue8m0."""
@@ -28,7 +37,7 @@ def _multiply(column: int) -> str:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for overlap in view.tensor_memory_use.overlaps():
+    for overlap in view.get(TensorMemoryUse).overlaps():
         yield Hit(overlap.point, f"{overlap.what} from column {overlap.column} on and D share columns")
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory import TensorMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -73,7 +74,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for pair in view.tensor_memory.oversubscribed():
+    for pair in view.get(TensorMemory).oversubscribed():
         related = ((pair.first, "the allocation before"),)
         yield Hit(pair.then, "this needs more columns than the one before leaves of 512", related=related)
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory import TensorMemory
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -80,8 +82,8 @@ _GOOD = """
 
 def check(view: KernelView) -> Iterator[Hit]:
     seen: set[int] = set()
-    early = view.tensor_memory_use.stored_before_multiplication()
-    for pair in (*view.tensor_memory.unawaited_stores(), *early):
+    early = view.get(TensorMemoryUse).stored_before_multiplication()
+    for pair in (*view.get(TensorMemory).unawaited_stores(), *early):
         if pair.first not in seen:
             seen.add(pair.first)
             related = ((pair.then, "until here"),)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
+from ..protocols.typestate.copy_groups import bulk_groups, wrong_waits
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -67,14 +68,14 @@ DONE:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    sure = {slip.copy: slip for slip in view.bulk_groups.never_awaited()}
-    elsewhere = {slip.copy for slip in view.wrong_waits}
+    sure = {slip.copy: slip for slip in view.get(bulk_groups).never_awaited()}
+    elsewhere = {slip.copy for slip in view.get(wrong_waits)}
     for slip in sure.values():
         if slip.copy not in elsewhere:
             related = ((slip.point, "the thread ends here"),)
             yield Hit(slip.copy, "no wait of the thread that starts this copy can cover it", related=related)
-    uncommitted = {slip.copy for slip in view.bulk_groups.uncommitted}
-    for slip in view.bulk_groups.unawaited():
+    uncommitted = {slip.copy for slip in view.get(bulk_groups).uncommitted}
+    for slip in view.get(bulk_groups).unawaited():
         if slip.copy not in sure and slip.copy not in uncommitted:
             message = "on some path the thread ends without having waited for this copy"
             yield Hit(slip.copy, message, ((slip.point, "it ends here"),), Confidence.POSSIBLE)

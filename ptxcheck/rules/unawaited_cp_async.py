@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.copy_groups import small_groups, wrong_waits
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -71,9 +72,9 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    elsewhere = {slip.copy for slip in view.wrong_waits}
-    empty = [slip.point for slip in view.small_groups.without_effect()]
-    for slip in view.small_groups.never_awaited():
+    elsewhere = {slip.copy for slip in view.get(wrong_waits)}
+    empty = [slip.point for slip in view.get(small_groups).without_effect()]
+    for slip in view.get(small_groups).never_awaited():
         if slip.copy not in elsewhere and not any(view.cfg.reaches(slip.copy, wait) for wait in empty):
             related = ((slip.point, "the thread ends here"),)
             yield Hit(slip.copy, "no wait of this thread can cover this copy", related=related)

@@ -13,13 +13,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..view import KernelView
 from .rule import Hit, Rule
-from .tensor_memory_kernels import BARRIER, CLOSE, COMMIT, INIT, LOAD, MULTIPLY, OPEN, WAIT, kernel
+from .tensor_memory_kernels import (
+    BARRIER,
+    CLOSE,
+    COMMIT,
+    INIT,
+    LOAD,
+    MULTIPLY,
+    OPEN,
+    WAIT,
+    kernel,
+)
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for pair in view.tensor_memory_use.unawaited_results():
+    for pair in view.get(TensorMemoryUse).unawaited_results():
         related = ((pair.first, "the multiplication"),)
         yield Hit(
             pair.then, "nothing waits for the multiplication that writes these columns", related=related

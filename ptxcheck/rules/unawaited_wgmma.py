@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.wgmma import Wgmma
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -44,7 +45,7 @@ _GOOD = _HEAD.replace("MARK", "") + "    wgmma.wait_group.sync.aligned 0;\n    r
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    found = view.wgmma.unawaited_end()
+    found = view.get(Wgmma).unawaited_end()
     if found is not None:
         yield Hit(
             found[0], "nothing waits for this multiplication", related=((found[1], "the thread ends here"),)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Confidence, Severity
-from ..protocols.thread.barriers import Role
+from ..protocols.typestate.barriers import Role, find_barriers
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -70,7 +70,7 @@ WAIT:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    waits = list(view.barriers.having(Role.WAIT))
+    waits = list(view.get(find_barriers).having(Role.WAIT))
     read = [use.place for use in waits if use.place is not None and view.facts.uses(use.point)]
     for use in waits:
         if not view.facts.uses(use.point):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.copy_groups import bulk_groups
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -65,7 +66,7 @@ DONE:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for slip in view.bulk_groups.uncommitted:
+    for slip in view.get(bulk_groups).uncommitted:
         related = ((slip.point, "the thread ends here"),)
         yield Hit(slip.copy, "the thread that starts this copy never commits it to a group", related=related)
 

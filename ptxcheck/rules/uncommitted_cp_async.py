@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.copy_groups import small_groups
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -70,7 +71,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    groups = view.small_groups
+    groups = view.get(small_groups)
     cfg = view.cfg
     for slip in groups.uncommitted:
         waits = [wait for wait in groups.waits if cfg.postdominates(wait, slip.copy)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.tensor_memory import TensorMemory
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -83,7 +84,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    found = view.tensor_memory.uncommitted()
+    found = view.get(TensorMemory).uncommitted()
     if found is not None:
         related = ((found.then, "the thread ends"),)
         yield Hit(found.first, "no tcgen05.commit comes after this in its thread", related=related)

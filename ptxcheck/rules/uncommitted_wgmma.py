@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.wgmma import Wgmma
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -72,11 +73,11 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    uses = {touch.site: touch for touch in reversed(view.wgmma.touches) if touch.open}
+    uses = {touch.site: touch for touch in reversed(view.get(Wgmma).touches) if touch.open}
     for site, touch in sorted(uses.items()):
         related = ((touch.point, f"{touch.register.name} is used here"),)
         yield Hit(site, "no wgmma.commit_group comes before the result is used", related=related)
-    end = None if uses else view.wgmma.uncommitted_end()
+    end = None if uses else view.get(Wgmma).uncommitted_end()
     if end is not None:
         yield Hit(end[0], "the thread ends with no wgmma.commit_group", related=((end[1], "the end"),))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.names import DeclaredNames
+from ..protocols.typestate.names import DeclaredNames
 from ..view import KernelView
 from .rule import Hit, Rule
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.tensor_map_updates import unfenced_updates
+from ..protocols.typestate.tensor_map_updates import unfenced_updates
 from ..view import KernelView
 from .rule import Hit, Rule
 

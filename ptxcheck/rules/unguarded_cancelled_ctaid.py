@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.cancellation import untested
+from ..protocols.typestate.cancellation import untested
 from ..view import KernelView
 from .rule import Hit, Rule
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.mbarrier_lifecycle import find_lifecycle
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -70,9 +71,9 @@ WAIT:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for breach in view.lifecycle.never_initialised:
+    for breach in view.get(find_lifecycle).never_initialised:
         yield Hit(breach.point, f"nothing in this kernel initialises the mbarrier {breach.place}")
-    for breach in view.lifecycle.used_too_early:
+    for breach in view.get(find_lifecycle).used_too_early:
         assert breach.cause is not None
         yield Hit(
             breach.point,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
-from ..protocols.thread.legality import NEWEST_VERSION, is_unknown
+from ..protocols.typestate.legality import NEWEST_VERSION, is_unknown
 from ..view import KernelView
 from .rule import Hit, Rule
 

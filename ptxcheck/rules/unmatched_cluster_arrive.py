@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.cluster_barrier import ClusterBarrier
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -43,7 +44,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for slip in view.cluster_barrier.arrivals_without_wait():
+    for slip in view.get(ClusterBarrier).arrivals_without_wait():
         related = () if slip.before is None else ((slip.before, "the arrival"),)
         yield Hit(slip.point, "a thread ends here without having waited since it arrived", related=related)
 

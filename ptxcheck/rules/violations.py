@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from ..explain.violations import whole_kernel
 from ..finding import Confidence
 from ..view import KernelView
 from .rule import Hit
@@ -23,7 +24,7 @@ def of_flaws(
     """
 
     def check(view: KernelView) -> Iterator[Hit]:
-        whole = view.whole_kernel
+        whole = view.get(whole_kernel)
         for violation in () if whole is None else whole.strict if strict else whole.violations:
             if (
                 violation.problem.flaw.value in flaws
@@ -32,7 +33,7 @@ def of_flaws(
                     violation.problem.flaw.value != "deadlock" or violation.cause.value in (causes or _CAUSES)
                 )
             ):
-                from ..protocols.counterexample import Story
+                from ..explain.counterexample import Story
 
                 story = Story(view, violation)
                 yield Hit(

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.copy_groups import bulk_groups, wrong_waits
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -67,8 +68,8 @@ DONE:
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for slip in view.wrong_waits:
-        is_bulk = slip.copy in view.bulk_groups.copies
+    for slip in view.get(wrong_waits):
+        is_bulk = slip.copy in view.get(bulk_groups).copies
         pending, waited = ("a bulk copy", "cp.async") if is_bulk else ("a cp.async", "bulk copies")
         message = f"{pending} is pending, but this waits for {waited} only, of which there are none"
         yield Hit(slip.point, message, related=((slip.copy, "the copy"),))

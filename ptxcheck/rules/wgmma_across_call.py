@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.wgmma import Wgmma
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -85,7 +86,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point, start in view.wgmma.crossings():
+    for point, start in view.get(Wgmma).crossings():
         related = ((start, "the multiplication"),)
         yield Hit(point, "a wgmma.mma_async may still run when this boundary is crossed", related=related)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.wgmma import Wgmma
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -50,7 +51,7 @@ _GOOD = _HEAD + _END
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    if not view.wgmma.multiplications:
+    if not view.get(Wgmma).multiplications:
         return
     known = {function.name for function in view.module.functions if function.body is not None}
     for point, callee in sorted(view.cfg.calls.items()):
@@ -58,7 +59,7 @@ def check(view: KernelView) -> Iterator[Hit]:
             what = (
                 "an indirect call" if callee is None else f"the call of '{callee}', whose body is not here,"
             )
-            related = ((view.wgmma.multiplications[0], "the first multiplication"),)
+            related = ((view.get(Wgmma).multiplications[0], "the first multiplication"),)
             yield Hit(point, f"{what} makes ptxas serialise every wgmma of this function", related=related)
 
 

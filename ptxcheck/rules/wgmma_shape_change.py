@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..finding import Severity
+from ..protocols.typestate.wgmma import Wgmma
 from ..view import KernelView
 from .rule import Hit, Rule
 
@@ -70,7 +71,7 @@ _GOOD = """
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for point, before in view.wgmma.reshaped():
+    for point, before in view.get(Wgmma).reshaped():
         related = ((before, "the multiplication of another shape"),)
         yield Hit(
             point, "these accumulators come from another shape, with no wgmma.fence between", related=related

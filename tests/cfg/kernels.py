@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from ptxcheck.cfg import Cfg, Facts, analyse, build
+from ptxcheck.cfg import (
+    Cfg,
+    Facts,
+    analyse,
+    build,
+)
 from ptxcheck.ir import Instruction, Module, Register
 from ptxcheck.launch import Launch
 from ptxcheck.parser import parse_module

@@ -18,7 +18,7 @@ from ptxcheck.ir import (
     Symbol,
     Vector,
 )
-from ptxcheck.op import Op
+from ptxcheck.opcodes.op import Op
 
 WIDTHS = {"8": 8, "16": 16, "32": 32, "64": 64}
 TABLES: Mapping[str, Callable[[int, int], int]] = {

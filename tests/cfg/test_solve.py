@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from ptxcheck.cfg import Cfg, Edge, EdgeKind, backward, forward
-from ptxcheck.op import Op
+from ptxcheck.cfg import (
+    Cfg,
+    Edge,
+    EdgeKind,
+    backward,
+    forward,
+)
+from ptxcheck.opcodes.op import Op
 
 from .kernels import cfg_of, point_of
 

@@ -5,11 +5,30 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ptxcheck.cfg.arithmetic import add, mul, shift_left, shift_right, sign_extend, sub, truncate, zero_extend
+from ptxcheck.cfg.arithmetic import (
+    add,
+    mul,
+    shift_left,
+    shift_right,
+    sign_extend,
+    sub,
+    truncate,
+    zero_extend,
+)
 from ptxcheck.cfg.bits import bit_and, bit_or, bit_xor
 from ptxcheck.cfg.compare import Relation, constrain, decide
 from ptxcheck.cfg.linear import Atom, AtomKind
-from ptxcheck.cfg.values import Value, between, exactly, join, meet, of_atom, reduced, top, widen
+from ptxcheck.cfg.values import (
+    Value,
+    between,
+    exactly,
+    join,
+    meet,
+    of_atom,
+    reduced,
+    top,
+    widen,
+)
 
 WIDTH = 8
 MASK = (1 << WIDTH) - 1

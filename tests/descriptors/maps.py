@@ -7,7 +7,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ptxcheck.descriptors import Im2colMap, Im2colWideMap, Kind, TensorMap, TiledMap
+from ptxcheck.descriptors import (
+    Im2colMap,
+    Im2colWideMap,
+    Kind,
+    TensorMap,
+    TiledMap,
+)
 
 DATA = Path(__file__).parent / "data"
 Table = dict[str, npt.NDArray[np.int64]]

@@ -11,7 +11,12 @@ from ptxcheck.config import Config
 from ptxcheck.descriptors.agreement import Topic
 from ptxcheck.descriptors.contract import Contract, parameter_place
 from ptxcheck.launch import Launch
-from ptxcheck.launches import LaunchError, hint_from_table, parse_tensor_map, tensor_maps_of
+from ptxcheck.launches.hints import (
+    LaunchError,
+    hint_from_table,
+    parse_tensor_map,
+    tensor_maps_of,
+)
 from ptxcheck.parser import parse_module
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind

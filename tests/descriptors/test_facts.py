@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.descriptors import DataType, Im2colMap, TiledMap, facts
+from ptxcheck.descriptors import (
+    DataType,
+    Im2colMap,
+    TiledMap,
+    facts,
+)
 from ptxcheck.descriptors.swizzle import PATTERNS, alignment
 
 

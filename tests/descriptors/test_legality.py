@@ -18,7 +18,12 @@ from ptxcheck.descriptors import (
     is_encoded,
     violations,
 )
-from ptxcheck.descriptors.constraints import LAST_DRIVER, Evidence, applicable, load
+from ptxcheck.descriptors.constraints import (
+    LAST_DRIVER,
+    Evidence,
+    applicable,
+    load,
+)
 from ptxcheck.descriptors.expression import parse
 
 LEGAL = TiledMap(

@@ -21,7 +21,13 @@ from ptxcheck.descriptors import (
     svg,
     violations,
 )
-from ptxcheck.descriptors.spec import SpecError, platform_of, read, request_of, tensor_map_of
+from ptxcheck.descriptors.spec import (
+    SpecError,
+    platform_of,
+    read,
+    request_of,
+    tensor_map_of,
+)
 
 WORDS = "type=bf16 shape=4096,4096 box=64,128 swizzle=128B"
 TOML = 'type = "bfloat16"\nshape = [4096, 4096]\nbox = [64, 128]\nswizzle = "128B"\n'

@@ -7,7 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from ptxcheck.descriptors import Im2colMap, Platform, TensorMap, TiledMap, is_encoded
+from ptxcheck.descriptors import (
+    Im2colMap,
+    Platform,
+    TensorMap,
+    TiledMap,
+    is_encoded,
+)
 from ptxcheck.descriptors.ranges import Symbol
 from ptxcheck.descriptors.symbolic import Legality, decide
 

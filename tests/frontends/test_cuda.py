@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from ptxcheck.frontends import Input, InputKind, Loaded, NvccOptions, cuda, load
+from ptxcheck.frontends import (
+    Input,
+    InputKind,
+    Loaded,
+    NvccOptions,
+    cuda,
+    load,
+)
 from ptxcheck.frontends.compile_commands import flags_for
 from ptxcheck.frontends.text import UnreadableError
 

@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from ptxcheck.frontends import Input, InputKind, NvccOptions, load, text
+from ptxcheck.frontends import (
+    Input,
+    InputKind,
+    NvccOptions,
+    load,
+    text,
+)
 from ptxcheck.frontends.text import UnreadableError, decode
 
 

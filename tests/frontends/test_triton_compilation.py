@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ptxcheck.cache import Cache
 from ptxcheck.check import check
 from ptxcheck.frontends.triton_compilation import read_specialisation, specialisation_beside
-from ptxcheck.parameter_facts import Argument
+from ptxcheck.launches.parameter_facts import Argument
+from ptxcheck.runtime.cache import Cache
 
 
 def text(arguments: str, body: str = "", name: str = "k") -> str:

@@ -13,7 +13,12 @@ from ptxcheck.descriptors import Platform, TiledMap, violations
 from ptxcheck.hostcode.encode import Broken
 from ptxcheck.hostcode.find import encodes_in, issues_in
 from ptxcheck.hostcode.machine import Encode
-from ptxcheck.hostcode.values import Array, Integer, Value, bounds
+from ptxcheck.hostcode.values import (
+    Array,
+    Integer,
+    Value,
+    bounds,
+)
 from ptxcheck.source import Source
 
 from . import programs

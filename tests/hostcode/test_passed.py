@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ptxcheck.descriptors.tensor_map import TiledMap
-from ptxcheck.host_maps import passed_hints
 from ptxcheck.hostcode.passed import PassedMap, passed_maps
+from ptxcheck.launches.host_maps import passed_hints
 from ptxcheck.parser import parse_module
 from ptxcheck.source import Source
 

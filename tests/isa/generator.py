@@ -17,8 +17,13 @@ from hypothesis import strategies as st
 from ptxcheck.isa import forms_of, rows_by_mnemonic
 from ptxcheck.isa.count import vector_length
 from ptxcheck.isa.types import type_width
-from ptxcheck.spec import Form, OperandKind, OperandSpec, Slot
-from ptxcheck.target import Target, Version
+from ptxcheck.opcodes.spec import (
+    Form,
+    OperandKind,
+    OperandSpec,
+    Slot,
+)
+from ptxcheck.opcodes.target import Target, Version
 
 _DECLARED = (
     *(".pred", ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64"),

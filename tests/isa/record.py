@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ptxcheck.target import Target, Version
+from ptxcheck.opcodes.target import Target, Version
 
 DATA = Path(__file__).parent / "data"
 _RUN = re.compile(r"%(\w+?)(\d+)\.\.%\w+?(\d+)")

@@ -25,7 +25,7 @@ from ptxcheck.isa.table import (
     texture,
     video,
 )
-from ptxcheck.target import Target, Version
+from ptxcheck.opcodes.target import Target, Version
 
 from .generator import Statement, all_forms, statements
 

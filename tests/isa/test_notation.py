@@ -9,8 +9,8 @@ from ptxcheck.isa.count import vector_length
 from ptxcheck.isa.lookup import fill_slots
 from ptxcheck.isa.modifier import Mod
 from ptxcheck.isa.row import compile_row
-from ptxcheck.op import Op
-from ptxcheck.spec import Direction, OperandKind, Trait
+from ptxcheck.opcodes.op import Op
+from ptxcheck.opcodes.spec import Direction, OperandKind, Trait
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.ptxas_differential import judge_table
 from ptxcheck.isa.types import agrees
-from ptxcheck.target import Target, Version
+from ptxcheck.opcodes.target import Target, Version
 
 _VERSION, _TARGET = Version(9, 0), Target(100, "a")
 

@@ -12,10 +12,10 @@ import pytest
 from ptxcheck.ir import Instruction
 from ptxcheck.isa import requirement_problems
 from ptxcheck.isa.operands import operand_problems
+from ptxcheck.opcodes.target import Target, Version
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.thread.names import DeclaredNames
+from ptxcheck.protocols.typestate.names import DeclaredNames
 from ptxcheck.source import Source
-from ptxcheck.target import Target, Version
 
 from .record import DATA, FIRST_LINE, Column, load, module
 from .verdicts import problems

@@ -8,7 +8,7 @@ from ptxcheck.ir import Module
 from ptxcheck.isa import requirement_problems
 from ptxcheck.isa.operands import operand_problems
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.thread.names import DeclaredNames
+from ptxcheck.protocols.typestate.names import DeclaredNames
 from ptxcheck.source import Source
 
 _MODULE = """.version {version}

@@ -7,10 +7,20 @@ from pathlib import Path
 import pytest
 
 import ptxcheck
-from ptxcheck.lsp.diagnostics import WITHOUT_EFFECT, Diagnostics, Document, uri_of
+from ptxcheck.lsp.diagnostics import (
+    WITHOUT_EFFECT,
+    Diagnostics,
+    Document,
+    uri_of,
+)
 from ptxcheck.lsp.pages import RulePages
 from ptxcheck.lsp.text import LARGEST, Lines
-from ptxcheck.results import Problem, ProblemKind, Report, RuleInfo
+from ptxcheck.results import (
+    Problem,
+    ProblemKind,
+    Report,
+    RuleInfo,
+)
 from ptxcheck.rules import RULES, info_of
 from ptxcheck.source import Position
 

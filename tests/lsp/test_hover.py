@@ -6,12 +6,17 @@ import pytest
 
 from ptxcheck.isa import forms_of, resolve, rows_by_mnemonic
 from ptxcheck.isa.operands import is_special
-from ptxcheck.lsp.hover import hover_text, instruction_page, opcode_at, opcode_page
+from ptxcheck.lsp.hover import (
+    hover_text,
+    instruction_page,
+    opcode_at,
+    opcode_page,
+)
 from ptxcheck.lsp.meanings import instruction_meanings, modifier_meanings, register_meanings
 from ptxcheck.lsp.names import Names
+from ptxcheck.opcodes.target import Target, Version
 from ptxcheck.parser import parse_module
 from ptxcheck.source import Source
-from ptxcheck.target import Target, Version
 
 from .kernels import HEADER, NESTED, RING
 

@@ -10,7 +10,12 @@ from hashlib import sha256
 import pytest
 
 from ptxcheck.config import Config
-from ptxcheck.page import LibraryError, NoKernelError, build_page, library
+from ptxcheck.page import (
+    LibraryError,
+    NoKernelError,
+    build_page,
+    library,
+)
 from ptxcheck.page.document import as_json, document, own_script
 from ptxcheck.source import Source
 

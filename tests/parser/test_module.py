@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.ir import Directive, FileEntry, FunctionKind, Loc, Module, Section, SourceLine, Variable
+from ptxcheck.ir import (
+    Directive,
+    FileEntry,
+    FunctionKind,
+    Loc,
+    Module,
+    Section,
+    SourceLine,
+    Variable,
+)
+from ptxcheck.opcodes.target import Target, Version
 from ptxcheck.parser import parse_module, show
 from ptxcheck.source import Source
-from ptxcheck.target import Target, Version
 
 HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
 

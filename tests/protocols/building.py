@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ptxcheck.protocols.actions import (
+from ptxcheck.protocols.model.actions import (
     Action,
     Arrive,
     Barrier,
@@ -16,8 +16,8 @@ from ptxcheck.protocols.actions import (
     Strand,
     Transfer,
 )
-from ptxcheck.protocols.outcome import Flaw, Outcome
-from ptxcheck.protocols.search import examine
+from ptxcheck.protocols.model.outcome import Flaw, Outcome
+from ptxcheck.protocols.proof.search import examine
 
 BYTES = 16
 FULL = Barrier(0, 0)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from ptxcheck.commands.drawings import views_of
 from ptxcheck.config import Config
-from ptxcheck.drawings import views_of
+from ptxcheck.explain.violations import whole_kernel
 from ptxcheck.parser import parse_module
-from ptxcheck.positions import Locator
-from ptxcheck.protocols.verification import Run
+from ptxcheck.protocols.proof.evidence import Run
 from ptxcheck.source import Source
+from ptxcheck.sources.positions import Locator
 from ptxcheck.view import KernelView
 
 ROOT = Path(__file__).parent.parent.parent / "corpus/protocols"
@@ -26,7 +27,7 @@ def view_of(name: str) -> KernelView:
 
 def sample(name: str) -> Run:
     """Return the longest run of a kernel that keeps its contract."""
-    whole = view_of(name).whole_kernel
+    whole = view_of(name).get(whole_kernel)
     assert whole is not None
     assert whole.result.sample is not None, whole.result.reasons
     return whole.result.sample

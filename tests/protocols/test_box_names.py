@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ptxcheck import Config, Source, check
-from ptxcheck.launches import parse_assumption
-from ptxcheck.protocols.verification import show_equations
+from ptxcheck.launches.hints import parse_assumption
+from ptxcheck.protocols.proof.evidence import show_equations
 from ptxcheck.verdict import Property, VerdictKind
 
 from .verifying import verified

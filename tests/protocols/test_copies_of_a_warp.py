@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ptxcheck.protocols.outcome import Flaw
-from ptxcheck.protocols.verification import Verification
+from ptxcheck.protocols.model.outcome import Flaw
+from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.verdict import Property, VerdictKind
 
 from .machine.running import kernel

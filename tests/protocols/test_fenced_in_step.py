@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.protocols.actions import Access, Action, Fence, Protocol, Rendezvous, Span, Strand, Transfer
-from ptxcheck.protocols.outcome import Flaw
-from ptxcheck.protocols.simulate import simulate
+from ptxcheck.protocols.model.actions import (
+    Access,
+    Action,
+    Fence,
+    Protocol,
+    Rendezvous,
+    Span,
+    Strand,
+    Transfer,
+)
+from ptxcheck.protocols.model.outcome import Flaw
+from ptxcheck.protocols.proof.simulate import simulate
 
 HALVES = (Span(0, 1024, 64), Span(0, 1088, 64))
 BOTH = (Span(0, 1024, 128),)

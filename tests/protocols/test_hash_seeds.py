@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.protocols.symex.slice.test_loop_equivalence import KERNEL
+
 from .corpus_runs import ROOT
-from .test_same_loops import KERNEL
 
 _SEEDS = ("0", "101", "204", "233")
 """The last three once numbered the inputs of a loop so that its copies did not agree."""

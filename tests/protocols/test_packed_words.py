@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 from ptxcheck.cfg.linear import Atom
 from ptxcheck.launch import Launch
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.thread.matrix_operands import MatrixOperand, MatrixOperands
-from ptxcheck.protocols.thread.packed import Follower, Piece, Sum, Word
+from ptxcheck.protocols.typestate.matrix_operands import MatrixOperand, MatrixOperands
+from ptxcheck.protocols.typestate.packed import (
+    Follower,
+    Piece,
+    Sum,
+    Word,
+)
 from ptxcheck.source import Source
 from ptxcheck.view import KernelView
 

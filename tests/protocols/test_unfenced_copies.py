@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.protocols.outcome import Flaw
+from ptxcheck.protocols.model.outcome import Flaw
 from ptxcheck.verdict import Property, VerdictKind
 
 from .corpus_runs import ROOT

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ptxcheck.cfg import build
-from ptxcheck.launches import from_directives
+from ptxcheck.launches.hints import from_directives
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.verification import Verification
+from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.protocols.verify import verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind

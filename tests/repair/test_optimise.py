@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from ptxcheck.cli import main
 from ptxcheck.config import Config
-from ptxcheck.judge import TextJudge
+from ptxcheck.patching.judge import TextJudge
 from ptxcheck.repair.optimise import optimise
 from ptxcheck.repair.redundancy import weakenings
 from ptxcheck.repair.search import Assembler

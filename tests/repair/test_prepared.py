@@ -11,7 +11,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ptxcheck.repair.harness import Array, Case, HarnessError, LaunchPlan, MapArgument, load_harness
+from ptxcheck.repair.harness import (
+    Array,
+    Case,
+    HarnessError,
+    LaunchPlan,
+    MapArgument,
+    load_harness,
+)
 from ptxcheck.repair.prepared import prepare, worker_file
 
 _PTX = """.version 8.0

@@ -9,10 +9,15 @@ import pytest
 from ptxcheck.config import Config
 from ptxcheck.descriptors.matrix.swizzle_mode import SwizzleMode
 from ptxcheck.descriptors.matrix.tile import Tile
-from ptxcheck.judge import TextJudge
+from ptxcheck.patching.judge import TextJudge
 from ptxcheck.repair.gate import Judgement
 from ptxcheck.repair.patch import Patch
-from ptxcheck.repair.search import Assembler, Outcome, Safety, repair
+from ptxcheck.repair.search import (
+    Assembler,
+    Outcome,
+    Safety,
+    repair,
+)
 from ptxcheck.repair.strategies import propose
 from ptxcheck.repair.strategies.descriptor import canonical_strides
 from ptxcheck.repair.subject import subject_of

@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from ptxcheck.repair.sanitizer import Tool, read_log, sanitize
-from ptxcheck.repair.session import Plan, run_session, session_json, session_text
+from ptxcheck.repair.session import (
+    Plan,
+    run_session,
+    session_json,
+    session_text,
+)
 
 _RING = Path(__file__).parents[2] / "corpus" / "runnable" / "ring.toml"
 _RACES = """========= COMPUTE-SANITIZER

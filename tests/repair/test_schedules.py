@@ -10,15 +10,20 @@ import pytest
 from click.testing import CliRunner
 
 from ptxcheck.cli import main
+from ptxcheck.commands.schedules import (
+    Row,
+    Schedules,
+    schedules_table,
+    schedules_text,
+)
 from ptxcheck.config import Config
-from ptxcheck.judge import TextJudge
+from ptxcheck.patching.judge import TextJudge
 from ptxcheck.repair.outcome import Environment, Outcome, RunResult
 from ptxcheck.repair.schedules import Candidate, candidates, wait_late
 from ptxcheck.repair.search import Assembler
 from ptxcheck.repair.session import Session
 from ptxcheck.repair.timing import Comparison
 from ptxcheck.rules import RULES, select_rules
-from ptxcheck.schedule_commands import Row, Schedules, schedules_table, schedules_text
 from ptxcheck.view import KernelView
 
 _RINGS = Path(__file__).parents[2] / "corpus" / "protocols" / "ring"

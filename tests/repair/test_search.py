@@ -11,11 +11,22 @@ from click.testing import CliRunner
 
 from ptxcheck.cli import main
 from ptxcheck.config import Config
-from ptxcheck.judge import TextJudge
+from ptxcheck.patching.judge import TextJudge
 from ptxcheck.repair.assemble import assemble, find_ptxas
-from ptxcheck.repair.gate import Proof, Refusal, is_proved, proof, refusal
+from ptxcheck.repair.gate import (
+    Proof,
+    Refusal,
+    is_proved,
+    proof,
+    refusal,
+)
 from ptxcheck.repair.original import fixes_of
-from ptxcheck.repair.search import Assembler, Outcome, Safety, repair
+from ptxcheck.repair.search import (
+    Assembler,
+    Outcome,
+    Safety,
+    repair,
+)
 from ptxcheck.rules import RULES, select_rules
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind

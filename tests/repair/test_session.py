@@ -12,7 +12,12 @@ from click.testing import CliRunner
 from ptxcheck.cli import main
 from ptxcheck.repair.harness import HarnessError
 from ptxcheck.repair.outcome import Outcome
-from ptxcheck.repair.session import Plan, run_session, session_json, session_text
+from ptxcheck.repair.session import (
+    Plan,
+    run_session,
+    session_json,
+    session_text,
+)
 
 _RING = Path(__file__).parents[2] / "corpus" / "runnable" / "ring.toml"
 _WORKER = """

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from ptxcheck.config import Config
-from ptxcheck.judge import TextJudge
+from ptxcheck.patching.judge import TextJudge
 from ptxcheck.repair.patch import Patch, Writer, combined
 from ptxcheck.repair.source_edits import cuda_statement, source_changes
 from ptxcheck.view import KernelView

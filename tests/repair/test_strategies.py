@@ -5,9 +5,14 @@ from __future__ import annotations
 import pytest
 
 from ptxcheck.config import Config
-from ptxcheck.judge import TextJudge
+from ptxcheck.patching.judge import TextJudge
 from ptxcheck.repair.gate import is_proved
-from ptxcheck.repair.search import Assembler, Outcome, Safety, repair
+from ptxcheck.repair.search import (
+    Assembler,
+    Outcome,
+    Safety,
+    repair,
+)
 from ptxcheck.repair.strategies.legal_value import legal_values
 from ptxcheck.rules import RULES, select_rules
 

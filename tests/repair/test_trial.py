@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ptxcheck.config import Config
-from ptxcheck.judge import TextJudge
-from ptxcheck.protocols.outcome import Flaw
+from ptxcheck.patching.judge import TextJudge
+from ptxcheck.protocols.model.outcome import Flaw
 from ptxcheck.repair.trial import Runs, trial_of
 
 _PROTOCOLS = Path(__file__).parents[2] / "corpus" / "protocols"

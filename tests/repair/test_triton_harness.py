@@ -15,7 +15,12 @@ from click.testing import CliRunner
 
 from ptxcheck.cli import main
 from ptxcheck.descriptors import spec, violations
-from ptxcheck.repair.harness import HarnessError, LaunchPlan, MapArgument, load_harness
+from ptxcheck.repair.harness import (
+    HarnessError,
+    LaunchPlan,
+    MapArgument,
+    load_harness,
+)
 from ptxcheck.repair.session import Plan, run_session
 from ptxcheck.repair.triton_harness import ArgumentType, TensorDescriptor, TritonHarness
 

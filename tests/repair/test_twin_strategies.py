@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ptxcheck.config import Config
-from ptxcheck.judge import TextJudge
+from ptxcheck.patching.judge import TextJudge
 from ptxcheck.repair.edits import apply_edits
 from ptxcheck.repair.patch import Patch
 from ptxcheck.repair.strategies import propose

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ptxcheck.config import Config
-from ptxcheck.judge import TextJudge
-from ptxcheck.op import Op
+from ptxcheck.opcodes.op import Op
+from ptxcheck.patching.judge import TextJudge
 from ptxcheck.repair.search import Assembler, Safety, repair
 from ptxcheck.repair.trial import Runs
 from ptxcheck.repair.work import Workload, work_of

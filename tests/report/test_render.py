@@ -10,7 +10,7 @@ import pytest
 import ptxcheck
 from ptxcheck.config import Config
 from ptxcheck.finding import Confidence, Severity
-from ptxcheck.op import Op
+from ptxcheck.opcodes.op import Op
 from ptxcheck.report import Format, render
 from ptxcheck.results import Report
 from ptxcheck.rules import Hit

@@ -15,7 +15,7 @@ import pytest
 
 import ptxcheck
 from ptxcheck.finding import Severity
-from ptxcheck.op import Op
+from ptxcheck.opcodes.op import Op
 from ptxcheck.report import Format, render
 from ptxcheck.report.relative import Root, renamed
 from ptxcheck.results import Report

@@ -11,7 +11,14 @@ import ptxcheck
 from ptxcheck.config import Config
 from ptxcheck.finding import Location
 from ptxcheck.report import Format, render
-from ptxcheck.results import KernelResult, KernelVerdicts, PropertyVerdict, Remark, Report, exit_code
+from ptxcheck.results import (
+    KernelResult,
+    KernelVerdicts,
+    PropertyVerdict,
+    Remark,
+    Report,
+    exit_code,
+)
 from ptxcheck.rules.protocol_kernels import RING, changed
 from ptxcheck.source import Position, Source, Span
 from ptxcheck.verdict import Property, VerdictKind

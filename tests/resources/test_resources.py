@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ptxcheck.cli import main
-from ptxcheck.launches import launch_of
+from ptxcheck.launches.hints import launch_of
 from ptxcheck.parser import parse_module
 from ptxcheck.resources import Resources, gather
 from ptxcheck.resources.table import Balance

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptxcheck.protocols.thread.bank_conflicts import wavefronts
+from ptxcheck.protocols.typestate.bank_conflicts import wavefronts
 
 from .kernels import agrees, kernel
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from ptxcheck.descriptors.matrix import instruction
-from ptxcheck.rules.matrix_kernels import BLACKWELL_A, BLACKWELL_WORD, HOPPER_A, blackwell, hopper, packed
+from ptxcheck.rules.matrix_kernels import (
+    BLACKWELL_A,
+    BLACKWELL_WORD,
+    HOPPER_A,
+    blackwell,
+    hopper,
+    packed,
+)
 from ptxcheck.source import Source
 
 from .kernels import agrees, proved, rule

@@ -12,7 +12,12 @@ import pytest
 import ptxcheck
 from ptxcheck import rules
 from ptxcheck.config import Config
-from ptxcheck.rules import RULES, Rule, UnknownSelectorError, select_rules
+from ptxcheck.rules import (
+    RULES,
+    Rule,
+    UnknownSelectorError,
+    select_rules,
+)
 from ptxcheck.source import Source
 
 from .. import fakes

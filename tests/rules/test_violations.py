@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from ptxcheck.explain import counterexample
+from ptxcheck.explain.violations import Cause
 from ptxcheck.finding import Confidence
-from ptxcheck.protocols import counterexample
-from ptxcheck.protocols.outcome import Flaw
-from ptxcheck.protocols.whole_kernel import Cause
+from ptxcheck.protocols.model.outcome import Flaw
 from ptxcheck.rules import RULES, Rule
 from ptxcheck.rules.violations import of_flaws
 

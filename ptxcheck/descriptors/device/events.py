@@ -13,13 +13,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...ir import Address, Immediate, Instruction, Vector
+from ...ir import (
+    Address,
+    Immediate,
+    Instruction,
+    Vector,
+)
 from ...isa.modifier import Mod
-from ...op import Op
-from ...protocols.thread.async_bytes import TENSOR
-from ...protocols.thread.places import Owner
-from ...protocols.thread.shared_access import SharedAccess, thread_offsets
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
+from ...protocols.typestate.async_bytes import TENSOR
+from ...protocols.typestate.places import Owner
+from ...protocols.typestate.shared_access import SharedAccess, find_shared_accesses, thread_offsets
 from .field import INDEXED, Field, Slot
 from .place import MAP_BYTES, Key, key_of
 
@@ -144,7 +149,7 @@ def _writes(view: KernelView, keys: frozenset[Key]) -> Iterator[Event]:
     for key in sorted(shared, key=lambda each: (str(each.base), each.offset)):
         covered: set[int] = set()
         block = -1
-        for access in view.shared_accesses:
+        for access in view.get(find_shared_accesses):
             if not _may_hit(view, access, key):
                 continue
             if block_of[access.point] != block:
@@ -181,7 +186,7 @@ def _may_hit(view: KernelView, access: SharedAccess, key: Key) -> bool:
 
 def readings(view: KernelView, key: Key | None) -> Iterator[int]:
     """Yield the points of loads and bulk copies that may read a map in shared memory."""
-    for access in view.shared_accesses:
+    for access in view.get(find_shared_accesses):
         operation = view.cfg.instructions[access.point].operation
         reads = Trait.LOAD in operation.traits or (
             Trait.ASYNC in operation.traits and access.operand == "src"

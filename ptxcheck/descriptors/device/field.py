@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from ...target import Version
+from ...opcodes.target import Version
 from ..fields import DataType, Swizzle
 
 

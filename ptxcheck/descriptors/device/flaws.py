@@ -11,7 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ...ir import Operand, Register
-from ...op import Op
+from ...opcodes.op import Op
 from ..constraints import Layer, applicable
 from ..facts import element_bits
 from ..fields import Kind
@@ -21,10 +21,30 @@ from ..ranges import Symbol, truth
 from ..symbolic import Legality
 from ..tensor_map import TiledMap
 from .contents import BASE, Base, Contents
-from .events import Acquire, CopyOut, Fill, Replace, Use, Write, readings
+from .events import (
+    Acquire,
+    CopyOut,
+    Fill,
+    Replace,
+    Use,
+    Write,
+    readings,
+)
 from .field import BYTE_STRIDES_SINCE, Field, Slot
-from .made import MAX_RANK, MadeMap, NotSet, driver_numbered, platform_of
-from .order import Certainty, Gap, GapKind, escapes, gaps
+from .made import (
+    MAX_RANK,
+    MadeMap,
+    NotSet,
+    driver_numbered,
+    platform_of,
+)
+from .order import (
+    Certainty,
+    Gap,
+    GapKind,
+    escapes,
+    gaps,
+)
 from .unknown import symbol_of
 
 if TYPE_CHECKING:

@@ -15,18 +15,45 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ...cfg import Edge, States, Uniformity, forward
+from ...cfg import (
+    Edge,
+    States,
+    Uniformity,
+    forward,
+)
 from ...launch import ParameterFact
-from ...op import Op
-from ...protocols.thread.conditions import Conditions
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
+from ...protocols.typestate.conditions import Conditions
+from ...protocols.typestate.named_barrier import NamedBarriers
 from ..symbolic import Verdict
 from . import contents
 from .contents import Base, Contents, Step
-from .events import Acquire, CopyOut, Event, Fill, Release, Replace, Use, Write, find_events, find_uses
-from .follower import Follower, decides, follower_at, takes
+from .events import (
+    Acquire,
+    CopyOut,
+    Event,
+    Fill,
+    Release,
+    Replace,
+    Use,
+    Write,
+    find_events,
+    find_uses,
+)
+from .follower import (
+    Follower,
+    decides,
+    follower_at,
+    takes,
+)
 from .guarded import parameter_facts
-from .made import Made, MadeMap, made_maps, platform_of
+from .made import (
+    Made,
+    MadeMap,
+    made_maps,
+    platform_of,
+)
 from .place import Key, changing_points
 
 if TYPE_CHECKING:
@@ -229,7 +256,7 @@ class DeviceMaps:
     @cached_property
     def block_barriers(self) -> frozenset[int]:
         """Barriers that all threads of the block pass together."""
-        sites = (site for site in self.view.named_barriers.sites if site.op is not Op.BAR_ARRIVE)
+        sites = (site for site in self.view.get(NamedBarriers).sites if site.op is not Op.BAR_ARRIVE)
         threads = self.view.launch.threads
         return frozenset(
             site.point

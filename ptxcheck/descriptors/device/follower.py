@@ -11,8 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...cfg import Edge, Name, ThreadSet
-from ...ir import Guard, Negated, Operand, Pair, Register
-from ...op import Op
+from ...ir import (
+    Guard,
+    Negated,
+    Operand,
+    Pair,
+    Register,
+)
+from ...opcodes.op import Op
 
 if TYPE_CHECKING:
     from ...view import KernelView

@@ -14,7 +14,7 @@ from ...cfg.compare import constrain
 from ...cfg.values import top
 from ...ir import Guard
 from ...launch import FactOrigin, ParameterFact
-from ...protocols.thread.conditions import Comparison, Conditions
+from ...protocols.typestate.conditions import Comparison, Conditions
 
 if TYPE_CHECKING:
     from ...view import KernelView

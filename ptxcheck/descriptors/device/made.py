@@ -17,10 +17,24 @@ from ...cfg.addresses import GENERIC_END
 from ..constraints import Platform
 from ..fields import DataType
 from ..ranges import Symbol
-from ..symbolic import Clause, Legality, Verdict, decide
+from ..symbolic import (
+    Clause,
+    Legality,
+    Verdict,
+    decide,
+)
 from ..tensor_map import TiledMap
 from .contents import BASE, Base, Contents
-from .field import ELEMENT_TYPES, INDEXED, MODES, SWIZZLES, Field, Slot, required, stride_unit
+from .field import (
+    ELEMENT_TYPES,
+    INDEXED,
+    MODES,
+    SWIZZLES,
+    Field,
+    Slot,
+    required,
+    stride_unit,
+)
 from .unknown import comes_from_host, given_number, symbol_of
 
 if TYPE_CHECKING:

@@ -14,12 +14,23 @@ from typing import TYPE_CHECKING
 
 from ...ir import Instruction
 from ...isa.modifier import Mod
-from ...protocols.thread.paths import Query
-from ...spec import Trait
+from ...opcodes.spec import Trait
+from ...protocols.typestate.copy_groups import bulk_groups
+from ...protocols.typestate.paths import Paths, Query
 from .contents import NO_CHANGE, Step
-from .events import CopyOut, Fill, Use, Write
+from .events import (
+    CopyOut,
+    Fill,
+    Use,
+    Write,
+)
 from .flow import DeviceMaps
-from .follower import Follower, decides, follower_at, takes
+from .follower import (
+    Follower,
+    decides,
+    follower_at,
+    takes,
+)
 from .place import MAP_BYTES, Key
 from .separate import spacing
 
@@ -125,7 +136,7 @@ def _of_reuse(maps: DeviceMaps, use: Use, change: int) -> Iterator[Gap]:
             text = "whether the copy that reads the map has ended is decided by mbarriers, not followed here"
             yield Gap(GapKind.REUSE, change, use.point, text, by_mbarriers=True)
         return
-    groups = view.bulk_groups
+    groups = view.get(bulk_groups)
     passed = {p for p in groups.commits | groups.waits.keys() if _passes(view, user, p)}
     commits = frozenset(groups.commits & passed)
     waits = frozenset(p for p, kept in groups.waits.items() if kept == 0 and p in passed)
@@ -147,7 +158,7 @@ def _is_unawaited(view: KernelView, use: int, change: int) -> bool:
         point for point, instruction in enumerate(view.cfg.instructions) if _may_tell(instruction)
     )
     query = Query(frozenset({use}), frozenset({change}), telling)
-    return view.paths.find(query) is not None
+    return view.get(Paths.of).find(query) is not None
 
 
 def _may_tell(instruction: Instruction) -> bool:

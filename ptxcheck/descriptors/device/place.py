@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...cfg import Atom, AtomKind
 from ...ir import Address, Operand
+from ...protocols.typestate.places import Places
 
 if TYPE_CHECKING:
     from ...view import KernelView
@@ -52,7 +53,7 @@ def key_of(view: KernelView, point: int, operand: Operand | None, space: str = "
     if operand is None:
         return None
     bare = Address(operand.base, operand.offset) if isinstance(operand, Address) else operand
-    place = view.places.of(point, bare, space)
+    place = view.get(Places).of(point, bare, space)
     if place is not None:
         return None if place.at is None else Key(place.symbol, place.at, True)
     if space.startswith(".shared"):

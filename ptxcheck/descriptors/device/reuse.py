@@ -13,8 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...protocols.thread.barriers import Barriers, BarrierUse, Role
-from ...protocols.thread.places import Place
+from ...protocols.typestate.barriers import (
+    Barriers,
+    BarrierUse,
+    Role,
+    find_barriers,
+)
+from ...protocols.typestate.places import Place
 from .follower import decides, follower_at
 from .order import escapes
 
@@ -29,12 +34,12 @@ def ends_before(maps: DeviceMaps, use: int, change: int) -> bool:
     user, changer = follower_at(view, use), follower_at(view, change)
     if user is None or changer is None or user.warps != changer.warps or len(user.warps) != 1:
         return False
-    places = _completes_on(view.barriers, use)
+    places = _completes_on(view.get(find_barriers), use)
     if not places:
         return False
     for place in places:
-        over = _together(maps, view.barriers.at(place, view.barriers.having(Role.INVAL)))
-        again = _together(maps, view.barriers.at(place, view.barriers.inits))
+        over = _together(maps, view.get(find_barriers).at(place, view.get(find_barriers).having(Role.INVAL)))
+        again = _together(maps, view.get(find_barriers).at(place, view.get(find_barriers).inits))
         if escapes(view, user, use, change, [over, maps.block_barriers]):
             return False
         if _may_end(view, change, again):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...cfg import Atom, AtomKind, Linear
 from ...ir import Operand
-from ...op import Op
+from ...opcodes.op import Op
 from .place import Key
 
 if TYPE_CHECKING:

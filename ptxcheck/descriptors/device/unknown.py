@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from ...cfg import Atom, AtomKind, Value
 from ...ir import Operand, Register
-from ...op import Op
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ..ranges import Symbol
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from ...target import Target
+from ...opcodes.target import Target
 from .bit_fields import BitField, Layout
 
 _SECTION = "9.7.17.4.2"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...spec import Operation
+from ...opcodes.spec import Operation
 from . import instruction as words
 from .instruction import Kind, Shape
 from .swizzle_mode import SwizzleMode

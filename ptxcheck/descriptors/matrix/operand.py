@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ...target import Target
+from ...opcodes.target import Target
 from . import swizzle_mode
 from .bit_fields import BitField, Layout
 from .swizzle_mode import SwizzleMode

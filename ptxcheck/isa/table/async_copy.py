@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...op import Op
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ..row import Row
 
 _COPY = frozenset({Trait.ASYNC, Trait.ASYNC_PROXY_READ, Trait.ASYNC_PROXY_WRITE})

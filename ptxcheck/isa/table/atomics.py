@@ -7,8 +7,8 @@ Operands that analyses ask for: `d` the old value, `addr`, `b` and `c` of `atom`
 
 from __future__ import annotations
 
-from ...op import Op
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ..row import Row
 
 _ATOM = frozenset({Trait.ATOMIC, Trait.LOAD, Trait.STORE, Trait.VOLATILE})

@@ -5,8 +5,8 @@ What ptxas 13 accepts was tried for every pair of types; where the manual differ
 
 from __future__ import annotations
 
-from ...op import Op
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ..row import Row
 
 _PURE = frozenset({Trait.PURE})

@@ -7,8 +7,8 @@ Operands that analyses ask for: the fabric handle in one pair of brackets, `endp
 
 from __future__ import annotations
 
-from ...op import Op
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ..row import Row
 
 _ASYNC = frozenset({Trait.ASYNC})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...op import Op
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ..row import Row
 
 _PURE = frozenset({Trait.PURE})

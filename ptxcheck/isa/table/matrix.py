@@ -6,8 +6,8 @@ sparse forms; `scale_a`, `select_a`, `scale_b`, `select_b` of block scaling; `ad
 
 from __future__ import annotations
 
-from ...op import Op
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ..row import Row
 
 _WARP = frozenset({Trait.COLLECTIVE, Trait.CROSS_LANE})

@@ -8,8 +8,8 @@ multicast. A remote arrival has the sink `_` in place of `state`.
 
 from __future__ import annotations
 
-from ...op import Op
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ..row import Row
 
 _MBARRIER = frozenset({Trait.MBARRIER})

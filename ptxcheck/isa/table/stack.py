@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...op import Op
+from ...opcodes.op import Op
 from ..row import Row
 
 ROWS = (

@@ -8,8 +8,8 @@ address) and `mbar` of a cluster launch cancellation, `response` (a value) of it
 
 from __future__ import annotations
 
-from ...op import Op
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ..row import Row
 
 _BAR = frozenset({Trait.BARRIER, Trait.ALIGNED})

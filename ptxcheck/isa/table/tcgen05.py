@@ -10,8 +10,8 @@ slot `fence`.
 
 from __future__ import annotations
 
-from ...op import Op
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ..row import Row
 
 _SINCE = "8.6+sm_100a|sm_100f|sm_110a|sm_110f"

@@ -6,8 +6,8 @@ and `size` of the fused copy and fence.
 
 from __future__ import annotations
 
-from ...op import Op
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ..row import Row
 
 _TARGETS = "sm_90a|sm_100f|sm_110f|sm_120f|sm_100a|sm_110a|sm_120a"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...op import Op
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ..row import Row
 
 _LOAD = frozenset({Trait.LOAD})

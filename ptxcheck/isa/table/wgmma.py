@@ -9,8 +9,8 @@ The manual always writes `.aligned`; ptxas takes the instructions without it, to
 
 from __future__ import annotations
 
-from ...op import Op
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ..row import Row
 
 _SYNC = frozenset({Trait.WARPGROUP, Trait.COLLECTIVE, Trait.ALIGNED})

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...ir import Address, Register, Symbol
-from ...op import Op
+from ...opcodes.op import Op
 from ...parser.show import show_operand
-from ...protocols.actions import Barrier, Init, Wait
+from ...protocols.model.actions import Barrier, Init, Wait
 from ..patch import Patch, Writer, combined
-from ..sites import expected_bytes, nearest, points_of, step_at, steps_of, unread
+from ..sites import (
+    expected_bytes,
+    nearest,
+    points_of,
+    step_at,
+    steps_of,
+    unread,
+)
 from ..subject import Subject
 
 _RULES = frozenset({"MB020", "MB021", "TX001", "TX002", "TX003", "MB022", "MB024", "SM022"})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ...explain.barrier_history import Held
 from ...ir import Immediate
-from ...protocols.actions import Barrier, Init, Strand
-from ...protocols.replay import Held
+from ...protocols.model.actions import Barrier, Init, Strand
 from ..arrivals import arrivals_of_a_phase
 from ..patch import Patch, Writer, combined
 from ..subject import Subject

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...ir import Register
-from ...op import Op
-from ...spec import Trait
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ..patch import Patch, Writer, combined
 from ..sites import nearest, step_at
 from ..slices import is_branch, is_set, loop_tests

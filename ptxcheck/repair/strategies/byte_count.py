@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from ...ir import Immediate
-from ...protocols.actions import Arrive, Expect
+from ...protocols.model.actions import Arrive, Expect
 from ..arrivals import bytes_of_a_phase
 from ..patch import Patch, Writer, combined
 from ..subject import Subject

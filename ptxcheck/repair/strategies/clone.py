@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 
 from ...ir import Immediate, Instruction
-from ...op import Op
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ...parser.show import show_instruction
-from ...spec import Trait
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
 from ..sites import branches_around, sites_of, steps_of

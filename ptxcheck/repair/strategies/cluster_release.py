@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...explain.barrier_names import mbarriers_of
 from ...ir import Address, Immediate
-from ...op import Op
+from ...opcodes.op import Op
 from ...parser.show import show_operand
-from ...protocols.actions import Action, Barrier, Init
-from ...protocols.barrier_names import mbarriers_of
+from ...protocols.model.actions import Action, Barrier, Init
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
 from ..sites import guard_text, nearest, points_of

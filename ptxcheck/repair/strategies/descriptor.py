@@ -9,7 +9,8 @@ from ...descriptors.matrix.bit_fields import FieldRangeError, Layout
 from ...descriptors.matrix.swizzle_mode import SwizzleMode
 from ...descriptors.matrix.tile import CORE_BYTES, CORE_ROWS, Tile
 from ...ir import Register
-from ...protocols.thread.matrix_operands import MatrixOperand
+from ...protocols.typestate.matrix_operands import MatrixOperand
+from ...protocols.typestate.matrix_tiles import MatrixTiles
 from ..patch import Patch, Writer
 from ..subject import Subject
 
@@ -27,7 +28,7 @@ def set_descriptor_field(subject: Subject) -> Iterator[Patch]:
     rule = subject.finding.rule
     if rule not in _FIELDS | _BASES | _STRIDES | _MODES:
         return
-    for operand in subject.view.matrix_tiles.operands.all:
+    for operand in subject.view.get(MatrixTiles).operands.all:
         if operand.point != subject.point:
             continue
         for cost, (numbers, guess) in enumerate(_numbers(subject, operand, rule)):
@@ -66,7 +67,7 @@ def _numbers(subject: Subject, operand: MatrixOperand, rule: str) -> Iterator[tu
             yield {"base": start.offset >> 7 & 7}, False
         yield {"base": 0}, True
     else:
-        tile = subject.view.matrix_tiles.tile(operand)
+        tile = subject.view.get(MatrixTiles).tile(operand)
         if tile is not None and tile.is_modelled:
             yield from ((numbers, True) for numbers in canonical_strides(tile))
 
@@ -75,7 +76,7 @@ def _agrees(subject: Subject, operand: MatrixOperand, numbers: Mapping[str, int]
     """Tell whether other descriptors of the kernel have these numbers, and none has others."""
     others = [
         other
-        for other in subject.view.matrix_tiles.operands.all
+        for other in subject.view.get(MatrixTiles).operands.all
         if other.layout is operand.layout
         and other.name != operand.name
         and numbers.keys() <= other.fields.keys()

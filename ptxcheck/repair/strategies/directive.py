@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...protocols.thread.legality import newer_target_span, newer_version_needed, other_target_needed
-from ...target import Requirement, Target
+from ...opcodes.target import Requirement, Target
+from ...protocols.typestate.legality import newer_target_span, newer_version_needed, other_target_needed
 from ...view import KernelView
 from ..edits import Edit
 from ..patch import Patch, combined

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...ir import Guard, Instruction, Register
-from ...op import Op
+from ...opcodes.op import Op
 from ...parser.show import show_instruction, show_operand
 from ..edits import Edit
 from ..patch import Patch, Writer, combined

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...ir import Address, Immediate, Register, Symbol
+from ...ir import (
+    Address,
+    Immediate,
+    Register,
+    Symbol,
+)
 from ...parser.show import show_operand
-from ...protocols.actions import Barrier, Init
-from ...protocols.outcome import Flaw
+from ...protocols.model.actions import Barrier, Init
+from ...protocols.model.outcome import Flaw
 from ..arrivals import arrivals_of_a_phase
 from ..patch import Patch, Writer, combined
 from ..subject import Subject

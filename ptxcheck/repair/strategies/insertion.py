@@ -9,9 +9,9 @@ from functools import cache
 from importlib.resources import files
 
 from ...ir import Address
-from ...op import Op
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ...parser.show import show_operand
-from ...spec import Trait
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
 from ..sites import ways_out

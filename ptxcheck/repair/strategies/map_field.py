@@ -8,9 +8,9 @@ from dataclasses import replace
 from ...descriptors.device.field import BYTE_STRIDES_SINCE, ELEMENT_TYPES, Field
 from ...descriptors.fields import DataType
 from ...ir import Address, Immediate, Register
-from ...op import Op
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ...parser.show import show_operand
-from ...spec import Trait
 from ..patch import Patch, Writer, combined
 from ..sites import guard_text, points_of, unread
 from ..subject import Subject

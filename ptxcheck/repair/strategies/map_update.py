@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...op import Op
-from ...protocols.machine.polling import POLLS
+from ...opcodes.op import Op
+from ...protocols.symex.interpreter.polling import POLLS
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
 from ..sites import points_of, step_at

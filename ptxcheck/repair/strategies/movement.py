@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...protocols.machine.polling import POLLS
-from ...spec import Trait
+from ...opcodes.spec import Trait
+from ...protocols.symex.interpreter.polling import POLLS
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
-from ..sites import branches_around, is_site, nearest, sites_of, steps_of
+from ..sites import (
+    branches_around,
+    is_site,
+    nearest,
+    sites_of,
+    steps_of,
+)
 from ..subject import Subject
 
 _FURTHEST = 8

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from ...ir import Immediate
-from ...op import Op
+from ...opcodes.op import Op
 from ..patch import Patch, Writer, combined
 from ..sites import nearest, points_of, unread
 from ..subject import Subject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...ir import Immediate, Instruction
-from ...op import Op
+from ...opcodes.op import Op
 from ..patch import Patch, Writer, combined
 from ..sites import nearest
 from ..slices import feeding, has_twin

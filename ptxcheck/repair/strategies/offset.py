@@ -7,7 +7,13 @@ from dataclasses import replace
 
 from ...descriptors.matrix.swizzle_mode import SwizzleMode
 from ...descriptors.matrix.tile import CORE_ROWS
-from ...ir import Address, Immediate, Operand, Register
+from ...ir import (
+    Address,
+    Immediate,
+    Operand,
+    Register,
+)
+from ...protocols.typestate.matrix_tiles import MatrixTiles
 from ..patch import Patch, Writer, combined
 from ..slices import is_arithmetic
 from ..subject import Subject
@@ -55,13 +61,13 @@ def _above(subject: Subject, offset: int) -> list[int]:
 
 def _is_bounded(subject: Subject) -> bool:
     """Tell whether rules see that what starts behind the offset ends in its variable."""
-    tiles = [each for each in subject.view.matrix_tiles.operands.all if each.point == subject.point]
+    tiles = [each for each in subject.view.get(MatrixTiles).operands.all if each.point == subject.point]
     return all(each.start is not None and each.start.is_known for each in tiles)
 
 
 def _pattern(subject: Subject) -> int:
     """Return the bytes after which the swizzle of the tiles that the instruction reads repeats."""
-    own = (each for each in subject.view.matrix_tiles.operands.all if each.point == subject.point)
+    own = (each for each in subject.view.get(MatrixTiles).operands.all if each.point == subject.point)
     spans = [each.mode.span for each in own if each.mode is not None and each.mode is not SwizzleMode.NONE]
     return max((CORE_ROWS * span for span in spans), default=_TILE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...ir import Immediate, Register
-from ...op import Op
+from ...opcodes.op import Op
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
 from ..sites import nearest, toggled

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 
 from ...ir import Immediate, Register
-from ...op import Op
+from ...opcodes.op import Op
 from ..patch import Patch, Writer, combined
 from ..sites import nearest, points_of
 from ..subject import Subject

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...ir import Guard, Instruction, Register
-from ...op import Op
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ...parser.show import show_instruction
-from ...protocols.machine.polling import POLLS
-from ...spec import Trait
+from ...protocols.symex.interpreter.polling import POLLS
 from ..patch import Patch, Writer, combined
 from ..sites import is_site, nearest
 from ..slices import feeding

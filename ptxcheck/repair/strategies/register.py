@@ -6,8 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from ...ir import Address, Immediate, Operand, Register
-from ...op import Op
+from ...ir import (
+    Address,
+    Immediate,
+    Operand,
+    Register,
+)
+from ...opcodes.op import Op
 from ...parser.show import show_operand
 from ...view import KernelView
 from ..patch import Patch, Writer, combined

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...ir import Immediate
+from ...protocols.typestate.register_count import RegisterCount
 from ..patch import Patch, Writer, combined
 from ..subject import Subject
 
@@ -17,7 +18,7 @@ def balance_registers(subject: Subject) -> Iterator[Patch]:
     """Yield lower counts for every increase of the kernel, the highest first, and the removal of the increases."""
     if subject.finding.rule != "WG013":
         return
-    writer, pool = Writer(subject.view), subject.view.register_count
+    writer, pool = Writer(subject.view), subject.view.get(RegisterCount)
     points = [point for point in sorted(pool.counts) if pool.is_increase(point)]
     highest = max(pool.counts[point] for point in points)
     for cost, count in enumerate(range(highest - _STEP, _LEAST, -_STEP)):

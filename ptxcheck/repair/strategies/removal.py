@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...op import Op
+from ...opcodes.op import Op
 from ..patch import Patch, Writer, combined
 from ..sites import nearest, points_of
 from ..subject import Subject

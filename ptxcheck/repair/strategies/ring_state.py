@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ...cfg.loops import Loop
 from ...ir import Register
-from ...op import Op
-from ...protocols.machine.polling import POLLS
+from ...opcodes.op import Op
+from ...protocols.symex.interpreter.polling import POLLS
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
 from ..slices import feeding

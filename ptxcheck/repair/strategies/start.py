@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...cfg.uniform import Uniformity
 from ...ir import Immediate, Register
-from ...op import Op
+from ...opcodes.op import Op
 from ..patch import Patch, Writer, combined
 from ..sites import nearest
 from ..slices import feeding, is_set, loop_tests

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...ir import Register
-from ...op import Op
+from ...opcodes.op import Op
 from ...parser.show import show_operand
 from ..patch import Patch, Writer, combined
 from ..subject import Subject

@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from ...ir import Address, Immediate, Instruction, Register
-from ...op import Op
+from ...ir import (
+    Address,
+    Immediate,
+    Instruction,
+    Register,
+)
+from ...opcodes.op import Op
 from ...parser.show import show_operand
-from ...protocols.actions import Action, Arrive, AsyncArrive, Init
+from ...protocols.model.actions import (
+    Action,
+    Arrive,
+    AsyncArrive,
+    Init,
+)
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
-from ..sites import guard_text, nearest, points_of, ways_out
+from ..sites import (
+    guard_text,
+    nearest,
+    points_of,
+    ways_out,
+)
 from ..subject import Subject
 
 _LANES = (Op.TCGEN05_LD, Op.TCGEN05_ST, Op.TCGEN05_LD_RED)

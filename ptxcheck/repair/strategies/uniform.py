@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...op import Op
+from ...opcodes.op import Op
 from ...parser.show import show_instruction
 from ..edits import Edit
 from ..patch import Patch, Writer, combined

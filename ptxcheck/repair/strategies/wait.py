@@ -6,12 +6,25 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from ...ir import Address, Register, Symbol
-from ...op import Op
-from ...protocols.actions import Action, Barrier, Init, Wait
-from ...protocols.machine.layout import layout_of
-from ...protocols.machine.polling import POLLS
+from ...opcodes.op import Op
+from ...protocols.model.actions import (
+    Action,
+    Barrier,
+    Init,
+    Wait,
+)
+from ...protocols.symex.interpreter.layout import layout_of
+from ...protocols.symex.interpreter.polling import POLLS
 from ..patch import Patch, Writer, combined
-from ..sites import nearest, points_of, sites_of, steps_of, toggled, unread, ways_out
+from ..sites import (
+    nearest,
+    points_of,
+    sites_of,
+    steps_of,
+    toggled,
+    unread,
+    ways_out,
+)
 from ..slices import idle
 from ..subject import Subject
 

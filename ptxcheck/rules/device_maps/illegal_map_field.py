@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...descriptors.device.flaws import FlawKind
+from ...descriptors.device.flow import DeviceMaps
 from ...finding import Severity
 from ...view import KernelView
 from ..rule import Hit, Rule
@@ -50,7 +51,7 @@ _GOOD = changed(
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for flaw in view.device_maps.flaws:
+    for flaw in view.get(DeviceMaps).flaws:
         if flaw.kind is FlawKind.FIELD:
             yield Hit(flaw.point, flaw.text, flaw.related)
 

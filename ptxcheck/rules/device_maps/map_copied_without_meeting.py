@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...descriptors.device.flaws import FlawKind
+from ...descriptors.device.flow import DeviceMaps
 from ...finding import Severity
 from ...view import KernelView
 from ..rule import Hit, Rule
@@ -23,7 +24,7 @@ _BAD = changed(("COPY:\n    bar.warp.sync -1;", "COPY:"), (_COPY, f"{_COPY} // e
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for flaw in view.device_maps.flaws:
+    for flaw in view.get(DeviceMaps).flaws:
         if flaw.kind is FlawKind.UNMET:
             yield Hit(flaw.point, flaw.text, flaw.related)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from ...descriptors.agreement import Topic
 from ...descriptors.device.flaws import FlawKind
+from ...descriptors.device.flow import DeviceMaps
 from ...finding import Severity
 from ...view import KernelView
 from ..rule import Hit, Rule
@@ -33,9 +34,12 @@ _GOOD = KERNEL
 
 def check(view: KernelView) -> Iterator[Hit]:
     told = {
-        point for flaw in view.device_maps.flaws if flaw.kind is FlawKind.RANK for point, _ in flaw.related
+        point
+        for flaw in view.get(DeviceMaps).flaws
+        if flaw.kind is FlawKind.RANK
+        for point, _ in flaw.related
     }
-    for one in view.device_maps.contract.disagreements:
+    for one in view.get(DeviceMaps).contract.disagreements:
         if one.topic is Topic.RANK and one.point not in told:
             yield Hit(one.point, one.text)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ptxcheck.descriptors import Kind
-from ptxcheck.descriptors.device import descriptor_verdicts
+from ptxcheck.pipeline.device_map_verdicts import descriptor_verdicts
 from ptxcheck.verdict import VerdictKind
 from tests.descriptors.maps import driver_rows, sampled_rows
 

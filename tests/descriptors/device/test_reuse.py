@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ptxcheck.descriptors.device import descriptor_verdicts
+from ptxcheck.pipeline.device_map_verdicts import descriptor_verdicts
 from ptxcheck.verdict import Property, VerdictKind
 
 from .kernels import kernel, view

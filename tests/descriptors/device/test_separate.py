@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from ptxcheck.descriptors.device.flow import DeviceMaps
 from ptxcheck.descriptors.device.place import Key
 from ptxcheck.descriptors.device.separate import spacing
 
@@ -15,7 +16,7 @@ GRIDS = ((4, 1, 1), (3, 5, 2), (1, 1, 6))
 
 
 def shown(place: str) -> int | None:
-    maps = view(kernel(place=place)).device_maps
+    maps = view(kernel(place=place)).get(DeviceMaps)
     (key,) = [key for key in maps.keys if not key.is_shared]
     assert isinstance(key, Key)
     return spacing(maps.view, key)

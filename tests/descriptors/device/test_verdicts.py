@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxcheck.descriptors.device import descriptor_verdicts
+from ptxcheck.pipeline.device_map_verdicts import descriptor_verdicts
 from ptxcheck.verdict import Property, VerdictKind
 
 from .kernels import COPY, FILL, kernel, view

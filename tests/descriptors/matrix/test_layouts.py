@@ -10,7 +10,7 @@ from ptxcheck.descriptors.matrix import instruction, operand, swizzle_mode
 from ptxcheck.descriptors.matrix.bit_fields import FieldRangeError, Layout
 from ptxcheck.descriptors.matrix.instruction import Kind, Shape
 from ptxcheck.descriptors.matrix.swizzle_mode import SwizzleMode
-from ptxcheck.target import Target
+from ptxcheck.opcodes.target import Target
 
 LAYOUTS = (
     operand.WGMMA,

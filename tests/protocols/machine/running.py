@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptxcheck.cfg import build
-from ptxcheck.launches import from_directives
+from ptxcheck.launches.hints import from_directives
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.machine.deciding import Question
-from ptxcheck.protocols.machine.execute import Machine
-from ptxcheck.protocols.machine.layout import layout_of
-from ptxcheck.protocols.machine.program import Program
-from ptxcheck.protocols.machine.solver import SolverOracle
-from ptxcheck.protocols.machine.symbol import Decisions, Value
-from ptxcheck.protocols.machine.trace import Event, Shape, Trace
+from ptxcheck.protocols.proof.first.deciding import Question
+from ptxcheck.protocols.symex.interpreter.layout import layout_of
+from ptxcheck.protocols.symex.interpreter.machine import Machine
+from ptxcheck.protocols.symex.slice.sliced_program import Program
+from ptxcheck.protocols.symex.values.solver import SolverOracle
+from ptxcheck.protocols.symex.values.symbol import Decisions, Value
+from ptxcheck.protocols.symex.values.trace import Event, Shape, Trace
 from ptxcheck.source import Source
 
 HEAD = """.version 8.6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.protocols.machine.symbol import Form
+from ptxcheck.protocols.symex.values.symbol import Form
 
 from .running import run
 

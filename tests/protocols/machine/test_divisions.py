@@ -5,9 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptxcheck.protocols.machine import lanes
-from ptxcheck.protocols.machine.resolve import leaves, rebuild, with_pins
-from ptxcheck.protocols.machine.symbol import Atom, Form, Value, atom
+from ptxcheck.protocols.symex.values import lane_arithmetic as lanes
+from ptxcheck.protocols.symex.values.substitution import leaves, rebuild, with_pins
+from ptxcheck.protocols.symex.values.symbol import (
+    Atom,
+    Form,
+    Value,
+    atom,
+)
 
 from .running import run
 

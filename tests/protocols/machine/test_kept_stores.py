@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptxcheck.protocols.machine.trace import RANK_SHIFT
+from ptxcheck.protocols.symex.values.trace import RANK_SHIFT
 
 from .running import run
 

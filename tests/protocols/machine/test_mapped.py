@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ptxcheck.protocols.machine.lanes import multiply
-from ptxcheck.protocols.machine.resolve import leaves, mapped, with_pins
-from ptxcheck.protocols.machine.symbol import Form, atom
-from ptxcheck.protocols.machine.trace import RANK_SHIFT, SHARED_WINDOW
+from ptxcheck.protocols.symex.values.lane_arithmetic import multiply
+from ptxcheck.protocols.symex.values.substitution import leaves, mapped, with_pins
+from ptxcheck.protocols.symex.values.symbol import Form, atom
+from ptxcheck.protocols.symex.values.trace import RANK_SHIFT, SHARED_WINDOW
 
 STAGE = atom("param", "n", 0, 4)
 NAME = STAGE.terms[0][0]

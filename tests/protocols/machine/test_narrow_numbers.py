@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.protocols.machine.resolve import leaves, with_pins
-from ptxcheck.protocols.machine.symbol import Form, Value
+from ptxcheck.protocols.symex.values.substitution import leaves, with_pins
+from ptxcheck.protocols.symex.values.symbol import Form, Value
 
 from .running import run
 

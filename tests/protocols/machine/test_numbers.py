@@ -8,15 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptxcheck.cfg.optypes import Typing
-from ptxcheck.op import Op
-from ptxcheck.protocols.machine import lanes
-from ptxcheck.protocols.machine.compute import COMPUTE
-from ptxcheck.protocols.machine.doubt import doubt_of, empty_sizes
-from ptxcheck.protocols.machine.resolve import leaves, with_pins
-from ptxcheck.protocols.machine.solver import SolverOracle
-from ptxcheck.protocols.machine.symbol import Atom, Condition, Decisions, Form, Value, atom
-from ptxcheck.protocols.machine.whole_clusters import Ways
-from ptxcheck.protocols.machine.witness import is_realised
+from ptxcheck.opcodes.op import Op
+from ptxcheck.protocols.proof.first.whole_clusters import Ways
+from ptxcheck.protocols.proof.first.witness import is_realised
+from ptxcheck.protocols.symex.interpreter.compute import COMPUTE
+from ptxcheck.protocols.symex.values import lane_arithmetic as lanes
+from ptxcheck.protocols.symex.values.approximated_terms import doubt_of, empty_sizes
+from ptxcheck.protocols.symex.values.solver import SolverOracle
+from ptxcheck.protocols.symex.values.substitution import leaves, with_pins
+from ptxcheck.protocols.symex.values.symbol import (
+    Atom,
+    Condition,
+    Decisions,
+    Form,
+    Value,
+    atom,
+)
 
 from .running import run
 

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from ptxcheck.protocols.machine.symbol import ImpossibleError
+from ptxcheck.protocols.symex.values.symbol import ImpossibleError
 
 from .running import run
 

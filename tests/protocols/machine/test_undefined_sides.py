@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.protocols.machine.deciding import Question
-from ptxcheck.protocols.machine.doubt import zeros
-from ptxcheck.protocols.machine.symbol import Condition, Form, atom, show_atom
+from ptxcheck.protocols.proof.first.deciding import Question
+from ptxcheck.protocols.symex.values.approximated_terms import zeros
+from ptxcheck.protocols.symex.values.symbol import (
+    Condition,
+    Form,
+    atom,
+    show_atom,
+)
 
 from .running import run
 

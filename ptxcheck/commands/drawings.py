@@ -1,0 +1,95 @@
+"""What `ptxcheck show` prints: roles and barriers of kernels, or one run step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..config import Config
+from ..explain.violations import whole_kernel
+from ..ir import Module
+from ..launches.hints import launch_of
+from ..launches.launch_comments import comment_hints
+from ..report.names import short_name
+from ..report.plain import place
+from ..results import Problem, ProblemKind
+from ..source import Position
+from ..sources.positions import Library, Locator
+from ..view import KernelView
+from .dump import load_module
+
+DOT, SVG = "dot", "svg"
+
+
+def draw_file(path: str, form: str, kernel: str | None, config: Config) -> tuple[str, tuple[Problem, ...]]:
+    """Return a drawing of the kernels of one file, and what was wrong.
+
+    `form` is `dot` (a graph for Graphviz), `text` or `svg` (one run; a picture shows one kernel). `kernel`
+    chooses one, by its name or by the short form of a C++ name.
+    """
+    module, problems = load_module(path, config.nvcc)
+    if module is None:
+        return "", problems
+    locator = Locator(module, Library(config.library_prefixes))
+    views = list(views_of(module, locator, kernel, config))
+    drawn = [(view, text) for view in views if (text := _drawn(view, locator, form)) is not None]
+    if form == SVG and len(drawn) > 1:
+        names = ", ".join(view.function.name for view, _ in drawn)
+        return "", (*problems, _problem(path, f"a picture shows one kernel; choose with --kernel: {names}"))
+    if not drawn:
+        return "", (*problems, _problem(path, _why_nothing(module, views, kernel)))
+    return "\n".join(text for _, text in drawn), problems
+
+
+def views_of(module: Module, locator: Locator, kernel: str | None, config: Config) -> Iterator[KernelView]:
+    """Yield the kernels of a module, or the one of a name."""
+    hints = (*config.launch, *comment_hints(module, locator, [module.source]))
+    for function in module.entries:
+        if kernel is None or kernel in (function.name, short_name(function.name)):
+            launch, _ = launch_of(function, hints)
+            yield KernelView(module, function, launch, config.verify_seconds)
+
+
+def _why_nothing(module: Module, views: Sequence[KernelView], kernel: str | None) -> str:
+    if not views:
+        names = ", ".join(function.name for function in module.entries) or "none"
+        return f"no kernel is called {kernel}; there are: {names}" if kernel else "the file has no kernel"
+    for view in views:
+        if (whole := view.get(whole_kernel)) is not None:
+            reasons = whole.failure or "; ".join(reason.text for reason in whole.result.reasons[:2])
+            return f"no run of {view.function.name} could be followed: {reasons}"
+    return "no kernel uses barriers or asynchronous work that could be drawn"
+
+
+def _problem(path: str, message: str) -> Problem:
+    return Problem(ProblemKind.INPUT, message, Position(path, 0))
+
+
+def _drawn(view: KernelView, locator: Locator, form: str) -> str | None:
+    """Return the drawing of one kernel: of the run that goes wrong, or of the longest one."""
+    whole = view.get(whole_kernel)
+    if whole is None:
+        return None
+    wrong = whole.violations[0] if whole.violations else None
+    run = whole.result.sample if wrong is None else wrong.run
+    if run is None or whole.result.shape is None:
+        return None
+    from ..explain.barrier_names import barrier_names
+
+    names = barrier_names(view.function, view.module, run.protocol)
+    block, cluster = (
+        "×".join(map(str, dim)) for dim in (whole.result.shape.block, whole.result.shape.cluster)
+    )
+    title = f"{short_name(view.function.name)}, block {block}, cluster {cluster}, open loops repeat {run.trips} times"
+    if form == DOT:
+        from ..explain.diagram import protocol_graph
+
+        return protocol_graph(run.protocol, names, title)
+    from ..explain.timeline import timeline, timeline_svg, timeline_text
+    from ..protocols.proof.simulate import scheduled_steps
+
+    def locate(point: int) -> str:
+        return place(locator.location(view.function, point).primary)
+
+    schedule = (wrong.problem.schedule if wrong is not None else ()) or scheduled_steps(run.protocol)
+    made = timeline(run.protocol, schedule, names, locate, title)
+    return timeline_svg(made) if form == SVG else timeline_text(made)

@@ -1,0 +1,37 @@
+"""What `ptxcheck show resources` prints: the placement table of the kernels of one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..config import Config
+from ..report.names import short_name
+from ..resources import gather
+from ..resources.render import as_json, as_text
+from ..results import Problem, ProblemKind
+from ..source import Position
+from ..sources.positions import Library, Locator
+from ..view import KernelView
+from .drawings import views_of
+from .dump import load_module
+
+
+def place_file(path: str, form: str, kernel: str | None, config: Config) -> tuple[str, tuple[Problem, ...]]:
+    """Return the tables of the kernels of one file, as `text` or `json`, and what was wrong."""
+    module, problems = load_module(path, config.nvcc)
+    if module is None:
+        return "", problems
+    locator = Locator(module, Library(config.library_prefixes))
+    render = as_json if form == "json" else as_text
+    found = [
+        render(gather(view), short_name(view.function.name), _lines(locator, view))
+        for view in views_of(module, locator, kernel, config)
+    ]
+    if not found:
+        message = f"no kernel is called {kernel}" if kernel else "the file has no kernel"
+        return "", (*problems, Problem(ProblemKind.INPUT, message, Position(path, 0)))
+    return "\n".join(found), problems
+
+
+def _lines(locator: Locator, view: KernelView) -> Callable[[int], int]:
+    return lambda point: locator.location(view.function, point).ptx.line

@@ -1,0 +1,228 @@
+"""Whole-kernel verification of one view: its result, and each way in which the kernel breaks its contract, once."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+
+from ..descriptors.device.flow import DeviceMaps
+from ..ir import Immediate
+from ..launch import GivenValue
+from ..opcodes.op import Op
+from ..opcodes.spec import Trait
+from ..protocols.contract.given import AT_POINT
+from ..protocols.model.actions import Barrier, Span
+from ..protocols.model.outcome import Flaw, Problem, Step
+from ..protocols.proof.evidence import (
+    PROPERTIES,
+    Run,
+    Verification,
+    show_equations,
+)
+from ..protocols.proof.simulate import scheduled_steps
+from ..protocols.symex.values.trace import Shape
+from ..protocols.verify import verify
+from ..verdict import Reason, Verdict, VerdictKind
+from ..view import KernelView
+from .barrier_history import held_after
+from .barrier_names import barriers_of
+
+_TRAITS = frozenset({Trait.MBARRIER, Trait.ASYNC})
+_RACES = frozenset(
+    {
+        Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSING_PROXY_FENCE, Flaw.UNFENCED_COPY,
+        Flaw.FENCED_BEHIND_BARRIER,
+    }
+)  # fmt: skip
+_LIFECYCLE = frozenset({Flaw.UNINITIALISED, Flaw.DOUBLE_INIT, Flaw.UNORDERED_INIT})
+
+
+class Cause(Enum):
+    """What a deadlock is about, as far as rules tell it apart."""
+
+    ARRIVALS = "arrivals"
+    BYTES = "bytes"
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One flaw of a run. Not `certain`: it rests on something taken for granted."""
+
+    shape: Shape
+    run: Run
+    problem: Problem
+    certain: bool
+    cause: Cause = Cause.ARRIVALS
+
+    @property
+    def mechanism(self) -> str:
+        """Return what the problem is about: `mbarrier`, `memory`, or the kind of counted barrier (`bar`, `cluster`)."""
+        match self.problem.barrier:
+            case Barrier():
+                return "mbarrier"
+            case Span():
+                return "memory"
+            case (kind, *_):
+                return str(kind)
+            case _:
+                return ""
+
+
+_Flaw = tuple[Run, Problem, Cause]
+"""A problem with its run; the cause is that of a deadlock."""
+
+
+@dataclass(frozen=True)
+class WholeKernel:
+    """What verification of one kernel gave."""
+
+    result: Verification
+    failure: str = ""
+    """What went wrong in ptxcheck itself, or ""."""
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return a verdict for each property."""
+        if self.failure:
+            reason = Reason("the verifier itself failed", -1)
+            return tuple(Verdict(which, VerdictKind.UNKNOWN, (reason,)) for which in PROPERTIES)
+        return self.result.verdicts()
+
+    @property
+    def equations(self) -> tuple[str, ...]:
+        """Return what the host must make true."""
+        return tuple(show_equations(self.result))
+
+    @property
+    def out_of_time(self) -> bool:
+        """Tell whether more time might decide more."""
+        return any("time" in reason.text for reason in self.result.reasons)
+
+    @cached_property
+    def violations(self) -> tuple[Violation, ...]:
+        """Return each flaw once: lifecycles by barrier, deadlocks by kernel, races by instruction, both ends apart."""
+        shape = self.result.shape
+        if shape is None:
+            return ()
+        return tuple(
+            Violation(shape, run, problem, self.result.is_sure(run, problem), cause)
+            for run, problem, cause in _each_once(
+                each for run in self.result.failures for each in _flaws(run)
+            )
+        )
+
+    @cached_property
+    def strict(self) -> tuple[Violation, ...]:
+        """Return what the PTX ISA forbids and released libraries rely on, each once."""
+        shape = self.result.shape
+        if shape is None:
+            return ()
+        is_sure = not self.result.assumptions and not self.result.inferred
+        flaws = ((run, problem, Cause.ARRIVALS) for run in self.result.strict for problem in run.problems)
+        return tuple(
+            Violation(shape, run, problem, is_sure and problem.demonstrated)
+            for run, problem, _ in _each_once(flaws)
+        )
+
+
+def _each_once(flaws: Iterable[_Flaw]) -> Iterator[_Flaw]:
+    known: set[object] = set()
+    for each in flaws:
+        keys = _keys(each[1])
+        if known.isdisjoint(keys):
+            known.update(keys)
+            yield each
+
+
+def _keys(problem: Problem) -> list[object]:
+    """Return what two reports of one thing have in common."""
+    if problem.flaw is Flaw.DEADLOCK:
+        return [problem.flaw]
+    if problem.flaw in _LIFECYCLE:
+        return [(problem.flaw, problem.barrier), (problem.flaw, problem.point)]
+    earlier = [point for _, point in problem.related] if problem.flaw in _RACES else []
+    return [(problem.flaw, problem.point), *((problem.flaw, "after", point) for point in earlier)]
+
+
+def whole_kernel(view: KernelView) -> WholeKernel | None:
+    """Verify a kernel; None when that is turned off, or it has nothing that verification is about.
+
+    A failure of the verifier is part of the result, so that it is met once and not by every rule.
+    """
+    seconds = view.verify_seconds
+    if seconds is None or not view.function.is_entry or not concerns(view):
+        return None
+    try:
+        launch = replace(view.launch, given=(*view.launch.given, *_known_boxes(view)))
+        result = verify(view.cfg, view.function, view.module, launch, seconds=seconds)
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{frame.filename.rsplit('/ptxcheck/', 1)[-1]}:{frame.lineno}"
+        return WholeKernel(Verification(None), f"{type(error).__name__}: {error} at {place}")
+    return WholeKernel(result)
+
+
+def _known_boxes(view: KernelView) -> Iterator[GivenValue]:
+    """Yield the bytes of the boxes of tensor maps that are known, by the copies that move them."""
+    for point, size in view.get(DeviceMaps).contract.box_bytes.items():
+        yield GivenValue(f"{AT_POINT}{point}", size)
+
+
+def concerns(view: KernelView) -> bool:
+    """Tell whether a kernel has what verification is about.
+
+    That is mbarriers, the cluster barrier, barriers that not all threads take part in, and groups of asynchronous work.
+    """
+    return any(
+        not _TRAITS.isdisjoint(instruction.operation.traits)
+        or instruction.operation.op in (Op.BARRIER_CLUSTER_ARRIVE, Op.BARRIER_CLUSTER_WAIT, Op.BAR_ARRIVE)
+        or (instruction.operation.op is Op.BAR_SYNC and _is_named(instruction.operands))
+        for instruction in view.cfg.instructions
+    )
+
+
+def _is_named(operands: tuple[object, ...]) -> bool:
+    """Tell whether a barrier is another one than barrier 0 of all threads."""
+    return len(operands) > 1 or not (isinstance(operands[0], Immediate) and operands[0].value == 0)
+
+
+def _flaws(run: Run) -> Iterator[_Flaw]:
+    """Yield the flaws of a run; of several blocked strands one that lacks bytes, or that the others wait for."""
+    for problem in run.problems:
+        if problem.flaw is not Flaw.DEADLOCK:
+            yield run, problem, Cause.ARRIVALS
+    blocked = [problem for problem in run.problems if problem.flaw is Flaw.DEADLOCK]
+    if blocked:
+        causes = [_cause(run, problem) for problem in blocked]
+        root, cause = min(
+            zip(blocked, causes, strict=True),
+            key=lambda each: (each[1] is not Cause.BYTES, _helpers(run, each[0])),
+        )
+        yield run, root, cause
+
+
+def steps_of(run: Run, problem: Problem) -> tuple[Step, ...]:
+    """Return the schedule that shows a problem."""
+    return problem.schedule or scheduled_steps(run.protocol)
+
+
+def _helpers(run: Run, problem: Problem) -> int:
+    """Return how many strands would still do something for what a blocked strand waits for."""
+    done = dict.fromkeys(range(len(run.protocol.strands)), 0)
+    for step in steps_of(run, problem):
+        done[step.strand] = step.index + 1
+    return sum(
+        any(problem.barrier in barriers_of(action) for action in strand.actions[done[index] + 1 :])
+        for index, strand in enumerate(run.protocol.strands)
+        if index != problem.strand
+    )
+
+
+def _cause(run: Run, problem: Problem) -> Cause:
+    if not isinstance(problem.barrier, Barrier):
+        return Cause.ARRIVALS
+    held = held_after(run.protocol, steps_of(run, problem)).get(problem.barrier)
+    return Cause.BYTES if held is not None and held.pending <= 0 else Cause.ARRIVALS

@@ -1,0 +1,213 @@
+"""Repairs of a CUDA source: patches of its PTX as changes of the source, each compiled and judged again."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+from ..config import Config
+from ..finding import Finding
+from ..frontends import (
+    Input,
+    InputKind,
+    NvccOptions,
+    load,
+)
+from ..launches.host_maps import passed_hints
+from ..launches.launch_comments import comment_hints
+from ..parser import parse_module
+from ..repair.gate import Judgement, refusal
+from ..repair.patch import Patch
+from ..repair.search import (
+    Assembler,
+    Judges,
+    Repair,
+    Safety,
+    repair_finding,
+    weigh,
+)
+from ..repair.source_edits import SourceChange, source_changes
+from ..rules import Rule
+from ..source import Source
+from ..sources.positions import Library, Locator
+from .judge import TextJudge
+
+_CANDIDATES = 16
+"""Sources that are compiled for one patch."""
+
+
+class SourceError(ValueError):
+    """A source that cannot be compiled or checked in full: the message says why."""
+
+
+@dataclass(frozen=True)
+class SourceRepair:
+    """One repaired finding: what was done to the source, and which patch of the PTX it stands for."""
+
+    finding: Finding
+    summary: str
+    safety: Safety
+    evidence: tuple[str, ...]
+    patches: tuple[Patch, ...]
+
+
+@dataclass(frozen=True)
+class SourceOutcome:
+    """What became of the findings of a source."""
+
+    text: str
+    repairs: tuple[SourceRepair, ...]
+    left: tuple[Finding, ...]
+    only_ptx: tuple[tuple[Finding, str], ...]
+    """Findings that are left for which there is a repair of the PTX, and what it does."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A source text, its PTX, and what the checker says of that."""
+
+    text: str
+    ptx: str
+    judgement: Judgement
+
+
+@dataclass
+class SourceJudge:
+    """Compiles the text of a CUDA file as if it stood in the file's place, and judges the PTX."""
+
+    path: str
+    rules: Sequence[Rule]
+    config: Config
+    _known: dict[str, Compiled] = field(default_factory=dict)
+
+    def __call__(self, text: str) -> Compiled:
+        """Return what comes of a text. Raises SourceError."""
+        if text not in self._known:
+            self._known[text] = self._compiled(text)
+        return self._known[text]
+
+    def judge_of(self, text: str, ptx: str) -> TextJudge:
+        """Return the judge of patched forms of the PTX of a text."""
+        host = Source(self.path, text)
+        module = parse_module(Source(self.path, ptx))
+        locator = Locator(module, Library(self.config.library_prefixes), self.shown)
+        hints = (*comment_hints(module, locator, [host]), *passed_hints(module, host))
+        return TextJudge(self.path, self.rules, self.config, hints, self.shown)
+
+    def _compiled(self, text: str) -> Compiled:
+        with tempfile.TemporaryDirectory(prefix="ptxcheck-") as folder:
+            path = Path(folder) / Path(self.path).name
+            path.write_text(text, encoding="utf-8")
+            parent = str(Path(self.path).absolute().parent)
+            options: NvccOptions = replace(self.config.nvcc, includes=(*self.config.nvcc.includes, parent))
+            loaded = load(Input(str(path), InputKind.CUDA), options)
+        if loaded.source is None or loaded.problems:
+            first = loaded.problems[0]
+            detail = (first.detail or "").replace(str(path), self.path)
+            raise SourceError(f"{first.message}\n{detail}".strip())
+        judgement = self.judge_of(text, loaded.source.text)(loaded.source.text)
+        if judgement.problems:
+            raise SourceError(judgement.problems[0])
+        return Compiled(text, loaded.source.text, judgement)
+
+    def shown(self, path: str) -> str:
+        """Return the user's name of the file that was compiled elsewhere."""
+        return self.path if Path(path).name == Path(self.path).name else path
+
+
+def repair_source(
+    text: str,
+    judge: SourceJudge,
+    ptxas: str | None,
+    *,
+    unsafe: bool = True,
+    only: Callable[[Finding], bool] | None = None,
+) -> SourceOutcome:
+    """Repair what can be repaired in the source, one finding after the other. Raises SourceError.
+
+    With `only`, findings that it refuses are left as they are.
+    """
+    state = judge(text)
+    repairs: list[SourceRepair] = []
+    only_ptx: dict[tuple[str, str | None, str], tuple[Finding, str]] = {}
+    given_up: set[tuple[str, str | None, str]] = set()
+    while True:
+        wanted = (f for f in state.judgement.findings if only is None or only(f))
+        target = next((f for f in wanted if _key(f) not in given_up), None)
+        if target is None:
+            left = state.judgement.findings
+            return SourceOutcome(
+                state.text,
+                tuple(repairs),
+                left,
+                tuple(only_ptx[_key(f)] for f in left if _key(f) in only_ptx),
+            )
+        ptx_judge = judge.judge_of(state.text, state.ptx)
+        assembler = Assembler(ptxas, _target(state))
+        found = repair_finding(
+            state.ptx, state.judgement, target, Judges(ptx_judge), assembler, unsafe=unsafe
+        )
+        done = None if found is None else _translated(state, found, judge, assembler, unsafe=unsafe)
+        if done is None:
+            given_up.add(_key(target))
+            if found is not None:
+                only_ptx[_key(target)] = (target, "; ".join(patch.summary for patch in found.patches))
+            continue
+        state, repaired = done
+        repairs.append(repaired)
+
+
+def _key(finding: Finding) -> tuple[str, str | None, str]:
+    return finding.rule, finding.kernel, finding.message
+
+
+def _target(state: Compiled) -> str:
+    view = next(iter(state.judgement.views.values()), None)
+    return "" if view is None else view.module.targets[0]
+
+
+def _translated(
+    state: Compiled, found: Repair, judge: SourceJudge, assembler: Assembler, *, unsafe: bool
+) -> tuple[Compiled, SourceRepair] | None:
+    """Return the first change of the source that passes the gate as the patch did."""
+    if len(found.patches) > 1:
+        return None  # the second patch is one of a text that no source has
+    view = state.judgement.views[found.finding.kernel or ""]
+    lines_of = _lines_of(state, judge, found.finding.kernel or "")
+    for change in islice(source_changes(state.text, view, found.patches[0], lines_of), _CANDIDATES):
+        try:
+            after = judge(change.text)
+        except SourceError:
+            continue
+        if refusal(state.judgement, after.judgement, found.finding) is not None:
+            continue
+        done = _weighed(state, after, found, change, assembler)
+        if done is not None and (unsafe or done.safety is Safety.SAFE):
+            return after, done
+    return None
+
+
+def _weighed(
+    state: Compiled, after: Compiled, found: Repair, change: SourceChange, assembler: Assembler
+) -> SourceRepair | None:
+    repaired = weigh(
+        state.ptx, found.finding, found.patches, after.ptx, state.judgement, after.judgement, assembler
+    )
+    if repaired is None:
+        return None
+    evidence = ("nvcc compiles it", *repaired.evidence)
+    return SourceRepair(found.finding, change.summary, repaired.safety, evidence, found.patches)
+
+
+def _lines_of(state: Compiled, judge: SourceJudge, kernel: str) -> Callable[[int], tuple[int, ...]]:
+    view = state.judgement.views[kernel]
+    locator = Locator(view.module, Library(judge.config.library_prefixes), judge.shown)
+
+    def lines(point: int) -> tuple[int, ...]:
+        frames = locator.frames(view.function, point)
+        return tuple(dict.fromkeys(f.position.line for f in frames if f.position.file == judge.path))
+
+    return lines

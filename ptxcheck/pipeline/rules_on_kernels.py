@@ -1,0 +1,180 @@
+"""Rules on one kernel: hits become located findings; a rule that fails becomes a problem."""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..finding import (
+    Confidence,
+    Finding,
+    Location,
+    Related,
+    Severity,
+)
+from ..opcodes.op import Op
+from ..results import (
+    KernelResult,
+    KernelVerdicts,
+    Note,
+    NoteKind,
+    Problem,
+    ProblemKind,
+)
+from ..sources.fingerprint import fingerprint, normalised
+from ..sources.positions import Locator
+from ..verdict import VerdictKind
+from ..view import KernelView
+from .verdict_table import verdict_table, verifier_failure
+
+if TYPE_CHECKING:
+    from ..rules import Hit, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What checking one kernel gave."""
+
+    kernel: KernelResult
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+def evaluate(
+    view: KernelView,
+    rules: Sequence[Rule],
+    locator: Locator,
+    severities: Mapping[str, Severity],
+    *,
+    possible: bool,
+) -> Evaluation:
+    """Run rules on a kernel. A rule that raises is reported and does not stop the others."""
+    findings: list[Finding] = []
+    failures: dict[str, list[str]] = {}
+    seen: Counter[tuple[str, str]] = Counter()
+    for rule in rules:
+        try:
+            hits = sorted(rule.check(view), key=lambda hit: (hit.point, hit.message))
+        except Exception as error:
+            failures.setdefault(failure_of(error), []).append(rule.id)
+            continue
+        severity = severities.get(rule.id, rule.severity)
+        for hit in hits:
+            if possible or hit.confidence is Confidence.PROVED or rule.confidence is Confidence.POSSIBLE:
+                findings.append(_finding(view, rule, severity, hit, locator, seen))
+    notes = _opaque(view, locator)
+    problems = (*_problems(view, failures), *verifier_failure(view))
+    verdicts = verdict_table(view, locator)
+    unknown = verdicts is not None and any(v.kind is VerdictKind.UNKNOWN for v in verdicts.verdicts)
+    complete = not (notes or problems or view.body.problems or unknown)
+    return Evaluation(_result(view, complete, verdicts), tuple(_without_echoes(findings)), problems, notes)
+
+
+def _without_echoes(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Leave out what a whole run shows at an instruction where the code of one thread is already proved wrong."""
+    plain = {
+        finding.location.span
+        for finding in findings
+        if finding.counterexample is None and finding.confidence is Confidence.PROVED
+    }
+    for finding in findings:
+        if finding.counterexample is None or finding.location.span not in plain:
+            yield finding
+
+
+def _finding(
+    view: KernelView,
+    rule: Rule,
+    severity: Severity,
+    hit: Hit,
+    locator: Locator,
+    seen: Counter[tuple[str, str]],
+) -> Finding:
+    if hit.span is None:
+        location = locator.location(view.function, hit.point)
+    else:
+        location = Location(view.module.source.position(hit.span.start), hit.span)
+    start, end = location.span
+    text = normalised(view.module.source.text[start:end])
+    ordinal = seen[rule.id, text]
+    seen[rule.id, text] += 1
+    related = tuple(
+        Related(message, locator.location(view.function, point)) for point, message in hit.related
+    )
+    return Finding(
+        rule=rule.id,
+        name=rule.name,
+        severity=severity,
+        confidence=hit.confidence,
+        message=hit.message,
+        location=location,
+        kernel=view.function.name,
+        help=rule.advice,
+        related=related,
+        counterexample=None
+        if hit.counterexample is None
+        else hit.counterexample.placed(lambda point: locator.location(view.function, point)),
+        fingerprint=fingerprint(rule.id, view.function.name, text, ordinal),
+    )
+
+
+def failure_of(error: Exception) -> str:
+    """Describe an exception by its type, text and the last place of it that is in this package."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {frames[-1].filename.rsplit('/ptxcheck/', 1)[-1]}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"
+
+
+def _problems(view: KernelView, failures: Mapping[str, Sequence[str]]) -> tuple[Problem, ...]:
+    position = view.module.source.position(view.function.span.start)
+    return tuple(
+        Problem(
+            ProblemKind.TOOL,
+            f"{'rule' if len(ids) == 1 else 'rules'} {_some(ids)} failed on this kernel; "
+            "this is a bug of ptxcheck, please report it",
+            position,
+            view.function.name,
+            failure,
+        )
+        for failure, ids in failures.items()
+    )
+
+
+def _some(names: Sequence[str], limit: int = 4) -> str:
+    shown = ", ".join(names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def _opaque(view: KernelView, locator: Locator) -> tuple[Note, ...]:
+    """Return a note that counts the instructions that the table does not know."""
+    points = [
+        point
+        for point, instruction in enumerate(view.body.instructions)
+        if instruction.operation.op is Op.OPAQUE
+    ]
+    if not points:
+        return ()
+    counts = Counter(view.body.instructions[point].operation.text for point in points)
+    names = [f"{text} ×{count}" if count > 1 else text for text, count in sorted(counts.items())]
+    word = "instruction is" if len(points) == 1 else "instructions are"
+    message = (
+        f"{len(points)} {word} not known to the table ({_some(names)}): this kernel is not checked in full"
+    )
+    position = locator.location(view.function, points[0]).ptx
+    return (Note(NoteKind.OPAQUE, message, position, view.function.name),)
+
+
+def _result(view: KernelView, complete: bool, verdicts: KernelVerdicts | None) -> KernelResult:
+    return KernelResult(
+        name=view.function.name,
+        position=view.module.source.position(view.function.span.start),
+        launch=view.launch,
+        instructions=len(view.body.instructions),
+        complete=complete,
+        entry=view.function.is_entry,
+        verification=verdicts,
+    )

@@ -1,0 +1,127 @@
+"""Whole-kernel verification of one view as a table of verdicts with places, for reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..explain.violations import whole_kernel
+from ..launch import FactOrigin
+from ..launches.parameter_facts import fact_lines
+from ..results import (
+    KernelVerdicts,
+    Problem,
+    ProblemKind,
+    PropertyVerdict,
+    Remark,
+)
+from ..sources.positions import Locator
+from ..verdict import (
+    Property,
+    Reason,
+    Verdict,
+    VerdictKind,
+)
+from ..view import KernelView
+
+if TYPE_CHECKING:
+    from ..explain.violations import WholeKernel
+
+_MOST_REASONS = 5
+
+
+def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
+    """Return the verdicts on a kernel; None when it was not verified."""
+    own = (*_of_descriptors(view), *_of_accumulators(view), *_of_tensor_cores(view))
+    whole = view.get(whole_kernel)
+    if whole is None:
+        verdicts = tuple(_with_places(view, locator, own))
+        facts = fact_lines(view.launch.facts)
+        table = KernelVerdicts(
+            view.launch.block, view.launch.cluster, False, verdicts, given=_given(view), facts=facts
+        )
+        return table if own else None
+    result, shape = whole.result, whole.result.shape
+    taken = [(each.text, each.point) for each in (*result.assumptions.values(), *result.required.values())]
+    taken += [(each.text, each.point) for found in result.tolerated.values() for each in found.values()]
+    taken += [(text, -1) for text in sorted(result.provisos)]
+    return KernelVerdicts(
+        block=None if shape is None else shape.block,
+        cluster=None if shape is None else shape.cluster,
+        inferred=result.inferred,
+        verdicts=tuple(_with_places(view, locator, (*whole.verdicts, *own))),
+        trips=tuple(result.trips),
+        runs=result.runs,
+        equations=tuple(sorted(whole.equations)),
+        assumptions=tuple(_remarks(view, locator, taken)),
+        given=_given(view),
+        facts=fact_lines(view.launch.facts),
+        out_of_time=whole.out_of_time,
+    )
+
+
+def _given(view: KernelView) -> tuple[str, ...]:
+    """Return what the user gave, values and conditions."""
+    conditions = (fact.text for fact in view.launch.facts if fact.origin is FactOrigin.GIVEN)
+    return (*(f"{value.name}={value.value}" for value in view.launch.given), *conditions)
+
+
+def _of_descriptors(view: KernelView) -> tuple[Verdict, ...]:
+    """Return the verdicts on tensor maps that the kernel makes; a failure is the rules' to report."""
+    from .device_map_verdicts import PROPERTIES, descriptor_verdicts
+
+    if view.verify_seconds is None:
+        return ()
+    try:
+        return descriptor_verdicts(view)
+    except Exception:
+        reason = Reason("the analysis itself failed", -1)
+        return tuple(Verdict(which, VerdictKind.UNKNOWN, (reason,)) for which in PROPERTIES)
+
+
+def _of_accumulators(view: KernelView) -> tuple[Verdict, ...]:
+    """Return the verdict on registers of asynchronous multiplications; a failure is the rules' to report."""
+    from ..protocols.typestate.accumulators import accumulator_verdict
+
+    if view.verify_seconds is None:
+        return ()
+    try:
+        verdict = accumulator_verdict(view)
+    except Exception:
+        reason = Reason("the analysis itself failed", -1)
+        return (Verdict(Property.ACCUMULATOR_SAFETY, VerdictKind.UNKNOWN, (reason,)),)
+    return () if verdict is None else (verdict,)
+
+
+def _of_tensor_cores(view: KernelView) -> tuple[Verdict, ...]:
+    """Return the verdicts on tensor cores that need no run of the whole kernel."""
+    from ..protocols.typestate.tensor_cores import tensor_core_verdicts
+
+    return () if view.verify_seconds is None else tensor_core_verdicts(view)
+
+
+def _with_places(
+    view: KernelView, locator: Locator, verdicts: tuple[Verdict, ...]
+) -> Iterator[PropertyVerdict]:
+    for verdict in verdicts:
+        reasons = _remarks(view, locator, [(r.text, r.point) for r in verdict.reasons])
+        yield PropertyVerdict(verdict.property, verdict.kind, tuple(reasons))
+
+
+def _remarks(view: KernelView, locator: Locator, items: list[tuple[str, int]]) -> Iterator[Remark]:
+    """Yield texts with their places, each text at its first places only."""
+    shown: dict[str, int] = {}
+    for text, point in sorted(dict.fromkeys(items), key=lambda item: (item[1], item[0])):
+        shown[text] = shown.get(text, 0) + 1
+        if shown[text] <= _MOST_REASONS:
+            yield Remark(text, None if point < 0 else locator.location(view.function, point))
+
+
+def verifier_failure(view: KernelView) -> tuple[Problem, ...]:
+    """Return the problem that the verifier itself failed, if it did."""
+    whole: WholeKernel | None = view.get(whole_kernel)
+    if whole is None or not whole.failure:
+        return ()
+    message = "the verification of this kernel failed; this is a bug of ptxcheck, please report it"
+    position = view.module.source.position(view.function.span.start)
+    return (Problem(ProblemKind.TOOL, message, position, view.function.name, whole.failure),)

@@ -1,0 +1,119 @@
+"""Which runs are certainly possible, and which of their problems nothing that was taken for granted has a part in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+from ...model.outcome import Problem, Step
+from ...proof.evidence import only_accesses
+from ...proof.first.all_sizes import Path
+from ...proof.first.host_counts import is_up_to_host
+from ...proof.first.read_values import Answers, are_possible
+from ...proof.first.whole_clusters import WHOLE_CLUSTERS
+from ...proof.first.witness import is_realised
+from ...symex.interpreter.layout import Layout
+from ...symex.slice.parameter_kinds import ParameterKinds, parameter_kinds
+from ...symex.slice.sliced_program import Program
+from ...symex.values.approximated_terms import doubt_of, related_loop, within_grid
+from ...symex.values.solver import SolverOracle
+from ...symex.values.symbol import Atom, show_atom
+from ...symex.values.trace import (
+    GLOBAL_LOAD,
+    GLOBAL_SCALE,
+    SHARED_LOAD,
+    SHARED_RING,
+    SHARED_TABLE,
+    Assumption,
+)
+from .attempt import Attempt
+from .handed_numbers import is_seen
+from .handed_turns import are_turns_seen
+
+_UNDECIDED = "not certain: the solver could not tell whether the branches of the run are possible together"
+
+
+class Certainty:
+    """Tells of the runs of a kernel whether they are possible."""
+
+    def __init__(self, program: Program, layout: Layout, oracle: SolverOracle) -> None:
+        self._program = program
+        self._layout = layout
+        self._oracle = oracle
+        self._answers = Answers.of(program.cfg)
+
+    @cached_property
+    def kinds(self) -> ParameterKinds:
+        """What the kernel takes its parameters for."""
+        return parameter_kinds(self._program.cfg, self._program.facts, self._layout.starts)
+
+    def doubt(self, path: Path, problems: Sequence[Problem]) -> str:
+        """Return why there may be no run with a path, "" when there is one.
+
+        Where roles do not agree about the work, the host may know what makes them: then only one choice of numbers that
+        would show the run to be possible is searched for, and what they find by loops of their own may be one number.
+        None is without problems that it would matter for.
+        """
+        are_at_odds = not only_accesses(problems)
+        found = related_loop(path) if are_at_odds else None
+        if found is not None:
+            return _not_followed(found)
+        odd = doubt_of(path, self._answers.tests)
+        if odd is None:
+            return "" if self._oracle.is_certain((*path, *within_grid(path))) else _UNDECIDED
+        choices = None if problems and not are_at_odds else int(bool(problems))
+        if is_realised(path, self._oracle, choices):
+            return ""
+        return _not_followed(odd)
+
+    def sure(self, attempt: Attempt, taken: Iterable[Assumption]) -> tuple[Problem, ...]:
+        """Return the problems of a run that a schedule shows, and that what was taken for granted has no part in."""
+        return tuple(self._sure(attempt, taken))
+
+    def _sure(self, attempt: Attempt, taken: Iterable[Assumption]) -> Iterator[Problem]:
+        protocol, traces, outcome = attempt.protocol, attempt.traces, attempt.outcome
+        # That CTAs of a cluster agree is among the decisions of the path.
+        taken = [assumption for assumption in taken if assumption.kind != WHOLE_CLUSTERS]
+        # Scales are no numbers of rounds: that the host likes them so is all that the run needs of memory.
+        harmless = {SHARED_LOAD, GLOBAL_SCALE}
+        if only_accesses(outcome.problems) or self._is_up_to_host(attempt.path, taken):
+            harmless |= {GLOBAL_LOAD}
+        stores = self._program.table_stores | self._program.spread_stores
+        tables = {each.point for each in taken if each.kind == SHARED_TABLE}
+        rings = any(each.kind == SHARED_RING for each in taken)
+        taken = [assumption for assumption in taken if assumption.kind not in (SHARED_TABLE, SHARED_RING)]
+        if any(assumption.kind not in harmless for assumption in taken):
+            return
+        taken = [assumption for assumption in taken if assumption.kind not in (GLOBAL_LOAD, GLOBAL_SCALE)]
+
+        def is_shown(steps: Sequence[Step]) -> bool:
+            return (
+                all(is_seen(protocol, steps, load, stores) for load in tables)
+                and (not rings or are_turns_seen(protocol, steps, traces, self._program.ring_stores))
+                and (
+                    not taken
+                    or are_possible(
+                        protocol, steps, traces, attempt.path, self._answers, self._oracle.is_possible
+                    )
+                )
+            )
+
+        shown: dict[int, bool] = {}
+        """By the identity of a schedule: most problems are of the same one."""
+        for problem in outcome.problems:
+            if problem.demonstrated:
+                steps = problem.schedule or outcome.steps
+                if id(steps) not in shown:
+                    shown[id(steps)] = is_shown(steps)
+                if shown[id(steps)]:
+                    yield problem
+
+    def _is_up_to_host(self, path: Path, taken: Iterable[Assumption]) -> bool:
+        """Tell whether all that a run rests on in global memory is one count that the host chooses."""
+        if not any(assumption.kind == GLOBAL_LOAD for assumption in taken):
+            return False
+        return is_up_to_host(path, self._oracle, self._layout.starts, self.kinds.written)
+
+
+def _not_followed(odd: Atom) -> str:
+    return f"not certain: the run may be impossible, as {show_atom(odd, 2)} is not followed"

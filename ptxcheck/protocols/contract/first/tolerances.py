@@ -1,0 +1,85 @@
+"""What the runs of a kernel rest on beyond the words of PTX, because released libraries do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ....verdict import Property
+from ...model.actions import Protocol
+from ...model.mechanisms import PROPERTY_OF
+from ...model.outcome import Flaw, Problem
+from ...order.lane_order import taken_to_be_in_step
+from ...order.register_budget import changed_apart
+from ...order.same_instruction_stores import collisions, stored_together, uniform_stores
+from ...proof.evidence import Verification
+from ...symex.slice.sliced_program import Program
+from ...symex.values.trace import Assumption, Trace
+
+_TOLERATED = {
+    Flaw.EXIT_WITH_REMOTE_ACCESS: "copies and commits under way when a CTA ends find its shared memory as it was",
+    Flaw.UNORDERED_INIT: "an mbarrier that is initialised after fence.mbarrier_init is visible to others all the same",
+    Flaw.AWAITED_BY_ANOTHER_WARP: "a warp that waits for its wgmma waits for those of its whole warpgroup",
+    Flaw.STORED_BY_ANOTHER_WARP: "wgmma sees what all warps of its warpgroup stored before they came to it",
+    Flaw.FENCED_BEHIND_BARRIER: "a proxy fence behind the barrier is in time for what other warps multiply, too",
+    Flaw.UNFENCED_COPY: "what cp.async brought is visible to matrix instructions without a proxy fence",
+    Flaw.UNAWAITED_STORE: "a store to tensor memory is over when another warp loads that was told of it",
+    Flaw.LATE_BYSTANDER: "a warp that only waits, and that nobody waits for, is never two phases late",
+    Flaw.MISSED_PHASE: "lanes of a warp that come to a wait together pass it together",
+}
+_OF = {Flaw.LATE_BYSTANDER: (Property.PHASE_SAFETY, Property.DEADLOCK_FREEDOM)}
+"""The properties that have to do with something tolerated, where it is not the one of its flaw alone."""
+_SAME_VALUE = "threads that store to the same bytes by one instruction store one value"
+_REGISTERS_OF_ROLES = "warps of a warpgroup may change their registers one by one"
+_IN_STEP = "lanes of a warp run in step between their accesses of shared memory"
+
+
+class Tolerances:
+    """Notes in the result of a verification what its runs rest on so."""
+
+    def __init__(self, program: Program, result: Verification) -> None:
+        self._cfg = program.cfg
+        self._result = result
+        self._uniform = uniform_stores(program.cfg, program.uniform)
+        self._stores_seen: set[int] = set()
+        """Stores of which it was looked at whether threads store to the same bytes."""
+
+    def note_strict(self, problems: Iterable[Problem]) -> None:
+        """Note what PTX forbids of a run that counts."""
+        problems = tuple(problems)
+        for point in collisions(self._cfg, problems, self._uniform):
+            self._tolerate_values(point)
+        for problem in problems:
+            text = _TOLERATED.get(problem.flaw)
+            if text is not None:
+                taken = Assumption(problem.flaw.value, text, problem.point)
+                for which in _OF.get(problem.flaw, (PROPERTY_OF[problem.flaw],)):
+                    self._tolerate(which, taken)
+
+    def note_registers(self, protocol: Protocol) -> None:
+        """Note where warps of a warpgroup change their registers in different ways."""
+        point = changed_apart(protocol.strands)
+        if point is not None:
+            taken = Assumption("registers-of-warpgroup", _REGISTERS_OF_ROLES, point)
+            self._tolerate(Property.DEADLOCK_FREEDOM, taken)
+
+    def note_lanes(self, traces: Sequence[Trace]) -> None:
+        """Note that lanes of a warp are taken to run in step.
+
+        Every run is looked at: which bytes two lanes touch goes by the rounds of the loops before.
+        """
+        for trace in traces:
+            for store in stored_together(self._cfg, trace, self._uniform, self._stores_seen):
+                self._tolerate_values(store)
+        if _IN_STEP in self._result.tolerated.get(Property.SLOT_SAFETY, {}):
+            return
+        points = (taken_to_be_in_step(self._cfg, trace) for trace in traces)
+        point = next((each for each in points if each is not None), None)
+        if point is not None:
+            self._tolerate(Property.SLOT_SAFETY, Assumption("lanes-in-step", _IN_STEP, point))
+
+    def _tolerate_values(self, point: int) -> None:
+        self._tolerate(Property.SLOT_SAFETY, Assumption("same-value", _SAME_VALUE, point))
+
+    def _tolerate(self, which: Property, taken: Assumption) -> None:
+        """Note what a property rests on: where it is met first."""
+        self._result.tolerated.setdefault(which, {}).setdefault(taken.text, taken)

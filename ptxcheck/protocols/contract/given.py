@@ -1,0 +1,61 @@
+"""Numbers that the user gives for quantities of the contract, such as the bytes of a tensor map's box."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ...launch import GivenValue
+from ..model.actions import (
+    Action,
+    Amount,
+    Arrive,
+    Expect,
+    Protocol,
+    Transfer,
+)
+from ..symex.values.symbol import Form, plus, show_atom
+
+AT_POINT = "box_bytes@"
+"""A quantity of this name and a point: the bytes of the box that the copy at the point moves."""
+
+
+def with_given(protocol: Protocol, given: Sequence[GivenValue]) -> Protocol:
+    """Return a protocol with numbers in place of the quantities that have one."""
+    numbers = {value.name.replace(" ", ""): value.value for value in given if value.offset is None}
+    if not numbers:
+        return protocol
+    return replace(
+        protocol,
+        strands=tuple(
+            replace(strand, actions=tuple(_action(action, numbers) for action in strand.actions))
+            for strand in protocol.strands
+        ),
+    )
+
+
+def _action(action: Action, numbers: Mapping[str, int]) -> Action:
+    match action:
+        case Arrive():
+            return replace(action, expect=_amount(action.expect, numbers))
+        case Expect():
+            return replace(action, amount=_amount(action.amount, numbers))
+        case Transfer():
+            box = numbers.get(f"{AT_POINT}{action.point}")
+            completes = tuple(
+                (barrier, _amount(amount, numbers, box)) for barrier, amount in action.completes
+            )
+            return replace(action, completes=completes)
+        case _:
+            return action
+
+
+def _amount(amount: Amount, numbers: Mapping[str, int], box: int | None = None) -> Amount:
+    if isinstance(amount, int):
+        return amount
+    total: Amount = amount.constant
+    for name, factor in amount.terms:
+        text = show_atom(name).replace(" ", "")
+        number = box if box is not None and text.startswith("box_bytes(") else numbers.get(text)
+        total = plus(total, Form(((name, factor),)) if number is None else factor * number)
+    return total

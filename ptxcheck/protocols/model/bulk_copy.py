@@ -1,0 +1,160 @@
+"""What bulk and tensor copies do (PTX ISA, "Data Movement: Asynchronous copy")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...isa.modifier import Mod
+from ...opcodes.op import Op
+from ..symex.values.symbol import Form, atom, times
+from ..symex.values.trace import PARAM_WINDOW, NotFollowedError
+from .actions import (
+    Action,
+    Amount,
+    Barrier,
+    Commit,
+    Span,
+    Transfer,
+    WaitGroup,
+)
+from .async_copy import pending_groups
+from .equations import BOX
+from .lowering import Lower, Occurrence, nothing
+from .mbarrier import scaled
+
+PIPELINE = "bulk"
+LEAST_BYTES = 16
+"""Bytes that every copy moves at its start: sizes and inner extents of boxes are multiples of this."""
+_ROWS_OF_A_GATHER = 4
+
+
+def _copy(occurrence: Occurrence) -> Iterator[Action]:
+    """A bulk copy or reduction between memories."""
+    amount = occurrence.amount("size")
+    if isinstance(amount, int) and amount % LEAST_BYTES:
+        text = f"a copy of {amount} bytes, which is no multiple of {LEAST_BYTES}"
+        raise NotFollowedError(text, occurrence.point)
+    yield from _move(occurrence, amount)
+
+
+def _tensor(occurrence: Occurrence) -> Iterator[Action]:
+    """A copy or reduction of one box of a tensor map."""
+    yield from _move(occurrence, _box(occurrence))
+
+
+def _box(occurrence: Occurrence) -> Form | int:
+    """Return the symbol of the bytes of one box of the tensor map that a copy names."""
+    address = occurrence.event.operands["tensor_map"]
+    if isinstance(address, Form):
+        box = atom(BOX, str(address))
+    else:
+        place = occurrence.number("tensor_map")
+        box = atom(BOX, f"param+{place & 0xFFFF}" if place & PARAM_WINDOW else f"global+{place:#x}")
+    gathers = occurrence.operation.slots.get("mode", "") in _MANY_ROWS
+    return times(box, _ROWS_OF_A_GATHER) if gathers else box
+
+
+_MANY_ROWS = frozenset({".tile::gather4", ".tile::scatter4"})
+
+
+def _move(occurrence: Occurrence, amount: Amount) -> Iterator[Action]:
+    if not occurrence.has("mbar"):
+        yield Transfer(occurrence.point, (), PIPELINE, reads=_source(occurrence, amount))
+        return
+    if isinstance(occurrence.event.operands["dst"], Form):
+        yield from _into_unknown_place(occurrence, amount)
+        return
+    combines = occurrence.operation.op is Op.CP_REDUCE_ASYNC_BULK
+    reads = _source(occurrence, amount)
+    for (target, mbar), threads in occurrence.rows("dst", "mbar"):
+        into, barrier = _place(occurrence, target, amount), occurrence.barrier_at(mbar)
+        _check_ctas(occurrence, into, barrier)
+        for rank, signalled in _targets(occurrence, barrier):
+            cta = into.cta if rank is None else rank
+            span = Span(cta, into.start, into.size, into.exact)
+            yield Transfer(
+                occurrence.point, ((signalled, scaled(amount, threads)),), reads=reads, writes=(span,),
+                combines=combines,
+            )  # fmt: skip
+
+
+def _check_ctas(occurrence: Occurrence, into: Span, barrier: Barrier) -> None:
+    """Raise NotFollowedError where the mbarrier is not in the CTA that is written, or the sender's own is written.
+
+    With `.cta_group::2` the mbarrier may be in either CTA of the pair.
+    """
+    operation = occurrence.operation
+    together = 1 if operation.has(Mod.CTA_GROUP_2) else 0
+    if into.cta | together != barrier.cta | together:
+        text = f"a copy into CTA {into.cta} that signals an mbarrier of CTA {barrier.cta}"
+        raise NotFollowedError(text, occurrence.point)
+    is_sent = operation.slots.get("src_space", "").startswith(".shared")
+    if is_sent and into.cta == occurrence.rank:
+        raise NotFollowedError("a copy from shared memory into that of the same CTA", occurrence.point)
+
+
+def _into_unknown_place(occurrence: Occurrence, amount: Amount) -> Iterator[Action]:
+    for barrier, threads in occurrence.barriers("mbar"):
+        for rank, signalled in _targets(occurrence, barrier):
+            cta = occurrence.rank if rank is None else rank
+            span = Span(cta, -1, LEAST_BYTES, exact=False)
+            yield Transfer(
+                occurrence.point, ((signalled, scaled(amount, threads)),), reads=_source(occurrence, amount),
+                writes=(span,),
+            )  # fmt: skip
+
+
+def _source(occurrence: Occurrence, amount: Amount) -> tuple[Span, ...]:
+    """Return the bytes of shared memory that a copy reads."""
+    if not occurrence.operation.slots.get("src_space", ".shared").startswith(".shared"):
+        return ()
+    if not occurrence.has("src") or (occurrence.has("mbar") and occurrence.has("tensor_map")):
+        return ()
+    value = occurrence.event.operands["src"]
+    if isinstance(value, Form):
+        return (Span(occurrence.rank, -1, LEAST_BYTES, exact=False),)
+    return tuple(_place(occurrence, address, amount) for (address,), _ in occurrence.rows("src"))
+
+
+def _place(occurrence: Occurrence, address: int, amount: Amount) -> Span:
+    if address % LEAST_BYTES:
+        text = f"a copy at an address that is no multiple of {LEAST_BYTES}"
+        raise NotFollowedError(text, occurrence.point)
+    if isinstance(amount, Form):
+        return occurrence.span_at(address, LEAST_BYTES, exact=False)
+    return occurrence.span_at(address, amount)
+
+
+def _targets(occurrence: Occurrence, barrier: Barrier) -> Iterator[tuple[int | None, Barrier]]:
+    """Yield each CTA that a multicast writes and the mbarrier it signals there; no CTA when it is no multicast."""
+    if not occurrence.has("mask"):
+        yield None, barrier
+        return
+    pair = occurrence.operation.has(Mod.CTA_GROUP_2)
+    for rank in occurrence.ranks(occurrence.number("mask")):
+        yield rank, Barrier(rank & ~1 | barrier.cta & 1 if pair else rank, barrier.offset)
+
+
+def _commit(occurrence: Occurrence) -> Iterator[Action]:
+    yield Commit(occurrence.point, PIPELINE)
+
+
+def _wait(occurrence: Occurrence) -> Iterator[Action]:
+    """A wait that orders the async proxy alone counts as one for source reads."""
+    read = occurrence.operation.has(Mod.READ) or "restrict" in occurrence.operation.slots
+    yield WaitGroup(occurrence.point, PIPELINE, pending_groups(occurrence), read)
+
+
+MEANINGS: Mapping[Op, Lower] = {
+    Op.CP_ASYNC_BULK: _copy,
+    Op.CP_REDUCE_ASYNC_BULK: _copy,
+    Op.MULTIMEM_CP_ASYNC_BULK: _copy,
+    Op.MULTIMEM_CP_REDUCE_ASYNC_BULK: _copy,
+    Op.CP_ASYNC_BULK_TENSOR: _tensor,
+    Op.CP_REDUCE_ASYNC_BULK_TENSOR: _tensor,
+    Op.CP_ASYNC_BULK_PREFETCH: nothing,
+    Op.CP_ASYNC_BULK_PREFETCH_TENSOR: nothing,
+    Op.APPLYPRIORITY_ASYNC_BULK: nothing,
+    Op.CP_ASYNC_BULK_COMMIT_GROUP: _commit,
+    Op.CP_ASYNC_BULK_WAIT_GROUP: _wait,
+}

@@ -1,0 +1,171 @@
+"""Clocks: what a strand knows to have happened, in six senses at once.
+
+A clock is a matrix. Its columns are *components*: one for each strand, which counts its actions, and one for each
+source of asynchronous work, which counts completed phases of an mbarrier or completed operations of a pipeline of a
+strand. Its rows are senses of "known", each weaker than the first:
+
+- `EXECUTED`: it happened earlier, in every schedule.
+- `VISIBLE`: its accesses of memory are visible (release, acquire and completion, as the PTX memory model has it).
+- `FENCED`: its generic writes are visible to the async proxy, by a proxy fence of the strand that wrote.
+- `CROSSED`: the same, by a proxy fence of any strand on the way.
+- `INITIALISED`: its mbarrier initialisations are visible;
+- `WIDE`: its accesses of memory are visible to other CTAs (scope `.cluster` or wider).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.actions import (
+    TEAM_PIPELINES,
+    Arrive,
+    AsyncArrive,
+    Barrier,
+    Protocol,
+    TensorAccess,
+    Transfer,
+)
+
+Clock: TypeAlias = npt.NDArray[np.int32]
+Component: TypeAlias = int
+
+
+class Row(IntEnum):
+    """Senses of "known"."""
+
+    EXECUTED = 0
+    VISIBLE = 1
+    FENCED = 2
+    CROSSED = 3
+    INITIALISED = 4
+    WIDE = 5
+
+
+OWN_ROWS = (Row.EXECUTED, Row.VISIBLE, Row.INITIALISED)
+"""Rows in which a strand knows its own actions at once."""
+_EXECUTED, _OWN = int(Row.EXECUTED), tuple(map(int, OWN_ROWS))
+"""The same as numbers, which arrays are read with faster."""
+MEMORY_ROWS = slice(Row.VISIBLE, None)
+NARROW_ROWS = slice(Row.VISIBLE, Row.WIDE)
+"""The same, but for what is visible to other CTAs."""
+READS = ".read"
+"""Suffix of the component that counts operations whose source has been read."""
+
+
+class Components:
+    """Numbers of the components of a protocol."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        self._protocol = protocol
+        self._strands = len(protocol.strands)
+        names: set[tuple[object, ...]] = set()
+        for index, strand in enumerate(protocol.strands):
+            for action in strand.actions:
+                if isinstance(action, Transfer):
+                    names.update(("bytes", barrier.cta, barrier.offset) for barrier, _ in action.completes)
+                    if action.pipeline:
+                        names.add(("work", action.pipeline, index))
+                        names.add(("work", action.pipeline + READS, index))
+                elif isinstance(action, TensorAccess):
+                    if action.pipeline:
+                        names.add(("work", action.pipeline, index))
+                elif isinstance(action, AsyncArrive):
+                    names.add(("work", action.pipeline, index))
+                    names.add(("bytes", action.barrier.cta, action.barrier.offset))
+        ordered = sorted(names, key=repr)
+        self.names = tuple(ordered)
+        """Sources of asynchronous work, in the order of their components, which follow those of the strands."""
+        own = np.array([strand.cta for strand in protocol.strands], dtype=np.int64)
+        ctas = np.concatenate([own, np.full(len(ordered), -1, dtype=np.int64)])
+        self._ctas = [strand.cta for strand in protocol.strands]
+        parts = {cta: _part(ctas == cta) for cta in set(self._ctas)} if len(set(self._ctas)) > 1 else {}
+        self._same_cta = [parts.get(cta) for cta in self._ctas]
+        """For each strand, the components of the strands of its CTA; None when there is but one CTA."""
+        self._place = {name: self._strands + position for position, name in enumerate(ordered)}
+
+    @cached_property
+    def states(self) -> frozenset[tuple[Barrier, int]]:
+        """States that arrivals return, with their mbarriers."""
+        actions = (action for strand in self._protocol.strands for action in strand.actions)
+        return frozenset((a.barrier, a.token) for a in actions if isinstance(a, Arrive) and a.token >= 0)
+
+    @property
+    def size(self) -> int:
+        return self._strands + len(self._place)
+
+    def zero(self) -> Clock:
+        return np.zeros((len(Row), self.size), dtype=np.int32)
+
+    def of_asynchronous_work(self, clock: Clock) -> Clock:
+        """Return what the completion of asynchronous work publishes of what its issuer knew.
+
+        It publishes no ordinary access of its issuer (PTX ISA, "Asynchronous operations"); but bytes of earlier
+        asynchronous work that the issuer saw complete are in memory.
+        """
+        result = clock.copy()
+        result[MEMORY_ROWS, : self._strands] = 0
+        return result
+
+    def is_in(self, strand: int, cta: int) -> bool:
+        """Tell whether a strand belongs to a CTA."""
+        return self._ctas[strand] == cta
+
+    def publish(self, clock: Clock, strand: int) -> None:
+        """Let a strand hand on to other CTAs what its own CTA has shown it."""
+        same = self._same_cta[strand]
+        if isinstance(same, slice):
+            wide = clock[Row.WIDE, same]
+            np.maximum(wide, clock[Row.VISIBLE, same], out=wide)
+        elif same is not None:
+            clock[Row.WIDE, same] = np.maximum(clock[Row.WIDE, same], clock[Row.VISIBLE, same])
+
+    def bytes_of(self, barrier: Barrier) -> Component | None:
+        """Return the component that counts the phases of a barrier that asynchronous work takes part in."""
+        return self._place.get(("bytes", barrier.cta, barrier.offset))
+
+    @cached_property
+    def shared_work(self) -> Mapping[Component, Component]:
+        """For work that a warpgroup does together: from what waits of its own warp show to what any wait does."""
+        return {
+            self._place["work", f"{pipeline}{READS}", strand]: self._place["work", pipeline, strand]
+            for kind, pipeline, strand in self.names
+            if kind == "work" and pipeline in TEAM_PIPELINES
+        }
+
+    def work_of(self, pipeline: str, strand: int) -> Component | None:
+        """Return the component that counts the completed operations of a strand in a pipeline."""
+        return self._place.get(("work", pipeline, strand))
+
+
+def stamped(clock: Clock, strand: int, count: int) -> Clock:
+    """Return a clock in which a strand has done so many actions."""
+    stamp = clock.copy()
+    for row in _OWN:
+        stamp[row, strand] = count
+    return stamp
+
+
+def _part(chosen: npt.NDArray[np.bool_]) -> slice | npt.NDArray[np.bool_]:
+    """Return which components are chosen: as a slice if they are next to each other."""
+    places = np.flatnonzero(chosen)
+    if len(places) and places[-1] - places[0] + 1 == len(places):
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return chosen
+
+
+def executed_before(earlier: Clock, later: Clock) -> bool:
+    """Tell whether everything that one clock knows to have happened is known to another."""
+    return not np.count_nonzero(earlier[_EXECUTED] > later[_EXECUTED])
+
+
+def execution_only(clock: Clock, published: Clock) -> Clock:
+    """Return a clock that orders what happened as `clock`, and memory only as `published`."""
+    result = published.copy()
+    result[Row.EXECUTED] = clock[Row.EXECUTED]
+    return result

@@ -1,0 +1,136 @@
+"""Exit of a CTA: nothing may reach into its shared memory when its last thread has ended.
+
+That holds for accesses of other CTAs, and for copies of its own. That these are over is strict: released kernels load
+ahead what a short loop does not use, and end with stores that only their commit follows. Strict too are arrivals of
+`tcgen05.commit` at another CTA which knows that a later commit of the same thread is over: PTX orders no two commits,
+and released kernels take them to arrive in turn. An access is safe when some thread of the CTA knows, before that
+thread ends, that it is over: the CTA lives at least as long as that thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ...ir import Instruction
+from ...isa.modifier import Mod
+from ...opcodes.op import Op
+from ..model.actions import (
+    TENSOR_CORE,
+    Action,
+    AsyncArrive,
+    Protocol,
+)
+from ..model.outcome import Flaw, Outcome, Problem
+from ..model.record import Record
+from ..symex.interpreter.polling import POLLS
+from .clock import Clock, Component, Row
+from .memory import Touch
+from .phases import Actor
+
+
+@dataclass(frozen=True, slots=True)
+class _Remote:
+    strand: int
+    point: int
+    target: int
+    component: Component
+    over: int
+    is_own: bool = False
+    """A copy of the CTA itself: that it is over is strict."""
+    commit: int = -1
+    """Number of the commit that it is an arrival of, in its strand; -1 for none."""
+
+
+class Exits:
+    """Remote accesses of a schedule."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        self._strands = protocol.strands
+        self._targets = frozenset(strand.cta for strand in protocol.strands)
+        self._remote: dict[tuple[int, Component, bool, int], _Remote] = {}
+        self._commits: dict[int, list[tuple[int, Component, int]]] = {}
+        """Arrivals of commits of each strand: number of the commit, and what knows them to be over."""
+
+    def note(self, actor: Actor, action: Action, target: int) -> None:
+        """Note an operation on an mbarrier of another CTA."""
+        if target == self._strands[actor.strand].cta:
+            return
+        over = actor.number
+        self._add(_Remote(actor.strand, action.point, target, actor.strand, over))
+
+    def note_later(self, actor: Actor, action: AsyncArrive, component: Component | None, over: int) -> None:
+        """Note an asynchronous arrival: it is over with its phase."""
+        if component is None:
+            return
+        commit = actor.number if action.pipeline == TENSOR_CORE else -1
+        if commit >= 0:
+            self._commits.setdefault(actor.strand, []).append((commit, component, over))
+        if action.barrier.cta != self._strands[actor.strand].cta:
+            self._add(_Remote(actor.strand, action.point, action.barrier.cta, component, over, commit=commit))
+
+    def touch(self, touch: Touch, targets: Iterable[int], *, is_copy: bool) -> None:
+        """Note an access of shared memory of some CTAs: of another, or by a copy that nobody may have waited for."""
+        own = self._strands[touch.strand].cta
+        for target in targets:
+            if target != own or is_copy:
+                is_own = target == own
+                self._add(_Remote(touch.strand, touch.point, target, touch.component, touch.over, is_own))
+
+    def _add(self, remote: _Remote) -> None:
+        if remote.target in self._targets:
+            strand = remote.strand if remote.commit >= 0 else -1  # whether it is in turn its own strand tells
+            key = (remote.target, remote.component, remote.is_own, strand)
+            if key not in self._remote or self._remote[key].over < remote.over:
+                self._remote[key] = remote
+
+    def check(self, ends: Sequence[Clock], record: Record) -> None:
+        """Check all remote accesses against what each strand knows at its end."""
+        for remote in self._remote.values():
+            inside = [
+                clock
+                for clock, strand in zip(ends, self._strands, strict=True)
+                if strand.cta == remote.target
+            ]
+            if not _is_known(inside, remote.component, remote.over):
+                later = (
+                    (component, over)
+                    for number, component, over in self._commits.get(remote.strand, ())
+                    if number > remote.commit >= 0
+                )
+                is_in_turn = any(_is_known(inside, *each) for each in later)
+                record.add(
+                    Flaw.EXIT_WITH_REMOTE_ACCESS, remote.strand, remote.point, ("cta", remote.target), -1,
+                    self._text(remote),
+                    happened=True, strict=remote.is_own or is_in_turn,
+                )  # fmt: skip
+
+    def _text(self, remote: _Remote) -> str:
+        if remote.is_own:
+            return "the CTA may have ended when this copy still moves bytes of its shared memory"
+        return f"CTA {remote.target} may have ended when this reaches into its shared memory"
+
+
+def _is_known(clocks: Iterable[Clock], component: Component, over: int) -> bool:
+    """Tell whether one of some threads knows at its end that a thing is over."""
+    return any(int(clock[Row.EXECUTED, component]) >= over for clock in clocks)
+
+
+def with_copies_left_alone(outcome: Outcome, instructions: Sequence[Instruction]) -> Outcome:
+    """Return the outcome in which copies of a kernel that waits for none of their kind may not outlive their CTA.
+
+    Such copies are no loads ahead, and nothing tells that their stores are the last ones of many.
+    """
+    if all(problem.flaw is not Flaw.EXIT_WITH_REMOTE_ACCESS for problem in outcome.strict):
+        return outcome
+    waits = {instruction.operation.op for instruction in instructions}
+    loads_awaited, stores_awaited = not POLLS.isdisjoint(waits), Op.CP_ASYNC_BULK_WAIT_GROUP in waits
+
+    def is_left(problem: Problem) -> bool:
+        is_store = instructions[problem.point].operation.has(Mod.BULK_GROUP)
+        is_awaited = stores_awaited if is_store else loads_awaited
+        return problem.flaw is Flaw.EXIT_WITH_REMOTE_ACCESS and not is_awaited
+
+    left = tuple(problem for problem in outcome.strict if is_left(problem))
+    strict = tuple(problem for problem in outcome.strict if problem not in left)
+    return replace(outcome, problems=(*outcome.problems, *left), strict=strict) if left else outcome

@@ -1,0 +1,23 @@
+"""When a schedule touches shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..model.actions import (
+    Access,
+    Action,
+    Protocol,
+    Transfer,
+)
+from ..model.outcome import Step
+
+
+def memory_steps(protocol: Protocol, steps: Sequence[Step]) -> Iterator[tuple[Step, Access | Transfer]]:
+    """Yield what touches memory when it does: asynchronous work when it completes, or at its issue if it never does."""
+    later = {(step.strand, step.index) for step in steps if step.completes}
+    for step in steps:
+        action: Action = protocol.strands[step.strand].actions[step.index]
+        is_over = step.completes or (step.strand, step.index) not in later
+        if is_over and isinstance(action, Access | Transfer):
+            yield step, action

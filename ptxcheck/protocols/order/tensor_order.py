@@ -1,0 +1,186 @@
+"""Order of accesses of tensor memory: conflicting ones of the same columns and lanes are ordered (PTX ISA 9.7.17.6).
+
+Multiplications, copies and shifts are over when a commit behind them has arrived and was waited for; loads and stores
+when their warp has waited for them; deallocation at once. The later of two accesses must come after the earlier one is
+over. An order that mbarriers and barriers give is enough: the fences that the ISA asks for around them are left out in
+released kernels. So are waits between what one thread issues: the matrix unit does multiplications, copies and shifts
+of a thread in order, and a warp's store comes behind its loads. A wait for a store before the arrival behind which
+another warp loads is left out in some (the row maxima of attention in CUTLASS 77), and strict.
+
+Only columns that are certainly touched are compared, and each conflict is a race in the schedule at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..model.actions import (
+    TENSOR_CORE,
+    TENSOR_LOADS,
+    TENSOR_STORES,
+    Columns,
+    Protocol,
+    Proxy,
+    Span,
+    TensorAccess,
+)
+from ..model.outcome import Flaw
+from ..model.record import Record
+from ..model.tensor_address import ABSOLUTE
+from .clock import Clock, Component, Row
+from .conflicts import Told, is_executed_before
+from .memory import (
+    Place,
+    Spans,
+    Touch,
+    compare,
+)
+
+_GROUPS = 8
+_WORK = {
+    TENSOR_CORE: "multiplication or copy",
+    TENSOR_LOADS: "load",
+    TENSOR_STORES: "store",
+    "": "deallocation",
+}
+_END = {
+    TENSOR_CORE: "a commit behind it, and a wait for that",
+    TENSOR_LOADS: "tcgen05.wait::ld",
+    TENSOR_STORES: "tcgen05.wait::st",
+    "": "a barrier behind it",
+}
+_BUDGET = 300_000
+
+
+class TensorOrder:
+    """Accesses of all tensor memory in one schedule, in its order."""
+
+    def __init__(self, protocol: Protocol, record: Record) -> None:
+        self._protocol = protocol
+        self._record = record
+        self._touches: list[Touch] = []
+        self._banks: dict[tuple[int, int, int], int] = {}
+        self._spans: dict[tuple[Columns, ...], Spans] = {}
+        self._provisos: dict[str, None] = {}
+        self._freed: set[tuple[int, int]] = set()
+        self._held: dict[int, list[tuple[int, int]]] = {}
+        """For each CTA, strand and point of the allocations that as many deallocations have not followed."""
+
+    def add(
+        self, strand: int, index: int, action: TensorAccess, clock: Clock, component: Component, over: int
+    ) -> None:
+        """Note an access; it is over when `component` reaches `over`."""
+        if action.allocates or not action.pipeline:
+            self._count(strand, action)
+        self._check_alone(strand, action)
+        for columns, writes in ((action.reads, False), (action.writes, True)):
+            spans = self._spans.get(columns)
+            if spans is None:
+                spans = self._spans[columns] = self._placed(columns)
+            if spans:
+                self._touches.append(
+                    Touch(
+                        strand, index, action.point, spans, writes, Proxy.GENERIC, False, component, over, clock
+                    )
+                )  # fmt: skip
+
+    def _count(self, strand: int, action: TensorAccess) -> None:
+        held = self._held.setdefault(self._protocol.strands[strand].cta, [])
+        if action.allocates:
+            held.append((strand, action.point))
+        elif held:
+            held.pop()
+
+    def check_end(self) -> None:
+        """Report what is still allocated when all threads have ended. Call it for a schedule that ends."""
+        for cta, held in self._held.items():
+            for strand, point in held:
+                text = "the kernel ends and has not freed what it allocates here"
+                place = ("tmem", cta, ABSOLUTE, 0)
+                self._record.add(Flaw.FREED_AMISS, strand, point, place, -1, text, happened=True)
+
+    def _check_alone(self, strand: int, action: TensorAccess) -> None:
+        """Report what is wrong with an access by itself, and a second deallocation.
+
+        Fixed addresses may be those of one allocation after the other.
+        """
+        touched = next(iter((*action.writes, *action.reads)), None)
+        if touched is None or touched.start < 0:
+            return
+        fault, flaw = action.fault, Flaw.OUTSIDE_ALLOCATION if action.pipeline else Flaw.FREED_AMISS
+        if not action.pipeline and not fault and touched.origin != ABSOLUTE:
+            freed = touched.cta, touched.origin
+            fault = "the allocation is freed a second time" if freed in self._freed else ""
+            self._freed.add(freed)
+        if fault:
+            place = ("tmem", touched.cta, touched.origin, touched.start)
+            self._record.add(flaw, strand, action.point, place, -1, fault, happened=True)
+
+    def _placed(self, columns: Iterable[Columns]) -> Spans:
+        """Return columns as spans of banks: a bank is a group of lanes of an allocation of a CTA."""
+        found: list[Span] = []
+        for each in columns:
+            if each.start < 0:
+                self._provisos.setdefault(
+                    "accesses of tensor memory are in order where their address is not known"
+                )
+                continue
+            if not each.exact:
+                self._provisos.setdefault(
+                    "operands in tensor memory whose columns are not all known do not reach into others"
+                )
+            for group in range(_GROUPS):
+                if each.size and each.groups >> group & 1:
+                    bank = self._banks.setdefault((each.cta, each.origin, group), len(self._banks))
+                    found.append(Span(bank, each.start, each.size))
+        return tuple(found)
+
+    def check(self) -> tuple[str, ...]:
+        """Check all accesses; return what the rest of the argument takes for granted."""
+        _, left = compare(self._touches, self._report, _BUDGET)
+        if left is not None:
+            self._provisos.setdefault("accesses of tensor memory beyond the budget are in order")
+        origins: dict[int, set[bool]] = {}
+        for cta, origin, _ in self._banks:
+            origins.setdefault(cta, set()).add(origin == ABSOLUTE)
+        if any(len(kinds) > 1 for kinds in origins.values()):
+            self._provisos.setdefault("tensor memory at fixed addresses is apart from what is allocated")
+        return tuple(self._provisos)
+
+    def _report(self, earlier: Touch, later: Touch, place: Place) -> Told:
+        if is_executed_before(earlier, later) or self._is_in_order(earlier, later):
+            return Told.FINE
+        relied_on = self._is_relied_on(earlier, later)
+        first, then = _WORK[self._pipeline(earlier)], _WORK[self._pipeline(later)]
+        cta, origin, _ = next(name for name, bank in self._banks.items() if bank == place[0])
+        if not earlier.writes:
+            flaw, verb = Flaw.OVERWRITE, "reads"
+        else:
+            flaw, verb = (Flaw.WRITES_COLLIDE if later.writes else Flaw.READ_TOO_EARLY), "writes"
+        if relied_on:
+            flaw = Flaw.UNAWAITED_STORE
+        end = _END[self._pipeline(earlier)]
+        detail = f"nothing orders this {then} after a {first} that {verb} the same columns: {end}"
+        self._record.add(
+            flaw, later.strand, later.point, ("tmem", cta, origin, place[1]), -1, detail, happened=True,
+            strict=relied_on, related=((earlier.strand, earlier.point),),
+        )  # fmt: skip
+        return Told.PASSED if relied_on else Told.WRONG
+
+    def _is_relied_on(self, earlier: Touch, later: Touch) -> bool:
+        """Tell whether released kernels do so: a warp stores and arrives without its wait, another loads or frees."""
+        stored = self._pipeline(earlier) == TENSOR_STORES and earlier.strand != later.strand
+        issued = bool(later.clock[Row.EXECUTED, earlier.strand] > earlier.index)
+        return stored and issued and self._pipeline(later) in (TENSOR_LOADS, "")
+
+    def _is_in_order(self, earlier: Touch, later: Touch) -> bool:
+        """Tell whether the hardware keeps the order of two accesses of one thread or warp."""
+        if earlier.strand != later.strand:
+            return False
+        first, then = self._pipeline(earlier), self._pipeline(later)
+        return first == then or (first == TENSOR_LOADS and then == TENSOR_STORES)
+
+    def _pipeline(self, touch: Touch) -> str:
+        action = self._protocol.strands[touch.strand].actions[touch.index]
+        assert isinstance(action, TensorAccess)
+        return action.pipeline

@@ -1,0 +1,120 @@
+"""Lanes of one warp in step: where the order argument fails because lanes that wait together may part.
+
+The PTX ISA lets a lane fall behind the others of its warp for as long as it likes: one that only waits at the
+mbarriers of a ring may be a whole turn late and miss a phase. Released kernels rely on the hardware, which lets lanes
+that came to an instruction together execute it together. `in_step` says so with a barrier of these lanes behind each
+wait; it orders execution and no memory.
+
+That is for lanes that only wait, and leave the work to one of them. Lanes that use the bytes that they waited for are
+not done when they come out of the wait, and hardware parts them there: one that frees the slot for all of them has to
+meet them first (a missing `__syncwarp`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ..model.actions import (
+    Access,
+    Action,
+    Protocol,
+    Rendezvous,
+    Span,
+    Strand,
+    Transfer,
+    Wait,
+)
+from ..model.outcome import Flaw, Outcome, Problem
+from .simulate import simulate
+
+_OF_ORDER = frozenset({Flaw.MISSED_PHASE, Flaw.EARLY_WAIT, Flaw.EARLY_ARRIVAL, Flaw.EARLY_TRANSFER})
+"""Flaws that a lane may cause by being late."""
+_Together = Mapping[tuple[int, int, int], int]
+"""CTA, warp and event of each wait that lanes of several strands come to together, with their number."""
+
+
+def without_late_lanes(protocol: Protocol, outcome: Outcome) -> Outcome:
+    """Return an outcome in which flaws of order that lanes in step do not have are strict ones."""
+    doubtful = [problem for problem in outcome.problems if not problem.demonstrated]
+    if not doubtful or not all(problem.flaw in _OF_ORDER for problem in doubtful):
+        return outcome
+    if any(_is_used(protocol, problem) for problem in doubtful):
+        return outcome
+    together = _together(protocol)
+    if not together:
+        return outcome
+    stepped = simulate(in_step(protocol, together))
+    left = {(problem.flaw, problem.point, problem.barrier) for problem in stepped.problems}
+    known = {(problem.flaw, problem.point, problem.barrier) for problem in outcome.problems}
+    if not left <= known or any((p.flaw, p.point, p.barrier) in left for p in doubtful):
+        return outcome
+    kept = [p for p in outcome.problems if (p.flaw, p.point, p.barrier) in left]
+    strict = [p for p in outcome.problems if (p.flaw, p.point, p.barrier) not in left]
+    return replace(outcome, problems=tuple(kept), strict=(*outcome.strict, *strict))
+
+
+def _is_used(protocol: Protocol, problem: Problem) -> bool:
+    """Tell whether lanes that may be late read, between the wait in question and the next one, what others write."""
+    strand = protocol.strands[problem.strand]
+    read: set[Span] = set()
+    waited = False
+    for action in strand.actions:
+        if isinstance(action, Wait):
+            waited = action.barrier == problem.barrier
+        elif waited and isinstance(action, Access):
+            read.update(action.reads)
+    if not read:
+        return False
+    written = set(_written(protocol, strand))
+    return any(_is_in(one, [other for other in written if other.cta == one.cta]) for one in read)
+
+
+def _is_in(read: Span, written: Sequence[Span]) -> bool:
+    """Tell whether bytes are among those that are written; the ones of unknown extent reach up to the next that are."""
+    if any(other.start < read.end and read.start < other.end for other in written):
+        return True
+    last = max((other.start for other in written if other.start <= read.start), default=None)
+    return any(other.start == last and not other.exact for other in written)
+
+
+def _written(protocol: Protocol, reader: Strand) -> Iterator[Span]:
+    """Yield the bytes that other warps write at places that are known."""
+    for strand in protocol.strands:
+        if (strand.cta, strand.warp) != (reader.cta, reader.warp):
+            for action in strand.actions:
+                if isinstance(action, Access | Transfer):
+                    yield from (span for span in action.writes if span.start >= 0)
+
+
+def in_step(protocol: Protocol, together: _Together) -> Protocol:
+    """Return a protocol in which lanes that come to a wait together meet behind it."""
+    return replace(protocol, strands=tuple(_stepped(strand, together) for strand in protocol.strands))
+
+
+def _together(protocol: Protocol) -> _Together:
+    counts: dict[tuple[int, int, int], int] = {}
+    waiting: dict[tuple[int, int, int], int] = {}
+    for strand in protocol.strands:
+        events = {e for a, e in zip(strand.actions, strand.events, strict=False) if isinstance(a, Wait)}
+        for event in sorted(events):
+            key = (strand.cta, strand.warp, event)
+            counts[key] = counts.get(key, 0) + 1
+            waiting[key] = waiting.get(key, 0) + strand.threads
+    return {key: waiting[key] for key, count in counts.items() if count > 1}
+
+
+def _stepped(strand: Strand, together: _Together) -> Strand:
+    actions: list[Action] = []
+    events: list[int] = []
+    numbered = list(zip(strand.actions, strand.events, strict=False))
+    for position, (action, event) in enumerate(numbered):
+        actions.append(action)
+        events.append(event)
+        threads = together.get((strand.cta, strand.warp, event)) if isinstance(action, Wait) else None
+        is_last = position + 1 == len(numbered) or numbered[position + 1][1] != event
+        if threads is not None and is_last:
+            name = ("lanes", strand.cta, strand.warp, event)
+            actions.append(Rendezvous(action.point, name, strand.threads, threads, waits=True, orders=False))
+            events.append(event)
+    return replace(strand, actions=tuple(actions), events=tuple(events))

@@ -1,0 +1,151 @@
+"""Which instructions access shared memory as ordinary loads, stores and atomics, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from ....cfg.cfg import Cfg
+from ....ir import (
+    Address,
+    Instruction,
+    Operand,
+    Register,
+    Symbol,
+)
+from ....opcodes.op import Op
+from ....opcodes.spec import OperandKind, Operation, Trait
+from ...typestate.shared_access import ROW_BYTES, access_bytes, address_lanes
+from ..values.symbol import Atom, Form, Value
+from ..values.trace import PARAM_WINDOW, SHARED_WINDOW, Access
+from .fragments import Fragment, fragment_of
+
+Constant: TypeAlias = Callable[[int, Operand | None], int | None]
+_ACCESSING = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC})
+_LEFT_OUT = frozenset({Trait.ASYNC, Trait.MBARRIER, Trait.TENSOR_MEMORY})
+_MATRIX = frozenset({Op.LDMATRIX, Op.STMATRIX})
+_OFFSETS = ~SHARED_WINDOW & ((1 << 64) - 1)
+"""Bits of a generic address of shared memory that are not the window; unsigned, as lanes are."""
+_POINTER_BYTES = 8
+_STRONG = (".acquire", ".relaxed", ".volatile", ".mmio", ".cv")
+
+
+@dataclass(frozen=True, slots=True)
+class AccessKind:
+    """The part of an access that its text gives."""
+
+    operand: Address
+    space: str
+    reads: bool
+    writes: bool
+    size: int
+    lanes: int
+    fragment: Fragment | None = None
+    """The lines of a `wmma` matrix, of which the address is the first."""
+
+    def at(self, address: Value, threads: int) -> Access | None:
+        """Return the access at an address in so many threads, None when it is not of shared memory."""
+        if self.space:
+            known = None if isinstance(address, Form) else address
+        elif isinstance(address, Form):
+            if is_pointer(address):
+                return None
+            known = None
+        elif isinstance(address, int):
+            if not address & SHARED_WINDOW or address & PARAM_WINDOW:
+                return None
+            known = address & _OFFSETS
+        else:
+            if not bool((address & SHARED_WINDOW).any()):
+                return None
+            known = np.bitwise_and(address, np.uint64(_OFFSETS))
+        size = self.size
+        if self.fragment is not None:
+            known, size = self.fragment.places(known, threads)
+        return Access(self.reads, self.writes, known, size, self.lanes)
+
+
+def is_strong(operation: Operation) -> bool:
+    """Tell whether a load sees what others store meanwhile, so that two of them may differ."""
+    return any(operation.has(each) for each in _STRONG)
+
+
+def is_pointer(address: Form) -> bool:
+    """Tell whether a symbol is a pointer and an offset that is never into shared memory.
+
+    Such pointers are 64-bit parameters, global variables, and what was loaded from global or constant memory: they are
+    the host's, or another kernel's.
+    """
+    return _has_pointer(address.terms)
+
+
+def _has_pointer(terms: Iterable[tuple[Atom, int]]) -> bool:
+    return any(factor == 1 and _is_outside(name) for name, factor in terms)
+
+
+def _is_outside(name: Atom) -> bool:
+    match name[0]:
+        case "add" | "sub" if name[3] == 8 * _POINTER_BYTES:  # an offset of each lane
+            parts = name[1:3] if name[0] == "add" else name[1:2]
+            return any(isinstance(part, Atom) and _is_outside(part) for part in parts)
+        case "selp":  # null, or one of several pointers
+            chosen = [part for part in name[2:4] if part != 0]
+            return bool(chosen) and all(isinstance(part, Atom) and _is_outside(part) for part in chosen)
+        case "sum":
+            return _has_pointer(name[1])  # type: ignore[arg-type]
+        case "param":
+            return name[3] == _POINTER_BYTES
+        case "load":
+            return name[2:] == (8 * _POINTER_BYTES,)
+        case kind:
+            return kind == "symbol"
+
+
+def access_kinds(cfg: Cfg, constant: Constant) -> dict[int, AccessKind]:
+    """Return every instruction that may be an ordinary access of shared memory, by point.
+
+    `constant` gives the number that an operand is in every run, None when there is none.
+    """
+    found: dict[int, AccessKind] = {}
+    for point, instruction in enumerate(cfg.instructions):
+        traits = instruction.operation.traits
+        if traits & _ACCESSING and not traits & _LEFT_OUT:
+            kind = _kind(point, instruction, constant)
+            if kind is not None:
+                found[point] = kind
+    return found
+
+
+def _kind(point: int, instruction: Instruction, constant: Constant) -> AccessKind | None:
+    operation = instruction.operation
+    space = operation.slots.get("space", "")
+    if space and not space.startswith(".shared"):
+        return None
+    address = next(
+        (
+            operand
+            for spec, operand in zip(operation.operand_specs, instruction.operands, strict=True)
+            if spec.kind is OperandKind.ADDRESS and isinstance(operand, Address)
+        ),
+        None,
+    )
+    if address is None or not isinstance(address.base, Register | Symbol | None):
+        return None
+    traits = operation.traits
+    both = Trait.ATOMIC in traits
+    size = ROW_BYTES if operation.op in _MATRIX else access_bytes(instruction)
+    if operation.op is Op.ST_BULK:
+        size = constant(point, instruction.get("size")) or 0
+    fragment = fragment_of(instruction, constant(point, instruction.get("stride")))
+    return AccessKind(
+        address,
+        space,
+        both or Trait.LOAD in traits,
+        both or Trait.STORE in traits,
+        size,
+        address_lanes(instruction) if fragment is None else fragment.lines,
+        fragment,
+    )

@@ -1,0 +1,35 @@
+"""Polls that threads give up after some tries: where one fails, those that follow it at once fail too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..values.trace import Peek
+
+_MOST = 1024
+"""Most tries; threads that go on then are taken to try until they succeed."""
+
+
+@dataclass(slots=True)
+class Tries:
+    """How often polls have failed, by their point and first thread, with nothing recorded in between."""
+
+    _last: dict[tuple[int, int], tuple[Peek, int, int]] = field(default_factory=dict)
+    """The poll that failed, how many events there were, and the tries."""
+
+    def failed(self, peek: Peek, events: int) -> None:
+        """Note that a poll fails when so many events are recorded."""
+        point, first, _ = peek
+        known = self._last.get((point, first))
+        tries = known[2] if known is not None and known[:2] == (peek, events) else 0
+        self._last[point, first] = peek, events, tries + 1
+
+    def again(self, point: int, first: int, events: int) -> Peek | None:
+        """Return the poll that failed, if it is tried again and nothing was recorded since; None if not."""
+        known = self._last.get((point, first))
+        return known[0] if known is not None and known[1] == events else None
+
+    def is_over(self, point: int, first: int) -> bool:
+        """Tell whether a poll was tried too often."""
+        known = self._last.get((point, first))
+        return known is not None and known[2] >= _MOST

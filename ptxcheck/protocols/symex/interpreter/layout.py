@@ -1,0 +1,132 @@
+"""Where things lie for the machine: shared variables, parameters, global symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ....cfg.addresses import Pointer
+from ....ir import (
+    Function,
+    Module,
+    Symbol,
+    Variable,
+)
+from ....launch import GivenValue
+from ..values import lane_arithmetic as lanes
+from ..values.symbol import Form, Value, atom
+from ..values.trace import PARAM_WINDOW, RANK_SHIFT, Bytes
+from .dynamic_arrays import Start
+
+_RESERVED = 1024
+"""Bytes that the system keeps at the start of shared memory on sm_90 and later."""
+_DYNAMIC_ALIGNMENT = 1024
+SHARED_BYTES = 1 << 18
+"""More bytes than any CTA has."""
+_PEER = "cluster"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Offsets of the shared variables and parameters of one kernel."""
+
+    shared: dict[tuple[str, int], int]
+    parameters: tuple[tuple[int, int, str], ...]
+    """Start, size and name of each parameter."""
+    starts: dict[str, int]
+    sizes: dict[tuple[str, int], int] = field(default_factory=dict)
+    """Bytes of the shared variables whose size is declared."""
+    given: dict[int, int] = field(default_factory=dict)
+    """Bytes of parameter space that the user gave values for."""
+
+    def address(self, symbol: Symbol, rank: int) -> Value:
+        """Return the address that a symbol stands for in the CTA of a rank."""
+        offset = self.shared.get((symbol.name, symbol.scope))
+        if offset is not None:
+            return rank << RANK_SHIFT | offset
+        start = self.starts.get(symbol.name)
+        if start is not None:
+            return PARAM_WINDOW + start
+        return lanes.opaque("symbol", symbol.name)
+
+    def within(self, pointer: Pointer, size: int) -> Bytes | None:
+        """Return the bytes that an access of `size` bytes may touch.
+
+        An index that is not known is taken to stay inside its variable. None when neither is known.
+        """
+        base = pointer.base
+        start = self.shared.get((base.name, base.scope)) if base is not None else None
+        if base is None or start is None or not pointer.is_variable:
+            return None
+        low, high = pointer.offset.signed_range
+        length = self.sizes.get((base.name, base.scope), 0)
+        begin, end = start + max(low, 0), start + high + size
+        if length:
+            end = min(end, start + length)
+        return Bytes(begin, end, base.window.startswith(_PEER)) if begin < end <= SHARED_BYTES else None
+
+    def open_array(self, start: Start | None) -> int | None:
+        """Return where an array starts in a variable of the CTA that has no declared size, None for all others."""
+        if start is None or start[0].window:
+            return None
+        base, offset = start
+        variable = base.name, base.scope
+        at = None if variable in self.sizes or offset < 0 else self.shared.get(variable)
+        return None if at is None or at + offset >= SHARED_BYTES else at + offset
+
+    def parameter(self, offset: int, size: int) -> Form | int:
+        """Return the given number or the symbol of a parameter word at an offset of parameter space."""
+        if all(at in self.given for at in range(offset, offset + size)):
+            return sum(self.given[offset + index] << 8 * index for index in range(size))
+        for start, length, name in self.parameters:
+            if start <= offset < start + length:
+                return atom("param", name, offset - start, size)
+        return atom("param", "", offset, size)
+
+
+def layout_of(function: Function, module: Module, given: Sequence[GivenValue] = ()) -> Layout:
+    """Lay out shared variables after the reserved bytes, dynamic shared memory last."""
+    shared: dict[tuple[str, int], int] = {}
+    at = _RESERVED
+    dynamic: list[Variable] = []
+    for variable in _shared_variables(function, module):
+        if variable.size is None:
+            dynamic.append(variable)
+            continue
+        align = variable.align or 8
+        at = -(-at // align) * align
+        shared[(variable.name, variable.scope)] = at
+        at += variable.size
+    at = -(-at // _DYNAMIC_ALIGNMENT) * _DYNAMIC_ALIGNMENT
+    for variable in dynamic:
+        shared[(variable.name, variable.scope)] = at
+    places = function.parameter_places
+    starts = {parameter.name: offset for offset, _, parameter in places}
+    sizes = declared_sizes(function, module)
+    parameters = tuple((offset, size, parameter.name) for offset, size, parameter in places)
+    return Layout(shared, parameters, starts, sizes, _bytes(given))
+
+
+def declared_sizes(function: Function, module: Module) -> dict[tuple[str, int], int]:
+    """Return the bytes of each shared variable whose size is declared, by name and scope."""
+    return {(v.name, v.scope): v.size for v in _shared_variables(function, module) if v.size is not None}
+
+
+def _bytes(given: Sequence[GivenValue]) -> dict[int, int]:
+    """Return each byte of parameter space that has a given value."""
+    return {
+        value.offset + index: value.value >> 8 * index & 0xFF
+        for value in given
+        if value.offset is not None
+        for index in range(value.size)
+    }
+
+
+def _shared_variables(function: Function, module: Module) -> Iterator[Variable]:
+    for variable in module.variables.values():
+        if variable.space == ".shared":
+            yield variable
+    if function.body is not None:
+        for variable in function.body.variables:
+            if variable.space == ".shared":
+                yield variable

@@ -1,0 +1,155 @@
+"""Accesses of shared memory in the trace of one CTA."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....ir import Instruction
+from ..slice.sliced_program import Region
+from ..values.register_file import SplitError
+from ..values.substitution import at_thread, failing
+from ..values.symbol import (
+    Condition,
+    Decisions,
+    Form,
+    Value,
+)
+from ..values.trace import (
+    OFFSET_MASK,
+    RANK_SHIFT,
+    Access,
+    Bytes,
+    NotFollowedError,
+    ThreadSet,
+)
+from ..values.value_ranges import interval_of
+from .accesses import AccessKind
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+_MOST_CTAS = 16
+"""CTAs of the largest cluster."""
+
+
+class AccessRecorder:
+    """Records the accesses of one CTA, with what is known of their places."""
+
+    def __init__(self, machine: Machine, decisions: Decisions) -> None:
+        self._machine = machine
+        self._program = machine.program
+        self._shape = machine.shape
+        self._decisions = decisions
+
+    def record(self, point: int, instruction: Instruction, threads: ThreadSet) -> None:
+        """Record an access of shared memory; its predicate is not decided for its sake."""
+        guard, certain = threads, not self._machine.decider.speculative
+        if instruction.guard is not None:
+            guard = 0
+            for held, truth in self._machine.guard_truths(instruction.guard, threads):
+                known = self._machine.decider.known(truth, held)
+                certain = certain and known is not None
+                guard |= held & ~failing(truth, self._machine.threads) if known is None else known
+        if not guard:
+            return
+        kind = self._program.accesses[point]
+        self._machine.begin_access()
+        self._add_accesses(point, kind, guard, threads, certain=certain)
+
+    def _add_accesses(
+        self, point: int, kind: AccessKind, guard: ThreadSet, threads: ThreadSet, *, certain: bool
+    ) -> None:
+        try:
+            addresses = [(guard, self._machine.value(kind.operand, guard))]
+        except SplitError as split:
+            addresses = [(part, self._machine.value(kind.operand, part)) for part in split.parts]
+        for held, address in addresses:
+            self._machine.observe_use(address)
+            placed = (
+                self._machine.decider.placed(address)
+                if kind.space
+                else self._machine.decider.reduced(address)
+            )
+            access = kind.at(placed, self._machine.threads)
+            if access is not None:
+                if certain and kind.space and isinstance(placed, Form):
+                    self._check_cluster(point, placed, held)
+                access = self._bounded(point, replace(access, certain=certain))
+                access = access if not kind.space else self._bounded_by_masks(placed, held, access)
+                self._add_access(point, held, threads, access)
+
+    def record_skipped(self, region: Region, threads: ThreadSet) -> None:
+        """Record the accesses of a region that is not followed, each as one that may happen."""
+        for point, kind in self.accesses_of(region):
+            if kind.operand.base in region.written:
+                access = Access(kind.reads, kind.writes, None, kind.size, kind.lanes, certain=False)
+                self._add_access(point, threads, threads, self._bounded(point, access))
+            else:
+                self._add_accesses(point, kind, threads, threads, certain=False)
+
+    def accesses_of(self, region: Region) -> Iterator[tuple[int, AccessKind]]:
+        for block in sorted(region.blocks):
+            for point in self._program.steps[block]:
+                kind = self._program.accesses.get(point)
+                if kind is not None:
+                    yield point, kind
+
+    def _bounded_by_masks(self, place: Value, threads: ThreadSet, access: Access) -> Access:
+        """Return an access with the bytes that masks leave of a place which is not known, if that are fewer."""
+        ends = interval_of(place, threads, self._machine.threads) if isinstance(place, Form) else None
+        if ends is None or access.address is not None or not access.size:
+            return access
+        start, end = ends[0] & OFFSET_MASK, (ends[1] & OFFSET_MASK) + access.size
+        if {each >> RANK_SHIFT for each in ends} != {self._machine.rank} or (
+            access.within is not None and access.within.end - access.within.start <= end - start
+        ):
+            return access
+        return replace(access, within=Bytes(start, end, of_any=False))
+
+    def _bounded(self, point: int, access: Access) -> Access:
+        """Return an access with the bytes that it stays inside, or where its array starts, if it has no address."""
+        if access.address is not None:
+            return access
+        pointer = self._program.pointer(point)
+        within = None if pointer is None else self._machine.layout.within(pointer, access.size)
+        if within is not None:
+            return replace(access, within=within)
+        return replace(access, array=self._machine.layout.open_array(self._program.array_start(point)))
+
+    def _check_cluster(self, point: int, address: Form, threads: ThreadSet) -> None:
+        """Raise NotFollowedError when a symbol, in the first thread, is in a CTA that the cluster does not have."""
+        first = (threads & -threads).bit_length() - 1
+        number = _number_at(address, first)
+        if number is not None and number < self._shape.ctas << RANK_SHIFT:
+            return
+        place = at_thread(address, first, self._machine.threads)
+        if not isinstance(place, Form) or place.constant < self._shape.ctas << RANK_SHIFT:
+            return
+        rank = self._shape.ctas
+        while (
+            rank < _MOST_CTAS
+            and self._decisions.implied(Condition("lt", place, (rank + 1) << RANK_SHIFT)) is False
+        ):
+            rank += 1
+        if self._decisions.implied(Condition("lt", place, rank << RANK_SHIFT)) is False:
+            text = f"an address is in CTA {rank} of a cluster of {self._shape.ctas}"
+            raise NotFollowedError(text, point, ctas=rank + 1)
+
+    def _add_access(self, point: int, guard: ThreadSet, threads: ThreadSet, access: Access) -> None:
+        self._machine.append(point, guard, {}, threads, access)
+
+
+def _number_at(address: Form, thread: int) -> int | None:
+    """Return what of an address is a number in one thread, None when operations in it may be numbers in part."""
+    place = address.constant
+    for name, factor in address.terms:
+        if name.inner[0] == "lanes":
+            held = np.frombuffer(name.inner[1], dtype=np.uint64)  # type: ignore[call-overload]
+            place += factor * int(held[thread])
+        elif name.differs or name.inner[0] == "sum":
+            return None
+    return place

@@ -1,0 +1,73 @@
+"""Regions whose branches go by the number of the thread and constants alone, so that their loops can be run.
+
+Such a loop clears a buffer, or copies a tile by elements: each thread takes the same few rounds in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ....cfg.definitions import Name
+from ....ir import Component, Instruction, Operand
+from ....opcodes.op import Op
+from ....opcodes.spec import Trait
+from ..interpreter.compute import COMPUTE
+
+if TYPE_CHECKING:
+    from .sliced_program import Program
+
+_KNOWN = frozenset({"%tid", "%ntid", "%laneid", "%warpid"})
+_MORE = frozenset({Op.SETP, Op.CVTA})
+
+
+def is_counted(program: Program, blocks: Iterable[int]) -> bool:
+    """Tell whether every branch in some blocks goes by numbers of threads and constants."""
+    cfg = program.cfg
+    waiting: list[Name] = []
+    for block in blocks:
+        last = cfg.blocks[block].last
+        instruction = cfg.instructions[last]
+        if len(cfg.successors[block]) < 2:
+            continue
+        if Trait.BRANCH not in instruction.operation.traits or instruction.guard is None:
+            return False
+        waiting.append(program.definitions.before(last, instruction.guard.register))
+    return _are_known(program, waiting)
+
+
+def _are_known(program: Program, waiting: list[Name]) -> bool:
+    """Tell whether names hold what follows from numbers of threads and constants."""
+    definitions, seen = program.definitions, set[int]()
+    while waiting:
+        name = waiting.pop()
+        sites = definitions.instructions_behind(name)
+        if not sites:
+            return False
+        for point in sites:
+            if point in seen:
+                continue
+            seen.add(point)
+            instruction = program.cfg.instructions[point]
+            if not _computes(instruction):
+                return False
+            read = definitions.read_at(point)
+            waiting.extend(each for each in read if each.register.name not in _KNOWN)
+            if instruction.guard is not None:
+                waiting.append(definitions.before(point, instruction.guard.register))
+    return True
+
+
+def _computes(instruction: Instruction) -> bool:
+    """Tell whether an instruction computes a number from registers and what is known of each thread."""
+    op = instruction.operation.op
+    return (op in COMPUTE or op in _MORE) and all(_is_known(each) for each in instruction.operands)
+
+
+def _is_known(operand: Operand) -> bool:
+    if isinstance(operand, Component):
+        return operand.base.name in _KNOWN
+    return True
+
+
+__all__ = ["is_counted"]

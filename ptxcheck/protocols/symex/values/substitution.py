@@ -1,0 +1,396 @@
+"""Choices inside a symbol: a number that depends on open predicates becomes one when those are decided.
+
+`selp`, and logic on predicates, keep their arguments in the atom. `rebuild` computes the value again with every
+predicate that is the same for all threads decided; what is left is a number, a number per thread, or a symbol
+whose text has no such choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import reduce
+from operator import or_
+
+import numpy as np
+
+from ....opcodes.op import Op
+from . import lane_arithmetic as lanes
+from .register_file import set_of
+from .symbol import (
+    CHOSEN,
+    Atom,
+    Form,
+    Value,
+    plus,
+    times,
+)
+from .trace import (
+    OFFSET_MASK,
+    RANK_SHIFT,
+    SHARED_WINDOW,
+    ThreadSet,
+)
+
+Decide = Callable[[Form], bool]
+"""Decides an open predicate that is the same for all threads."""
+Known = Callable[[Form], bool | None]
+"""Tells what a predicate is that was decided before, None when it was not."""
+
+PREDICATES = frozenset({"cmp", "below", "compare", "setp"})
+LOGIC = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}
+_CHOICES = frozenset({"selp", *LOGIC, *PREDICATES, "not"})
+_COMPUTED = frozenset(
+    {
+        "lanes", "sum", "cmp", "below", "not", "selp", "add", "sub", "mul", "mulhi", "shl", "shr", "sar", "compare",
+        "pack", "mapa", *LOGIC,
+    }
+)  # fmt: skip
+"""Kinds of atoms that are numbers once their arguments are."""
+_DIVISIONS = {"div": lanes.divide, "rem": lanes.remainder}
+"""The same, but the solver does not follow them: numbers are sought for them, and not for their arguments."""
+_SYMBOLIC = frozenset({"mul", *_DIVISIONS})
+_MOST_NESTED = 80
+_WIDEST = 64
+
+
+def has_choice(value: Form) -> bool:
+    """Tell whether deciding a predicate may make the value simpler."""
+    return any(_chooses(name) for name, _ in value.terms)
+
+
+def is_predicate(value: Form) -> bool:
+    """Tell whether the value is one open predicate, which nothing makes simpler."""
+    (name, factor), *others = value.terms
+    return not others and factor == 1 and not value.constant and name[0] in PREDICATES
+
+
+def _chooses(part: object) -> bool:
+    if not isinstance(part, tuple):
+        return False
+    if isinstance(part, Atom) and part[0] in _CHOICES:
+        return True
+    return any(_chooses(each) for each in part)
+
+
+def rebuild(value: Form, decide: Decide, threads: int) -> Value:
+    """Return the value with its open predicates decided."""
+    return lanes.settle(_Rebuild(decide, threads).form(value.terms, value.constant))
+
+
+def at_thread(value: Form, thread: int, threads: int) -> Value:
+    """Return the value with the numbers that one thread holds in place of those of all."""
+    return lanes.settle(_Rebuild(None, threads, thread).form(value.terms, value.constant))
+
+
+def with_pins(value: Form, pins: Mapping[Atom, int], threads: int) -> Value:
+    """Return the value with numbers in place of the atoms that have one."""
+    return lanes.settle(_Rebuild(None, threads, pins=pins).form(value.terms, value.constant))
+
+
+def _is_computed(name: Atom) -> bool:
+    """Tell whether an atom is a number once its arguments are, as far as they are looked at."""
+    return name.inner[0] in _COMPUTED and name.nesting <= _MOST_NESTED
+
+
+def arguments(name: Atom) -> Iterator[Atom]:
+    """Yield the atoms that an atom is computed from at once."""
+    waiting: list[object] = list(name.inner) if _is_computed(name) else []
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Atom):
+            yield part
+        elif isinstance(part, tuple):
+            waiting.extend(part)
+
+
+def leaves(value: Form) -> Iterator[Atom]:
+    """Yield the atoms that a value is computed from by what `with_pins` computes, each once, in order."""
+    seen: set[Atom] = set()
+    waiting: list[object] = [name for name, _ in reversed(value.terms)]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Atom):
+            if part in seen:
+                continue
+            seen.add(part)
+            if not _is_computed(part):
+                yield part
+                continue
+            waiting.extend(reversed(part.inner))
+        elif isinstance(part, tuple):
+            waiting.extend(reversed(part))
+
+
+def mapped(address: Value, rank: Value, *, generic: bool) -> Value:
+    """Return the place of a shared address in the CTA of a rank, as `mapa` gives it."""
+    if isinstance(address, Form) or isinstance(rank, Form):
+        return lanes.opaque("mapa", address, rank, int(generic))
+    offset = lanes.bitwise(Op.AND, address, OFFSET_MASK)
+    place = lanes.add(offset, lanes.shift_left(rank, RANK_SHIFT, 64), 64)
+    return lanes.add(place, SHARED_WINDOW, 64) if generic else place
+
+
+def failing(truth: Value, threads: int) -> ThreadSet:
+    """Return threads in which a predicate surely does not hold, whatever open ones it is made of are."""
+    return _settled(truth, threads)[1]
+
+
+def _settled(truth: Value | object, threads: int) -> tuple[ThreadSet, ThreadSet]:
+    """Return threads in which a predicate surely holds, and those in which it surely does not."""
+    everybody = (1 << threads) - 1
+    if isinstance(truth, Form):
+        (name, factor), *others = truth.terms
+        return _settled(name, threads) if factor == 1 and not others and not truth.constant else (0, 0)
+    if isinstance(truth, int):
+        return (everybody, 0) if truth & 1 else (0, everybody)
+    if isinstance(truth, np.ndarray):
+        holds = set_of(truth != 0)
+        return holds, everybody & ~holds
+    assert isinstance(truth, Atom)
+    match truth.inner[0]:
+        case "lanes":
+            return _settled(np.frombuffer(truth.inner[1], dtype=np.uint64), threads)  # type: ignore[call-overload]
+        case "not":
+            holds, fails = _settled(truth.inner[1], threads)
+            return fails, holds
+        case "and" | "or" as kind:
+            (one, not_one), (other, not_other) = (_settled(part, threads) for part in truth.inner[1:3])
+            return (one | other, not_one & not_other) if kind == "or" else (one & other, not_one | not_other)
+        case "selp":
+            (first, second), (one, not_one), (other, not_other) = (
+                _settled(part, threads) for part in truth.inner[1:4]
+            )
+            holds = first & one | second & other | one & other
+            return holds, first & not_one | second & not_other | not_one & not_other
+    return 0, 0
+
+
+class _Rebuild:
+    _looks_deep = False
+    """Looks into atoms that are cut down, though no number is put in."""
+
+    def __init__(
+        self, decide: Known | None, threads: int, thread: int = -1, pins: Mapping[Atom, int] | None = None
+    ) -> None:
+        self._decide = decide
+        self._threads = threads
+        self._thread = thread
+        self._pins = pins or {}
+        self._parts: dict[Atom, Value] = {}
+        self._marks = -1
+        """Bits of the atoms that change, when nothing but numbers for atoms is put in."""
+        if decide is None and thread < 0:
+            self._marks = reduce(or_, (name.mark for name in self._pins), 0)
+
+    def form(self, terms: tuple[tuple[Atom, int], ...], constant: int, *, is_wide: bool = False) -> Value:
+        """Return a sum; a negative one as it is in a register of 64 bits when it is wide, else in one of 32."""
+        if len(terms) == 1 and terms[0][1] == 1 and not constant:
+            return self.part(terms[0][0])
+        if not any(name.marks & self._marks for name, _ in terms):
+            return Form(terms, constant) if terms else constant & lanes.mask_of(_WIDEST)
+        total: Value = constant & lanes.mask_of(_WIDEST)
+        for name, factor in terms:
+            scaled = lanes.multiply(_extended(self.part(name)), factor & lanes.mask_of(_WIDEST), _WIDEST)
+            total = lanes.add(total, scaled, _WIDEST)
+        if is_wide or isinstance(total, Form):
+            return total
+        if isinstance(total, int):
+            return total & lanes.mask_of(32) if total >> 63 else total
+        return np.where(total >> np.uint64(63) != 0, total & np.uint64(lanes.mask_of(32)), total)
+
+    def _wide(self, key: object) -> Value:
+        """Return an operand of 64 bits."""
+        if isinstance(key, Atom) and key.inner[0] == "sum" and key not in self._pins:
+            return self.form(key.inner[1], key.inner[2], is_wide=True)  # type: ignore[arg-type]
+        return self.part(key)
+
+    def part(self, key: object) -> Value:
+        if isinstance(key, int):
+            return key
+        assert isinstance(key, Atom), key
+        if not key.marks & self._marks and key[0] not in ("sum", "lanes"):
+            return Form(((key, 1),))
+        found = self._parts.get(key)
+        if found is None:
+            pin = self._pins.get(key)
+            found = self._parts[key] = self._atom(key) if pin is None else pin & lanes.mask_of(32)
+        return found
+
+    def _atom(self, key: Atom) -> Value:
+        parts = key.inner
+        kind = str(parts[0])
+        if kind not in PREDICATES and kind not in _DIVISIONS and not _is_computed(key):
+            return Form(((key, 1),))
+        if key[0] != kind and not self._pins and not self._looks_deep:
+            return Form(((key, 1),))
+        if kind in _SYMBOLIC:
+            return self._product(key) if kind == "mul" else self._quotient(key)
+        if kind == "lanes":
+            held = np.frombuffer(parts[1], dtype=np.uint64)  # type: ignore[call-overload]
+            return held if self._thread < 0 else int(held[self._thread])
+        if kind == "sum":
+            return self.form(parts[1], parts[2])  # type: ignore[arg-type]
+        truth = self._truth(Form(((key, 1),))) if kind in PREDICATES else None
+        if truth is not None:
+            return int(truth)
+        if kind in ("cmp", "below"):
+            return self._compared(parts)
+        if kind in LOGIC:
+            return lanes.bitwise(LOGIC[kind], self.part(parts[1]), self.part(parts[2]))
+        if kind == "not":
+            return lanes.negate(self.part(parts[1]))
+        if kind == "selp":
+            return self._select(parts)
+        if kind == "mulhi":
+            a, b, width = self.part(parts[1]), self.part(parts[2]), _number(parts[3])
+            return lanes.multiply_high(a, b, width, signed_operands=bool(parts[4]))
+        return Form(((key, 1),)) if kind == "setp" else self._arithmetic(kind, parts)
+
+    def _truth(self, predicate: Form) -> bool | None:
+        return None if predicate.differs or self._decide is None else self._decide(predicate)
+
+    def _product(self, key: Atom) -> Value:
+        """A product of symbols, which stays one until a factor is a number, but for choices in them."""
+        a, b = (_extended(self.part(part)) for part in key.inner[1:3])
+        if isinstance(a, Form) and isinstance(b, Form) and self._decide is None:
+            return Form(((key, 1),))
+        product = lanes.multiply(a, b, _WIDEST)
+        return product & lanes.mask_of(32) if isinstance(product, int) and product >> 63 else product
+
+    def _quotient(self, key: Atom) -> Value:
+        """A division of symbols, which stays one until the divisor is a number, but for choices in them."""
+        kind, *operands, width, signed = key.inner
+        a, b = (self._wide(each) if width == _WIDEST else self.part(each) for each in operands)
+        if (isinstance(b, Form) and self._pins) or key.nesting > _MOST_NESTED:
+            return Form(((key, 1),))
+        return _DIVISIONS[str(kind)](a, b, _number(width), signed_operands=bool(signed))
+
+    def _compared(self, parts: tuple[object, ...]) -> Value:
+        """A comparison of a form with zero, or with a bound, whose parts may have become numbers."""
+        bound = parts[3] if parts[0] == "below" else 0
+        relation, terms, constant = (".lo", *parts[1:3]) if parts[0] == "below" else parts[1:4]
+        form = self.form(terms, constant)  # type: ignore[arg-type]
+        signed = parts[0] == "cmp"
+        return lanes.compare(str(relation), form, _number(bound), 32, signed_operands=signed)
+
+    def _select(self, parts: tuple[object, ...]) -> Value:
+        condition = self.part(parts[1])
+        truth = self._truth(condition) if isinstance(condition, Form) else None
+        condition = condition if truth is None else int(truth)
+        if isinstance(condition, int):  # what is not chosen is not asked: nothing depends on it
+            return self.part(parts[2] if condition else parts[3])
+        return lanes.choose(condition, self.part(parts[2]), self.part(parts[3]), self._threads)
+
+    def _arithmetic(self, kind: str, parts: tuple[object, ...]) -> Value:
+        if kind == "compare":
+            a, b = self.part(parts[2]), self.part(parts[3])
+            return lanes.compare(str(parts[1]), a, b, _number(parts[4]), signed_operands=bool(parts[5]))
+        if kind == "mapa":
+            return mapped(self.part(parts[1]), self.part(parts[2]), generic=bool(parts[3]))
+        if kind == "pack":
+            return lanes.pack(_number(parts[1]), [self.part(part) for part in parts[2:]])
+        width = _number(parts[3])
+        a, b = self._wide(parts[1]) if width == _WIDEST else self.part(parts[1]), self.part(parts[2])
+        match kind:
+            case "add":
+                return lanes.add(a, b, width)
+            case "sub":
+                return lanes.subtract(a, b, width)
+            case "shl":
+                return lanes.shift_left(a, b, width)
+            case _:
+                return lanes.shift_right(a, b, width, arithmetic=kind == "sar")
+
+
+class Restated(_Rebuild):
+    """Values with the choices in them made that were decided before, also inside operations that are not followed.
+
+    Of atoms that were decided to be equal one stands for all: what is loaded with them is one number.
+    Roles that compute one thing before and after a decision have the same symbol for it then.
+    """
+
+    _looks_deep = True
+
+    def __init__(self, known: Known, threads: int, equals: Mapping[Atom, Atom]) -> None:
+        super().__init__(known, threads)
+        self._equals = dict(equals)
+        self._of_equals = reduce(or_, (name.mark for name in equals), 0)
+        self.open: set[Form] = set()
+        """Predicates that were asked about and not known: while they are not, values stay as they were restated."""
+
+    def knows(self, equals: Mapping[Atom, Atom]) -> bool:
+        """Tell whether no atom was decided to be another one since: each decision adds one."""
+        return len(equals) == len(self._equals)
+
+    def concerns(self, value: Form) -> bool:
+        """Tell whether a value may be stated in another way."""
+        return bool(value.origin & CHOSEN) or any(name.marks & self._of_equals for name, _ in value.terms)
+
+    def of(self, value: Form) -> Value:
+        """Return the value restated."""
+        return lanes.settle(self.form(value.terms, value.constant))
+
+    def inside(self, value: Form) -> Value:
+        """Return the value restated, but for what it is itself if that was decided."""
+        name = value.terms[0][0]
+        is_decided = (
+            len(value.terms) == 1 and _is_function(str(name.inner[0])) and name.nesting <= _MOST_NESTED
+        )
+        if not is_decided:
+            return self.of(value)
+        return plus(times(self._again(name), value.terms[0][1]), value.constant)
+
+    def part(self, key: object) -> Value:
+        is_open = isinstance(key, Atom) and (
+            key.origin & CHOSEN or key.marks & self._of_equals or key[0] in ("sum", "lanes")
+        )
+        return super().part(key) if is_open or isinstance(key, int) else Form(((key, 1),))  # type: ignore[arg-type]
+
+    def _truth(self, predicate: Form) -> bool | None:
+        truth = super()._truth(predicate)
+        if truth is None and not predicate.differs:
+            self.open.add(predicate)
+        return truth
+
+    def _atom(self, key: Atom) -> Value:
+        kind = str(key.inner[0])
+        if key in self._equals:
+            return Form(((self._equals[key], 1),))
+        if key.nesting > _MOST_NESTED:
+            return Form(((key, 1),))
+        if not _is_function(kind):
+            return super()._atom(key)
+        truth = self._truth(Form(((key, 1),))) if kind == "setp" else None
+        return self._again(key) if truth is None else int(truth)
+
+    def _again(self, key: Atom) -> Form:
+        """Return an operation on its arguments restated."""
+        kind, *parts = key.inner
+        made = tuple(lanes.key_of(self.part(each)) if isinstance(each, Atom) else each for each in parts)
+        return Form(((Atom((kind, *made), None if key.differs == _differs(parts) else key.differs), 1),))
+
+
+def _is_function(kind: str) -> bool:
+    """Tell whether what an operation gives follows from its arguments alone: loads of memory that the host has filled,
+    comparisons, and what is named by its opcode."""
+    return kind in ("load", "setp") or "." in kind
+
+
+def _differs(parts: Iterable[object]) -> int:
+    return reduce(or_, (part.differs for part in parts if isinstance(part, Atom)), 0)
+
+
+def _extended(value: Value) -> Value:
+    """Numbers in forms are signed: one that fills a 32-bit register stands for a negative number."""
+    if isinstance(value, Form):
+        return value
+    if isinstance(value, int):
+        return (value - (1 << 32)) & lanes.mask_of(_WIDEST) if 1 << 31 <= value < 1 << 32 else value
+    return np.where(
+        value >> np.uint64(31) == 1, value | np.uint64(lanes.mask_of(_WIDEST) ^ lanes.mask_of(32)), value
+    )
+
+
+def _number(part: object) -> int:
+    assert isinstance(part, int)
+    return part

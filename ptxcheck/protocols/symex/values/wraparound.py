@@ -1,0 +1,86 @@
+"""Where numbers may wrap around, which linear forms do not know: runs with such numbers are not made.
+
+A number of 64 bits that an instruction cuts to 32 is taken to fit, and a multiple to be one of an integer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ....cfg.optypes import Typing
+from ....opcodes.op import Op
+from .substitution import leaves
+from .symbol import (
+    Atom,
+    Condition,
+    Form,
+    Value,
+)
+
+WORD = 32
+_GROWING = frozenset({Op.MUL, Op.MAD})
+_WRAPPING = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.MAD, Op.SHL, Op.NEG})
+CUT = "cut"
+"""Kind of the assumption that a number fits into the bits that an instruction leaves of it."""
+CUT_NUMBERS = "a number of 64 bits that is cut here was run only where 32 hold it"
+EXTENDED = (
+    "a number that is extended to 64 bits here as an unsigned one was run only where it is not negative"
+)
+NARROW = "numbers of less than 32 bits that are computed here were run only where they do not wrap around"
+MULTIPLES = "a multiple of a symbol that decides here was run only where it does not wrap around"
+
+
+def loss_of(op: Op, types: Typing) -> str:
+    """Return what symbols may lose by an instruction, "" for nothing."""
+    if not types.is_integer:
+        return ""
+    if op is Op.CVT:
+        source, target = types.source_width, types.width
+        if target <= WORD < source:
+            return CUT_NUMBERS
+        return EXTENDED if source == WORD < target and not types.source_signed else ""
+    if op in _GROWING and types.has(".wide") and types.width == WORD:
+        return "" if types.signed else EXTENDED
+    return NARROW if op in _WRAPPING and types.width < WORD else ""
+
+
+def may_be_negative(name: Atom) -> bool:
+    """Tell whether an atom may be a negative number: what is a place in the grid or a rest of a mask is none."""
+    match name.inner:
+        case ("special", *_):
+            return False
+        case ("and", one, other):
+            return not any(isinstance(each, int) and 0 <= each < 1 << WORD - 1 for each in (one, other))
+        case ("shr", _, int(bits), int(width)):
+            return not 0 < bits < width
+        case ("load" | "shared", _, int(width), *_):
+            return width >= WORD
+        case _:
+            return True
+
+
+def may_be_cut(value: Value, width: int) -> bool:
+    """Tell whether a symbol may lose bits that it was read with in a register of some width."""
+    return (
+        width <= WORD
+        and isinstance(value, Form)
+        and any(map(_is_wide, (leaf.inner for leaf in leaves(value))))
+    )
+
+
+def _is_wide(inner: tuple[object, ...]) -> bool:
+    match inner:
+        case ("param", _, _, 8) | ("load" | "shared" | "strong" | "own", _, 64, *_):
+            return True
+        case _:
+            return False
+
+
+def is_multiple(condition: Condition) -> bool:
+    """Tell whether a condition is on a multiple of one symbol, whose high bits may be lost."""
+    return len(condition.form.terms) == 1 and abs(condition.form.terms[0][1]) != 1
+
+
+def may_wrap(path: Iterable[tuple[Condition, bool]]) -> bool:
+    """Tell whether a decision is on a sum of symbols, or on a multiple, whose number may have lost its high bits."""
+    return any(len(condition.form.terms) != 1 or is_multiple(condition) for condition, _ in path)

@@ -1,0 +1,106 @@
+"""Member masks of warp-collectives, and those that cannot be right where they stand.
+
+Property: `misplaced_masks` reports a constant mask only where a lane that executes the instruction is not in
+it, or where a lane of it is alive on another path and meets no instruction of the same kind there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...ir import Instruction, Operand
+from ...opcodes.spec import Trait
+from .divergence import (
+    WARP,
+    Part,
+    controlling,
+    part_of_warp,
+)
+
+if TYPE_CHECKING:
+    from ...view import KernelView
+
+FULL = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Misplaced:
+    """A mask that names lanes that are elsewhere, or leaves out one that is there."""
+
+    point: int
+    mask: int
+    complaint: str
+    branch: int
+    sure: bool
+
+
+def masks(view: KernelView) -> Iterator[tuple[int, Operand]]:
+    """Yield the points of warp-collectives with their member masks."""
+    for point, instruction in enumerate(view.body.instructions):
+        if Trait.COLLECTIVE in instruction.operation.traits:
+            mask = member_mask(instruction)
+            if mask is not None:
+                yield point, mask
+
+
+def member_mask(instruction: Instruction) -> Operand | None:
+    """Return the mask of the lanes that a warp-collective is for, None when it has none."""
+    return instruction.get("member_mask") or instruction.get("mask")
+
+
+def misplaced_masks(view: KernelView) -> Iterator[Misplaced]:
+    """Yield the masks that do not fit the lanes that execute them."""
+    for point, operand in masks(view):
+        mask = view.facts.constant(point, operand)
+        if mask is None or mask & FULL == 0:
+            continue
+        part = part_of_warp(view, point)
+        if part is None or _has_partner(view, point, part):
+            continue
+        complaint = _complaint(mask & FULL, part)
+        if complaint is not None:
+            yield Misplaced(point, mask & FULL, complaint, part.branch, part.sure)
+
+
+def _complaint(mask: int, part: Part) -> str | None:
+    if part.threads is None:
+        return "names more than the one thread of the warp that is here" if mask & mask - 1 else None
+    for warp in part.threads.warps:
+        here = part.threads.bits >> warp * WARP & FULL
+        alive = (1 << min(WARP, part.threads.size - warp * WARP)) - 1
+        if here & ~mask:
+            return f"lacks lanes {_lanes(here & ~mask)}, which execute the instruction"
+        if mask & alive & ~here:
+            return f"names lanes {_lanes(mask & alive & ~here)}, which are not here"
+    return None
+
+
+def _lanes(bits: int) -> str:
+    lanes = [lane for lane in range(WARP) if bits >> lane & 1]
+    return f"{lanes[0]} to {lanes[-1]}" if len(lanes) > 2 else " and ".join(map(str, lanes))
+
+
+def _has_partner(view: KernelView, point: int, part: Part) -> bool:
+    """Tell whether the other lanes may meet the same kind of instruction on a path of their own."""
+    cfg = view.cfg
+    kind = cfg.instructions[point].operation.op
+    above = {branch for branch, _ in controlling(cfg, cfg.graph.block_of[point])}
+    return any(
+        other != point and instruction.operation.op is kind and _is_apart(view, other, above, part)
+        for other, instruction in enumerate(cfg.instructions)
+    )
+
+
+def _is_apart(view: KernelView, other: int, above: set[int], part: Part) -> bool:
+    """Tell whether another point is under the dividing branch, away from the lanes that are here."""
+    threads = view.facts.execution(other).threads
+    if part.threads is not None and threads is not None:
+        return len(threads) > 0 and len(threads & part.threads) == 0
+    cfg = view.cfg
+    mine = set(controlling(cfg, cfg.graph.block_of[other]))
+    return any(branch in above for branch, _ in mine)
+
+
+__all__ = ["FULL", "Misplaced", "masks", "member_mask", "misplaced_masks"]

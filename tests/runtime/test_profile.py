@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import ptxcheck
+from ptxcheck.rules import Hit
+from ptxcheck.runtime.profile import Profile, profile_table
+from ptxcheck.view import KernelView
+from tests.fakes import rule, source
+
+
+def slow(view: KernelView) -> Iterator[Hit]:
+    assert view.facts
+    time.sleep(0.05)
+    yield Hit(0, "slow")
+
+
+def test_profile_names_rules_analyses_and_phases() -> None:
+    profile = Profile()
+    report = ptxcheck.check(source(), rules=(rule("XX001", slow),), profile=profile)
+    assert len(report.findings) == 1
+    assert set(profile.seconds) == {
+        "read",
+        "parse",
+        "locate and suppress",
+        "rule XX001 rule-xx001",
+        "analysis facts",
+        "analysis cfg",
+        "analysis whole_kernel",
+        "analysis device_maps",
+        "analysis matrix_tiles",
+        "analysis wgmma",
+    }
+    assert profile.seconds["rule XX001 rule-xx001"] >= 0.05
+    lines = profile_table(profile).splitlines()
+    assert lines[-1].endswith("total")
+
+
+def test_an_activity_does_not_count_the_one_inside() -> None:
+    profile = Profile()
+    with profile.activity("outer"), profile.activity("inner"):
+        time.sleep(0.05)
+    assert profile.seconds["outer"] < 0.02
+    assert profile.seconds["inner"] >= 0.05

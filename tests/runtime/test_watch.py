@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ptxcheck.runtime.watch import WatchError, changes, watched_folders
+from tests.fakes import KERNEL, hear_interrupts
+
+
+def test_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("src/deep").mkdir(parents=True)
+    Path("src/k.ptx").write_text("")
+    assert watched_folders(["src/k.ptx", "src/deep", "src/none/*.ptx", "k.ptx"]) == ("src", "src/deep", ".")
+
+
+def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "watchfiles", None)
+    with pytest.raises(WatchError, match=r"pip install 'ptxcheck\[watch\]'"):
+        next(changes(["."]))
+
+
+def test_a_change_is_checked(tmp_path: Path) -> None:
+    pytest.importorskip("watchfiles")
+    kernel = tmp_path / "k.ptx"
+    kernel.write_text(KERNEL)
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "ptxcheck.cli",
+            "check",
+            "k.ptx",
+            "--watch",
+            "--format",
+            "concise",
+            "--select",
+            "MB001",
+            "--no-verify",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=tmp_path,
+        text=True,
+        preexec_fn=hear_interrupts,
+    )
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline().startswith("checked 1 kernel")
+        time.sleep(1)
+        kernel.write_text(KERNEL.replace("128", "0"))
+        assert process.stdout.readline().startswith("k.ptx:8:3: ")
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+    assert process.returncode == 130

@@ -54,7 +54,7 @@ def _write(folder: Path, count: int) -> None:
 
 
 def _command(root: Path, *options: str) -> list[str]:
-    return [sys.executable, "-m", "ptxcheck.cli", "check", str(root / "kernels"), "--format=json", *options]
+    return [sys.executable, "-m", "ptxcheck", "check", str(root / "kernels"), "--format=json", *options]
 
 
 def _environment(root: Path) -> dict[str, str]:

@@ -6,12 +6,11 @@
 ...     print(finding.location.primary, finding.rule, finding.message)
 """
 
-__version__ = "0.1.0"
-
 from .check import check
 from .config import Config
 from .finding import Finding
 from .results import Report
 from .source import Source
+from .version import __version__
 
 __all__ = ["Config", "Finding", "Report", "Source", "__version__", "check"]

@@ -126,7 +126,7 @@ def test_parse() -> None:
 
 
 def test_failures_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "check", crash)
+    monkeypatch.setattr("ptxcheck.commands.check.check", crash)
     result = run("check", "k.ptx")
     assert result.exit_code == 2
     assert result.stderr.startswith("ptxcheck: internal error, please report it: ")
@@ -136,7 +136,7 @@ def test_interruption_is_not_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_args: object, **_options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "check", interrupted)
+    monkeypatch.setattr("ptxcheck.commands.check.check", interrupted)
     assert run("check", "k.ptx").exit_code == 130
 
 
@@ -158,10 +158,19 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_the_package_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "ptxcheck", "check"]
+    done = subprocess.run([*command, "none.ptx"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "none.ptx" in done.stdout
+    helped = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)
+    assert helped.stdout.startswith("Usage: ptxcheck check [OPTIONS] PATHS...")
+
+
 def test_reader_that_goes_away() -> None:
     Path("many.ptx").write_text(KERNEL * 1)
     process = subprocess.Popen(
-        [sys.executable, "-m", "ptxcheck.cli", "rules"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "ptxcheck", "rules"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert process.stdout is not None
     assert process.stderr is not None

@@ -72,7 +72,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_the_same_bytes(cluster: str, files: list[str]) -> None:
-    command = [sys.executable, "-m", "ptxcheck.cli", "check", ".", "--no-cache", "--format", "json"]
+    command = [sys.executable, "-m", "ptxcheck", "check", ".", "--no-cache", "--format", "json"]
     alone = subprocess.run(command, capture_output=True, check=False)
     there = subprocess.run([*command, "--executor", f"dask://{cluster}"], capture_output=True, check=False)
     assert there.returncode == alone.returncode == 2

@@ -68,7 +68,7 @@ def run(command: str, expected: list[str], folder: Path) -> None:
     name, *arguments = shlex.split(command)
     assert name == "ptxcheck", f"{command}: only ptxcheck is run"
     done = subprocess.run(
-        [sys.executable, "-m", "ptxcheck.cli", *arguments],
+        [sys.executable, "-m", "ptxcheck", *arguments],
         cwd=folder,
         capture_output=True,
         text=True,

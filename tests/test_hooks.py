@@ -38,7 +38,7 @@ def path_with_ptxcheck(tmp_path: Path) -> str:
     folder = tmp_path / "bin"
     folder.mkdir()
     script = folder / "ptxcheck"
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m ptxcheck.cli "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m ptxcheck "$@"\n')
     script.chmod(0o755)
     return f"{folder}:{Path(sys.executable).parent}:{os.environ['PATH']}"
 
@@ -257,5 +257,5 @@ def test_every_input_of_the_action_is_used_and_none_is_pasted_into_a_script() ->
 def test_hooks_limit_verification_and_can_leave_it_out() -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     assert all("--verify-seconds=2" in hook["entry"].split() for hook in hooks)
-    (flag,) = [option for option in cli.check_command.params if option.name == "verify"]
+    (flag,) = [option for option in cli.main.commands["check"].params if option.name == "verify"]
     assert {"--no-verify"} == set(flag.secondary_opts)

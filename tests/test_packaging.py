@@ -79,7 +79,7 @@ def test_the_probe_sees_heavy_modules() -> None:
 
 def test_version() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "ptxcheck.cli", "--version"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "ptxcheck", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith(f"ptxcheck {__version__} (PTX ISA 1.0 to 9.")
 

@@ -29,7 +29,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def ptxcheck(*args: str, **options: object) -> subprocess.CompletedProcess[str]:
     """Run the command line; it must end by itself, with a known code, and without a traceback."""
     done = subprocess.run(
-        [sys.executable, "-m", "ptxcheck.cli", "check", *args],
+        [sys.executable, "-m", "ptxcheck", "check", *args],
         **{"capture_output": True, "text": True, "timeout": 120, "errors": "surrogateescape", **options},  # type: ignore[call-overload]
     )
     assert done.returncode in (0, 1, 2), done.stderr

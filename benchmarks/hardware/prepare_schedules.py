@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
 
 from ptxcheck.commands.schedules import candidates_of
 from ptxcheck.repair.harness import load_harness
@@ -28,7 +27,7 @@ def prepare_schedules(out: Path, root: Path, *, seeds: int) -> list[str]:
     for source in _marked(root):
         harness = source.with_suffix(".toml").relative_to(root)
         kernel = load_harness(root / harness).kernel
-        for number, candidate in enumerate(candidates_of(str(source), kernel, None, _fail)):
+        for number, candidate in enumerate(candidates_of(str(source), kernel, None)):
             said = _said(candidate)
             lines.append(f"{kernel}: {said}: {candidate.verdict}")
             if candidate.holds:
@@ -51,7 +50,3 @@ def _marked(root: Path) -> Iterator[Path]:
 def _said(candidate: Candidate) -> str:
     numbers = (f"{name} = {value}" for name, value in candidate.setting)
     return ", ".join((*numbers, *candidate.changes))
-
-
-def _fail(message: str) -> NoReturn:
-    raise SystemExit(message)

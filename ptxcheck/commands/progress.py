@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..check import Progress as Report
+from ..pipeline.work import Progress as Report
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`ptxcheck repair`: repair or optimise, then let the hardware say what it can; what prints and exits is handed in."""
+"""`ptxcheck repair`: repair or optimise, then let the hardware say what it can."""
 
 from __future__ import annotations
 
@@ -8,113 +8,101 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command_output import Fail, Write
-from .fix import (
-    diff_text,
-    outcome_table,
-    outcome_text,
-    prepared,
-)
+from . import console
+from .options import CONFIG_FILE, choice, takes
+from .repair_inputs import prepared
+from .repair_options import RepairOptions
+from .repair_report import outcome_table, outcome_text
+from .text_diff import diff_text
 
 if TYPE_CHECKING:
     from ..repair.optimise import Optimised
     from ..repair.session import Session
 
 
-_HELP = """Repair a PTX file as `fix` does, and run the repaired kernel by its harness.
+@click.command("repair")
+@click.argument("path", metavar="FILE")
+@click.option("--harness", metavar="FILE", help="Run the result by this harness (TOML or Python).")
+@click.option("--optimise", is_flag=True, help="List synchronisation that is proved redundant.")
+@click.option("--schedules", is_flag=True, help="List other schedules that keep the contract.")
+@click.option("--kernel", metavar="NAME", help="The kernel of --schedules, where there are several.")
+@click.option("--diff", is_flag=True, help="Print the change as a unified diff.")
+@click.option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    help="Write the PTX to FILE, whole or not at all; of --schedules the fastest.",
+)
+@click.option("--unsafe", is_flag=True, help="Also keep repairs that are only suggested.")
+@choice("text", "json")
+@click.option("--limit", default=10.0, show_default=True, help="Seconds after which a kernel hangs.")
+@click.option("--rounds", default=30, show_default=True, help="Timed rounds; 0 for none.")
+@click.option("--sanitizer/--no-sanitizer", default=True, help="Ask compute-sanitizer, where it is on PATH.")
+@CONFIG_FILE
+@takes(RepairOptions)
+def repair_command(options: RepairOptions) -> None:
+    """Repair a PTX file as `fix` does, and run the repaired kernel by its harness.
 
-With --harness a repair that is proved, and right on the GPU in every case of the harness, also under random delays, is
-`validated`. With --optimise nothing is repaired: synchronisation is listed that every verdict holds without, and with a
-harness the kernel is timed with and without it. With --schedules other schedules are tried: numbers that comments
-`ptxcheck: schedule` mark, such as the stages of a ring (in a CUDA file as well), the places of waits and releases, who
-arrives; each is proved, then run and timed. Without a GPU everything else is done, and the evidence that is missing is
-named. A harness is code: run only those you trust.
+    With --harness a repair that is proved, and right on the GPU in every case of the harness, also under random delays,
+    is `validated`. With --optimise nothing is repaired: synchronisation is listed that every verdict holds without, and
+    with a harness the kernel is timed with and without it. With --schedules other schedules are tried: numbers that
+    comments `ptxcheck: schedule` mark, such as the stages of a ring (in a CUDA file as well), the places of waits and
+    releases, who arrives; each is proved, then run and timed. Without a GPU everything else is done, and the evidence
+    that is missing is named. A harness is code: run only those you trust.
 
-Exit codes: 0 nothing is left to repair, and right where it was run; 1 findings are left, no schedule holds, or wrong,
-hang or fault; 2 bad input.
-"""
+    Exit codes: 0 nothing is left to repair, and right where it was run; 1 findings are left, no schedule holds, or
+    wrong, hang or fault; 2 bad input.
+    """
+    from ..repair.optimise import optimise
+    from ..repair.search import repair
 
-
-def repair_command(write: Write, fail: Fail) -> click.Command:
-    """Return the command."""
-
-    @click.command("repair", help=_HELP)
-    @click.argument("path", metavar="FILE")
-    @click.option("--harness", metavar="FILE", help="Run the result by this harness (TOML or Python).")
-    @click.option("--optimise", is_flag=True, help="List synchronisation that is proved redundant.")
-    @click.option("--schedules", is_flag=True, help="List other schedules that keep the contract.")
-    @click.option("--kernel", metavar="NAME", help="The kernel of --schedules, where there are several.")
-    @click.option("--diff", is_flag=True, help="Print the change as a unified diff.")
-    @click.option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write the PTX to FILE, whole or not at all; of --schedules the fastest.",
-    )
-    @click.option("--unsafe", is_flag=True, help="Also keep repairs that are only suggested.")
-    @click.option(
-        "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format."
-    )
-    @click.option("--limit", default=10.0, show_default=True, help="Seconds after which a kernel hangs.")
-    @click.option("--rounds", default=30, show_default=True, help="Timed rounds; 0 for none.")
-    @click.option(
-        "--sanitizer/--no-sanitizer", default=True, help="Ask compute-sanitizer, where it is on PATH."
-    )
-    @click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
-    @click.pass_context
-    def repair_file(context: click.Context, /, path: str, **options: Any) -> None:
-        from ..repair.optimise import optimise
-        from ..repair.search import repair
-
-        if options["schedules"]:
-            context.exit(_try_schedules(path, options, write, fail))
-        text, judge, assembler = prepared(path, options["config_file"], fail)
-        if options["optimise"]:
-            better = optimise(text, judge, assembler, brief=judge.brief)
-            result, left = better.text, False
-            shown, table = _optimised_text(path, better), _optimised_table(better)
-        else:
-            outcome = repair(
-                text, judge, assembler, unsafe=options["unsafe"], quick=judge.rules_only, brief=judge.brief,
-                plain=judge.plain,
-            )  # fmt: skip
-            result, left = outcome.text, bool(outcome.left)
-            shown, table = outcome_text(outcome), outcome_table(outcome)
-        session, missing = _on_hardware(text, result, options, fail)
-        safe = _is_safe(table)
-        table["hardware"] = {"missing": missing} if session is None else _session_table(session)
-        if not options["optimise"]:
-            table["validated"] = _validate(table, session, safe=safe)
-        if options["diff"]:
-            write(diff_text(path, text, result), None)
-        elif options["form"] == "json":
-            write(json.dumps(table, indent=2) + "\n", None)
-        else:
-            write(shown + _hardware_text(session, missing, safe=safe), None)
-        if options["output"]:
-            write(result, options["output"])
-        context.exit(1 if left or (session is not None and not session.is_valid) else 0)
-
-    return repair_file
+    if options.schedules:
+        console.leave(_try_schedules(options))
+    text, judge, assembler = prepared(options.path, options.config_file)
+    if options.optimise:
+        better = optimise(text, judge, assembler, brief=judge.brief)
+        result, left = better.text, False
+        shown, table = _optimised_text(options.path, better), _optimised_table(better)
+    else:
+        outcome = repair(
+            text, judge, assembler, unsafe=options.unsafe, quick=judge.rules_only, brief=judge.brief,
+            plain=judge.plain,
+        )  # fmt: skip
+        result, left = outcome.text, bool(outcome.left)
+        shown, table = outcome_text(outcome), outcome_table(outcome)
+    session, missing = _on_hardware(text, result, options)
+    safe = _is_safe(table)
+    table["hardware"] = {"missing": missing} if session is None else _session_table(session)
+    if not options.optimise:
+        table["validated"] = _validate(table, session, safe=safe)
+    if options.diff:
+        console.write(diff_text(options.path, text, result))
+    elif options.form == "json":
+        console.write(json.dumps(table, indent=2) + "\n")
+    else:
+        console.write(shown + _hardware_text(session, missing, safe=safe))
+    if options.output:
+        console.write(result, options.output)
+    console.leave(1 if left or (session is not None and not session.is_valid) else 0)
 
 
-def _try_schedules(path: str, options: dict[str, Any], write: Write, fail: Fail) -> int:
+def _try_schedules(options: RepairOptions) -> int:
     """List the schedules of a file, write the fastest where that is asked for, and return the exit code."""
     from .schedules import schedules, schedules_table, schedules_text
 
-    if options["optimise"] or options["diff"]:
-        fail("--schedules lists schedules: it goes with neither --optimise nor --diff")
-    found = schedules(path, options, fail)
-    is_json = options["form"] == "json"
-    write(json.dumps(schedules_table(found), indent=2) + "\n" if is_json else schedules_text(found), None)
-    if options["output"] and found.best is not None:
-        write(found.best.candidate.text, options["output"])
+    if options.optimise or options.diff:
+        console.fail("--schedules lists schedules: it goes with neither --optimise nor --diff")
+    found = schedules(options)
+    is_json = options.form == "json"
+    console.write(json.dumps(schedules_table(found), indent=2) + "\n" if is_json else schedules_text(found))
+    if options.output and found.best is not None:
+        console.write(found.best.candidate.text, options.output)
     return 0 if any(row.candidate.holds for row in found.rows) else 1
 
 
-def _on_hardware(before: str, after: str, options: dict[str, Any], fail: Fail) -> tuple[Session | None, str]:
+def _on_hardware(before: str, after: str, options: RepairOptions) -> tuple[Session | None, str]:
     """Return what the GPU says, or which evidence is missing and why."""
-    if not options["harness"]:
+    if not options.harness:
         return None, "results and time on hardware: no harness is given"
     from ..repair.device import NoDeviceError
     from ..repair.harness import HarnessError, load_harness
@@ -122,16 +110,16 @@ def _on_hardware(before: str, after: str, options: dict[str, Any], fail: Fail) -
     from ..repair.session import Plan, run_session
     from .run import delayed_forms
 
-    harness = Path(options["harness"])
+    harness = Path(options.harness)
     try:
         kernel = load_harness(harness).kernel
-        against = before if options["optimise"] and after != before else None
-        sanitizer = find_sanitizer() if options["sanitizer"] else None
-        delayed = delayed_forms(after, kernel, 3, fail)
-        plan = Plan(after, delayed, against, rounds=options["rounds"], sanitizer=sanitizer)
-        return run_session(harness, plan, limit_seconds=options["limit"]), ""
+        against = before if options.optimise and after != before else None
+        sanitizer = find_sanitizer() if options.sanitizer else None
+        delayed = delayed_forms(after, kernel, 3)
+        plan = Plan(after, delayed, against, rounds=options.rounds, sanitizer=sanitizer)
+        return run_session(harness, plan, limit_seconds=options.limit), ""
     except HarnessError as error:
-        fail(str(error))
+        console.fail(str(error))
     except NoDeviceError as error:
         return None, f"results and time on hardware: no usable GPU here: {error}"
 

@@ -7,14 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .command_output import Fail
-from .fix import (
-    CUDA,
-    config_of,
-    prepared,
-    rules_of,
-    text_of,
-)
+from . import console
+from .repair_inputs import CUDA, config_of, prepared, rules_of, text_of
+from .repair_options import RepairOptions
 
 if TYPE_CHECKING:
     from ..repair.harness import Harness
@@ -64,49 +59,49 @@ def _ratio(row: Row) -> float:
     return row.timing.ratio
 
 
-def schedules(path: str, options: dict[str, Any], fail: Fail) -> Schedules:
+def schedules(options: RepairOptions) -> Schedules:
     """Return the schedules of a PTX or CUDA file, run by the harness where there is one and a GPU."""
-    harness = _harness(options["harness"], fail)
-    kernel = options["kernel"] or (None if harness is None else harness.kernel)
-    rows = tuple(Row(each) for each in candidates_of(path, kernel, options["config_file"], fail))
-    if harness is None:
+    harness = _harness(options.harness)
+    kernel = options.kernel or (None if harness is None else harness.kernel)
+    rows = tuple(Row(each) for each in candidates_of(options.path, kernel, options.config_file))
+    if harness is None or options.harness is None:
         return Schedules(rows, "results and time on hardware: no harness is given")
     from ..repair.device import NoDeviceError
 
     try:
-        return Schedules(tuple(_run(rows, Path(options["harness"]), options, fail)), "")
+        return Schedules(tuple(_run(rows, Path(options.harness), options)), "")
     except NoDeviceError as error:
         return Schedules(rows, f"results and time on hardware: no usable GPU here: {error}")
 
 
-def _harness(path: str | None, fail: Fail) -> Harness | None:
+def _harness(path: str | None) -> Harness | None:
     from ..repair.harness import HarnessError, load_harness
 
     try:
         return None if path is None else load_harness(Path(path))
     except HarnessError as error:
-        return fail(str(error))
+        return console.fail(str(error))
 
 
-def candidates_of(path: str, kernel: str | None, config_file: str | None, fail: Fail) -> Iterator[Candidate]:
+def candidates_of(path: str, kernel: str | None, config_file: str | None) -> Iterator[Candidate]:
     """Yield the schedules of a kernel of a PTX or CUDA file, first the text as it is."""
     from ..repair.schedule_marks import ScheduleError, schedules_of
     from ..repair.schedules import candidates
     from ..source import Source
 
     if path.endswith(CUDA):
-        yield from _of_source(path, kernel, config_file, fail)
+        yield from _of_source(path, kernel, config_file)
         return
-    text, judge, assembler = prepared(path, config_file, fail)
-    name = _named(path, kernel, list(judge.plain(text).views), fail)
+    text, judge, assembler = prepared(path, config_file)
+    name = _named(path, kernel, list(judge.plain(text).views))
     try:
         for setting, variant in schedules_of(Source(path, text)):
             yield from candidates(variant, name, judge, judge.plain, assembler, setting)
     except ScheduleError as error:
-        fail(str(error))
+        console.fail(str(error))
 
 
-def _of_source(path: str, kernel: str | None, config_file: str | None, fail: Fail) -> Iterator[Candidate]:
+def _of_source(path: str, kernel: str | None, config_file: str | None) -> Iterator[Candidate]:
     """Yield the schedules of a CUDA file: it is compiled anew for each setting."""
     from ..patching.source_repair import SourceError, SourceJudge
     from ..repair.assemble import find_ptxas
@@ -115,39 +110,39 @@ def _of_source(path: str, kernel: str | None, config_file: str | None, fail: Fai
     from ..repair.search import Assembler
     from ..source import Source
 
-    config = config_of(path, config_file, fail)
+    config = config_of(path, config_file)
     judge = SourceJudge(path, rules_of(config), config)
-    text, ptxas = text_of(path, fail), find_ptxas()
+    text, ptxas = text_of(path), find_ptxas()
     try:
         for setting, variant in schedules_of(Source(path, text)):
             try:
                 compiled = judge(variant)
             except SourceError as error:
                 if variant is text:
-                    fail(f"{path}: {error}; only a source that can be checked in full is scheduled")
+                    console.fail(f"{path}: {error}; only a source that can be checked in full is scheduled")
                 yield refused(kernel or "", setting, str(error))
                 continue
             views = compiled.judgement.views
-            name = _named(path, kernel, list(views), fail)
+            name = _named(path, kernel, list(views))
             of_ptx = judge.judge_of(variant, compiled.ptx)
             target = next(iter(views.values())).module.targets[0]
             yield from candidates(compiled.ptx, name, of_ptx, of_ptx.plain, Assembler(ptxas, target), setting)
     except ScheduleError as error:
-        fail(str(error))
+        console.fail(str(error))
 
 
-def _named(path: str, kernel: str | None, kernels: Sequence[str], fail: Fail) -> str:
+def _named(path: str, kernel: str | None, kernels: Sequence[str]) -> str:
     """Return the kernel to schedule: the one that is named, or the only one."""
     if kernel in kernels:
         return str(kernel)
     if kernel is not None:
-        return fail(f"{path}: no kernel '{kernel}'; there is {', '.join(kernels) or 'none'}")
+        return console.fail(f"{path}: no kernel '{kernel}'; there is {', '.join(kernels) or 'none'}")
     if len(kernels) == 1:
         return kernels[0]
-    return fail(f"{path}: {len(kernels)} kernels; name one with --kernel, or give a harness")
+    return console.fail(f"{path}: {len(kernels)} kernels; name one with --kernel, or give a harness")
 
 
-def _run(rows: Sequence[Row], harness: Path, options: dict[str, Any], fail: Fail) -> Iterator[Row]:
+def _run(rows: Sequence[Row], harness: Path, options: RepairOptions) -> Iterator[Row]:
     """Yield the rows, those that hold with what the GPU says of them. Raises NoDeviceError."""
     from ..repair.harness import HarnessError
     from ..repair.session import Plan, run_session
@@ -159,12 +154,12 @@ def _run(rows: Sequence[Row], harness: Path, options: dict[str, Any], fail: Fail
         if not candidate.holds:
             yield row
             continue
-        delayed = delayed_forms(candidate.text, candidate.kernel, 3, fail)
-        plan = Plan(candidate.text, delayed, as_it_is, rounds=options["rounds"])
+        delayed = delayed_forms(candidate.text, candidate.kernel, 3)
+        plan = Plan(candidate.text, delayed, as_it_is, rounds=options.rounds)
         try:
-            yield Row(candidate, run_session(harness, plan, limit_seconds=options["limit"]))
+            yield Row(candidate, run_session(harness, plan, limit_seconds=options.limit))
         except HarnessError as error:
-            fail(str(error))
+            console.fail(str(error))
 
 
 def schedules_text(found: Schedules) -> str:

@@ -1,26 +1,20 @@
-"""`ptxcheck show`: drawings of what verification sees of kernels; what prints and exits is handed in."""
+"""`ptxcheck show`: drawings of what verification sees of kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from ..config import (
-    Config,
-    ConfigError,
-    find_config,
-    load_config,
-)
-from ..launches.hints import LaunchError, parse_assumption, parse_hint
-from .command_output import Fail, Write
+from ..config import Config
+from . import console
+from .check_options import CheckOptions, configuration
+from .options import takes
 
 if TYPE_CHECKING:
     from ..results import Problem
-
 
 Show: TypeAlias = Callable[[str, str, str | None, Config], "tuple[str, tuple[Problem, ...]]"]
 """Makes the text for a file, a format, a kernel and a configuration, and says what was wrong."""
@@ -30,13 +24,23 @@ _PROTOCOL = "Draw roles and barriers of kernels as a graph for Graphviz."
 _TIMELINE = "Show one run of a kernel step by step: the one that goes wrong, or the longest."
 
 
-def show_group(write: Write, fail: Fail) -> click.Group:
-    """Return the group of commands."""
-    group = click.Group("show", help="Draw what verification sees of kernels.")
-    group.add_command(_command("protocol", _PROTOCOL, ("dot",), write, fail))
-    group.add_command(_command("timeline", _TIMELINE, ("text", "svg"), write, fail))
-    group.add_command(_command("resources", _RESOURCES, ("text", "json"), write, fail, _place))
-    return group
+@dataclass(frozen=True, slots=True)
+class ShowOptions:
+    """What to draw of which file, and how it is launched."""
+
+    path: str
+    form: str
+    kernel: str | None
+    launch: tuple[str, ...]
+    assume: tuple[str, ...]
+    config_file: str | None
+    isolated: bool
+    output: str | None
+
+
+@click.group("show")
+def show_group() -> None:
+    """Draw what verification sees of kernels."""
 
 
 def _draw(path: str, form: str, kernel: str | None, config: Config) -> tuple[str, tuple[Problem, ...]]:
@@ -51,17 +55,23 @@ def _place(path: str, form: str, kernel: str | None, config: Config) -> tuple[st
     return place_file(path, form, kernel, config)
 
 
-def _command(
-    name: str, summary: str, formats: tuple[str, ...], write: Write, fail: Fail, show: Show = _draw
-) -> click.Command:
-    @click.pass_context
-    def callback(context: click.Context, /, path: str, form: str, **options: Any) -> None:
-        text, problems = show(path, form, options["kernel"], _config(path, options, fail))
+def _command(name: str, summary: str, formats: tuple[str, ...], show: Show) -> click.Command:
+    @takes(ShowOptions)
+    def callback(options: ShowOptions) -> None:
+        config = configuration(
+            CheckOptions(
+                (options.path,),
+                launch=options.launch,
+                assume=options.assume,
+                config_file=options.config_file,
+                isolated=options.isolated,
+            )
+        )
+        text, problems = show(options.path, options.form, options.kernel, config)
         if text:
-            write(text, options["output"])
+            console.write(text, options.output)
         if problems:
-            fail("\n".join(map(_line, problems)))
-        context.exit(0)
+            console.fail_for(problems)
 
     params: list[click.Parameter] = [
         click.Argument(["path"], metavar="FILE"),
@@ -78,24 +88,6 @@ def _command(
     return click.Command(name, callback=callback, params=params, help=summary)
 
 
-def _config(path: str, options: dict[str, Any], fail: Fail) -> Config:
-    try:
-        file = options["config_file"]
-        if file is None and not options["isolated"]:
-            file = find_config(Path(path) if Path(path).exists() else Path())
-        config = Config() if file is None else load_config(Path(file))
-        hints = tuple(parse_hint(text, "--launch") for text in options["launch"])
-        hints += tuple(parse_assumption(text) for text in options["assume"])
-    except (ConfigError, LaunchError) as error:
-        fail(str(error))
-    return replace(config, launch=hints + config.launch)
-
-
-def _line(problem: Problem) -> str:
-    from ..report.plain import place, visible
-
-    detail = f"\n{visible(problem.detail)}" if problem.detail else ""
-    return f"{place(problem.position)}: {visible(problem.message)}{detail}"
-
-
-__all__ = ["show_group"]
+show_group.add_command(_command("protocol", _PROTOCOL, ("dot",), _draw))
+show_group.add_command(_command("timeline", _TIMELINE, ("text", "svg"), _draw))
+show_group.add_command(_command("resources", _RESOURCES, ("text", "json"), _place))

@@ -1,13 +1,15 @@
-"""`ptxcheck tma`: check, solve and explain descriptions of tensor maps; what prints and exits is handed in."""
+"""`ptxcheck tma`: check, solve and explain descriptions of tensor maps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from .command_output import Fail, Write
+from . import console
+from .options import takes
 
 if TYPE_CHECKING:
     from ..descriptors import Answer, TensorMap, TiledMap
@@ -27,32 +29,34 @@ type=bf16 shape=4096,4096 box=64,128 swizzle=128B (elements, innermost first; st
 """
 
 
-def tma_group(write: Write, fail: Fail) -> click.Group:
-    """Return the group of commands."""
-    group = click.Group(
-        "tma",
-        help="Tensor maps: is one legal, what is the cheapest legal one, how does its box lie.\n\n"
-        "Exit codes: 0 legal or solved, 1 illegal or no encode exists, 2 bad input or usage.",
-    )
-    group.add_command(_command("check", _check, _CHECK, _ANSWERS, write, fail))
-    group.add_command(_command("solve", _solve, _SOLVE, _ANSWERS, write, fail))
-    group.add_command(_command("explain", _explain, _EXPLAIN, ("svg",), write, fail))
-    return group
+@dataclass(frozen=True, slots=True)
+class TmaOptions:
+    """A description in words, and what to write of it."""
+
+    description: tuple[str, ...]
+    form: str
+    output: str | None
 
 
-def _command(
-    name: str, run: Run, summary: str, formats: tuple[str, ...], write: Write, fail: Fail
-) -> click.Command:
-    @click.pass_context
-    def callback(context: click.Context, description: tuple[str, ...], form: str, output: str | None) -> None:
+@click.group("tma")
+def tma_group() -> None:
+    """Tensor maps: is one legal, what is the cheapest legal one, how does its box lie.
+
+    Exit codes: 0 legal or solved, 1 illegal or no encode exists, 2 bad input or usage.
+    """
+
+
+def _command(name: str, run: Run, summary: str, formats: tuple[str, ...]) -> click.Command:
+    @takes(TmaOptions)
+    def callback(options: TmaOptions) -> None:
         from ..descriptors.spec import SpecError, read
 
         try:
-            text, status = run(read(" ".join(description)), form)
+            text, status = run(read(" ".join(options.description)), options.form)
         except SpecError as error:
-            fail(str(error))
-        write(text.rstrip("\n") + "\n", output)
-        context.exit(status)
+            console.fail(str(error))
+        console.write(text.rstrip("\n") + "\n", options.output)
+        console.leave(status)
 
     params: list[click.Parameter] = [
         click.Argument(["description"], nargs=-1, required=True, metavar="DESCRIPTION..."),
@@ -120,3 +124,8 @@ def _code(tensor_map: TensorMap | TiledMap, form: str) -> str:
         return forms[form](tensor_map)
     except ValueError as error:
         raise SpecError(str(error)) from error
+
+
+tma_group.add_command(_command("check", _check, _CHECK, _ANSWERS))
+tma_group.add_command(_command("solve", _solve, _SOLVE, _ANSWERS))
+tma_group.add_command(_command("explain", _explain, _EXPLAIN, ("svg",)))

@@ -1,76 +1,108 @@
-"""`ptxcheck view`: one page to look at in a browser; what prints and exits is handed in."""
+"""`ptxcheck view`: one page to look at in a browser."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from .command_output import Fail, Write
+from . import console
+from .check_options import CheckOptions, configuration
+from .options import CONFIG_FILE, takes
 
 if TYPE_CHECKING:
     from ..config import Config
-    from ..results import Problem, Report
-
-Configure: TypeAlias = "Callable[[click.Context, str, dict[str, Any]], Config]"
-"""Returns the configuration for a file, as `check` has it, with some options of `check` given."""
-
-_HELP = """Write one page about the kernels of FILE, to look at in a browser.
-
-It has the findings with their source lines, the verdicts, and for each kernel its runs as a timeline to step
-through, its control flow, and its shared and tensor memory. The page is one file, which loads nothing else.
-
-Exit codes: as those of check; the page is written also when there are findings.
-"""
+    from ..results import Report
 
 
-def view_command(write: Write, fail: Fail, configure: Configure) -> click.Command:
-    """Return the command."""
+@dataclass(frozen=True, slots=True)
+class ViewOptions:
+    """The page to write, and the options of `check` for its file."""
 
-    @click.command("view", help=_HELP)
-    @click.argument("path", metavar="FILE")
-    @click.option(
-        "--output", "-o", required=True, metavar="FILE", help="The page to write, whole or not at all."
-    )
-    @click.option("--kernel", metavar="NAME", help="Only this kernel.")
-    @click.option("--launch", multiple=True, metavar="SPEC", help="How kernels are launched, as for check.")
-    @click.option("--assume", multiple=True, metavar="SPEC", help="A value that the host passes.")
-    @click.option(
-        "--tensor-map", "tensor_map", multiple=True, metavar="PARAM=SPEC", help="A tensor map that it passes."
-    )
-    @click.option("--possible", is_flag=True, default=None, help="Also show what could not be excluded.")
-    @click.option(
-        "--verify-seconds", type=click.FloatRange(0, min_open=True), help="Time for verifying one kernel."
-    )
-    @click.option("--arch", metavar="sm_XY", help="Architecture that .cu files are compiled for.")
-    @click.option("-I", "includes", multiple=True, metavar="DIR", help="Include folder for nvcc.")
-    @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Macro for nvcc.")
-    @click.option("--source-root", multiple=True, metavar="DIR", help="Show lines of files below DIR.")
-    @click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")
-    @click.option("--isolated", is_flag=True, help="Read no configuration file.")
-    @click.option(
-        "--strict", is_flag=True, default=None, help="Exit with 3 when a kernel is not checked in full."
-    )
-    @click.option("--exit-zero", is_flag=True, help="Exit with 0 also when there are findings.")
-    @click.pass_context
-    def view(context: click.Context, /, path: str, output: str, kernel: str | None, **options: Any) -> None:
-        from ..report.plain import summary
-        from ..results import exit_code
+    path: str
+    output: str
+    kernel: str | None
+    launch: tuple[str, ...]
+    assume: tuple[str, ...]
+    tensor_map: tuple[str, ...]
+    possible: bool | None
+    verify_seconds: float | None
+    arch: str | None
+    includes: tuple[str, ...]
+    defines: tuple[str, ...]
+    source_root: tuple[str, ...]
+    config_file: str | None
+    isolated: bool
+    strict: bool | None
+    exit_zero: bool
 
-        config = configure(context, path, options)
-        text, report = _made(path, kernel, config, fail)
-        write(text, output)
-        write(f"{output}: {summary(report)}\n", None)
-        if report.problems:
-            fail("\n".join(map(_line, report.problems)))
-        status = exit_code(report, config.fail_on, strict=config.strict)
-        context.exit(0 if options["exit_zero"] and status == 1 else status)
-
-    return view
+    @property
+    def for_check(self) -> CheckOptions:
+        """Return the options that `check` would have."""
+        return CheckOptions(
+            (self.path,),
+            launch=self.launch,
+            assume=self.assume,
+            tensor_map=self.tensor_map,
+            possible=self.possible,
+            verify_seconds=self.verify_seconds,
+            arch=self.arch,
+            includes=self.includes,
+            defines=self.defines,
+            source_root=self.source_root,
+            config_file=self.config_file,
+            isolated=self.isolated,
+            strict=self.strict,
+        )
 
 
-def _made(path: str, kernel: str | None, config: Config, fail: Fail) -> tuple[str, Report]:
+@click.command("view")
+@click.argument("path", metavar="FILE")
+@click.option("--output", "-o", required=True, metavar="FILE", help="The page to write, whole or not at all.")
+@click.option("--kernel", metavar="NAME", help="Only this kernel.")
+@click.option("--launch", multiple=True, metavar="SPEC", help="How kernels are launched, as for check.")
+@click.option("--assume", multiple=True, metavar="SPEC", help="A value that the host passes.")
+@click.option(
+    "--tensor-map", "tensor_map", multiple=True, metavar="PARAM=SPEC", help="A tensor map that it passes."
+)
+@click.option("--possible", is_flag=True, default=None, help="Also show what could not be excluded.")
+@click.option(
+    "--verify-seconds", type=click.FloatRange(0, min_open=True), help="Time for verifying one kernel."
+)
+@click.option("--arch", metavar="sm_XY", help="Architecture that .cu files are compiled for.")
+@click.option("-I", "includes", multiple=True, metavar="DIR", help="Include folder for nvcc.")
+@click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Macro for nvcc.")
+@click.option("--source-root", multiple=True, metavar="DIR", help="Show lines of files below DIR.")
+@CONFIG_FILE
+@click.option("--isolated", is_flag=True, help="Read no configuration file.")
+@click.option(
+    "--strict", is_flag=True, default=None, help="Exit with 3 when a kernel is not checked in full."
+)
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 also when there are findings.")
+@takes(ViewOptions)
+def view_command(options: ViewOptions) -> None:
+    """Write one page about the kernels of FILE, to look at in a browser.
+
+    It has the findings with their source lines, the verdicts, and for each kernel its runs as a timeline to step
+    through, its control flow, and its shared and tensor memory. The page is one file, which loads nothing else.
+
+    Exit codes: as those of check; the page is written also when there are findings.
+    """
+    from ..report.plain import summary
+    from ..results import exit_code
+
+    config = configuration(options.for_check)
+    text, report = _made(options.path, options.kernel, config)
+    console.write(text, options.output)
+    console.write(f"{options.output}: {summary(report)}\n")
+    if report.problems:
+        console.fail_for(report.problems)
+    status = exit_code(report, config.fail_on, strict=config.strict)
+    console.leave(0 if options.exit_zero and status == 1 else status)
+
+
+def _made(path: str, kernel: str | None, config: Config) -> tuple[str, Report]:
     """Return the page of a file, and its report; without a kernel there is no page."""
     from ..frontends import discover
     from ..page import LibraryError, NoKernelError, build_page
@@ -78,24 +110,14 @@ def _made(path: str, kernel: str | None, config: Config, fail: Fail) -> tuple[st
 
     found, problems = discover([path])
     if problems:
-        fail("\n".join(map(_line, problems)))
+        console.fail_for(problems)
     if len(found) != 1:
-        fail(f"{path}: is a folder or pattern; name one file")
+        console.fail(f"{path}: is a folder or pattern; name one file")
     try:
         page = build_page(path, found[0].name, config, kernel)
     except NoKernelError as error:
-        reasons = "\n".join(map(_line, error.problems))
-        fail(f"{path}: {error}" + (f"\n{reasons}" if reasons else ""))
+        reasons = "\n".join(map(console.problem_line, error.problems))
+        console.fail(f"{path}: {error}" + (f"\n{reasons}" if reasons else ""))
     except (LibraryError, UnknownSelectorError) as error:
-        fail(str(error))
+        console.fail(str(error))
     return page.text, page.report
-
-
-def _line(problem: Problem) -> str:
-    from ..report.plain import place, visible
-
-    detail = f"\n{visible(problem.detail)}" if problem.detail else ""
-    return f"{place(problem.position)}: {visible(problem.message)}{detail}"
-
-
-__all__ = ["view_command"]

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import __version__
 from ..report.rule_page import markdown_page
 from ..results import RuleInfo
 from ..runtime.cache import default_folder
 from ..runtime.output import OutputError, write_atomically
+from ..version import __version__
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from .. import __version__
 from ..results import Report
+from ..version import __version__
 from .actions import Abilities, Actions
 from .checker import Checker
 from .diagnostics import (

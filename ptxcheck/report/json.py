@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .. import __version__
 from ..finding import (
     Counterexample,
     Finding,
@@ -23,6 +22,7 @@ from ..results import (
     RuleInfo,
 )
 from ..source import Position
+from ..version import __version__
 
 SCHEMA_VERSION = 1
 

@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 import sarif_om as sarif
 
-from .. import __version__
 from ..finding import (
     Confidence,
     Counterexample,
@@ -32,6 +31,7 @@ from ..results import (
 )
 from ..source import Position, Span
 from ..verdict import VerdictKind
+from ..version import __version__
 from .names import short_name
 from .plain import visible
 from .rule_page import markdown_page

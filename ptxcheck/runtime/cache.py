@@ -23,7 +23,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .. import __version__
+from ..version import __version__
 
 _FORMAT = 1
 _MAGIC = b"ptxcheck result\n"

@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-_PRELOADED = ["ptxcheck.check", "ptxcheck.parser", "ptxcheck.rules"]
+_PRELOADED = ["ptxcheck.check", "ptxcheck.pipeline.one_input", "ptxcheck.parser", "ptxcheck.rules"]
 _GRACE = 5.0
 """Seconds that a process may take to end after its connection has closed."""
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..view import KernelView, Result
-
 if TYPE_CHECKING:
     from ..rules import Hit, Rule
+    from ..view import KernelView, Result
 
 
 @dataclass
@@ -56,6 +55,8 @@ class Profile:
     @cached_property
     def view(self) -> type[KernelView]:
         """The class of views whose analyses are counted."""
+        from ..view import KernelView
+
         profile = self
 
         class CountedView(KernelView):
@@ -65,6 +66,11 @@ class Profile:
                     return super().compute(analysis)
 
         return CountedView
+
+
+def activity_of(profile: Profile | None, name: str) -> AbstractContextManager[None]:
+    """Count the time of a block, where there is a profile."""
+    return nullcontext() if profile is None else profile.activity(name)
 
 
 def profile_table(profile: Profile) -> str:

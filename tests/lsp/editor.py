@@ -213,7 +213,7 @@ async def _session(
     environment: dict[str, str],
 ) -> None:
     client = LanguageClient("test", "1")
-    await client.start_io(sys.executable, "-m", "ptxcheck.cli", "lsp", "--stdio", env=environment)
+    await client.start_io(sys.executable, "-m", "ptxcheck", "lsp", "--stdio", env=environment)
     process = client._server
     assert process is not None
     assert process.stderr is not None

@@ -437,7 +437,7 @@ def test_a_process_that_dies_is_replaced(tmp_path: Path) -> None:
 def test_nothing_is_left_when_the_editor_is_gone(tmp_path: Path) -> None:
     async def story() -> None:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "ptxcheck.cli", "lsp",
+            sys.executable, "-m", "ptxcheck", "lsp",
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
         )  # fmt: skip
         assert process.stdin is not None

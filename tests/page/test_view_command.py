@@ -49,7 +49,7 @@ def test_the_same_file_gives_the_same_bytes(tmp_path: Path) -> None:
         command = [
             sys.executable,
             "-m",
-            "ptxcheck.cli",
+            "ptxcheck",
             "view",
             "--isolated",
             str(PAIR),

@@ -40,7 +40,7 @@ def test_the_same_kernel_gives_the_same_bytes(name: str, tmp_path: Path) -> None
 
 
 def _said(folder: Path, seed: str) -> str:
-    command = [sys.executable, "-m", "ptxcheck.cli", "check", "k.ptx", "--isolated", "--no-cache"]
+    command = [sys.executable, "-m", "ptxcheck", "check", "k.ptx", "--isolated", "--no-cache"]
     environment = {**os.environ, "PYTHONHASHSEED": seed}
     options = ["--pedantic", "--verify-seconds", "120"]
     done = subprocess.run([*command, *options], cwd=folder, env=environment, capture_output=True, text=True)

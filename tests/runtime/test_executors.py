@@ -95,7 +95,7 @@ def test_a_lost_process_is_a_located_problem(files: list[str], tmp_path: Path) -
 
 def command(*args: str) -> bytes:
     done = subprocess.run(
-        [sys.executable, "-m", "ptxcheck.cli", "check", ".", *args], capture_output=True, check=False
+        [sys.executable, "-m", "ptxcheck", "check", ".", *args], capture_output=True, check=False
     )
     assert done.stderr == b""
     return done.stdout
@@ -117,7 +117,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: py
         Path(f"k{number:04}.ptx").write_text(KERNEL.replace("k()", f"k{number}()"))
     results = Path(os.environ["PTXCHECK_CACHE_DIR"])
     process = subprocess.Popen(
-        [sys.executable, "-m", "ptxcheck.cli", "check", ".", "-j2"],
+        [sys.executable, "-m", "ptxcheck", "check", ".", "-j2"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
@@ -138,7 +138,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: py
 
 def test_standard_input_with_several_processes(files: list[str]) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "ptxcheck.cli", "check", "-", "a.ptx", "-j2", "--format", "json"],
+        [sys.executable, "-m", "ptxcheck", "check", "-", "a.ptx", "-j2", "--format", "json"],
         input=KERNEL.encode(),
         capture_output=True,
         check=False,

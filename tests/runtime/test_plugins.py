@@ -33,7 +33,7 @@ def install(folder: Path, code: str, point: str = "acme_rules:RULE", version: st
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "ptxcheck.cli", *arguments],
+        [sys.executable, "-m", "ptxcheck", *arguments],
         cwd=folder.parent,
         env={**os.environ, "PYTHONPATH": str(folder)},
         capture_output=True,

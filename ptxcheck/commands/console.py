@@ -1,0 +1,78 @@
+"""What the command line prints, and how it ends: with `cli`, the only module that does either."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from ..results import Problem
+from ..runtime.output import OutputError, write_atomically
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+def leave(status: int) -> NoReturn:
+    """End with an exit code."""
+    sys.exit(status)
+
+
+def fail(message: str) -> NoReturn:
+    """Say why the input is bad, and end with exit code 2."""
+    remark(f"ptxcheck: {message}")
+    sys.exit(BAD_INPUT)
+
+
+def fail_for(problems: Sequence[Problem]) -> NoReturn:
+    """Say what was wrong with the input, a line for each, and end with exit code 2."""
+    fail("\n".join(map(problem_line, problems)))
+
+
+def problem_line(problem: Problem) -> str:
+    """Return what was wrong and where."""
+    from ..report.plain import place, visible
+
+    detail = f"\n{visible(problem.detail)}" if problem.detail else ""
+    return f"{place(problem.position)}: {visible(problem.message)}{detail}"
+
+
+def remark(text: str) -> None:
+    """Print a line on standard error."""
+    click.echo(text, err=True)
+
+
+def write(text: str, output: str | None = None) -> None:
+    """Write to a file, or to standard output without failing when the reader is gone."""
+    if output is not None:
+        try:
+            write_atomically(output, text)
+        except OutputError as error:
+            fail(str(error))
+        return
+    data = text.encode("utf-8", errors="backslashreplace")
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        fail(f"cannot write to standard output: {error.strerror}")
+
+
+def has_color() -> bool:
+    """Tell whether standard output is to be coloured."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def has_progress() -> bool:
+    """Tell whether somebody looks at standard error."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,51 @@
+"""Options of commands as values: what several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+Options = TypeVar("Options")
+
+
+def takes(options: Callable[..., Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
+    """Have a command called with one value, made of all its parameters."""
+
+    def decorate(run: Callable[[Options], None]) -> Callable[..., None]:
+        @wraps(run)
+        def command(**given: Any) -> None:
+            run(options(**given))
+
+        return command
+
+    return decorate
+
+
+def split_commas(
+    _context: click.Context, _option: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the items of lists that commas separate."""
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+def split_words(
+    _context: click.Context, _option: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the words of texts that are written as for a shell."""
+    import shlex
+
+    try:
+        return tuple(word for value in values for word in shlex.split(value))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def choice(*forms: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the option `--format`; the first form is the default."""
+    return click.option("--format", "form", type=click.Choice(forms), default=forms[0], help="Output format.")
+
+
+CONFIG_FILE = click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")

@@ -13,7 +13,8 @@ from pathlib import Path
 from benchmarks.mutation.operators import Mutant, mutants
 from benchmarks.mutation.subject import subjects
 from ptxcheck.parser import parse_module
-from ptxcheck.repair.harness import Harness, MapArgument, load_harness
+from ptxcheck.repair.harness import Harness, MapArgument
+from ptxcheck.repair.harness_files import load_harness
 from ptxcheck.repair.outcome import Outcome
 from ptxcheck.repair.perturb import perturb
 from ptxcheck.repair.prepared import prepare

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ptxcheck.commands.schedules import candidates_of
-from ptxcheck.repair.harness import load_harness
+from ptxcheck.repair.harness_files import load_harness
 from ptxcheck.repair.schedules import Candidate
 from ptxcheck.source import Source
 from ptxcheck.sources.comments import Verb, comments

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.repair import read_records
 from ptxcheck.parser import parse_module
-from ptxcheck.repair.harness import load_harness
+from ptxcheck.repair.harness_files import load_harness
 from ptxcheck.repair.perturb import perturb
 from ptxcheck.source import Source
 

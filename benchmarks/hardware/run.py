@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ptxcheck.repair.device import Device
-from ptxcheck.repair.harness import load_harness
+from ptxcheck.repair.harness_files import load_harness
 from ptxcheck.repair.outcome import Environment, Outcome, RunResult
 
 from .entries import Entry, Result, harness_path, read_manifest, read_results

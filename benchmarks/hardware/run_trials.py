@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ptxcheck.repair.device import Device
-from ptxcheck.repair.harness import load_harness
+from ptxcheck.repair.harness_files import load_harness
 from ptxcheck.repair.outcome import Environment, Outcome, RunResult
 from ptxcheck.repair.sanitizer import Tool, find_sanitizer, sanitize
 from ptxcheck.repair.timing import compare

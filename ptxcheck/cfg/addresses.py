@@ -13,12 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ..ir import (
     Address,
     Function,
+    Instruction,
     Module,
+    Operand,
     Register,
     Symbol,
     Variable,
@@ -30,6 +32,7 @@ from .arithmetic import add
 from .linear import Atom, AtomKind, Linear
 from .optypes import type_width
 from .special import special_uniformity
+from .transfer import Call
 from .uniform import Uniformity
 from .values import (
     Value,
@@ -41,9 +44,6 @@ from .values import (
     top,
 )
 
-if TYPE_CHECKING:
-    from .call import OneCall
-
 Numbers = Callable[[Linear, int], Value]
 """How to turn a linear expression of some width into a value."""
 SHARED_END = 1 << 28
@@ -53,6 +53,17 @@ PARAMETER_SPACES = frozenset({".param", ".param::entry"})
 GENERIC_END = 1 << 57
 PEER_MASK = 0xFEFFFFFF
 """Clears the lowest rank bit of a shared address: the even CTA of a pair."""
+
+
+class InstructionCall(Call, Protocol):
+    """A call that shows its instruction as it is written."""
+
+    @property
+    def instruction(self) -> Instruction: ...
+
+    def of(self, operand: Operand | None, width: int) -> Value:
+        """Return the value of any operand as a number of `width` bits."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +138,7 @@ class Addresses:
         low_bits = align if align & (align - 1) == 0 else 1
         return reduced(64, 0, high - size, 0, (1 << 64) - 1, low_bits, 0) or top(64)
 
-    def parameter(self, call: OneCall) -> Value | None:
+    def parameter(self, call: InstructionCall) -> Value | None:
         """Return what a load from kernel parameters gives; None for any other load."""
         address = call.instruction.operands[1] if call.count > 1 else None
         space = call.instruction.operation.slots.get("space", "")
@@ -163,7 +174,7 @@ class Addresses:
                     found[key] = (*found.get(key, ()), fact)
         return found
 
-    def _parameter_base(self, address: Address, call: OneCall) -> tuple[str, int]:
+    def _parameter_base(self, address: Address, call: InstructionCall) -> tuple[str, int]:
         match address.base:
             case Symbol(name=name):
                 return name, 0
@@ -175,7 +186,7 @@ class Addresses:
                         return atom.name, form.constant
         return "", 0
 
-    def converted(self, call: OneCall) -> Value | None:
+    def converted(self, call: InstructionCall) -> Value | None:
         """Return the result of `cvta`, `cvta.to` or `mapa`."""
         width = call.typing.width
         source = call.value(1, width)
@@ -187,7 +198,7 @@ class Addresses:
             return source
         return self._rewindowed(source, "" if operation.has(".to") else "generic", width)
 
-    def _mapped(self, source: Value, call: OneCall, width: int) -> Value | None:
+    def _mapped(self, source: Value, call: InstructionCall, width: int) -> Value | None:
         rank = call.value(2, 32)
         text = str(rank.linear) if rank.linear is not None else "?"
         return self._rewindowed(source, f"cluster:{text}", width)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from ..ir import (
     Component,
@@ -17,22 +17,46 @@ from ..ir import (
     SymbolOffset,
     Vector,
 )
+from .addresses import Addresses
 from .arithmetic import truncate, zero_extend
 from .bits import bit_not
-from .definitions import Name, part_of
+from .definitions import Definitions, Name, part_of
+from .guards import Fact, Guards
 from .optypes import Typing, typing_of
 from .values import Value, exactly, top
 
-if TYPE_CHECKING:
-    from .evaluate import Values
-
 Read = Callable[[Name], Value | None]
+
+
+class ReachingValues(Protocol):
+    """What a call asks of the values of its function."""
+
+    @property
+    def definitions(self) -> Definitions: ...
+
+    @property
+    def addresses(self) -> Addresses: ...
+
+    @property
+    def guards(self) -> Guards: ...
+
+    def read(self, point: int, register: Register, read: Read) -> Value | None:
+        """Return the value that a read at the point sees; None when no run reads it there."""
+        ...
+
+    def constrained(self, name: Name, value: Value | None, facts: Iterable[Fact]) -> Value | None:
+        """Return the part of the name's value that agrees with facts."""
+        ...
+
+    def component(self, operand: Component) -> Value:
+        """Return the value of `%tid.x` and the like."""
+        ...
 
 
 class OneCall:
     """Operands of the instruction that defines one name. `dead` is set when an operand has no value."""
 
-    def __init__(self, values: Values, name: Name, instruction: Instruction, read: Read) -> None:
+    def __init__(self, values: ReachingValues, name: Name, instruction: Instruction, read: Read) -> None:
         self.values = values
         self.name = name
         self.instruction = instruction

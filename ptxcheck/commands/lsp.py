@@ -15,7 +15,7 @@ def lsp_command(stdio: bool) -> None:
     Editors start this themselves; the documentation has their settings.
     """
     try:
-        from ..lsp.server import serve
+        from ..lsp.serve import serve
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] not in ("pygls", "lsprotocol", "cattrs"):
             raise

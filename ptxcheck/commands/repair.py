@@ -105,7 +105,8 @@ def _on_hardware(before: str, after: str, options: RepairOptions) -> tuple[Sessi
     if not options.harness:
         return None, "results and time on hardware: no harness is given"
     from ..repair.device import NoDeviceError
-    from ..repair.harness import HarnessError, load_harness
+    from ..repair.harness import HarnessError
+    from ..repair.harness_files import load_harness
     from ..repair.sanitizer import find_sanitizer
     from ..repair.session import Plan, run_session
     from .run import delayed_forms

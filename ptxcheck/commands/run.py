@@ -62,7 +62,8 @@ def run_command(options: RunOptions) -> None:
     Exit codes: 0 right, 1 wrong, hang or fault, 2 bad input, or no GPU.
     """
     from ..repair.device import NoDeviceError
-    from ..repair.harness import HarnessError, load_harness
+    from ..repair.harness import HarnessError
+    from ..repair.harness_files import load_harness
     from ..repair.session import Plan, run_session, session_json, session_text
 
     try:

@@ -75,7 +75,8 @@ def schedules(options: RepairOptions) -> Schedules:
 
 
 def _harness(path: str | None) -> Harness | None:
-    from ..repair.harness import HarnessError, load_harness
+    from ..repair.harness import HarnessError
+    from ..repair.harness_files import load_harness
 
     try:
         return None if path is None else load_harness(Path(path))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
-from ..descriptors.device.flow import DeviceMaps
+from ..descriptors.contract import Contract
 from ..ir import Immediate
 from ..launch import GivenValue
 from ..opcodes.op import Op
@@ -167,7 +167,7 @@ def whole_kernel(view: KernelView) -> WholeKernel | None:
 
 def _known_boxes(view: KernelView) -> Iterator[GivenValue]:
     """Yield the bytes of the boxes of tensor maps that are known, by the copies that move them."""
-    for point, size in view.get(DeviceMaps).contract.box_bytes.items():
+    for point, size in view.get(Contract).box_bytes.items():
         yield GivenValue(f"{AT_POINT}{point}", size)
 
 

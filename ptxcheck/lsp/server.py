@@ -1,4 +1,4 @@
-"""The language server on standard input and output. The only module that imports pygls.
+"""The state of the language server. The only module that imports pygls.
 
 The event loop only waits: texts are parsed in a thread and checked in a process of their own, which is ended when
 a newer text makes its work useless.
@@ -283,24 +283,3 @@ def get(value: Any, *names: str) -> Any:
 def _holds(where: types.Range, position: types.Position) -> bool:
     at = position.line, position.character
     return (where.start.line, where.start.character) <= at <= (where.end.line, where.end.character)
-
-
-def make_server() -> Server:
-    """Return the server with everything that it answers."""
-    from . import features
-
-    server = Server()
-    features.add_documents(server)
-    features.add_questions(server)
-    features.add_names(server)
-    features.add_actions(server)
-    return server
-
-
-def serve() -> None:
-    """Serve one client on standard input and output. Whatever else is printed goes to standard error."""
-    import sys
-
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    make_server().start_io(stdout=answers)

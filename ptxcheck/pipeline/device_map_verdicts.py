@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..descriptors.contract import Contract
 from ..descriptors.device.contents import NO_CHANGE, Contents
 from ..descriptors.device.events import Use
 from ..descriptors.device.flow import DeviceMaps
@@ -147,7 +148,7 @@ def _of_map(view: KernelView, point: int, made: MadeMap) -> Iterator[Judgement]:
 def _rank(view: KernelView, found: Sequence[tuple[Use, Contents | None]]) -> Iterator[Judgement]:
     from ..descriptors.agreement import Topic
 
-    contract = view.get(DeviceMaps).contract
+    contract = view.get(Contract)
     for use, contents in _own(found):
         if contents is None or use.point not in contract.bindings:
             yield VerdictKind.UNKNOWN, Reason("the map that this copy reads is not known", use.point)

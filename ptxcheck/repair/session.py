@@ -14,13 +14,8 @@ from ..ir import Module
 from ..parser import parse_module
 from ..source import Source
 from .device import Device
-from .harness import (
-    Harness,
-    HarnessError,
-    MapArgument,
-    load_harness,
-    plan_of,
-)
+from .harness import Harness, HarnessError, MapArgument, plan_of
+from .harness_files import load_harness
 from .outcome import Environment, Outcome, RunResult
 from .prepared import worker_file
 from .sanitizer import (

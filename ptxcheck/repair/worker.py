@@ -16,7 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .harness import Harness, load_harness
+from .harness import Harness
+from .harness_files import load_harness
 from .outcome import Outcome, RunResult
 
 try:

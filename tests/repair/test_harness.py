@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ptxcheck.repair.harness import HarnessError, MapArgument, load_harness
+from ptxcheck.repair.harness import HarnessError, MapArgument
+from ptxcheck.repair.harness_files import load_harness
 
 _RUNNABLE = Path(__file__).parents[2] / "corpus" / "runnable"
 _MINIMAL = 'kernel = "k"\nsource = "k.ptx"\nblock = [32]\n'

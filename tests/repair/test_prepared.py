@@ -11,14 +11,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ptxcheck.repair.harness import (
-    Array,
-    Case,
-    HarnessError,
-    LaunchPlan,
-    MapArgument,
-    load_harness,
-)
+from ptxcheck.repair.harness import Array, Case, HarnessError, LaunchPlan, MapArgument
+from ptxcheck.repair.harness_files import load_harness
 from ptxcheck.repair.prepared import prepare, worker_file
 
 _PTX = """.version 8.0

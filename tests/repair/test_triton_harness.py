@@ -15,12 +15,8 @@ from click.testing import CliRunner
 
 from ptxcheck.cli import main
 from ptxcheck.descriptors import spec, violations
-from ptxcheck.repair.harness import (
-    HarnessError,
-    LaunchPlan,
-    MapArgument,
-    load_harness,
-)
+from ptxcheck.repair.harness import HarnessError, LaunchPlan, MapArgument
+from ptxcheck.repair.harness_files import load_harness
 from ptxcheck.repair.session import Plan, run_session
 from ptxcheck.repair.triton_harness import ArgumentType, TensorDescriptor, TritonHarness
 
@@ -400,7 +396,7 @@ _WORKER = """
 import json, sys
 sys.modules["triton"] = None
 from pathlib import Path
-from ptxcheck.repair.harness import load_harness
+from ptxcheck.repair.harness_files import load_harness
 harness = load_harness(Path(sys.argv[1]))
 print(json.dumps({"gpu": "stand-in", "capability": [9, 0], "driver": 13000, "clocks": ""}), flush=True)
 for line in sys.stdin:

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.hardware.trials import read_trials
 from benchmarks.hardware.twins import good_twin, prepare_twins
 from benchmarks.repair import Record
-from ptxcheck.repair.harness import load_harness
+from ptxcheck.repair.harness_files import load_harness
 
 _CORPUS = Path(__file__).parents[2] / "corpus"
 _TWIN = "protocols/cluster/two_ctas_in_step.one_round_less.ptx"

@@ -31,6 +31,7 @@ from .events import (
     readings,
 )
 from .field import BYTE_STRIDES_SINCE, Field, Slot
+from .flow import DeviceMaps
 from .made import (
     MAX_RANK,
     MadeMap,
@@ -49,7 +50,6 @@ from .unknown import symbol_of
 
 if TYPE_CHECKING:
     from ...view import KernelView
-    from .flow import DeviceMaps
 
 
 class FlawKind(Enum):
@@ -105,8 +105,9 @@ _NAMES: Mapping[Field, str] = {
 }  # fmt: skip
 
 
-def find_flaws(maps: DeviceMaps) -> tuple[Flaw, ...]:
-    """Return the flaws of one kernel, in the order of their points."""
+def device_flaws(view: KernelView) -> tuple[Flaw, ...]:
+    """Return what is surely wrong with the maps of one kernel, in the order of the points."""
+    maps = view.get(DeviceMaps)
     found = list(_all(maps)) if maps.events else list(_in_shared(maps))
     return tuple(sorted(dict.fromkeys(found), key=lambda flaw: (flaw.point, flaw.kind.value, flaw.text)))
 

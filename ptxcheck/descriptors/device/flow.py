@@ -58,8 +58,6 @@ from .place import Key, changing_points
 
 if TYPE_CHECKING:
     from ...view import KernelView
-    from ..contract import Contract
-    from .flaws import Flaw
 
 State = Mapping[Key, Contents]
 """Contents by place; a place that is missing has not been written."""
@@ -125,13 +123,6 @@ class DeviceMaps:
                 found.setdefault(copy.target, set()).update(of_source or own)
         return {key: makers.pop() if len(makers) == 1 else None for key, makers in found.items()}
 
-    @cached_property
-    def flaws(self) -> tuple[Flaw, ...]:
-        """What is surely wrong with these maps."""
-        from .flaws import find_flaws
-
-        return find_flaws(self)
-
     def made_of(self, known: Contents, *, at: int | None = None) -> tuple[Made, ...]:
         """Return the maps that contents stand for; as far as runs go that execute the point `at`, if it is given."""
         facts = () if at is None else parameter_facts(self.view, at, self._conditions)
@@ -170,13 +161,6 @@ class DeviceMaps:
     def _judged(self) -> dict[int, tuple[MadeMap, Verdict]]:
         """Answers by identity; the map is kept, so that no other gets its identity."""
         return {}
-
-    @cached_property
-    def contract(self) -> Contract:
-        """What the kernel and its tensor maps have to agree about."""
-        from ..contract import Contract
-
-        return Contract(self.view)
 
     # ---- contents
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...descriptors.device.flaws import FlawKind
-from ...descriptors.device.flow import DeviceMaps
+from ...descriptors.device.flaws import FlawKind, device_flaws
 from ...finding import Severity
 from ...view import KernelView
 from ..rule import Hit, Rule
@@ -44,7 +43,7 @@ _GOOD = changed(
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for flaw in view.get(DeviceMaps).flaws:
+    for flaw in view.get(device_flaws):
         if flaw.kind is FlawKind.REUSED:
             yield Hit(flaw.point, flaw.text, flaw.related)
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...descriptors.device.flaws import FlawKind
-from ...descriptors.device.flow import DeviceMaps
+from ...descriptors.device.flaws import FlawKind, device_flaws
 from ...finding import Severity
 from ...view import KernelView
 from ..rule import Hit, Rule
@@ -24,7 +23,7 @@ _BAD = changed(("COPY:\n    bar.warp.sync -1;", "COPY:"), (_COPY, f"{_COPY} // e
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for flaw in view.get(DeviceMaps).flaws:
+    for flaw in view.get(device_flaws):
         if flaw.kind is FlawKind.UNMET:
             yield Hit(flaw.point, flaw.text, flaw.related)
 

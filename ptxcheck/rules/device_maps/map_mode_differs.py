@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...descriptors.agreement import Topic
-from ...descriptors.device.flow import DeviceMaps
+from ...descriptors.contract import Contract
 from ...finding import Severity
 from ...view import KernelView
 from ..rule import Hit, Rule
@@ -62,7 +62,7 @@ _GOOD = changed(
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for one in view.get(DeviceMaps).contract.disagreements:
+    for one in view.get(Contract).disagreements:
         if one.topic is Topic.MODE:
             related = ((one.other, "the copy"),) if one.other >= 0 else ()
             yield Hit(one.point, one.text, related)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...descriptors.agreement import Topic
-from ...descriptors.device.flaws import FlawKind
-from ...descriptors.device.flow import DeviceMaps
+from ...descriptors.contract import Contract
+from ...descriptors.device.flaws import FlawKind, device_flaws
 from ...finding import Severity
 from ...view import KernelView
 from ..rule import Hit, Rule
@@ -34,12 +34,9 @@ _GOOD = KERNEL
 
 def check(view: KernelView) -> Iterator[Hit]:
     told = {
-        point
-        for flaw in view.get(DeviceMaps).flaws
-        if flaw.kind is FlawKind.RANK
-        for point, _ in flaw.related
+        point for flaw in view.get(device_flaws) if flaw.kind is FlawKind.RANK for point, _ in flaw.related
     }
-    for one in view.get(DeviceMaps).contract.disagreements:
+    for one in view.get(Contract).disagreements:
         if one.topic is Topic.RANK and one.point not in told:
             yield Hit(one.point, one.text)
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...descriptors.device.flaws import FlawKind
-from ...descriptors.device.flow import DeviceMaps
+from ...descriptors.device.flaws import FlawKind, device_flaws
 from ...finding import Severity
 from ...view import KernelView
 from ..rule import Hit, Rule
@@ -35,7 +34,7 @@ _GOOD = KERNEL
 
 
 def check(view: KernelView) -> Iterator[Hit]:
-    for flaw in view.get(DeviceMaps).flaws:
+    for flaw in view.get(device_flaws):
         if flaw.kind is FlawKind.STRIDE_UNIT:
             yield Hit(flaw.point, flaw.text, flaw.related)
 

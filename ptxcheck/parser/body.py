@@ -1,7 +1,7 @@
 """Function bodies: a scanner that cuts statements and reads the commonest shapes itself.
 
-Everything it does not recognise goes to the Lark grammar. Operands are interned by their text, operations by
-opcode and operand kinds, so a statement of a shape seen before costs a few dictionary look-ups.
+Everything it does not recognise goes to the Lark grammar. Operands and operations are interned (`operands`), so a
+statement of a shape seen before costs a few dictionary look-ups.
 """
 
 from __future__ import annotations
@@ -10,29 +10,21 @@ import re
 from collections.abc import Callable
 
 from ..ir import (
-    Address,
     Arguments,
     Body,
     Directive,
-    Guard,
-    Immediate,
     Instruction,
     Label,
     Loc,
     Operand,
-    Pair,
-    Register,
     ScopeBegin,
     ScopeEnd,
-    Sink,
     SourceLine,
     Statement,
     Symbol,
     Variable,
-    Vector,
 )
-from ..isa import resolve
-from ..opcodes.spec import Operation, Trait
+from ..opcodes.spec import Trait
 from ..source import Span, SyntaxProblem
 from .declarations import variables_of
 from .grammar import (
@@ -40,8 +32,8 @@ from .grammar import (
     RawLoc,
     RawStatement,
     parse,
-    parse_operand,
 )
+from .operands import NAME, OperandReader
 from .scope import Names
 from .text import blank_comments, statement_end
 
@@ -62,16 +54,6 @@ _STATEMENT = re.compile(
     re.VERBOSE,
 )
 _SPACE = re.compile(r"[ \t\r\n]*")
-_OPERAND = re.compile(r"[ \t\r\n]*+(\[[^\]]*+\]|\{[^}]*+\}|\([^)]*+\)|[^,\[\](){}]++)(,|\Z)")
-_NAME = re.compile(r"(?:[a-zA-Z][\w$]*|[_$%][\w$]+)\Z")
-_INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|[1-9][0-9]*|0)\Z")
-_ADDRESS = re.compile(
-    r"\[[ \t]*([a-zA-Z][\w$]*|[_$%][\w$]+)(?:[ \t]*\+[ \t]*(-?(?:0|[1-9][0-9]*)))?[ \t]*\]\Z"
-)
-_PAIR = re.compile(r"([%$]?[a-zA-Z]\w*)\|([%$]?[a-zA-Z]\w*)\Z")
-_TENSOR = re.compile(r"\[([%$]?[a-zA-Z]\w*), (\{[^}]*\})\]\Z")
-_VECTOR = re.compile(r"\{[ \t]*((?:[%$]?[a-zA-Z]\w*|_)(?:,[ \t]*(?:[%$]?[a-zA-Z]\w*|_))*)[ \t]*\}\Z")
-_LIST = re.compile(r"\(\s*[%$]?[a-zA-Z]\w*(?:\s*,\s*[%$]?[a-zA-Z]\w*)*\s*\)\Z")
 _LOC = re.compile(
     r"(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t]*"
     r"(?:,[ \t]*function_name[ \t]+([\w$]+)(?:\+(\d+))?[ \t]*"
@@ -95,10 +77,7 @@ class BodyReader:
             self._names.declare(parameter.name, register=parameter.space == ".reg", count=parameter.count)
         self._statements: list[Statement] = []
         self._problems: list[SyntaxProblem] = []
-        self._operands: dict[str, Operand] = {}
-        self._outer_operands: list[dict[str, Operand]] = []
-        self._operations: dict[tuple[str, tuple[type, ...]], Operation] = {}
-        self._guards: dict[tuple[str, int, bool], Guard] = {}
+        self._operands = OperandReader(self._names)
         self._locs: dict[str, Loc] = {}
         self._opened: list[tuple[int, set[str]]] = []
 
@@ -137,89 +116,17 @@ class BodyReader:
         negated, guard_name, _, text = found.group("negated", "guard", "opcode", "operands")
         start = found.start("opcode") if guard_name is None else found.start("negated") - 1
         try:
-            operands = self._operand_list(text) if text else ()
+            operands = self._operands.read(text) if text else ()
         except GrammarError:
             self._read_slowly(start, found.end())
             return
-        guard = None if guard_name is None else self._guard(guard_name, bool(negated))
-        operation = self._operation(opcode, operands)
+        guard = None if guard_name is None else self._operands.guard(guard_name, bool(negated))
+        operation = self._operands.operation(opcode, operands)
         unexpected_list = text and "(" in text and Trait.CALL not in operation.traits
         if unexpected_list or (guard_name is not None and guard is None):
             self._read_slowly(start, found.end())
             return
         self._statements.append(Instruction(operation, guard, operands, start, found.end()))
-
-    def _operand_list(self, text: str) -> tuple[Operand, ...]:
-        known = self._operands
-        found: list[Operand] = []
-        at, length = 0, len(text)
-        while at < length:
-            match = _OPERAND.match(text, at)
-            if match is None:
-                raise GrammarError("not an operand", at)
-            at = match.end()
-            token = match[1]
-            operand = known.get(token)
-            if operand is None:
-                operand = known[token] = self._operand(token)
-            found.append(operand)
-        if text.rstrip().endswith(","):
-            raise GrammarError("not an operand", at)
-        return tuple(found)
-
-    def _operand(self, token: str) -> Operand:
-        token = token.strip()
-        if _NAME.match(token) and token != "WARP_SZ":
-            return self._names.resolve(token)
-        if _INTEGER.match(token):
-            return Immediate(int(token, 0))
-        address = _ADDRESS.match(token)
-        if address is not None:
-            return Address(self._names.resolve(address[1]), int(address[2] or 0))
-        vector = _VECTOR.match(token)
-        if vector is not None:
-            return Vector(tuple(self._element(item.strip()) for item in vector[1].split(",")))
-        return self._composite(token) or parse_operand(token, self._names)
-
-    def _composite(self, token: str) -> Operand | None:
-        """Read `p|q`, `[map, {x, y}]`, `(a, b)` and `_`; None leaves the rest to the grammar."""
-        if token == "_":
-            return Sink()
-        pair = _PAIR.match(token)
-        if pair is not None:
-            first, second = self._names.resolve(pair[1]), self._names.resolve(pair[2])
-            return (
-                Pair(first, second) if isinstance(first, Register) and isinstance(second, Register) else None
-            )
-        if token.startswith("(") and _LIST.match(token) and "WARP_SZ" not in token:
-            return Arguments(tuple(self._names.resolve(name.strip()) for name in token[1:-1].split(",")))
-        tensor = _TENSOR.match(token)
-        if tensor is None:
-            return None
-        return Address(self._names.resolve(tensor[1]), 0, (self._operand(tensor[2]),))
-
-    def _element(self, token: str) -> Operand:
-        return Sink() if token == "_" else self._names.resolve(token)
-
-    def _operation(self, opcode: str, operands: tuple[Operand, ...]) -> Operation:
-        """Return the shared operation; operands of the same kinds have the same layout."""
-        kinds = tuple(map(type, operands))
-        if Address in kinds and any(isinstance(o, Address) and o.extra for o in operands):
-            return resolve(opcode, operands)
-        operation = self._operations.get((opcode, kinds))
-        if operation is None:
-            operation = self._operations[(opcode, kinds)] = resolve(opcode, operands)
-        return operation
-
-    def _guard(self, name: str, negated: bool) -> Guard | None:
-        register = self._names.resolve(name)
-        if not isinstance(register, Register):
-            return None
-        key = (name, register.scope, negated)
-        guard = self._guards.get(key)
-        if guard is None:
-            guard = self._guards[key] = Guard(register, negated)
-        return guard
 
     def _read_slowly(self, start: int, end: int) -> None:
         """Read one instruction through the grammar, or report it."""
@@ -229,15 +136,15 @@ class BodyReader:
         except GrammarError as error:
             self._problem(error.message, start + error.offset, end, statement=start)
             return
-        guard = None if raw.guard is None else self._guard(raw.guard, raw.negated)
+        guard = None if raw.guard is None else self._operands.guard(raw.guard, raw.negated)
         if raw.guard is not None and guard is None:
             self._problem(f"guard '{raw.guard}' is not a predicate register", start, end, statement=start)
             return
         operands = raw.operands
-        operation = self._operation(raw.opcode, operands)
+        operation = self._operands.operation(raw.opcode, operands)
         if Trait.CALL not in operation.traits:
             operands = tuple(_without_parentheses(operand) for operand in operands)
-            operation = self._operation(raw.opcode, operands)
+            operation = self._operands.operation(raw.opcode, operands)
         self._statements.append(Instruction(operation, guard, operands, start, end))
 
     # -- everything else
@@ -285,7 +192,7 @@ class BodyReader:
         if after is not None and after["directive"] in (".branchtargets", ".calltargets", ".callprototype"):
             self._read_labelled_directive(start, after["directive"])
             return
-        if not _NAME.match(name):
+        if not NAME.match(name):
             self._problem(f"'{name}' is not a label", start, found.end())
             return
         labels = self._opened[-1][1] if self._opened else None
@@ -301,7 +208,7 @@ class BodyReader:
             return
         scope = self._names.open()
         self._opened.append((len(self._statements), set()))
-        self._outer_operands.append(self._operands)
+        self._operands.open_block()
         self._statements.append(ScopeBegin(scope, span))
 
     def _read_close(self, found: re.Match[str]) -> None:
@@ -314,7 +221,7 @@ class BodyReader:
     def _close_scope(self, span: Span) -> None:
         scope, _ = self._names.close()
         begin, labels = self._opened.pop()
-        self._operands = self._outer_operands.pop()
+        self._operands.close_block()
         if labels:
             self._bind_labels(begin, labels, scope)
         self._statements.append(ScopeEnd(scope, span))
@@ -357,10 +264,7 @@ class BodyReader:
 
     def _declare(self, text: str, span: Span) -> None:
         variables = variables_of(text, span, self._names)
-        if self._names.depth and self._operands is self._outer_operands[-1]:
-            self._operands = {}
-        elif any(not v.name.startswith("%") for v in variables):
-            self._operands.clear()
+        self._operands.forget(variables)
         for variable in variables:
             self._names.declare(variable.name, register=variable.space == ".reg", count=variable.count)
         self._statements.extend(variables)

@@ -131,7 +131,7 @@ class Executions:
         return Execution(level, threads, exact and threads is not None, elected)
 
     def _decides(self, point: int, guard: Guard) -> bool:
-        """Tell whether a guard goes by the thread index, or alike in the whole CTA."""
+        """Tell whether a guard goes by the thread index, or is uniform in the whole CTA."""
         name = self._definitions.before(point, guard.register)
         return self._levels.of(name) <= Uniformity.CTA or self._lanes.of(name) is not None
 
@@ -212,7 +212,7 @@ class Executions:
         return passing & chosen
 
     def _goes_by_index(self, branch: int) -> bool:
-        """Tell whether a branch goes by the thread index, or alike in the whole CTA."""
+        """Tell whether a branch goes by the thread index, or is uniform in the whole CTA."""
         if self._level_of_branch(branch) <= Uniformity.CTA:
             return True
         deciding = self._deciding(branch)

@@ -1,6 +1,6 @@
-"""Whether all the ways into a block bring the same threads, whatever the branches that go alike decide.
+"""Whether all the ways into a block bring the same threads, whatever the CTA-uniform branches decide.
 
-A branch by the thread index always sends the same threads the same way. A branch that goes alike in the CTA
+A branch by the thread index always sends the same threads the same way. A branch that is uniform in the CTA
 sends all of them, but not in every run. So where ways into a block meet that bring different threads, the
 block has one set of threads only if these ways are always open together: below the same decisions.
 """
@@ -13,7 +13,7 @@ from .cfg import Cfg, ControlDependence
 from .threads import ThreadSet
 
 _Occasion = tuple[int, ...]
-"""What must have been decided alike for a block to be reached: nothing, an edge, or what meets in a block."""
+"""What must have been decided the same for a block to be reached: nothing, an edge, or what meets in a block."""
 
 
 class Gatherings:

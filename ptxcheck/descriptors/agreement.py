@@ -204,7 +204,7 @@ def _expected(view: KernelView, bindings: Mapping[int, Binding]) -> Iterator[Dis
         copies = _copies_to(view, op.place)
         if not copies or any(p not in bindings or block_of[p] != block_of[op.point] for p in copies):
             continue
-        if not _alone(view, op.point, op.place) or not _alike(view, [op.point, *copies]):
+        if not _alone(view, op.point, op.place) or not _one_thread_executes_all(view, [op.point, *copies]):
             continue
         sizes = [box_bytes(view.cfg.instructions[p], bindings[p].tensor_map) for p in copies]
         total = sum(size for size in sizes if size is not None)
@@ -219,7 +219,7 @@ def _multicasts(instruction: Instruction) -> bool:
     return any(operation.has(each) for each in several)
 
 
-def _alike(view: KernelView, points: list[int]) -> bool:
+def _one_thread_executes_all(view: KernelView, points: list[int]) -> bool:
     """Tell whether one thread executes all points whenever it executes one: no guard, or one and the same."""
     guards = {view.cfg.instructions[p].guard for p in points}
     if len(guards) != 1:
@@ -281,7 +281,7 @@ def _overlapping(view: KernelView, bindings: Mapping[int, Binding]) -> Iterator[
 
 
 def _same_barrier(view: KernelView, a: int, b: int) -> bool:
-    if not _alike(view, [a, b]):
+    if not _one_thread_executes_all(view, [a, b]):
         return False
     one = view.get(Places).of(a, view.cfg.instructions[a].get("mbar"))
     two = view.get(Places).of(b, view.cfg.instructions[b].get("mbar"))

@@ -40,9 +40,9 @@ def _initialised(
         edit = writer.with_operand(point, "count", Immediate(wanted))
         summary = f"initialise with {wanted} arrivals instead of {count}"
         yield combined("arrival count", summary, least + cost, [edit])
-        alike = [p for p, other in sorted(everywhere.items()) if other == count]
-        if len(alike) > 1:
-            edits = [writer.with_operand(p, "count", Immediate(wanted)) for p in alike]
+        same_count = [p for p, other in sorted(everywhere.items()) if other == count]
+        if len(same_count) > 1:
+            edits = [writer.with_operand(p, "count", Immediate(wanted)) for p in same_count]
             summary = f"initialise {len(edits)} mbarriers with {wanted} arrivals instead of {count}"
             yield combined("arrival count", summary, least + 1 + cost, edits)
 

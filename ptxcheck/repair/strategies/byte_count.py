@@ -34,8 +34,8 @@ def solve_byte_count(subject: Subject) -> Iterator[Patch]:
             and amount
         }
         for point, amount in sorted(amounts.items()):
-            alike = [p for p, n in constants.items() if n == amount] or [point]
-            groups = dict.fromkeys(((point,), tuple(alike)))
+            same_amount = [p for p, n in constants.items() if n == amount] or [point]
+            groups = dict.fromkeys(((point,), tuple(same_amount)))
             values = dict.fromkeys((amount - difference, *bytes_of_a_phase(strands, barrier)))
             for cost, (wanted, points) in enumerate(product(values, groups)):
                 has_count = subject.view.body.instructions[point].get(_NAME) is not None

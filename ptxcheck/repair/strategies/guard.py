@@ -62,12 +62,12 @@ def guard_statement(subject: Subject) -> Iterator[Patch]:
         for rank, choice in enumerate(choices):
             if choice in (_THREAD, _LANE, _ELECTED) and own.operation.op not in _ONE_LANE:
                 continue
-            alike = [
+            same_operation = [
                 p
                 for p, i in enumerate(instructions)
                 if i.operation.op is own.operation.op and i.guard == own.guard
             ]
-            groups = (tuple(alike), (subject.point,), _together(subject, own))
+            groups = (tuple(same_operation), (subject.point,), _together(subject, own))
             for more, points in enumerate(dict.fromkeys(groups)):
                 edits = [_guarded(subject, point, choice) for point in points]
                 count = f" ({len(points)} times)" if len(points) > 1 else ""

@@ -58,9 +58,9 @@ def agree_on_all(subject: Subject) -> Iterator[Patch]:
     numbers = {point: _constant(subject, point, "barrier") for point in points}
     writer = Writer(subject.view)
     for own in dict.fromkeys(count for count in counts.values() if count is not None):
-        alike = [point for point in points if counts[point] == own]
-        shared = [[p for p in alike if numbers[p] == n] for n in dict.fromkeys(numbers.values())]
-        for cost, group in enumerate(dict.fromkeys(map(tuple, (alike, *shared)))):
+        same_count = [point for point in points if counts[point] == own]
+        shared = [[p for p in same_count if numbers[p] == n] for n in dict.fromkeys(numbers.values())]
+        for cost, group in enumerate(dict.fromkeys(map(tuple, (same_count, *shared)))):
             threads = subject.view.launch.threads
             for more, wanted in enumerate(n for n in dict.fromkeys((threads, own * 2, own // 2)) if n):
                 if len(group) > 1 and wanted != own and wanted % _WARP == 0:

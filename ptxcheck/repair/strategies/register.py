@@ -77,27 +77,27 @@ def _others(subject: Subject, spare: _Spare, point: int, place: int) -> list[Ope
     instruction = instructions[point]
     operand = instruction.operands[place]
     names = [name for name, index in instruction.operation.operand_index.items() if index == place]
-    alike: list[Operand]
+    candidates: list[Operand]
     if is_site(instruction):
         if not _PLACES.intersection(names):
             return []
-        alike = [
+        candidates = [
             each.operands[each.operation.operand_index[name]]
             for each in instructions
             for name in names
             if is_site(each) and name in each.operation.operand_index
         ]
         if isinstance(operand, Address):
-            alike = [*(replace(operand, base=register) for register in spare.unread), *alike]
+            candidates = [*(replace(operand, base=register) for register in spare.unread), *candidates]
     elif isinstance(operand, Register) and operand not in tuple(instruction.writes()):
-        alike = [
+        candidates = [
             *spare.idle,
             *spare.by_operation[instruction.operation.text],
             *(register for each in spare.updated if operand not in each for register in each),
         ]
     else:
         return []
-    return list(islice((o for o in dict.fromkeys(alike) if _fits(subject, o, operand, point)), _MOST))
+    return list(islice((o for o in dict.fromkeys(candidates) if _fits(subject, o, operand, point)), _MOST))
 
 
 def _updates(view: KernelView) -> Iterator[tuple[Register, ...]]:

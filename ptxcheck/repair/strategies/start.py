@@ -1,4 +1,4 @@
-"""Start where the rank of a warp or of a CTA says, or at no more than there is to do: roles that all start alike."""
+"""Start where the rank of a warp or of a CTA says, or at no more than there is to do: all roles start at one place."""
 
 from __future__ import annotations
 

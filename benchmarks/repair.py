@@ -34,8 +34,9 @@ from ptxcheck.parser import parse_module
 from ptxcheck.patching.judge import TextJudge
 from ptxcheck.repair.assemble import find_ptxas
 from ptxcheck.repair.optimise import optimise
-from ptxcheck.repair.search import Assembler, Safety, repair
+from ptxcheck.repair.search import repair
 from ptxcheck.repair.trial import Runs
+from ptxcheck.repair.weighing import Assembler, Safety
 from ptxcheck.repair.work import Workload
 from ptxcheck.rules import RULES, select_rules
 from ptxcheck.source import Source

@@ -17,7 +17,7 @@ from .text_diff import diff_text
 if TYPE_CHECKING:
     from ..config import Config
     from ..patching.host_repair import HostOutcome
-    from ..repair.search import Outcome
+    from ..repair.weighing import Outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from . import console
 if TYPE_CHECKING:
     from ..config import Config
     from ..patching.judge import TextJudge
-    from ..repair.search import Assembler
+    from ..repair.weighing import Assembler
     from ..rules import Rule
 
 CUDA = (".cu", ".cuh")
@@ -52,7 +52,7 @@ def prepared(path: str, config_file: str | None) -> tuple[str, TextJudge, Assemb
     from ..frontends import discover, load
     from ..patching.judge import TextJudge
     from ..repair.assemble import find_ptxas
-    from ..repair.search import Assembler
+    from ..repair.weighing import Assembler
 
     config = config_of(path, config_file)
     found, problems = discover([path])

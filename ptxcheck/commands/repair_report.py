@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..patching.host_repair import HostOutcome
     from ..patching.source_repair import SourceOutcome
     from ..repair.patch import Patch
-    from ..repair.search import Outcome
+    from ..repair.weighing import Outcome
 
 _LEGAL = "the call is legal then, for the same tensor; nothing tells that this is what was meant"
 

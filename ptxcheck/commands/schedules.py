@@ -108,7 +108,7 @@ def _of_source(path: str, kernel: str | None, config_file: str | None) -> Iterat
     from ..repair.assemble import find_ptxas
     from ..repair.schedule_marks import ScheduleError, schedules_of
     from ..repair.schedules import candidates, refused
-    from ..repair.search import Assembler
+    from ..repair.weighing import Assembler
     from ..source import Source
 
     config = config_of(path, config_file)

@@ -27,7 +27,7 @@ from ..runtime.cache import Cache, default_folder
 from ..source import Position, Source
 
 if TYPE_CHECKING:
-    from ..repair.search import Repair
+    from ..repair.weighing import Repair
     from ..rules import Rule
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -111,7 +111,7 @@ class FindRepairs:
         """Yield one repair of all the findings: a change of a source is judged with those before it."""
         from ..patching.source_repair import SourceJudge, repair_source
         from ..repair.assemble import find_ptxas
-        from ..repair.search import Safety
+        from ..repair.weighing import Safety
 
         config, rules = self._settings()
         judge = SourceJudge(self.name, rules, config)
@@ -145,7 +145,8 @@ class FindRepairs:
         from ..patching.judge import TextJudge
         from ..repair.assemble import find_ptxas
         from ..repair.original import fixes_of
-        from ..repair.search import Assembler, Safety, repair
+        from ..repair.search import repair
+        from ..repair.weighing import Assembler, Safety
 
         config, rules = self._settings()
         judge = TextJudge(self.name, rules, config)

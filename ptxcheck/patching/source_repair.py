@@ -20,16 +20,11 @@ from ..launches.host_maps import passed_hints
 from ..launches.launch_comments import comment_hints
 from ..parser import parse_module
 from ..repair.gate import Judgement, refusal
+from ..repair.passing_patches import Judges
 from ..repair.patch import Patch
-from ..repair.search import (
-    Assembler,
-    Judges,
-    Repair,
-    Safety,
-    repair_finding,
-    weigh,
-)
+from ..repair.search import repair_finding
 from ..repair.source_edits import SourceChange, source_changes
+from ..repair.weighing import Assembler, Repair, Safety, weigh
 from ..rules import Rule
 from ..source import Source
 from ..sources.positions import Library, Locator

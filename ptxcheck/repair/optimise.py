@@ -22,7 +22,7 @@ from .gate import (
 )
 from .patch import Patch
 from .redundancy import Weakening, weakenings
-from .search import Assembler
+from .weighing import Assembler
 
 
 @dataclass(frozen=True, slots=True)

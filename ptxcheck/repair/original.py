@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..finding import Finding, Fix, Replacement
 from ..source import Source
 from .edits import Edit
-from .search import Repair
+from .weighing import Repair
 
 
 def fixes_of(source: Source, repairs: Sequence[Repair]) -> Iterator[tuple[Finding, Fix]]:

@@ -27,8 +27,8 @@ from .edits import Edit, apply_edits
 from .gate import Judge, Judgement, is_proved
 from .patch import Patch, Writer, combined
 from .redundancy import GLOBAL_MEMORY
-from .search import Assembler
 from .sites import Step, is_site, step_at
+from .weighing import Assembler
 
 _WARP = 32
 _MOVES = "moves"

@@ -14,7 +14,7 @@ from ptxcheck.config import Config
 from ptxcheck.patching.judge import TextJudge
 from ptxcheck.repair.optimise import optimise
 from ptxcheck.repair.redundancy import weakenings
-from ptxcheck.repair.search import Assembler
+from ptxcheck.repair.weighing import Assembler
 from ptxcheck.rules import RULES, select_rules
 
 from .test_strategies import _COPY, _MEET

@@ -12,15 +12,11 @@ from ptxcheck.descriptors.matrix.tile import Tile
 from ptxcheck.patching.judge import TextJudge
 from ptxcheck.repair.gate import Judgement
 from ptxcheck.repair.patch import Patch
-from ptxcheck.repair.search import (
-    Assembler,
-    Outcome,
-    Safety,
-    repair,
-)
+from ptxcheck.repair.search import repair
 from ptxcheck.repair.strategies import propose
 from ptxcheck.repair.strategies.descriptor import canonical_strides
 from ptxcheck.repair.subject import subject_of
+from ptxcheck.repair.weighing import Assembler, Outcome, Safety
 from ptxcheck.rules import RULES, select_rules
 
 _BAD = {rule.id: rule.bad for rule in RULES}

@@ -20,9 +20,9 @@ from ptxcheck.config import Config
 from ptxcheck.patching.judge import TextJudge
 from ptxcheck.repair.outcome import Environment, Outcome, RunResult
 from ptxcheck.repair.schedules import Candidate, candidates, wait_late
-from ptxcheck.repair.search import Assembler
 from ptxcheck.repair.session import Session
 from ptxcheck.repair.timing import Comparison
+from ptxcheck.repair.weighing import Assembler
 from ptxcheck.rules import RULES, select_rules
 from ptxcheck.view import KernelView
 

@@ -21,12 +21,8 @@ from ptxcheck.repair.gate import (
     refusal,
 )
 from ptxcheck.repair.original import fixes_of
-from ptxcheck.repair.search import (
-    Assembler,
-    Outcome,
-    Safety,
-    repair,
-)
+from ptxcheck.repair.search import repair
+from ptxcheck.repair.weighing import Assembler, Outcome, Safety
 from ptxcheck.rules import RULES, select_rules
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind

@@ -7,13 +7,9 @@ import pytest
 from ptxcheck.config import Config
 from ptxcheck.patching.judge import TextJudge
 from ptxcheck.repair.gate import is_proved
-from ptxcheck.repair.search import (
-    Assembler,
-    Outcome,
-    Safety,
-    repair,
-)
+from ptxcheck.repair.search import repair
 from ptxcheck.repair.strategies.legal_value import legal_values
+from ptxcheck.repair.weighing import Assembler, Outcome, Safety
 from ptxcheck.rules import RULES, select_rules
 
 _COPY = """// ptxcheck: launch block=64 cluster=1

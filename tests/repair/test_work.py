@@ -9,8 +9,9 @@ import pytest
 from ptxcheck.config import Config
 from ptxcheck.opcodes.op import Op
 from ptxcheck.patching.judge import TextJudge
-from ptxcheck.repair.search import Assembler, Safety, repair
+from ptxcheck.repair.search import repair
 from ptxcheck.repair.trial import Runs
+from ptxcheck.repair.weighing import Assembler, Safety
 from ptxcheck.repair.work import Workload, work_of
 from ptxcheck.rules import RULES, select_rules
 from ptxcheck.view import KernelView

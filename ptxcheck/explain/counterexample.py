@@ -19,6 +19,7 @@ from ..protocols.model.actions import (
     Transfer,
 )
 from ..protocols.model.outcome import Flaw, Problem, Step
+from ..protocols.model.sync_objects import ClusterBarrier, NamedBarrier
 from ..protocols.symex.values.symbol import show_atom
 from ..view import KernelView
 from .barrier_history import Held, held_after
@@ -241,7 +242,7 @@ class Story:
             case Barrier():
                 known = held.get(place)
                 return f"{self._names.of(place)}: {'not initialised' if known is None else known}"
-            case ("bar" | "cluster", *_):
+            case NamedBarrier() | ClusterBarrier():
                 return self._meeting(place, steps)
             case _:
                 return ""

@@ -21,7 +21,7 @@ from ..model.actions import (
     AsyncArrive,
     Protocol,
 )
-from ..model.outcome import Flaw, Outcome, Problem
+from ..model.outcome import Flaw, Outcome, Problem, SharedMemory
 from ..model.record import Record
 from ..symex.interpreter.polling import POLLS
 from .clock import Clock, Component, Row
@@ -100,7 +100,7 @@ class Exits:
                 )
                 is_in_turn = any(_is_known(inside, *each) for each in later)
                 record.add(
-                    Flaw.EXIT_WITH_REMOTE_ACCESS, remote.strand, remote.point, ("cta", remote.target), -1,
+                    Flaw.EXIT_WITH_REMOTE_ACCESS, remote.strand, remote.point, SharedMemory(remote.target), -1,
                     self._text(remote),
                     happened=True, strict=remote.is_own or is_in_turn,
                 )  # fmt: skip

@@ -17,6 +17,7 @@ from ..model.actions import (
 )
 from ..model.outcome import Flaw
 from ..model.record import Record
+from ..model.sync_objects import RegisterBudget
 from ..symex.values.trace import NotFollowedError
 from .clock import Clock, Row
 from .phases import Actor
@@ -91,7 +92,7 @@ class RegisterPool:
                 wanted, there = self._rivals(change, self._start)
                 if wanted > there:
                     text = "more registers may be wanted at once than there are: who gets them depends on the schedule"
-                    name = ("registers", change.action.cta)
+                    name = RegisterBudget(change.action.cta)
                     record.add(Flaw.DEADLOCK, change.strand, change.action.point, name, -1, text)
 
     def _rivals(self, change: _Change, start: int) -> tuple[int, int]:

@@ -24,7 +24,7 @@ from ..model.actions import (
     Span,
     TensorAccess,
 )
-from ..model.outcome import Flaw
+from ..model.outcome import Flaw, TensorColumn
 from ..model.record import Record
 from ..model.tensor_address import ABSOLUTE
 from .clock import Clock, Component, Row
@@ -96,7 +96,7 @@ class TensorOrder:
         for cta, held in self._held.items():
             for strand, point in held:
                 text = "the kernel ends and has not freed what it allocates here"
-                place = ("tmem", cta, ABSOLUTE, 0)
+                place = TensorColumn(cta, ABSOLUTE, 0)
                 self._record.add(Flaw.FREED_AMISS, strand, point, place, -1, text, happened=True)
 
     def _check_alone(self, strand: int, action: TensorAccess) -> None:
@@ -113,7 +113,7 @@ class TensorOrder:
             fault = "the allocation is freed a second time" if freed in self._freed else ""
             self._freed.add(freed)
         if fault:
-            place = ("tmem", touched.cta, touched.origin, touched.start)
+            place = TensorColumn(touched.cta, touched.origin, touched.start)
             self._record.add(flaw, strand, action.point, place, -1, fault, happened=True)
 
     def _placed(self, columns: Iterable[Columns]) -> Spans:
@@ -162,7 +162,7 @@ class TensorOrder:
         end = _END[self._pipeline(earlier)]
         detail = f"nothing orders this {then} after a {first} that {verb} the same columns: {end}"
         self._record.add(
-            flaw, later.strand, later.point, ("tmem", cta, origin, place[1]), -1, detail, happened=True,
+            flaw, later.strand, later.point, TensorColumn(cta, origin, place[1]), -1, detail, happened=True,
             strict=relied_on, related=((earlier.strand, earlier.point),),
         )  # fmt: skip
         return Told.PASSED if relied_on else Told.WRONG

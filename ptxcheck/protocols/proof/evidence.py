@@ -15,6 +15,7 @@ from ...verdict import (
 from ..model.actions import Access, Protocol
 from ..model.mechanisms import PROPERTY_OF
 from ..model.outcome import Equation, Flaw, Problem
+from ..model.sync_objects import NamedBarrier
 from ..symex.values.approximated_terms import zeros
 from ..symex.values.symbol import Atom, show_parameter
 from ..symex.values.trace import Assumption, Shape, Trace
@@ -205,8 +206,7 @@ def only_accesses(problems: Sequence[Problem]) -> bool:
 
 def is_of_named_barrier(problem: Problem) -> bool:
     """Tell whether an arrival at a named barrier counts in a phase that depends on the schedule."""
-    name = problem.barrier
-    return problem.flaw is Flaw.EARLY_ARRIVAL and isinstance(name, tuple) and name[:1] == ("bar",)
+    return problem.flaw is Flaw.EARLY_ARRIVAL and isinstance(problem.barrier, NamedBarrier)
 
 
 def _is_ordinary(protocol: Protocol, strand: int, point: int) -> bool:

@@ -7,9 +7,8 @@ another one, than there ends the search. That is why a state needs no memory of 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from ..model.actions import (
@@ -26,6 +25,7 @@ from ..model.actions import (
     Protocol,
     Registers,
     Rendezvous,
+    SyncObject,
     TensorAccess,
     TensorWait,
     Transfer,
@@ -33,9 +33,9 @@ from ..model.actions import (
     WaitGroup,
 )
 from ..model.outcome import LAST_OF_ALL, Flaw, Step
-from ..order.counted_barriers import concerns, counted
+from ..model.sync_objects import CountedBarrier, RegisterBudget, concerns
+from ..order.counted_barriers import counted
 
-Name: TypeAlias = Barrier | tuple[object, ...]
 Reference: TypeAlias = Mapping[tuple[int, int], int]
 """Phase of each action (strand, number) in the reference schedule."""
 
@@ -73,7 +73,8 @@ class State(NamedTuple):
     inside: tuple[bool, ...]
     barriers: tuple[Held | None, ...]
     """By the slot of their name in `Explicit`; None for those that are not live."""
-    meetings: tuple[tuple[tuple[object, ...], Gathered], ...]
+    meetings: tuple[tuple[int, Gathered], ...]
+    """Those at which somebody has arrived, by the slot of their name in `Explicit`."""
     flights: tuple[Flight, ...]
 
 
@@ -84,7 +85,7 @@ class Wrong:
     flaw: Flaw
     strand: int
     point: int
-    name: Name | None
+    name: SyncObject | None
     phase: int
     detail: str
 
@@ -95,30 +96,6 @@ class WrongError(Exception):
     def __init__(self, wrong: Wrong) -> None:
         super().__init__(wrong.detail)
         self.wrong = wrong
-
-
-def _by_name(meeting: tuple[tuple[object, ...], object]) -> str:
-    """Return what meetings are sorted by: their names are of several kinds."""
-    return _shown(meeting[0])
-
-
-def _found(
-    meetings: Sequence[tuple[tuple[object, ...], Gathered]], name: tuple[object, ...]
-) -> tuple[int, Gathered]:
-    """Return where a meeting is or would be among sorted ones, and what has gathered there."""
-    place = bisect_left(meetings, _shown(name), key=_by_name)
-    return place, meetings[place][1] if _name_at(meetings, place) == name else Gathered()
-
-
-def _name_at(
-    meetings: Sequence[tuple[tuple[object, ...], Gathered]], place: int
-) -> tuple[object, ...] | None:
-    return meetings[place][0] if place < len(meetings) else None
-
-
-@cache
-def _shown(name: tuple[object, ...]) -> str:
-    return repr(name)
 
 
 _FREE = Access | Fence | Commit | TensorAccess | TensorWait
@@ -135,15 +112,10 @@ class Explicit:
         self._last = self._last_uses()
         objects = {a.barrier for actions in self._actions for a in actions if isinstance(a, Init)}
         self._slots = {name: slot for slot, name in enumerate(sorted(objects))}
-        self._count_exited = sorted(
-            {
-                a.name
-                for actions in self._actions
-                for a in actions
-                if isinstance(a, Rendezvous) and a.without_exited
-            },
-            key=repr,
-        )
+        met = [a for actions in self._actions for a in actions if isinstance(a, Rendezvous)]
+        self._counted = tuple(dict.fromkeys(action.name for action in met))
+        self._counted_slots = {name: slot for slot, name in enumerate(self._counted)}
+        self._count_exited = tuple(dict.fromkeys(action.name for action in met if action.without_exited))
 
     def start(self) -> State:
         count = len(self._actions)
@@ -156,7 +128,7 @@ class Explicit:
         actions = self._actions[strand]
         return actions[state.at[strand]] if state.at[strand] < len(actions) else None
 
-    def is_private(self, state: State, strand: int, name: Name) -> bool:
+    def is_private(self, state: State, strand: int, name: SyncObject) -> bool:
         """Tell whether no other strand, and no work in flight, touches a barrier any more."""
         if any(other != strand and state.at[other] <= last for other, last in self._last.get(name, ())):
             return False
@@ -166,15 +138,15 @@ class Explicit:
             return False
         return not any(name in names_of(self.issued(flight)) for flight in state.flights)
 
-    def ended_by(self, state: State, strand: int) -> tuple[Name, ...]:
+    def ended_by(self, state: State, strand: int) -> tuple[SyncObject, ...]:
         """Return the barriers that count a strand from its next action on, because that one is its last."""
         if state.at[strand] + 1 < len(self._actions[strand]):
             return ()
         cta = self._protocol.strands[strand].cta
         return tuple(name for name in self._count_exited if concerns(name, cta))
 
-    def _last_uses(self) -> Mapping[Name, list[tuple[int, int]]]:
-        found: dict[Name, dict[int, int]] = {}
+    def _last_uses(self) -> Mapping[SyncObject, list[tuple[int, int]]]:
+        found: dict[SyncObject, dict[int, int]] = {}
         for strand, actions in enumerate(self._actions):
             for index, action in enumerate(actions):
                 for name in names_of(action):
@@ -245,17 +217,17 @@ class Explicit:
     def _settled(self, state: State) -> State:
         """Complete counted barriers at which the rest of the threads has ended."""
         done = {
-            name: Gathered(each.generation + 1)
-            for name, each in state.meetings
+            slot: Gathered(each.generation + 1)
+            for slot, each in state.meetings
             if each.strands
             and each.without_exited
-            and each.arrived + self._exited(state, name, each) >= each.needed
+            and each.arrived + self._exited(state, self._counted[slot], each) >= each.needed
         }
         if not done:
             return state
-        return state._replace(meetings=tuple((name, done.get(name, each)) for name, each in state.meetings))
+        return state._replace(meetings=tuple((slot, done.get(slot, each)) for slot, each in state.meetings))
 
-    def _exited(self, state: State, name: tuple[object, ...], each: Gathered) -> int:
+    def _exited(self, state: State, name: CountedBarrier, each: Gathered) -> int:
         return sum(
             counted(name, strand)
             for index, strand in enumerate(self._protocol.strands)
@@ -296,7 +268,7 @@ class Explicit:
     def _meet(self, state: State, strand: int, action: Rendezvous) -> tuple[State, Step] | None:
         index = state.at[strand]
         if not action.arrives or state.inside[strand]:
-            _, before = _found(state.meetings, action.name)
+            before = self._gathered(state, action.name)
             joined = self._joined_before(strand, index + 1 if action.arrives else index, action.name)
             return self._moved(state, strand, joined) if before.generation > joined else None
         state, generation = self._gather(state, strand, action)
@@ -309,7 +281,7 @@ class Explicit:
 
     def _gather(self, state: State, strand: int, action: Rendezvous) -> tuple[State, int]:
         """Count an arrival at a counted barrier."""
-        place, before = _found(state.meetings, action.name)
+        before = self._gathered(state, action.name)
         self._same_phase(strand, state.at[strand], action.point, action.name, before.generation, action)
         arrived = before.arrived + action.threads
         if arrived > action.needed:
@@ -322,11 +294,19 @@ class Explicit:
         else:
             strands = before.strands | {strand}
             after = Gathered(before.generation, arrived, action.needed, strands, action.without_exited)
-        behind = place + (_name_at(state.meetings, place) == action.name)
-        meetings = (*state.meetings[:place], (action.name, after), *state.meetings[behind:])
+        slot = self._counted_slots[action.name]
+        first = bisect_left(state.meetings, (slot,))
+        rest = bisect_left(state.meetings, (slot + 1,), lo=first)
+        meetings = (*state.meetings[:first], (slot, after), *state.meetings[rest:])
         return state._replace(meetings=meetings), before.generation
 
-    def _joined_before(self, strand: int, index: int, name: tuple[object, ...]) -> int:
+    def _gathered(self, state: State, name: CountedBarrier) -> Gathered:
+        slot = self._counted_slots[name]
+        place = bisect_left(state.meetings, (slot,))
+        is_there = place < len(state.meetings) and state.meetings[place][0] == slot
+        return state.meetings[place][1] if is_there else Gathered()
+
+    def _joined_before(self, strand: int, index: int, name: CountedBarrier) -> int:
         for earlier in range(index - 1, -1, -1):
             action = self._actions[strand][earlier]
             if isinstance(action, Rendezvous) and action.name == name and action.arrives:
@@ -472,7 +452,7 @@ class Explicit:
         return self._with_barrier(state, name, after), held.phase
 
     def _same_phase(
-        self, strand: int, index: int, point: int, name: Name, phase: int, action: Action
+        self, strand: int, index: int, point: int, name: SyncObject, phase: int, action: Action
     ) -> None:
         expected = self._reference.get((strand, index))
         if expected is None or expected == phase:
@@ -501,7 +481,7 @@ def _difference(action: Action, early: bool) -> tuple[Flaw, str]:
             return Flaw.EARLY_ARRIVAL, "the arrival counts in"
 
 
-def names_of(action: Action) -> tuple[Name, ...]:
+def names_of(action: Action) -> tuple[SyncObject, ...]:
     """Return the barriers that an action touches, now or when its work completes."""
     match action:
         case AsyncArrive() | Transfer():
@@ -511,7 +491,7 @@ def names_of(action: Action) -> tuple[Name, ...]:
         case Rendezvous():
             return (action.name,)
         case Registers():
-            return (("registers", action.cta),)
+            return (RegisterBudget(action.cta),)
         case _:
             return ()
 

@@ -26,6 +26,7 @@ from ..model.actions import (
     Wait,
 )
 from ..model.outcome import Flaw, Outcome, Problem
+from ..model.sync_objects import LockstepBarrier
 from .simulate import simulate
 
 _OF_ORDER = frozenset({Flaw.MISSED_PHASE, Flaw.EARLY_WAIT, Flaw.EARLY_ARRIVAL, Flaw.EARLY_TRANSFER})
@@ -114,7 +115,7 @@ def _stepped(strand: Strand, together: _Together) -> Strand:
         threads = together.get((strand.cta, strand.warp, event)) if isinstance(action, Wait) else None
         is_last = position + 1 == len(numbered) or numbered[position + 1][1] != event
         if threads is not None and is_last:
-            name = ("lanes", strand.cta, strand.warp, event)
+            name = LockstepBarrier(strand.cta, strand.warp, event)
             actions.append(Rendezvous(action.point, name, strand.threads, threads, waits=True, orders=False))
             events.append(event)
     return replace(strand, actions=tuple(actions), events=tuple(events))

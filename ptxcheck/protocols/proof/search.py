@@ -23,6 +23,7 @@ from ..model.actions import (
     Init,
     Protocol,
     Rendezvous,
+    SyncObject,
     TensorAccess,
     TensorWait,
     Transfer,
@@ -32,6 +33,7 @@ from ..model.equations import BOX, System, system_of
 from ..model.outcome import (
     Equation,
     Flaw,
+    Location,
     Outcome,
     Problem,
     Step,
@@ -40,7 +42,6 @@ from ..symex.values.symbol import Form
 from .explicit_state import (
     Explicit,
     Flight,
-    Name,
     State,
     Wrong,
     WrongError,
@@ -113,7 +114,7 @@ def _demonstrated(doubtful: Sequence[Problem], wrong: Wrong, schedule: tuple[Ste
 def search(
     protocol: Protocol,
     steps: Sequence[Step],
-    in_doubt: frozenset[Name],
+    in_doubt: frozenset[Location],
     budget: int,
     is_late: Callable[[], bool] = lambda: False,
     *,
@@ -229,7 +230,7 @@ def _last(state: State, move: int | Flight, wrong: Wrong) -> Step:
     return Step(move, state.at[move], wrong.phase, completes=False)
 
 
-def _moves(explicit: Explicit, state: State, in_doubt: frozenset[Name]) -> Iterator[int | Flight]:
+def _moves(explicit: Explicit, state: State, in_doubt: frozenset[Location]) -> Iterator[int | Flight]:
     """Yield the moves to try: one that commutes with all others when there is one, else all that are possible."""
     open_moves: list[int | Flight] = []
     for flight in state.flights:
@@ -259,7 +260,7 @@ def _moves(explicit: Explicit, state: State, in_doubt: frozenset[Name]) -> Itera
     yield from open_moves
 
 
-def _touched_now(action: Action) -> tuple[Name, ...]:
+def _touched_now(action: Action) -> tuple[SyncObject, ...]:
     """Return the barriers that an action touches at once: an issue touches none."""
     match action:
         case Transfer() | Access() | Fence() | Commit() | Init() | TensorAccess() | TensorWait():

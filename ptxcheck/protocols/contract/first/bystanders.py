@@ -31,6 +31,7 @@ from ...model.actions import (
 )
 from ...model.mechanisms import PROPERTY_OF
 from ...model.outcome import Flaw, Outcome, Problem
+from ...model.sync_objects import WarpBarrier
 from ...proof.coalesced_accesses import without_accesses
 from ...proof.evidence import SEPARATE
 from ...proof.simulate import scheduled_steps
@@ -169,7 +170,7 @@ def _is_wait_of(action: Action, points: Set[int]) -> bool:
 def _concerns_nobody(action: Action, *, is_alone: bool) -> bool:
     """Tell whether no other strand is told anything by an action."""
     if isinstance(action, Rendezvous):
-        return is_alone and action.name[0] == "warp"
+        return is_alone and isinstance(action.name, WarpBarrier)
     return isinstance(action, Wait | Fence)
 
 

@@ -32,6 +32,7 @@ from ...model.actions import (
     WaitGroup,
 )
 from ...model.outcome import Outcome, Step
+from ...model.sync_objects import WarpBarrier
 from ...order.clock import READS, Clock, Components
 from ..simulate import simulate
 from .periods import Period, SizedRun
@@ -188,8 +189,8 @@ def _bare(actions: Sequence[Action]) -> list[Action]:
             found.append(replace(action, token=0))
         elif isinstance(action, Wait) and action.token >= 0:
             found.append(replace(action, token=index - arrivals.get(action.token, -_NEVER)))
-        elif isinstance(action, Rendezvous) and _is_single(action):
-            found.append(replace(action, name=action.name[:-1]))
+        elif isinstance(action, Rendezvous) and isinstance(action.name, WarpBarrier):
+            found.append(replace(action, name=replace(action.name, event=0)))
         else:
             found.append(action)
     return found
@@ -197,7 +198,7 @@ def _bare(actions: Sequence[Action]) -> list[Action]:
 
 def _is_single(meeting: Rendezvous) -> bool:
     """Tell whether the name of a meeting holds the number of its event, as those of lanes of a warp do."""
-    return meeting.name[0] == "warp"
+    return isinstance(meeting.name, WarpBarrier)
 
 
 class _Comparison:

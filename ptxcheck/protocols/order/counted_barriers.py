@@ -10,13 +10,13 @@ from ..model.actions import Protocol, Rendezvous, Strand
 from ..model.outcome import Flaw
 from ..model.record import Record
 from ..model.sync_objects import CountedBarrier, DivergentWarpBarrier, concerns
+from .actor import Actor
 from .clock import (
     Clock,
     Row,
     executed_before,
     execution_only,
 )
-from .phases import Actor
 
 
 @dataclass(slots=True)

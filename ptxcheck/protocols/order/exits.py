@@ -24,9 +24,9 @@ from ..model.actions import (
 from ..model.outcome import Flaw, Outcome, Problem, SharedMemory
 from ..model.record import Record
 from ..symex.interpreter.polling import POLLS
+from .actor import Actor
 from .clock import Clock, Component, Row
 from .memory import Touch
-from .phases import Actor
 
 
 @dataclass(frozen=True, slots=True)

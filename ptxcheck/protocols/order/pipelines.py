@@ -20,6 +20,7 @@ from ..model.actions import (
     Protocol,
     WaitGroup,
 )
+from .actor import Actor
 from .clock import (
     READS,
     Clock,
@@ -27,7 +28,6 @@ from .clock import (
     Components,
     Row,
 )
-from .phases import Actor
 
 
 @dataclass(slots=True)

@@ -19,8 +19,8 @@ from ..model.outcome import Flaw
 from ..model.record import Record
 from ..model.sync_objects import RegisterBudget
 from ..symex.values.trace import NotFollowedError
+from .actor import Actor
 from .clock import Clock, Row
-from .phases import Actor
 
 
 @dataclass(frozen=True, slots=True)

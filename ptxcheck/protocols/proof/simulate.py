@@ -49,6 +49,7 @@ from ..model.outcome import (
     Step,
 )
 from ..model.record import Record
+from ..order.actor import Actor
 from ..order.clock import (
     MEMORY_ROWS,
     NARROW_ROWS,
@@ -64,6 +65,8 @@ from ..order.counted_barriers import Meeting, Meetings
 from ..order.deadlock import Explainer
 from ..order.exits import Exits
 from ..order.late_copies import LateCopies
+from ..order.mbarrier_lifetimes import Lifetimes
+from ..order.mbarrier_state import Mbarrier
 from ..order.memory import (
     MATRIX_PIPELINES,
     Memory,
@@ -71,11 +74,7 @@ from ..order.memory import (
     Touch,
     parts_of,
 )
-from ..order.phases import (
-    Actor,
-    Mbarrier,
-    Phases,
-)
+from ..order.phases import Phases
 from ..order.pipelines import Pipelines
 from ..order.register_budget import RegisterPool
 from ..order.tensor_order import TensorOrder
@@ -123,7 +122,8 @@ class _Simulation:
         self._clocks = clocks
         self._components = Components(protocol)
         self._record = Record()
-        self._phases = Phases(self._components, self._record)
+        self._lifetimes = Lifetimes(self._components, self._record)
+        self._phases = Phases(self._components, self._record, self._lifetimes)
         self._meetings = Meetings(protocol, self._record)
         self._pipelines = Pipelines(protocol, self._components)
         self._memory = Memory(protocol, self._record, self._components.shared_work)
@@ -266,9 +266,9 @@ class _Simulation:
     def _write_object(self, runner: _Runner, actor: Actor, action: Init | Inval) -> None:
         """Initialise or invalidate an mbarrier, which writes its bytes."""
         if isinstance(action, Init):
-            self._phases.init(actor, action)
+            self._lifetimes.init(actor, action)
         else:
-            self._phases.invalidate(actor, action.barrier, action.point)
+            self._lifetimes.invalidate(actor, action.barrier, action.point)
         place = (Span(action.barrier.cta, action.barrier.offset, OBJECT_BYTES),)
         self._memory.add(
             Touch(
@@ -307,7 +307,7 @@ class _Simulation:
         if not self._looks_at_memory:
             return
         if not isinstance(action, Access) or action.certain:
-            self._phases.touch(actor, action.point, (*action.reads, *action.writes))
+            self._lifetimes.touch(actor, action.point, (*action.reads, *action.writes))
         parts = self._parts.get(id(action))
         if parts is None:
             parts = self._parts[id(action)] = parts_of(action)
@@ -391,7 +391,7 @@ class _Simulation:
                 published[Row.WIDE] = runner.released[Row.WIDE]
             runner.released = published
         elif action.inits:
-            self._phases.fence_inits(runner.index)
+            self._lifetimes.fence_inits(runner.index)
             runner.released = runner.released.copy()
             runner.released[Row.INITIALISED] = actor.stamp[Row.INITIALISED]
 

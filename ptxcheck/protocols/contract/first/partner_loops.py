@@ -23,8 +23,8 @@ from ...model.actions import (
     Registers,
     SyncObject,
 )
+from ...model.object_uses import sync_objects_of
 from ...model.outcome import Problem
-from ...proof.explicit_state import names_of
 from ...proof.first.paths import Plan
 from ...symex.values.approximated_terms import inputs_of
 from ...symex.values.symbol import Atom
@@ -147,7 +147,7 @@ class PartnerLoops:
         for action in actions.values():
             if action.point >= 0 and not isinstance(action, Init | Inval | Registers):
                 block = self._cfg.graph.block_of[action.point]
-                found.setdefault(block, set()).update(names_of(action))
+                found.setdefault(block, set()).update(sync_objects_of(action))
         return found
 
 

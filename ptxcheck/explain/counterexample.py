@@ -305,7 +305,7 @@ _REMEDY = {
     Flaw.LATE_EXPECT: "the bytes must be expected before, or with, the last arrival of the phase",
     Flaw.MISSED_PHASE: "whoever completes the next phase must first know that this wait has passed, for example "
     "through an arrival that comes after it",
-    Flaw.LATE_BYSTANDER: "this warp must not wait, or whoever completes the next phase must first know that it has",
+    Flaw.LATE_OBSERVER: "this warp must not wait, or whoever completes the next phase must first know that it has",
     Flaw.EARLY_WAIT: "this wait must come after a wait for the phase before it: with two phases open, a parity "
     "means either",
     Flaw.COUNT_MISMATCH: "all threads of one generation must name the same number of threads",

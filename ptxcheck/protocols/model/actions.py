@@ -159,7 +159,7 @@ class Transfer:
     after_fenced_reads: bool = False
     """True when ordinary reads of the bytes that it writes must be fenced against the async proxy."""
     told_by_stores: bool = False
-    """True when what threads store there tells how much it reads (see `stored_boxes`)."""
+    """True when what threads store there tells how much it reads."""
 
 
 @dataclass(frozen=True, slots=True)

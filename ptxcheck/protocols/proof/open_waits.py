@@ -38,7 +38,7 @@ def open_waits(protocol: Protocol, points: AbstractSet[int]) -> Iterator[tuple[i
             yield strand.cta, strand.events[step.index]
 
 
-def do_alike(cfg: Cfg, some: Sequence[Trace], others: Sequence[Trace]) -> bool:
+def take_same_steps(cfg: Cfg, some: Sequence[Trace], others: Sequence[Trace]) -> bool:
     """Tell whether threads come to the same synchronisation in two runs, waits that polls may spare them left out."""
     return _done(cfg, some) == _done(cfg, others)
 

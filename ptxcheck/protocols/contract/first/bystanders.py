@@ -55,7 +55,7 @@ class Late:
 def late_bystanders(protocol: Protocol, outcome: Outcome) -> Late:
     """Return which waits are left out of a protocol by `judged_without_late`."""
     missed = (problem for problem in outcome.problems if problem.flaw is Flaw.MISSED_PHASE)
-    return Late(protocol, tuple(replace(problem, flaw=Flaw.LATE_BYSTANDER) for problem in missed))
+    return Late(protocol, tuple(replace(problem, flaw=Flaw.LATE_OBSERVER) for problem in missed))
 
 
 def judged_without_late(

@@ -271,19 +271,14 @@ class _Comparison:
         for strand, place in enumerate(self._places):
             loop[strand], window[strand], added[strand] = place.loop, place.window, place.added
         phases = [_last_phases(p, each) for p, each in zip(self._protocols, self._schedules, strict=True)]
-        for number, (kind, *rest) in enumerate(names, start=len(self._places)):
-            if kind == "bytes":
-                cta, offset = rest
-                assert isinstance(cta, int)
-                assert isinstance(offset, int)
-                barrier = Barrier(cta, offset)
-                loop[number], window[number] = self._reach.first_phases(barrier, self._places)
-                added[number] = phases[1].get(barrier, -1) - phases[0].get(barrier, -1)
+        for number, name in enumerate(names, start=len(self._places)):
+            if isinstance(name, Barrier):
+                loop[number], window[number] = self._reach.first_phases(name, self._places)
+                added[number] = phases[1].get(name, -1) - phases[0].get(name, -1)
             else:
-                pipeline, owner = rest
-                assert isinstance(owner, int)
+                pipeline, owner = name
                 place = self._places[owner]
-                issued = [_issued(p, owner, str(pipeline).removesuffix(READS)) for p in self._protocols]
+                issued = [_issued(p, owner, pipeline.removesuffix(READS)) for p in self._protocols]
                 loop[number] = np.searchsorted(issued[0], place.loop)
                 window[number] = np.searchsorted(issued[0], place.window)
                 added[number] = len(issued[1]) - len(issued[0])

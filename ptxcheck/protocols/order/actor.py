@@ -1,4 +1,13 @@
-"""Who acts at a step of a schedule, and what it knows then."""
+"""Who acts at a step of a schedule, and what it knows then.
+
+Property: `stamp` is what the actor knew before the action, and the action itself, in the rows of `OWN_ROWS`; what its
+own CTA has shown it is in the row for other CTAs.
+
+Argument: a clock counts the actions of each strand, so that the number of this one says that it and all before it
+were done. It is made once, so everything that one action hands on is the same clock.
+
+Not covered: what an action lets the actor know. Whoever performs the action changes the clock of its strand.
+"""
 
 from __future__ import annotations
 

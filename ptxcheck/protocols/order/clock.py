@@ -10,6 +10,16 @@ strand. Its rows are senses of "known", each weaker than the first:
 - `CROSSED`: the same, by a proxy fence of any strand on the way.
 - `INITIALISED`: its mbarrier initialisations are visible;
 - `WIDE`: its accesses of memory are visible to other CTAs (scope `.cluster` or wider).
+
+Property: a number n in a row and column says that the first n events of that component are known in that sense, in
+every schedule in which all phases are those of the schedule at hand.
+
+Argument: vector clocks. A strand counts its own actions; what it learns at a wait or barrier is the maximum over what
+those published that completed it, and these are the same ones in every such schedule (`phases`, `counted_barriers`).
+Asynchronous work publishes no ordinary access of its issuer, but bytes that the issuer saw complete.
+
+Not covered: events of one component that complete out of order: the n-th stands for all before it. Scopes are two,
+the CTA and wider; visibility of global memory is not tracked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,16 @@
-"""Counted barriers: named, warp and cluster barriers, generation after generation."""
+"""Counted barriers: named, warp and cluster barriers, generation after generation.
+
+Property: without a problem, every schedule forms the same generations of the same arrivals, and all that meet in one
+name the same number of threads.
+
+Argument: each arrival happens after the generation before it completed (`early arrival`), so no other schedule can
+count it there; induction over generations does the rest. A thread that has ended counts for every generation that it
+did not arrive in, at barriers that count the rest, so when it ends does not matter; a second arrival in a generation
+that ended threads might complete first is a problem.
+
+Not covered: lanes that come to an aligned barrier apart from the others of their warp, where PTX defines nothing:
+that is a problem if others of the warp do something else by then, which hangs on an H100.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""Why a schedule is stuck: for each blocked strand what is missing, and who would have had to bring it."""
+"""Why a schedule is stuck: for each blocked strand what is missing, and who would have had to bring it.
+
+Property: each strand that is not at its end when nothing moves any more gets a problem, the ones that the others wait
+for first.
+
+Argument: phases and generations are the same in every schedule as far as no other problem was found, so that what is
+blocked here is blocked in all of them; the actions that a blocked strand still has tell whom it would have helped.
+
+Not covered: whether a cause is the only one. Circles of waits are named by the first that is found, and a strand that
+brings something for another phase than the one awaited counts as one who would arrive.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,15 @@
 """Exit of a CTA: nothing may reach into its shared memory when its last thread has ended.
 
-That holds for accesses of other CTAs, and for copies of its own. That these are over is strict: released kernels load
-ahead what a short loop does not use, and end with stores that only their commit follows. Strict too are arrivals of
-`tcgen05.commit` at another CTA which knows that a later commit of the same thread is over: PTX orders no two commits,
-and released kernels take them to arrive in turn. An access is safe when some thread of the CTA knows, before that
-thread ends, that it is over: the CTA lives at least as long as that thread.
+Property: without a problem, each access of the shared memory of a CTA by another one, and each operation on its
+mbarriers, is over in every schedule before the CTA ends.
+
+Argument: an access is safe when some thread of the CTA knows, before that thread ends, that it is over: the CTA lives
+at least as long as that thread.
+
+Not covered: what is strict alone. Copies of the CTA itself need not be over: released kernels load ahead what a short
+loop does not use, and end with stores that only their commit follows. Arrivals of `tcgen05.commit` at another CTA may
+be outstanding if it knows that a later commit of the same thread is over: PTX orders no two commits, and released
+kernels take them to arrive in turn. Nothing is said of schedules that do not end.
 """
 
 from __future__ import annotations

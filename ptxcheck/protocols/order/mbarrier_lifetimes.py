@@ -1,4 +1,16 @@
-"""Lives of mbarriers: from `mbarrier.init` to `mbarrier.inval`, or until their bytes are used for something else."""
+"""Lives of mbarriers: from `mbarrier.init` to `mbarrier.inval`, or until their bytes are used for something else.
+
+Property: without a problem, every use of an mbarrier comes after its initialisation in every schedule, with that
+visible to it, and before its end; no place is initialised while it is live, or while work may complete on an earlier
+mbarrier there.
+
+Argument: a use knows the number of the initialising action of its maker, by the row INITIALISED. The end of a life
+knows the last use by each strand (`users`). Asynchronous work is over with its phase, whose number the clock of who
+initialises the place again must have.
+
+Not covered: generic accesses whose bytes are not certain. Work that is outstanding at the end of a life is strict
+alone: released kernels end that way. So is reuse of bytes behind the last use without `mbarrier.inval`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""The state of one mbarrier in a schedule: its life, its phases so far, and what counts in the present one."""
+"""The state of one mbarrier in a schedule: its life, its phases so far, and what counts in the present one.
+
+Property: a phase lists everything that counts in it, each with what its completion publishes; `state` changes
+whenever a blocked wait might be over or see something else.
+
+Argument: a wait depends on the phase, on the states that arrivals have returned, and on whether the bytes still are
+an mbarrier. All of that is in `state`.
+
+Not covered: any rule about mbarriers; those are in `mbarrier_lifetimes`, `phases` and `phase_ends`.
+"""
 
 from __future__ import annotations
 

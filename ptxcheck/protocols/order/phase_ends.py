@@ -1,4 +1,15 @@
-"""Whether the end of a phase is the same in every schedule: nothing that it may not do without can come too late."""
+"""Whether the end of a phase is the same in every schedule: nothing that belongs to it can come too late.
+
+Property: without a problem, a phase completes in no schedule before all its expected bytes are announced, all raised
+counts are raised and all transfers are over; and the phase after the one that a wait named only after that wait.
+
+Argument: what happens before an arrival of the phase cannot be left out, as the phase needs the arrival. Of expects
+that no arrival comes after, and of transfers, all sets that might not have happened are tried: the phase could end
+without them only where the bytes balance at that moment. A wait is safe when the completion knows of it.
+
+Not covered: which sets really may have happened where there are more than 12 late expects and transfers, or where
+bytes are symbols: such a phase is taken to be able to end early unless a number says that it is not.
+"""
 
 from __future__ import annotations
 

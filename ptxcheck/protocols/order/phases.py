@@ -1,11 +1,16 @@
 """Phases of mbarriers in one schedule, with the checks that make it speak for all others.
 
-The argument is by induction over the phases of each barrier. What counts in phase k happens after phase k-1
-completed (`early arrival`, `early transfer`); expected bytes that are not announced before an arrival of their phase
-cannot be left out by any order of the rest (`late expect`), so the phase does not complete without them; and the
-phase after the one that a wait names completes only after that wait (`missed phase`), which itself comes after the
-phase before (`early wait`), so a parity means one phase. Then what completes a phase is the same set of arrivals and
-bytes in every schedule.
+Property: without a problem, in every schedule each arrival, expect and transfer counts in the same phase as here, and
+each wait observes the same one.
+
+Argument: by induction over the phases of each barrier. What counts in phase k happens after phase k-1 completed
+(`early arrival`, `early transfer`); expected bytes that are not announced before an arrival of their phase cannot be
+left out by any order of the rest (`late expect`), so the phase does not complete without them; and the phase after the
+one that a wait names completes only after that wait (`missed phase`), which itself comes after the phase before
+(`early wait`), so a parity means one phase. Then what completes a phase is the same set of arrivals and bytes in every
+schedule. `phase_ends` has the checks at the end of a phase.
+
+Not covered: that symbolic bytes balance. Each phase that ends with them leaves an equation that the host must meet.
 """
 
 from __future__ import annotations

@@ -1,7 +1,12 @@
 """The register budget of each CTA (PTX ISA, "setmaxnreg"): an increase waits until others have released enough.
 
-A kernel starts with at most the registers that its directives and its block leave to a thread; what hangs with those
-hangs with fewer.
+Property: without a problem, every increase gets its registers in every schedule.
+
+Argument: an increase is checked against the worst that others may hold at that time: those that only release by then
+will have done so, and those that may take are counted with the most that they may hold. A kernel starts with at most
+the registers that its directives and its block leave to a thread; what hangs with those hangs with fewer.
+
+Not covered: kernels whose number of registers at the start is not known: then no increase blocks.
 """
 
 from __future__ import annotations

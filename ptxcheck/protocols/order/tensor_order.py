@@ -1,13 +1,17 @@
 """Order of accesses of tensor memory: conflicting ones of the same columns and lanes are ordered (PTX ISA 9.7.17.6).
 
-Multiplications, copies and shifts are over when a commit behind them has arrived and was waited for; loads and stores
-when their warp has waited for them; deallocation at once. The later of two accesses must come after the earlier one is
-over. An order that mbarriers and barriers give is enough: the fences that the ISA asks for around them are left out in
-released kernels. So are waits between what one thread issues: the matrix unit does multiplications, copies and shifts
-of a thread in order, and a warp's store comes behind its loads. A wait for a store before the arrival behind which
-another warp loads is left out in some (the row maxima of attention in CUTLASS 77), and strict.
+Property: without a problem, two accesses that certainly touch the same columns of the same lanes, one of them a write,
+are in one order in every schedule, the later one behind the end of the earlier; and allocations are freed once.
 
-Only columns that are certainly touched are compared, and each conflict is a race in the schedule at hand.
+Argument: multiplications, copies and shifts are over when a commit behind them has arrived and was waited for; loads
+and stores when their warp has waited for them; deallocation at once. The later access must know that. An order that
+mbarriers and barriers give is enough: the fences that the ISA asks for around them are left out in released kernels.
+So are waits between what one thread issues: the matrix unit does multiplications, copies and shifts of a thread in
+order, and a warp's store comes behind its loads. A wait for a store before the arrival behind which another warp loads
+is left out in some (the row maxima of attention in CUTLASS 77), and strict.
+
+Not covered: columns that are only possibly touched, and addresses that are not known; they make provisos. Each
+conflict that is found is a race in the schedule at hand.
 """
 
 from __future__ import annotations

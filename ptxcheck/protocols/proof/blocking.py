@@ -1,4 +1,15 @@
-"""What has to wait in an explicit state: for groups of work, for registers, and work in flight for other work."""
+"""What has to wait in an explicit state: for groups of work, for registers, and work in flight for other work.
+
+Property: a wait for groups is blocked while work of a group that it covers is in flight, or another warp of the
+warpgroup has not closed as many groups; an increase of registers while the CTA has not enough of them; an arrival of a
+pipeline while earlier work of it is in flight.
+
+Argument: the actions that strands have done by a state tell the groups that they have closed and the registers that
+they hold. Of arrivals of one thread that are the same, the earlier one goes first: which of them counts makes no
+difference.
+
+Not covered: waits that are for the reading of sources alone: they are taken to be for the whole work.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,12 @@
 """Explicit states of a protocol: where strands are, what barriers hold, which work is in flight.
 
-States are compared with a reference schedule as they are made: an action that counts in another phase, or observes
-another one, than there ends the search. That is why a state needs no memory of past phases.
+Property: two equal states have the same schedules behind them.
+
+Argument: a strand does what its place in its actions says; what it may do next depends on what barriers hold and on
+the work that is in flight, and on nothing else. Past phases need not be remembered, as states are compared with a
+reference schedule when they are made: an action that counts in another phase than there ends the search.
+
+Not covered: shared memory and tensor memory: a state says nothing of what accesses see.
 """
 
 from __future__ import annotations

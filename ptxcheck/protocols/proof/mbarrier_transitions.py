@@ -1,4 +1,13 @@
-"""What steps of a protocol do to mbarriers, on explicit states."""
+"""What steps of a protocol do to mbarriers, on explicit states.
+
+Property: from a state, an arrival, an expect, completed bytes, a wait, an initialisation and an invalidation lead to
+the states of the PTX ISA ("mbarrier"): a phase completes when no arrival is pending and no byte is missing.
+
+Argument: the state holds what the mbarrier object does: expected count, pending count, bytes and the phase.
+
+Not covered: symbolic bytes, which have numbers by then; the limits of counts; memory that arrivals publish. Work that
+completes on what is no mbarrier any more counts nowhere.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,12 @@
 """Waits that tell their strand something: whose phase may be open when they are reached.
 
-A poll that is not repeated may be answered with no there. Where the strand knows before that the phase is over, the
-answer is yes in every schedule.
+Property: a poll at a wait that is not named here is answered with yes in every schedule.
+
+Argument: a poll that is not repeated may be answered with no where the phase is open. Where the strand knows before
+that the phase is over, as its clock does not change by the wait, the answer is yes in every schedule.
+
+Not covered: whether a poll that is named is ever answered with no: a wait may tell of other things that are over
+anyway. Ordinary accesses are left out, as they tell nobody anything.
 """
 
 from __future__ import annotations

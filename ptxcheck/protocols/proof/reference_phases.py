@@ -1,4 +1,11 @@
-"""Phases in which actions count in a reference schedule: a state in which one counts in another phase is wrong."""
+"""Phases in which actions count in a reference schedule: a state in which one counts in another phase is wrong.
+
+Property: a schedule in which no check raises lets every action count in, or observe, the phase of the reference.
+
+Argument: each action that takes part in a phase is compared when it does, whether a strand or work in flight does it.
+
+Not covered: actions that the reference has not reached: they may count in any phase.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""What steps of a protocol do to counted barriers, on explicit states."""
+"""What steps of a protocol do to counted barriers, on explicit states.
+
+Property: an arrival at the last place of a generation ends it, and lets all pass that have joined it; threads that
+have ended count at barriers that count the rest.
+
+Argument: of a generation only who has arrived matters, and of those before only how many there were: a strand passes
+when the barrier is beyond the generation that it joined, which is that of its last arrival in the reference.
+
+Not covered: different numbers of threads named in one generation, and lanes that come apart from their warp: the
+simulation reports them, and they need no search.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,15 @@
 """Where the order argument fails: a search for a short schedule that goes wrong.
 
-Only actions on barriers whose order is in doubt are interleaved. Everything else moves first, as soon as it can:
-up to the first action that counts in another phase than in the schedule that was simulated, all that is ordered by
-the barriers that are not in doubt happens in that order in every schedule, so these actions commute with all others.
+Property: a schedule that is found deadlocks, or lets an action count in another phase than the simulated one; when all
+schedules were seen and none does, no schedule goes wrong in the barriers in doubt.
+
+Argument: only actions on barriers whose order is in doubt are interleaved. Everything else moves first, as soon as it
+can: up to the first action that counts in another phase than in the schedule that was simulated, all that is ordered
+by the barriers that are not in doubt happens in that order in every schedule, so these actions commute with all
+others.
+
+Not covered: schedules beyond the budget of states. Then some steps are held back, one at a time, which finds errors
+and proves nothing. Symbolic bytes get numbers that meet the equations; races are left to `memory`.
 """
 
 from __future__ import annotations

@@ -3,11 +3,13 @@
 Property: when `simulate` finds no problem, every schedule of the protocol (any interleaving of strands and any
 moment of completion of asynchronous work) runs to its end, lets each wait observe the same phase, and lets each
 arrival and each byte count in the same phase; and in each of them conflicting accesses of shared memory are ordered
-(unless `memory_doubts` says otherwise). The argument is in `phases`, `meetings` and `memory`; what orders events is
-in `clock`. The schedule lets asynchronous work complete at once; that it may do so later is in the clocks.
+(unless `memory_doubts` says otherwise).
 
-Where the order argument fails, the problem is not `demonstrated`: `search` looks for a schedule that goes wrong.
-Bytes are linear forms. A phase that completes with symbolic bytes gives an equation that the host must meet.
+Argument: the induction is in `phases` and `counted_barriers`, that of accesses in `memory`; what orders events is in
+`clock`. The schedule lets asynchronous work complete at once; that it may do so later is in the clocks.
+
+Not covered: where the order argument fails, a problem is not `demonstrated`: `search` looks for a schedule that goes
+wrong. Bytes are linear forms. A phase that completes with symbolic bytes gives an equation that the host must meet.
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""The transition system of a protocol: from each explicit state, the steps of strands and of work in flight."""
+"""The transition system of a protocol: from each explicit state, the steps of strands and of work in flight.
+
+Property: the schedules of a protocol are the paths of this system, up to the first step that goes wrong.
+
+Argument: an action is one step, but for a rendezvous that waits, which first arrives and later passes; work that an
+action starts completes in a step of its own, at any moment that `blocking` allows. `is_private` and `ended_by` name
+what other strands may still touch, so that a search may put steps first that commute with all others.
+
+Not covered: amounts of bytes that are no numbers, and what accesses see: fences and accesses only move their strand on.
+"""
 
 from __future__ import annotations
 

@@ -27,9 +27,12 @@ from ptxcheck.protocols.model.actions import (
     Wait,
     WaitGroup,
 )
+from ptxcheck.protocols.model.sync_objects import ClusterBarrier, NamedBarrier
 
 Program = list[Action]
 BYTES = 16
+_END = 15
+"""Number of the barrier at which all programs of a cluster end."""
 
 
 def slot(index: int, cta: int = 0) -> Span:
@@ -76,12 +79,18 @@ class Draft:
                     head.append(Fence(2, inits=True))
             count = len(self.programs)
             if kind == "sync":
-                head.append(Rendezvous(3, ("cluster",), 1, count, True, without_exited=True))
+                head.append(Rendezvous(3, ClusterBarrier(), 1, count, True, without_exited=True))
             else:
-                head.append(Rendezvous(3, ("cluster",), 1, count, False, orders=False, without_exited=True))
-                head.append(Rendezvous(4, ("cluster",), 1, count, True, arrives=False, without_exited=True))
+                head.append(
+                    Rendezvous(3, ClusterBarrier(), 1, count, False, orders=False, without_exited=True)
+                )
+                head.append(
+                    Rendezvous(4, ClusterBarrier(), 1, count, True, arrives=False, without_exited=True)
+                )
             tail: Program = (
-                [Rendezvous(5, ("end",), 1, count, True)] if self.cluster and rng.random() < 0.8 else []
+                [Rendezvous(5, NamedBarrier(0, _END), 1, count, True)]
+                if self.cluster and rng.random() < 0.8
+                else []
             )
             actions = [*head, *program, *tail]
             strands.append(
@@ -150,10 +159,10 @@ def store(draft: Draft) -> None:
             if step:
                 if index == 0:
                     program.append(WaitGroup(0, "bulk", 0, read=True))
-                program.append(Rendezvous(0, ("bar", 0, 2), 1, count, True))
+                program.append(Rendezvous(0, NamedBarrier(0, 2), 1, count, True))
             if index:
                 program += [Access(0, writes=(slot(index),)), Fence(0, proxy=True)]
-            program.append(Rendezvous(0, ("bar", 0, 1), 1, count, True))
+            program.append(Rendezvous(0, NamedBarrier(0, 1), 1, count, True))
             if index == 0:
                 reads = tuple(slot(each) for each in range(1, count))
                 program += [Transfer(0, (), "bulk", reads=reads), Commit(0, "bulk")]
@@ -280,7 +289,7 @@ def any_action(rng: random.Random, barriers: list[Barrier]) -> Action:
         lambda: Fence(0, releases=True, acquires=True),
         lambda: AsyncArrive(0, barrier, 1, rng.random() < 0.5, "cp.async"),
         lambda: AsyncArrive(0, barrier, 1),
-        lambda: Rendezvous(0, ("bar", 0, 1), 1, rng.choice([2, 2, 3]), rng.random() < 0.7),
+        lambda: Rendezvous(0, NamedBarrier(0, 1), 1, rng.choice([2, 2, 3]), rng.random() < 0.7),
         lambda: Transfer(0, (), "bulk", reads=(place,)),
         lambda: Transfer(0, (), "cp.async", writes=(place,), proxy=Proxy.GENERIC),
         lambda: Transfer(0, (), "tcgen05", reads=(place,)),
@@ -297,7 +306,9 @@ def leavers(draft: Draft) -> None:
     for _ in range(count):
         program: Program = []
         for _ in range(rng.randint(0, 2)):
-            program.append(Rendezvous(0, ("bar", 0, 0), 1, count, rng.random() < 0.9, without_exited=True))
+            program.append(
+                Rendezvous(0, NamedBarrier(0, 0), 1, count, rng.random() < 0.9, without_exited=True)
+            )
             place = (slot(0),)
             program.append(Access(0, reads=place) if rng.random() < 0.8 else Access(0, writes=place))
         draft.add(program)
@@ -307,7 +318,7 @@ def twice(draft: Draft) -> None:
     """One strand initialises, uses, invalidates and initialises again; the others meet it in between."""
     rng = draft.rng
     count = rng.choice([1, 2])
-    meet, part = (Rendezvous(0, ("bar", 0, number), 1, count + 1, True) for number in (1, 2))
+    meet, part = (Rendezvous(0, NamedBarrier(0, number), 1, count + 1, True) for number in (1, 2))
     first: Program = []
     other: Program = []
     for life in range(2):

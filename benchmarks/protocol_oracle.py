@@ -40,6 +40,7 @@ from ptxcheck.protocols.model.actions import (
     Wait,
     WaitGroup,
 )
+from ptxcheck.protocols.model.sync_objects import ClusterBarrier, CountedBarrier
 
 Bits = int
 """A set of actions: bit n for the action of number n over all strands."""
@@ -110,7 +111,7 @@ class World:
 
     threads: tuple[Thread, ...]
     words: tuple[tuple[Barrier, Word], ...] = ()
-    meetings: tuple[tuple[tuple[object, ...], Meeting], ...] = ()
+    meetings: tuple[tuple[CountedBarrier, Meeting], ...] = ()
     flights: Bits = 0
     covered: tuple[tuple[int, Bits], ...] = ()
     """Work that was issued, each with the work its issuer had seen complete: who sees the one sees the other."""
@@ -282,7 +283,7 @@ class Oracle:
             gone = sum(
                 1 for s, t in enumerate(world.threads)
                 if t.at == len(self.programs[s]) and not meeting.who >> s & 1
-                and (name[0] == "cluster" or name[1] == self.ctas[s])
+                and (isinstance(name, ClusterBarrier) or name.cta == self.ctas[s])
             )  # fmt: skip
             if meeting.arrived + gone >= meeting.needed:
                 done = Meeting(done=(*meeting.done, meeting.gathering))

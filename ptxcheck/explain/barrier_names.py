@@ -14,7 +14,6 @@ from typing import TypeAlias
 
 from ..ir import Function, Module
 from ..protocols.model.actions import (
-    LANES,
     Access,
     Action,
     Arrive,
@@ -27,9 +26,21 @@ from ..protocols.model.actions import (
     Registers,
     Rendezvous,
     Span,
+    SyncObject,
     TensorAccess,
     Transfer,
     Wait,
+)
+from ..protocols.model.outcome import Location, SharedByte, SharedMemory, TensorColumn
+from ..protocols.model.sync_objects import (
+    ClusterBarrier,
+    CountedBarrier,
+    DivergentWarpBarrier,
+    HaltPoint,
+    LockstepBarrier,
+    NamedBarrier,
+    RegisterBudget,
+    WarpBarrier,
 )
 from ..protocols.model.tensor_address import ABSOLUTE
 from ..protocols.symex.interpreter.layout import layout_of
@@ -38,9 +49,7 @@ _LOCAL_NAME = re.compile(r"E(\d+)")
 """What separates a local name from its function (Itanium C++ ABI, 5.1.6)."""
 _QUALIFIED = re.compile(r"_ZN\d\w*E")
 _LENGTH = re.compile(r"\d{1,4}")
-_OF_WARP = frozenset({"warp", LANES})
-"""First words of the names of counted barriers of lanes."""
-Place: TypeAlias = Barrier | Span | tuple[object, ...] | None
+Place: TypeAlias = Location | Span | None
 """What a problem is about: a barrier of any kind, or bytes of shared memory."""
 
 
@@ -70,40 +79,48 @@ class BarrierNames:
 
     def of(self, barrier: Place) -> str:
         """Return the name of any barrier or bytes: `full[1]`, `smem+4096 (stage 1 of 4)`, `barrier 3`."""
-        if isinstance(barrier, Span):
-            return self._span(barrier)
-        if isinstance(barrier, Barrier):
-            cta = f" of CTA {barrier.cta}" if self.ctas > 1 else ""
-            return f"{self._place(barrier.offset)}{cta}"
-        if barrier is None:
-            return "a step"
-        kind, *rest = barrier
-        if kind == "shared" and len(rest) == 2:
-            return self._span(Span(int(str(rest[0])), int(str(rest[1])), 0))
-        if kind == "tmem":
-            owner, origin, column = rest
-            start = "tensor memory" if origin == ABSOLUTE else f"allocation {origin} of tensor memory"
-            return f"column {column} of {start}" + (f" of CTA {owner}" if self.ctas > 1 else "")
-        if kind == "cta":
-            return f"shared memory of CTA {rest[0]}"
-        if kind == "registers":
-            return f"the registers of CTA {rest[0]}"
-        if kind == "bar" and len(rest) == 2:
-            return f"barrier {rest[1]}" + (f" of CTA {rest[0]}" if self.ctas > 1 else "")
-        if kind == "cluster":
-            return "the cluster barrier"
-        if kind in _OF_WARP:
-            return "the barrier of its warp"
-        return " ".join(str(part) for part in barrier)
+        match barrier:
+            case None:
+                return "a step"
+            case Span():
+                return self._span(barrier)
+            case SharedByte():
+                return self._span(Span(barrier.cta, barrier.offset, 0))
+            case TensorColumn():
+                allocation = f"allocation {barrier.origin} of "
+                start = "" if barrier.origin == ABSOLUTE else allocation
+                return f"column {barrier.column} of {start}tensor memory{self._owner(barrier.cta)}"
+            case SharedMemory():
+                return f"shared memory of CTA {barrier.cta}"
+            case RegisterBudget():
+                return f"the registers of CTA {barrier.cta}"
+            case _:
+                return self._barrier(barrier)
 
-    def ring_of(self, barrier: Barrier | tuple[object, ...]) -> str:
+    def _barrier(self, barrier: Barrier | CountedBarrier) -> str:
+        match barrier:
+            case Barrier():
+                return f"{self._place(barrier.offset)}{self._owner(barrier.cta)}"
+            case NamedBarrier():
+                return f"barrier {barrier.number}{self._owner(barrier.cta)}"
+            case ClusterBarrier():
+                return "the cluster barrier"
+            case WarpBarrier() | DivergentWarpBarrier() | LockstepBarrier():
+                return "the barrier of its warp"
+            case HaltPoint():
+                return f"stopped {barrier.cta} {barrier.warp} {barrier.lanes}"
+
+    def _owner(self, cta: int) -> str:
+        return f" of CTA {cta}" if self.ctas > 1 else ""
+
+    def ring_of(self, barrier: SyncObject) -> str:
         """Return one name for all stages of a ring: `full[0-3]`; the name of any other barrier."""
         if not isinstance(barrier, Barrier):
             return self.of(barrier)
         ring = next((ring for ring in self.rings if ring.stage(barrier.offset) is not None), None)
         if ring is None:
             return self.of(barrier)
-        cta = f" of CTA {barrier.cta}" if self.ctas > 1 else ""
+        cta = self._owner(barrier.cta)
         start, name = self._variable(ring.base)
         if ring.base == start:
             return f"{name}[0-{ring.stages - 1}]{cta}"
@@ -116,7 +133,7 @@ class BarrierNames:
         """Return bytes of shared memory: `data+1024, 1024 bytes`."""
         if span.start < 0:
             return "shared memory at an unknown place"
-        cta = f" of CTA {span.cta}" if self.ctas > 1 else ""
+        cta = self._owner(span.cta)
         size = f", {span.size} bytes" if span.size else ""
         return f"{self._plain(span.start)}{cta}{size}"
 
@@ -195,7 +212,7 @@ def mbarriers_of(action: Action) -> Iterator[Barrier]:
             return
 
 
-def barriers_of(action: Action) -> tuple[Barrier | tuple[object, ...], ...]:
+def barriers_of(action: Action) -> tuple[Barrier | CountedBarrier, ...]:
     """Return all barriers that an action is about."""
     if isinstance(action, Rendezvous):
         return (action.name,)
@@ -204,7 +221,9 @@ def barriers_of(action: Action) -> tuple[Barrier | tuple[object, ...], ...]:
 
 def is_of_warp(action: Action) -> bool:
     """Tell whether an action only concerns lanes of one warp."""
-    return isinstance(action, Rendezvous) and action.name[0] in _OF_WARP
+    return isinstance(action, Rendezvous) and isinstance(
+        action.name, WarpBarrier | DivergentWarpBarrier | LockstepBarrier
+    )
 
 
 def is_about(action: Action, place: Place) -> bool:
@@ -212,16 +231,17 @@ def is_about(action: Action, place: Place) -> bool:
     match place:
         case Span():
             return _touches(action, place.cta, place.start, place.end)
-        case ("shared", int(cta), int(start)):
-            return _touches(action, cta, start, start + 1)
-        case ("tmem", int(cta), int(origin), int(column)):
+        case SharedByte():
+            return _touches(action, place.cta, place.offset, place.offset + 1)
+        case TensorColumn():
             return isinstance(action, TensorAccess) and any(
-                (each.cta, each.origin) == (cta, origin) and each.start <= column < each.start + each.size
+                (each.cta, each.origin) == (place.cta, place.origin)
+                and each.start <= place.column < each.start + each.size
                 for each in (*action.reads, *action.writes)
             )
-        case ("cta", int(cta)):
-            return any(isinstance(b, Barrier) and b.cta == cta for b in barriers_of(action))
-        case ("registers", *_):
+        case SharedMemory():
+            return any(isinstance(b, Barrier) and b.cta == place.cta for b in barriers_of(action))
+        case RegisterBudget():
             return isinstance(action, Registers)
         case _:
             return place in barriers_of(action)

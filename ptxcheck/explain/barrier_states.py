@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 from ..protocols.model.actions import Action, Barrier, Rendezvous
+from ..protocols.model.sync_objects import ClusterBarrier, CountedBarrier
 from .barrier_history import Held, replay
 from .barrier_names import BarrierNames, mbarriers_of
 from .moments import TimedRun
 from .run_chart import BarrierLane, BarrierState
 
-Name = Barrier | tuple[object, ...]
+Name: TypeAlias = Barrier | CountedBarrier
 
 
 def barrier_lanes(
@@ -50,9 +52,7 @@ def barrier_lanes(
 
 
 def _cta_of(barrier: Name) -> int:
-    if isinstance(barrier, Barrier):
-        return barrier.cta
-    return barrier[1] if len(barrier) > 1 and isinstance(barrier[1], int) else 0
+    return 0 if isinstance(barrier, ClusterBarrier) else barrier.cta
 
 
 def _state_of(moment: int, held: Held | None) -> BarrierState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 
 from ..ir import Instruction
@@ -31,6 +31,7 @@ from ..protocols.model.actions import (
     WaitGroup,
 )
 from ..protocols.model.outcome import Flaw, Problem, Step
+from ..protocols.model.sync_objects import ClusterBarrier, CountedBarrier, HaltPoint, NamedBarrier
 from .barrier_names import (
     BarrierNames,
     Place,
@@ -191,9 +192,9 @@ class _Charting:
         return step.index == 0 or not _continues(strand, step.index)
 
     @cached_property
-    def _lanes(self) -> dict[Barrier | tuple[object, ...], int]:
+    def _lanes(self) -> dict[Barrier | CountedBarrier, int]:
         """Indices of the barriers that are drawn, in the order of their names' places."""
-        found: set[Barrier | tuple[object, ...]] = {
+        found: set[Barrier | CountedBarrier] = {
             barrier
             for strand in self.protocol.strands
             for action in strand.actions
@@ -201,9 +202,8 @@ class _Charting:
             for barrier in barriers_of(action)
         }
         mbarriers = sorted(barrier for barrier in found if isinstance(barrier, Barrier))
-        others = sorted((barrier for barrier in found if not isinstance(barrier, Barrier)), key=repr)
-        ordered: list[Barrier | tuple[object, ...]] = [*mbarriers, *others]
-        return {barrier: number for number, barrier in enumerate(ordered)}
+        others = sorted((barrier for barrier in found if not isinstance(barrier, Barrier)), key=_lane_order)
+        return {barrier: number for number, barrier in enumerate((*mbarriers, *others))}
 
     def _add_events(self) -> None:
         for number in self._run.order:
@@ -309,6 +309,12 @@ class _Charting:
             for index, strand in enumerate(self.protocol.strands)
             if done.get(index, 0) < len(strand.actions)
         }
+
+
+def _lane_order(barrier: CountedBarrier) -> tuple[int, tuple[str, ...]]:
+    """Return what the lanes of counted barriers are sorted by: kind, then the digits of their numbers."""
+    kind = (NamedBarrier, ClusterBarrier, HaltPoint).index(type(barrier))
+    return kind, tuple(map(str, astuple(barrier)))
 
 
 def _text(event: Event) -> str:

@@ -19,6 +19,7 @@ from ..protocols.model.actions import (
     Transfer,
 )
 from ..protocols.model.outcome import Flaw, Problem, Step
+from ..protocols.model.sync_objects import ClusterBarrier, NamedBarrier
 from ..protocols.symex.values.symbol import show_atom
 from ..view import KernelView
 from .barrier_history import Held, held_after
@@ -241,7 +242,7 @@ class Story:
             case Barrier():
                 known = held.get(place)
                 return f"{self._names.of(place)}: {'not initialised' if known is None else known}"
-            case ("bar" | "cluster", *_):
+            case NamedBarrier() | ClusterBarrier():
                 return self._meeting(place, steps)
             case _:
                 return ""
@@ -304,7 +305,7 @@ _REMEDY = {
     Flaw.LATE_EXPECT: "the bytes must be expected before, or with, the last arrival of the phase",
     Flaw.MISSED_PHASE: "whoever completes the next phase must first know that this wait has passed, for example "
     "through an arrival that comes after it",
-    Flaw.LATE_BYSTANDER: "this warp must not wait, or whoever completes the next phase must first know that it has",
+    Flaw.LATE_OBSERVER: "this warp must not wait, or whoever completes the next phase must first know that it has",
     Flaw.EARLY_WAIT: "this wait must come after a wait for the phase before it: with two phases open, a parity "
     "means either",
     Flaw.COUNT_MISMATCH: "all threads of one generation must name the same number of threads",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -14,8 +14,25 @@ from ..launch import GivenValue
 from ..opcodes.op import Op
 from ..opcodes.spec import Trait
 from ..protocols.contract.given import AT_POINT
-from ..protocols.model.actions import Barrier, Span
-from ..protocols.model.outcome import Flaw, Problem, Step
+from ..protocols.model.actions import Barrier
+from ..protocols.model.outcome import (
+    Flaw,
+    Location,
+    Problem,
+    SharedByte,
+    SharedMemory,
+    Step,
+    TensorColumn,
+)
+from ..protocols.model.sync_objects import (
+    ClusterBarrier,
+    DivergentWarpBarrier,
+    HaltPoint,
+    LockstepBarrier,
+    NamedBarrier,
+    RegisterBudget,
+    WarpBarrier,
+)
 from ..protocols.proof.evidence import (
     PROPERTIES,
     Run,
@@ -39,6 +56,12 @@ _RACES = frozenset(
 )  # fmt: skip
 _LIFECYCLE = frozenset({Flaw.UNINITIALISED, Flaw.DOUBLE_INIT, Flaw.UNORDERED_INIT})
 
+_MECHANISMS: Mapping[type[Location | None], str] = {
+    type(None): "", Barrier: "mbarrier", NamedBarrier: "bar", ClusterBarrier: "cluster", WarpBarrier: "warp",
+    DivergentWarpBarrier: "lanes", LockstepBarrier: "lanes", HaltPoint: "stopped", RegisterBudget: "registers",
+    SharedByte: "shared", SharedMemory: "cta", TensorColumn: "tmem",
+}  # fmt: skip
+
 
 class Cause(Enum):
     """What a deadlock is about, as far as rules tell it apart."""
@@ -59,16 +82,8 @@ class Violation:
 
     @property
     def mechanism(self) -> str:
-        """Return what the problem is about: `mbarrier`, `memory`, or the kind of counted barrier (`bar`, `cluster`)."""
-        match self.problem.barrier:
-            case Barrier():
-                return "mbarrier"
-            case Span():
-                return "memory"
-            case (kind, *_):
-                return str(kind)
-            case _:
-                return ""
+        """Return the word by which rules tell apart what a problem is about; "" for nothing in particular."""
+        return _MECHANISMS[type(self.problem.barrier)]
 
 
 _Flaw = tuple[Run, Problem, Cause]

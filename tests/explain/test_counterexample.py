@@ -22,6 +22,7 @@ from ptxcheck.protocols.model.actions import (
     Transfer,
     Wait,
 )
+from ptxcheck.protocols.model.sync_objects import ClusterBarrier, NamedBarrier
 from ptxcheck.protocols.proof.simulate import simulate
 from ptxcheck.rules.protocol_kernels import RING, changed
 from ptxcheck.source import Source
@@ -181,8 +182,8 @@ def test_names_of_barriers() -> None:
     used = {a.barrier for strand in run.protocol.strands for a in strand.actions if isinstance(a, Wait)}
     assert {names.of(barrier) for barrier in used} == {"full[0]", "full[1]", "empty[0]", "empty[1]"}
     assert {names.ring_of(barrier) for barrier in used} == {"full[0-1]", "empty[0-1]"}
-    assert names.of(("bar", 0, 3)) == "barrier 3"
-    assert names.of(("cluster",)) == "the cluster barrier"
+    assert names.of(NamedBarrier(0, 3)) == "barrier 3"
+    assert names.of(ClusterBarrier()) == "the cluster barrier"
 
 
 def test_local_names_of_cuda_are_readable() -> None:

@@ -20,12 +20,12 @@ from ptxcheck.protocols.model.actions import (
     WaitGroup,
 )
 from ptxcheck.protocols.proof.explicit_state import (
-    Explicit,
     Flight,
     State,
     WrongError,
 )
 from ptxcheck.protocols.proof.simulate import simulate
+from ptxcheck.protocols.proof.transition_system import TransitionSystem
 from tests.protocols.building import EMPTY, FULL, expected_load, meeting, protocol
 from tests.protocols.corpus_runs import sample
 
@@ -51,7 +51,7 @@ def timed_sample(name: str) -> TimedRun:
 
 
 class Replayed:
-    """Steps of a run done one by one, each as soon as the rules of `explicit` let it; copies complete at once.
+    """Steps of a run done one by one, each as soon as the transition system lets it; copies complete at once.
 
     A step that takes part in another phase than in the run raises WrongError.
     """
@@ -59,8 +59,8 @@ class Replayed:
     def __init__(self, run: TimedRun) -> None:
         self.run = run
         reference = {(s.strand, s.index): s.phase for s in run.schedule if s.phase is not None}
-        self.explicit = Explicit(run.protocol, reference)
-        self.state: State = self.explicit.start()
+        self.system = TransitionSystem(run.protocol, reference)
+        self.state: State = self.system.start()
         self.phases: dict[int, int | None] = {}
 
     def do_together(self, places: list[int]) -> None:
@@ -75,14 +75,14 @@ class Replayed:
         step = self.run.schedule[place]
         assert self.state.at[step.strand] == step.index, "the steps of a strand keep their order"
         while self.state.at[step.strand] == step.index:
-            made = self.explicit.step(self.state, step.strand)
+            made = self.system.step(self.state, step.strand)
             if made is None:
                 return False
             self.state, told = made
             self.phases[place] = told.phase
         flight = Flight(step.strand, step.index)
         if flight in self.state.flights:
-            self.state, told = self.explicit.complete(self.state, flight)
+            self.state, told = self.system.complete(self.state, flight)
             self.phases[place] = told.phase
         return True
 
@@ -142,7 +142,7 @@ def test_sorted_by_moments_a_run_is_a_run(name: str) -> None:
     replayed = Replayed(run)
     for moment in sorted(set(run.moments)):
         replayed.do_together([place for place in run.order if run.moments[place] == moment])
-    assert replayed.explicit.is_done(replayed.state)
+    assert replayed.system.is_done(replayed.state)
     for place, phase in replayed.phases.items():
         told = run.schedule[place].phase
         if told is not None and phase is not None:

@@ -17,6 +17,7 @@ from ptxcheck.protocols.model.actions import (
     Transfer,
 )
 from ptxcheck.protocols.model.outcome import Flaw, Outcome
+from ptxcheck.protocols.model.sync_objects import ClusterBarrier, NamedBarrier
 from ptxcheck.protocols.proof.search import examine
 
 BYTES = 16
@@ -25,9 +26,9 @@ EMPTY = Barrier(0, 8)
 SLOT = Span(0, 1024, BYTES)
 
 
-def meeting(count: int, name: str = "bar", number: int = 0) -> Rendezvous:
+def meeting(count: int, number: int = 0) -> Rendezvous:
     """Return a barrier of `count` strands that all wait for it."""
-    return Rendezvous(0, (name, 0, number), 1, count, True)
+    return Rendezvous(0, NamedBarrier(0, number), 1, count, True)
 
 
 def protocol(
@@ -38,7 +39,7 @@ def protocol(
 ) -> Protocol:
     """Return a protocol whose first strand initialises mbarriers before all of them start."""
     places = ctas or [0] * len(strands)
-    start = Rendezvous(0, ("cluster",), 1, len(strands), True)
+    start = Rendezvous(0, ClusterBarrier(), 1, len(strands), True)
     built = []
     for index, actions in enumerate(strands):
         head: list[Action] = [Init(0, b, count) for b, count in counts.items() if index == 0]

@@ -15,6 +15,7 @@ from ptxcheck.protocols.model.actions import (
     Transfer,
 )
 from ptxcheck.protocols.model.outcome import Flaw
+from ptxcheck.protocols.model.sync_objects import NamedBarrier
 from ptxcheck.protocols.proof.simulate import simulate
 
 HALVES = (Span(0, 1024, 64), Span(0, 1088, 64))
@@ -24,7 +25,7 @@ WRITE, MEET, FENCE, MULTIPLY = 1, 2, 3, 4
 
 def warp(number: int, *, fence: bool = True, first: bool = False, pipeline: str = "wgmma") -> Strand:
     """Return a warp that writes its half and multiplies both; `first`: it fences before the barrier."""
-    meet = Rendezvous(MEET, ("bar", 0, 0), 32, 64, True)
+    meet = Rendezvous(MEET, NamedBarrier(0, 0), 32, 64, True)
     fences: tuple[Action, ...] = (Fence(FENCE, proxy=True),) if fence else ()
     middle = (*fences, meet) if first else (meet, *fences)
     use = Transfer(MULTIPLY, (), pipeline, reads=BOTH)

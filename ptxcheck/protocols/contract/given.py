@@ -1,4 +1,14 @@
-"""Numbers that the user gives for quantities of the contract, such as the bytes of a tensor map's box."""
+"""Numbers that the user gives for quantities of the contract, such as the bytes of a tensor map's box.
+
+Property: every byte count of an expect, an arrival or a copy that is made of quantities with a given number has that
+number in it; all else stays as it is.
+
+Argument: a quantity is known by the text that reports show of it, or by the copy whose box it is. Amounts are linear
+forms, so each term is replaced by itself.
+
+Not covered: values of parameters at an offset, which the interpreter puts in place as it reads them, and whether a
+number is true: verdicts are then about these numbers alone.
+"""
 
 from __future__ import annotations
 

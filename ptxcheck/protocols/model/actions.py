@@ -15,6 +15,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from ..symex.values.symbol import Form
+from .sync_objects import CountedBarrier, RegisterBudget
 
 Amount: TypeAlias = int | Form
 """Bytes: a number, or a linear form over boxes of tensor maps and parameters."""
@@ -36,11 +37,6 @@ class Proxy(Enum):
 OBJECT_BYTES = 8
 """Bytes of an mbarrier."""
 
-MeetingName = tuple[object, ...]
-"""Names a counted barrier: the kind first."""
-LANES = "lanes"
-"""First word of the names of meetings of lanes that come at different times: CTA, warp, kind and mask follow."""
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Barrier:
@@ -50,6 +46,8 @@ class Barrier:
     offset: int
 
 
+SyncObject: TypeAlias = Barrier | CountedBarrier | RegisterBudget
+"""What strands synchronise by."""
 OPEN_END = 1 << 24
 """End of the bytes that an access may reach whose array has no known end: more than any CTA has."""
 
@@ -161,7 +159,7 @@ class Transfer:
     after_fenced_reads: bool = False
     """True when ordinary reads of the bytes that it writes must be fenced against the async proxy."""
     told_by_stores: bool = False
-    """True when what threads store there tells how much it reads (see `stored_boxes`)."""
+    """True when what threads store there tells how much it reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +211,7 @@ class Rendezvous:
     """Arrive at a counted barrier, and wait for it when `waits`: named, warp and cluster barriers."""
 
     point: int
-    name: tuple[object, ...]
+    name: CountedBarrier
     threads: int
     needed: int
     waits: bool

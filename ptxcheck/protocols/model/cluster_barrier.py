@@ -11,6 +11,7 @@ from ..symex.values.trace import NotFollowedError
 from .actions import Action, Rendezvous
 from .lowering import Lower, Occurrence
 from .named_barrier import comes_whole
+from .sync_objects import ClusterBarrier
 
 
 def _arrive(occurrence: Occurrence) -> Iterator[Action]:
@@ -29,7 +30,7 @@ def _cluster(occurrence: Occurrence, *, waits: bool, orders: bool) -> Rendezvous
     needed = occurrence.shape.threads * occurrence.shape.ctas
     return Rendezvous(
         occurrence.point,
-        ("cluster",),
+        ClusterBarrier(),
         occurrence.count,
         needed,
         waits,

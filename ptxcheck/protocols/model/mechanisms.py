@@ -41,7 +41,7 @@ PROPERTY_OF: Mapping[Flaw, Property] = {
     Flaw.OVER_ARRIVAL: Property.PHASE_SAFETY,
     Flaw.EARLY_ARRIVAL: Property.PHASE_SAFETY,
     Flaw.MISSED_PHASE: Property.PHASE_SAFETY,
-    Flaw.LATE_BYSTANDER: Property.PHASE_SAFETY,
+    Flaw.LATE_OBSERVER: Property.PHASE_SAFETY,
     Flaw.EARLY_WAIT: Property.PHASE_SAFETY,
     Flaw.COUNT_MISMATCH: Property.PHASE_SAFETY,
     Flaw.EARLY_TRANSFER: Property.TX_BALANCE,

@@ -10,6 +10,7 @@ from ..symex.values.symbol import Form
 from ..symex.values.trace import NotFollowedError
 from .actions import Action, Rendezvous
 from .lowering import Lower, Occurrence
+from .sync_objects import NamedBarrier
 
 _WARP = 32
 _BARRIERS = 16
@@ -31,7 +32,7 @@ def _named(occurrence: Occurrence, *, waits: bool) -> Rendezvous:
         raise NotFollowedError(f"barrier {barrier}: a CTA has {_BARRIERS}", occurrence.point)
     if needed % _WARP:
         raise NotFollowedError(f"a barrier of {needed} threads, which are no whole warps", occurrence.point)
-    name = ("bar", occurrence.rank, barrier)
+    name = NamedBarrier(occurrence.rank, barrier)
     return Rendezvous(
         occurrence.point, name, _counted(occurrence), needed or _whole(occurrence.shape.threads), waits,
         without_exited=not needed, parted=_parted(occurrence),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeAlias
 
-from .actions import Amount, Barrier
+from .actions import Amount, Barrier, SyncObject
 
 MAX_COUNT = (1 << 20) - 1
 """Largest expected count and largest byte count (PTX ISA, "mbarrier contents")."""
@@ -22,8 +23,8 @@ class Flaw(Enum):
     EARLY_TRANSFER = "early-transfer"
     LATE_EXPECT = "late-expect"
     MISSED_PHASE = "missed-phase"
-    LATE_BYSTANDER = "late-bystander"
-    """The same for a warp that only waits, and that nobody waits for."""
+    LATE_OBSERVER = "late-bystander"
+    """The same for an unsynchronised observer: a warp that only waits, and that nobody waits for."""
     EARLY_WAIT = "early-wait"
     TX_MISMATCH = "tx-mismatch"
     TX_RANGE = "tx-range"
@@ -75,17 +76,42 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """One flaw: where, at which barrier and phase, and the points that matter.
+class SharedByte:
+    """A byte of shared memory."""
 
-    `barrier` is an mbarrier, the name of a counted barrier (`("bar", cta, number)`, `("cluster",)`, `("warp", …)`),
-    bytes of shared memory `("shared", cta, offset)`, a whole CTA `("cta", rank)`, or None.
-    """
+    cta: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class TensorColumn:
+    """A column of tensor memory, counted from an allocation (see `tensor_address`)."""
+
+    cta: int
+    origin: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMemory:
+    """All shared memory of a CTA."""
+
+    cta: int
+
+
+Location: TypeAlias = SyncObject | SharedByte | TensorColumn | SharedMemory
+"""What a problem is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One flaw: where, at which barrier and phase, and the points that matter."""
 
     flaw: Flaw
     strand: int
     point: int
-    barrier: Barrier | tuple[object, ...] | None
+    barrier: Location | None
+    """What it is about."""
     phase: int
     detail: str
     related: tuple[tuple[int, int], ...] = ()

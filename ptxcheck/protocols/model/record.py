@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .actions import Barrier
-from .outcome import Flaw, Problem, Step
+from .outcome import Flaw, Location, Problem, Step
 
 
 @dataclass(slots=True)
@@ -15,7 +14,7 @@ class Record:
     steps: list[Step] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     strict: list[Problem] = field(default_factory=list)
-    _known: set[tuple[bool, Flaw, int, Barrier | tuple[object, ...] | None]] = field(default_factory=set)
+    _known: set[tuple[bool, Flaw, int, Location | None]] = field(default_factory=set)
     """What was noted: strict or not, flaw, point and name."""
 
     def add(
@@ -23,7 +22,7 @@ class Record:
         flaw: Flaw,
         strand: int,
         point: int,
-        name: Barrier | tuple[object, ...] | None,
+        name: Location | None,
         phase: int,
         detail: str,
         *,

@@ -7,24 +7,23 @@ any order, and no thread notices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from ...cfg.cfg import Cfg
 from ...opcodes.spec import Trait
-from .actions import Action, MeetingName, Rendezvous, Strand
+from .actions import Action, Rendezvous, Strand
+from .sync_objects import CountedBarrier, NamedBarrier
 
-NAMED = "bar"
-"""First part of the names of named barriers (see `named_barrier`)."""
 _WARP = 32
 
 
 def without_unheard_arrivals(cfg: Cfg, strands: Sequence[Strand]) -> tuple[Strand, ...]:
     """Return strands without arrivals that change nothing for anybody."""
-    arrivals: dict[MeetingName, dict[Rendezvous, None]] = {}
+    arrivals: dict[NamedBarrier, dict[Rendezvous, None]] = {}
     for strand in strands:
         for action in strand.actions:
-            if isinstance(action, Rendezvous) and action.name[0] == NAMED:
+            if isinstance(action, Rendezvous) and isinstance(action.name, NamedBarrier):
                 arrivals.setdefault(action.name, {})[action] = None
     unheard = {name for name, each in arrivals.items() if _is_unheard(cfg, each)}
     return tuple(_without(strand, unheard) if unheard else strand for strand in strands)
@@ -40,7 +39,7 @@ def _is_unheard(cfg: Cfg, arrivals: Iterable[Rendezvous]) -> bool:
     )
 
 
-def _without(strand: Strand, names: set[MeetingName]) -> Strand:
+def _without(strand: Strand, names: Collection[CountedBarrier]) -> Strand:
     """Return a strand without its actions at some barriers."""
     kept: list[tuple[Action, int]] = [
         (action, event)

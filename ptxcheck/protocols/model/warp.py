@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from ...opcodes.op import Op
 from ..symex.values.symbol import Form
 from ..symex.values.trace import NotFollowedError
-from .actions import LANES, Action, Rendezvous
+from .actions import Action, Rendezvous
 from .lowering import Lower, Occurrence
+from .sync_objects import DivergentWarpBarrier, WarpBarrier
 
 _WARP = 32
 _FULL = (1 << _WARP) - 1
@@ -33,7 +34,7 @@ def meeting(occurrence: Occurrence, *, orders: bool) -> Rendezvous:
     wanted = _wanted(occurrence)
     if wanted & ~together:
         return _with_others(occurrence, wanted, orders=orders)
-    name = ("warp", occurrence.rank, warp, occurrence.event.index)
+    name = WarpBarrier(occurrence.rank, warp, occurrence.event.index)
     needed = together.bit_count()
     return Rendezvous(occurrence.point, name, occurrence.count, needed, waits=True, orders=orders)
 
@@ -53,8 +54,7 @@ def _with_others(occurrence: Occurrence, wanted: int, *, orders: bool) -> Rendez
     own = occurrence.threads >> occurrence.warp * _WARP & _FULL
     if own & ~wanted:
         raise NotFollowedError("a lane comes here that the member mask does not name", occurrence.point)
-    kind = occurrence.operation.text
-    name = (LANES, occurrence.rank, occurrence.warp, kind, wanted)
+    name = DivergentWarpBarrier(occurrence.rank, occurrence.warp, occurrence.operation.text, wanted)
     needed = wanted.bit_count()
     return Rendezvous(
         occurrence.point, name, occurrence.count, needed, waits=True, orders=orders, without_exited=True

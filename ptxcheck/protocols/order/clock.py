@@ -10,6 +10,16 @@ strand. Its rows are senses of "known", each weaker than the first:
 - `CROSSED`: the same, by a proxy fence of any strand on the way.
 - `INITIALISED`: its mbarrier initialisations are visible;
 - `WIDE`: its accesses of memory are visible to other CTAs (scope `.cluster` or wider).
+
+Property: a number n in a row and column says that the first n events of that component are known in that sense, in
+every schedule in which all phases are those of the schedule at hand.
+
+Argument: vector clocks. A strand counts its own actions; what it learns at a wait or barrier is the maximum over what
+those published that completed it, and these are the same ones in every such schedule (`phases`, `counted_barriers`).
+Asynchronous work publishes no ordinary access of its issuer, but bytes that the issuer saw complete.
+
+Not covered: events of one component that complete out of order: the n-th stands for all before it. Scopes are two,
+the CTA and wider; visibility of global memory is not tracked.
 """
 
 from __future__ import annotations
@@ -64,30 +74,35 @@ class Components:
     def __init__(self, protocol: Protocol) -> None:
         self._protocol = protocol
         self._strands = len(protocol.strands)
-        names: set[tuple[object, ...]] = set()
+        barriers: set[Barrier] = set()
+        work: set[tuple[str, int]] = set()
         for index, strand in enumerate(protocol.strands):
             for action in strand.actions:
                 if isinstance(action, Transfer):
-                    names.update(("bytes", barrier.cta, barrier.offset) for barrier, _ in action.completes)
+                    barriers.update(barrier for barrier, _ in action.completes)
                     if action.pipeline:
-                        names.add(("work", action.pipeline, index))
-                        names.add(("work", action.pipeline + READS, index))
+                        work.update(((action.pipeline, index), (action.pipeline + READS, index)))
                 elif isinstance(action, TensorAccess):
                     if action.pipeline:
-                        names.add(("work", action.pipeline, index))
+                        work.add((action.pipeline, index))
                 elif isinstance(action, AsyncArrive):
-                    names.add(("work", action.pipeline, index))
-                    names.add(("bytes", action.barrier.cta, action.barrier.offset))
-        ordered = sorted(names, key=repr)
-        self.names = tuple(ordered)
-        """Sources of asynchronous work, in the order of their components, which follow those of the strands."""
+                    work.add((action.pipeline, index))
+                    barriers.add(action.barrier)
+        ordered = sorted(barriers, key=lambda each: (str(each.cta), str(each.offset)))
+        pipelines = sorted(work, key=lambda each: (each[0], str(each[1])))
+        self.names: tuple[Barrier | tuple[str, int], ...] = (*ordered, *pipelines)
+        """Sources of asynchronous work, in the order of their components, which follow those of the strands.
+
+        They are mbarriers, and pipelines of strands.
+        """
         own = np.array([strand.cta for strand in protocol.strands], dtype=np.int64)
-        ctas = np.concatenate([own, np.full(len(ordered), -1, dtype=np.int64)])
+        ctas = np.concatenate([own, np.full(len(self.names), -1, dtype=np.int64)])
         self._ctas = [strand.cta for strand in protocol.strands]
         parts = {cta: _part(ctas == cta) for cta in set(self._ctas)} if len(set(self._ctas)) > 1 else {}
         self._same_cta = [parts.get(cta) for cta in self._ctas]
         """For each strand, the components of the strands of its CTA; None when there is but one CTA."""
-        self._place = {name: self._strands + position for position, name in enumerate(ordered)}
+        self._bytes = {name: self._strands + place for place, name in enumerate(ordered)}
+        self._work = {name: self._strands + len(ordered) + place for place, name in enumerate(pipelines)}
 
     @cached_property
     def states(self) -> frozenset[tuple[Barrier, int]]:
@@ -97,7 +112,7 @@ class Components:
 
     @property
     def size(self) -> int:
-        return self._strands + len(self._place)
+        return self._strands + len(self.names)
 
     def zero(self) -> Clock:
         return np.zeros((len(Row), self.size), dtype=np.int32)
@@ -127,20 +142,20 @@ class Components:
 
     def bytes_of(self, barrier: Barrier) -> Component | None:
         """Return the component that counts the phases of a barrier that asynchronous work takes part in."""
-        return self._place.get(("bytes", barrier.cta, barrier.offset))
+        return self._bytes.get(barrier)
 
     @cached_property
     def shared_work(self) -> Mapping[Component, Component]:
         """For work that a warpgroup does together: from what waits of its own warp show to what any wait does."""
         return {
-            self._place["work", f"{pipeline}{READS}", strand]: self._place["work", pipeline, strand]
-            for kind, pipeline, strand in self.names
-            if kind == "work" and pipeline in TEAM_PIPELINES
+            self._work[pipeline + READS, strand]: component
+            for (pipeline, strand), component in self._work.items()
+            if pipeline in TEAM_PIPELINES
         }
 
     def work_of(self, pipeline: str, strand: int) -> Component | None:
         """Return the component that counts the completed operations of a strand in a pipeline."""
-        return self._place.get(("work", pipeline, strand))
+        return self._work.get((pipeline, strand))
 
 
 def stamped(clock: Clock, strand: int, count: int) -> Clock:

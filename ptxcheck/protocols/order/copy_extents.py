@@ -1,9 +1,15 @@
 """How many bytes copies move at most, where nothing says what the box of their tensor map is.
 
-Copies of one box move as much into each of their slots: no more than the smallest of these holds.
-Copies of one phase share the bytes that are expected there. A tile that the matrix unit reads from where a copy starts
-was filled by that copy, as far as no other copy starts in it and no thread writes to it: so many bytes it has at least,
-and the others of its phase have what is left.
+Property: no copy moves more than `most_bytes`, if the equations of bytes hold and each tile that the matrix unit reads
+is filled by the copy that starts it; nor more than `within_slots`, if each box stays in its slots.
+
+Argument: copies of one phase share the bytes that are expected there. A tile that the matrix unit reads from where a
+copy starts was filled by that copy, as far as no other copy starts in it and no thread writes to it: so many bytes it
+has at least, and the others of its phase have what is left. Copies of one box move as much into each of their slots:
+no more than the smallest of these holds.
+
+Not covered: copies whose bytes are more than a multiple of one symbol, equations with subtracted symbols, and places
+that are not known: they get no limit. That boxes stay in their slots is a proviso of the proof, not shown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,16 @@
-"""Counted barriers: named, warp and cluster barriers, generation after generation."""
+"""Counted barriers: named, warp and cluster barriers, generation after generation.
+
+Property: without a problem, every schedule forms the same generations of the same arrivals, and all that meet in one
+name the same number of threads.
+
+Argument: each arrival happens after the generation before it completed (`early arrival`), so no other schedule can
+count it there; induction over generations does the rest. A thread that has ended counts for every generation that it
+did not arrive in, at barriers that count the rest, so when it ends does not matter; a second arrival in a generation
+that ended threads might complete first is a problem.
+
+Not covered: lanes that come to an aligned barrier apart from the others of their warp, where PTX defines nothing:
+that is a problem if others of the warp do something else by then, which hangs on an H100.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +18,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..model.actions import LANES, MeetingName, Protocol, Rendezvous, Strand
+from ..model.actions import Protocol, Rendezvous, Strand
 from ..model.outcome import Flaw
 from ..model.record import Record
+from ..model.sync_objects import CountedBarrier, DivergentWarpBarrier, concerns
+from .actor import Actor
 from .clock import (
     Clock,
     Row,
     executed_before,
     execution_only,
 )
-from .phases import Actor
 
 
 @dataclass(slots=True)
@@ -50,9 +63,9 @@ class Meetings:
     def __init__(self, protocol: Protocol, record: Record) -> None:
         self._protocol = protocol
         self._record = record
-        self.by_name: dict[MeetingName, Meeting] = {}
-        self._joined: dict[tuple[int, MeetingName], int] = {}
-        self._passed: dict[tuple[int, MeetingName], int] = {}
+        self.by_name: dict[CountedBarrier, Meeting] = {}
+        self._joined: dict[tuple[int, CountedBarrier], int] = {}
+        self._passed: dict[tuple[int, CountedBarrier], int] = {}
         """The generation of the last wait without an arrival that each strand has passed."""
         self._ended: dict[int, Clock] = {}
 
@@ -111,7 +124,7 @@ class Meetings:
             if meeting.parts:
                 self._complete_if_done(name, meeting)
 
-    def joined(self, strand: int, name: MeetingName) -> int | None:
+    def joined(self, strand: int, name: CountedBarrier) -> int | None:
         """Return the generation that a strand arrived in last."""
         return self._joined.get((strand, name))
 
@@ -133,7 +146,7 @@ class Meetings:
     def _meeting(self, action: Rendezvous) -> Meeting:
         return self.by_name.setdefault(action.name, Meeting(action.needed, action.without_exited))
 
-    def _absent(self, name: MeetingName, meeting: Meeting) -> list[int]:
+    def _absent(self, name: CountedBarrier, meeting: Meeting) -> list[int]:
         """Return the strands that have ended and count without an arrival."""
         if not meeting.without_exited:
             return []
@@ -142,11 +155,11 @@ class Meetings:
             if strand not in meeting.strands and counted(name, self._protocol.strands[strand])
         ]  # fmt: skip
 
-    def _exited(self, name: MeetingName, meeting: Meeting) -> int:
+    def _exited(self, name: CountedBarrier, meeting: Meeting) -> int:
         absent = (self._protocol.strands[strand] for strand in self._absent(name, meeting))
         return sum(counted(name, each) for each in absent if (each.cta, each.warp) not in meeting.warps)
 
-    def _complete_if_done(self, name: MeetingName, meeting: Meeting) -> None:
+    def _complete_if_done(self, name: CountedBarrier, meeting: Meeting) -> None:
         if meeting.arrived + self._exited(name, meeting) < meeting.needed:
             return
         clock: Clock = np.maximum.reduce(meeting.parts)
@@ -167,17 +180,10 @@ class Meetings:
         self._record.add(flaw, actor.strand, action.point, action.name, generation, detail, happened=happened)
 
 
-def counted(name: MeetingName, strand: Strand) -> int:
+def counted(name: CountedBarrier, strand: Strand) -> int:
     """Return how many threads of a strand take part in a counted barrier of all threads, or of lanes of a warp."""
     if not concerns(name, strand.cta):
         return 0
-    if name[0] != LANES:
+    if not isinstance(name, DivergentWarpBarrier):
         return strand.threads
-    _, _, warp, _, mask = name
-    assert isinstance(mask, int)
-    return (strand.lanes & mask).bit_count() if strand.warp == warp else 0
-
-
-def concerns(name: MeetingName, cta: int) -> bool:
-    """Tell whether threads of a CTA take part in a counted barrier of all threads."""
-    return len(name) < 2 or name[1] == cta
+    return (strand.lanes & name.mask).bit_count() if strand.warp == name.warp else 0

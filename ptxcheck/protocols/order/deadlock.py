@@ -1,8 +1,19 @@
-"""Why a schedule is stuck: for each blocked strand what is missing, and who would have had to bring it."""
+"""Why a schedule is stuck: for each blocked strand what is missing, and who would have had to bring it.
+
+Property: each strand that is not at its end when nothing moves any more gets a problem, the ones that the others wait
+for first.
+
+Argument: phases and generations are the same in every schedule as far as no other problem was found, so that what is
+blocked here is blocked in all of them; the actions that a blocked strand still has tell whom it would have helped.
+
+Not covered: whether a cause is the only one. Circles of waits are named by the first that is found, and a strand that
+brings something for another phase than the one awaited counts as one who would arrive.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..model.actions import (
@@ -19,6 +30,7 @@ from ..model.actions import (
 )
 from ..model.outcome import Flaw
 from ..model.record import Record
+from ..model.sync_objects import CountedBarrier
 from .counted_barriers import Meetings
 from .phases import Phases
 
@@ -56,7 +68,7 @@ class Explainer:
     def _next(self, index: int) -> Action:
         return self._protocol.strands[index].actions[self._positions[index]]
 
-    def _describe(self, index: int, action: Action) -> tuple[Barrier | tuple[object, ...] | None, int, str]:
+    def _describe(self, index: int, action: Action) -> tuple[Barrier | CountedBarrier | None, int, str]:
         match action:
             case Wait():
                 phase = self._phases.live[action.barrier].phase
@@ -149,9 +161,15 @@ class Explainer:
         return found
 
 
-_Wanted: TypeAlias = Barrier | tuple[object, ...] | None
-"""What a strand waits for: an mbarrier, the name of a counted barrier, a pipeline, registers, or nothing."""
-_REGISTERS: _Wanted = ("registers",)
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """Groups of the work of a pipeline."""
+
+    pipeline: str
+
+
+_Wanted: TypeAlias = Barrier | CountedBarrier | _Groups | type[Registers] | None
+"""What a strand waits for; None for nothing that others bring."""
 
 
 def _wanted(blocked: Action) -> _Wanted:
@@ -160,11 +178,11 @@ def _wanted(blocked: Action) -> _Wanted:
         case Wait():
             return blocked.barrier
         case Rendezvous():
-            return ("meeting", blocked.name)
+            return blocked.name
         case WaitGroup():
-            return ("pipeline", blocked.pipeline)
+            return _Groups(blocked.pipeline)
         case Registers():
-            return _REGISTERS
+            return Registers
         case _:
             return None
 
@@ -186,9 +204,9 @@ def _brings(action: Action) -> Iterator[_Wanted]:
             for barrier, _ in action.completes:
                 yield barrier
         case Rendezvous() if action.arrives:
-            yield ("meeting", action.name)
+            yield action.name
         case Registers() if not action.increases:
-            yield _REGISTERS
+            yield Registers
     pipeline = getattr(action, "pipeline", None)
     if pipeline is not None:
-        yield ("pipeline", pipeline)
+        yield _Groups(pipeline)

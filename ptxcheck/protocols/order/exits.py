@@ -1,10 +1,15 @@
 """Exit of a CTA: nothing may reach into its shared memory when its last thread has ended.
 
-That holds for accesses of other CTAs, and for copies of its own. That these are over is strict: released kernels load
-ahead what a short loop does not use, and end with stores that only their commit follows. Strict too are arrivals of
-`tcgen05.commit` at another CTA which knows that a later commit of the same thread is over: PTX orders no two commits,
-and released kernels take them to arrive in turn. An access is safe when some thread of the CTA knows, before that
-thread ends, that it is over: the CTA lives at least as long as that thread.
+Property: without a problem, each access of the shared memory of a CTA by another one, and each operation on its
+mbarriers, is over in every schedule before the CTA ends.
+
+Argument: an access is safe when some thread of the CTA knows, before that thread ends, that it is over: the CTA lives
+at least as long as that thread.
+
+Not covered: what is strict alone. Copies of the CTA itself need not be over: released kernels load ahead what a short
+loop does not use, and end with stores that only their commit follows. Arrivals of `tcgen05.commit` at another CTA may
+be outstanding if it knows that a later commit of the same thread is over: PTX orders no two commits, and released
+kernels take them to arrive in turn. Nothing is said of schedules that do not end.
 """
 
 from __future__ import annotations
@@ -21,12 +26,12 @@ from ..model.actions import (
     AsyncArrive,
     Protocol,
 )
-from ..model.outcome import Flaw, Outcome, Problem
+from ..model.outcome import Flaw, Outcome, Problem, SharedMemory
 from ..model.record import Record
 from ..symex.interpreter.polling import POLLS
+from .actor import Actor
 from .clock import Clock, Component, Row
 from .memory import Touch
-from .phases import Actor
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +105,7 @@ class Exits:
                 )
                 is_in_turn = any(_is_known(inside, *each) for each in later)
                 record.add(
-                    Flaw.EXIT_WITH_REMOTE_ACCESS, remote.strand, remote.point, ("cta", remote.target), -1,
+                    Flaw.EXIT_WITH_REMOTE_ACCESS, remote.strand, remote.point, SharedMemory(remote.target), -1,
                     self._text(remote),
                     happened=True, strict=remote.is_own or is_in_turn,
                 )  # fmt: skip

@@ -1,7 +1,14 @@
 """Which phases of symbolic bytes to end where nothing moves: not one for which more copies are still to be started.
 
-An operand may be announced with another one and be copied later, behind a wait for something else. A copy of a later
-phase is announced first, so the next thing that a strand does to the mbarrier tells which of them its copy is.
+Property: of the phases that could end if the host says that their bytes balance, those are ended first that a strand
+waits for and that no strand has another copy for.
+
+Argument: an operand may be announced with another one and be copied later, behind a wait for something else. A copy
+of a later phase is announced first, so the next thing that a strand does to the mbarrier tells which of them its copy
+is.
+
+Not covered: this is a choice of schedule and proves nothing. A wrong choice leaves an equation that no host meets, or
+a problem; `phases` checks the phases that come of it like any others.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ from ..model.actions import (
     Transfer,
 )
 from ..model.bulk_copy import LEAST_BYTES
-from ..model.outcome import Doubt, Flaw
+from ..model.outcome import Doubt, Flaw, SharedByte
 from ..model.record import Record
 from .clock import Component, Row
 from .conflicts import (
@@ -252,7 +252,7 @@ class Memory:
             race.flaw,
             later.strand,
             later.point,
-            ("shared", cta, offset),
+            SharedByte(cta, offset),
             -1,
             f"{race.detail} (shared memory {offset:#x} of CTA {cta}){self._told_by_stores(earlier, later, offset)}",
             happened=True,

@@ -1,10 +1,14 @@
 """Pipelines of asynchronous work of a strand: operations, the groups that close them, and waits for groups.
 
-Work of one pipeline of one strand is known to be complete by its number: group waits and commits complete all
-earlier operations of the pipeline (PTX ISA, "cp.async.wait_group", "wgmma.wait_group", "tcgen05.commit").
+Property: behind a wait for groups, a strand knows the work of all groups but the newest `pending` to be complete, and
+what was done before these were closed; it is blocked while another warp of the warpgroup has not closed as many.
 
-A wait for `wgmma` shows that the work of the executing warp is complete. That of the other warps of its warpgroup is
-taken to be complete as well, in a component of its own.
+Argument: work of one pipeline of one strand is known to be complete by its number: group waits and commits complete
+all earlier operations of the pipeline (PTX ISA, "cp.async.wait_group", "wgmma.wait_group", "tcgen05.commit").
+
+Not covered: `wgmma` of the other warps of a warpgroup. A wait shows that the work of the executing warp is complete;
+that of the others is taken to be so as well, in a component of its own, which is what an H100 does and PTX does not
+promise: an access that relies on it has a strict problem (`memory`).
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from ..model.actions import (
     Protocol,
     WaitGroup,
 )
+from .actor import Actor
 from .clock import (
     READS,
     Clock,
@@ -27,7 +32,6 @@ from .clock import (
     Components,
     Row,
 )
-from .phases import Actor
 
 
 @dataclass(slots=True)

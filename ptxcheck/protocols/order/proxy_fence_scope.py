@@ -1,4 +1,14 @@
-"""Proxy fences that leave out stores into the shared memory of other CTAs: those of `.shared::cta`."""
+"""Proxy fences that leave out stores into the shared memory of other CTAs: those of `.shared::cta`.
+
+Property: a store into another CTA is named when some access through the async proxy may read its bytes and all proxy
+fences behind it, in its strand, are of `.shared::cta`.
+
+Argument: such a fence is for the shared memory of the executing CTA alone (PTX ISA, "membar, fence"), and the store is
+not in it, so that only a fence of a wider scope could put it in front of the read.
+
+Not covered: stores with no proxy fence behind them at all, which `memory` judges, wide fences that another thread
+executes, and whether the read comes behind the store.
+"""
 
 from __future__ import annotations
 

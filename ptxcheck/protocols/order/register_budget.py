@@ -1,7 +1,12 @@
 """The register budget of each CTA (PTX ISA, "setmaxnreg"): an increase waits until others have released enough.
 
-A kernel starts with at most the registers that its directives and its block leave to a thread; what hangs with those
-hangs with fewer.
+Property: without a problem, every increase gets its registers in every schedule.
+
+Argument: an increase is checked against the worst that others may hold at that time: those that only release by then
+will have done so, and those that may take are counted with the most that they may hold. A kernel starts with at most
+the registers that its directives and its block leave to a thread; what hangs with those hangs with fewer.
+
+Not covered: kernels whose number of registers at the start is not known: then no increase blocks.
 """
 
 from __future__ import annotations
@@ -17,9 +22,10 @@ from ..model.actions import (
 )
 from ..model.outcome import Flaw
 from ..model.record import Record
+from ..model.sync_objects import RegisterBudget
 from ..symex.values.trace import NotFollowedError
+from .actor import Actor
 from .clock import Clock, Row
-from .phases import Actor
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,7 @@ class RegisterPool:
                 wanted, there = self._rivals(change, self._start)
                 if wanted > there:
                     text = "more registers may be wanted at once than there are: who gets them depends on the schedule"
-                    name = ("registers", change.action.cta)
+                    name = RegisterBudget(change.action.cta)
                     record.add(Flaw.DEADLOCK, change.strand, change.action.point, name, -1, text)
 
     def _rivals(self, change: _Change, start: int) -> tuple[int, int]:

@@ -1,13 +1,17 @@
 """Order of accesses of tensor memory: conflicting ones of the same columns and lanes are ordered (PTX ISA 9.7.17.6).
 
-Multiplications, copies and shifts are over when a commit behind them has arrived and was waited for; loads and stores
-when their warp has waited for them; deallocation at once. The later of two accesses must come after the earlier one is
-over. An order that mbarriers and barriers give is enough: the fences that the ISA asks for around them are left out in
-released kernels. So are waits between what one thread issues: the matrix unit does multiplications, copies and shifts
-of a thread in order, and a warp's store comes behind its loads. A wait for a store before the arrival behind which
-another warp loads is left out in some (the row maxima of attention in CUTLASS 77), and strict.
+Property: without a problem, two accesses that certainly touch the same columns of the same lanes, one of them a write,
+are in one order in every schedule, the later one behind the end of the earlier; and allocations are freed once.
 
-Only columns that are certainly touched are compared, and each conflict is a race in the schedule at hand.
+Argument: multiplications, copies and shifts are over when a commit behind them has arrived and was waited for; loads
+and stores when their warp has waited for them; deallocation at once. The later access must know that. An order that
+mbarriers and barriers give is enough: the fences that the ISA asks for around them are left out in released kernels.
+So are waits between what one thread issues: the matrix unit does multiplications, copies and shifts of a thread in
+order, and a warp's store comes behind its loads. A wait for a store before the arrival behind which another warp loads
+is left out in some (the row maxima of attention in CUTLASS 77), and strict.
+
+Not covered: columns that are only possibly touched, and addresses that are not known; they make provisos. Each
+conflict that is found is a race in the schedule at hand.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from ..model.actions import (
     Span,
     TensorAccess,
 )
-from ..model.outcome import Flaw
+from ..model.outcome import Flaw, TensorColumn
 from ..model.record import Record
 from ..model.tensor_address import ABSOLUTE
 from .clock import Clock, Component, Row
@@ -96,7 +100,7 @@ class TensorOrder:
         for cta, held in self._held.items():
             for strand, point in held:
                 text = "the kernel ends and has not freed what it allocates here"
-                place = ("tmem", cta, ABSOLUTE, 0)
+                place = TensorColumn(cta, ABSOLUTE, 0)
                 self._record.add(Flaw.FREED_AMISS, strand, point, place, -1, text, happened=True)
 
     def _check_alone(self, strand: int, action: TensorAccess) -> None:
@@ -113,7 +117,7 @@ class TensorOrder:
             fault = "the allocation is freed a second time" if freed in self._freed else ""
             self._freed.add(freed)
         if fault:
-            place = ("tmem", touched.cta, touched.origin, touched.start)
+            place = TensorColumn(touched.cta, touched.origin, touched.start)
             self._record.add(flaw, strand, action.point, place, -1, fault, happened=True)
 
     def _placed(self, columns: Iterable[Columns]) -> Spans:
@@ -162,7 +166,7 @@ class TensorOrder:
         end = _END[self._pipeline(earlier)]
         detail = f"nothing orders this {then} after a {first} that {verb} the same columns: {end}"
         self._record.add(
-            flaw, later.strand, later.point, ("tmem", cta, origin, place[1]), -1, detail, happened=True,
+            flaw, later.strand, later.point, TensorColumn(cta, origin, place[1]), -1, detail, happened=True,
             strict=relied_on, related=((earlier.strand, earlier.point),),
         )  # fmt: skip
         return Told.PASSED if relied_on else Told.WRONG

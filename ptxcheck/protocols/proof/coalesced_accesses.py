@@ -1,14 +1,17 @@
 """Ordinary accesses of shared memory put together: a quick look at a protocol.
 
-What a strand reads and writes between two of its other actions is known to others at the same moment, so one access of
-all the bytes is ordered as each of its parts is. Two accesses that are one here meet whenever some of their parts do,
-and none of the excuses that the parts may have holds for them. So a quick look that finds no problem is right; one
-that finds any says nothing, and the protocol itself is judged. Accesses that may not happen are put together in the
-same way at first; where the quick look is in doubt then, each of them is looked at.
+Property: where the quick look finds no problem, the protocol has none in its accesses; where it finds one, it says
+nothing, and the protocol itself is judged.
 
-The same holds for operations of the matrix unit that only read shared memory and follow each other: nothing is
-learned or told between them, they are in one group, and all that ends one of them ends the others. The same
-instructions in the same order have one name in all strands, as an excuse may be that two strands come to the same ones.
+Argument: what a strand reads and writes between two of its other actions is known to others at the same moment, so one
+access of all the bytes is ordered as each of its parts is. Two accesses that are one here meet whenever some of their
+parts do, and none of the excuses that the parts may have holds for them. The same holds for operations of the matrix
+unit that only read shared memory and follow each other: nothing is learned or told between them, they are in one
+group, and all that ends one of them ends the others. The same instructions in the same order have one name in all
+strands, as an excuse may be that two strands come to the same ones.
+
+Not covered: writes that have excuses of their own, atomics and places that are not exact stay apart. Accesses that may
+not happen are put together at first; where the quick look is in doubt then, each of them is looked at.
 """
 
 from __future__ import annotations

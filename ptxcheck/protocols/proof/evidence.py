@@ -1,4 +1,16 @@
-"""What the runs of a kernel showed, and the verdicts on its properties."""
+"""What the runs of a kernel showed, and the verdicts on its properties.
+
+Property: `violated` needs a schedule that goes wrong in a run that is certainly possible for the launch that was
+verified; `proved` needs that no run has a problem, that nothing was left undecided, that the runs cover all paths, and
+that nothing was taken for granted.
+
+Argument: each weakening is recorded where it arises and looked at in turn: doubts of a run and what it took for
+granted bar `violated`; reasons and doubts about memory bar every good verdict; equations, assumptions, tolerances and
+provisos turn it into `assumes`; bounds on loops turn `proved` into `proved-bounded`. What comes behind a failure is
+not judged, so one failure makes the other properties unknown, but for accesses and exits, which change no phase.
+
+Not covered: whether the record is complete; who follows the kernel has to note what it leaves out.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +27,7 @@ from ...verdict import (
 from ..model.actions import Access, Protocol
 from ..model.mechanisms import PROPERTY_OF
 from ..model.outcome import Equation, Flaw, Problem
+from ..model.sync_objects import NamedBarrier
 from ..symex.values.approximated_terms import zeros
 from ..symex.values.symbol import Atom, show_parameter
 from ..symex.values.trace import Assumption, Shape, Trace
@@ -205,8 +218,7 @@ def only_accesses(problems: Sequence[Problem]) -> bool:
 
 def is_of_named_barrier(problem: Problem) -> bool:
     """Tell whether an arrival at a named barrier counts in a phase that depends on the schedule."""
-    name = problem.barrier
-    return problem.flaw is Flaw.EARLY_ARRIVAL and isinstance(name, tuple) and name[:1] == ("bar",)
+    return problem.flaw is Flaw.EARLY_ARRIVAL and isinstance(problem.barrier, NamedBarrier)
 
 
 def _is_ordinary(protocol: Protocol, strand: int, point: int) -> bool:

@@ -1,13 +1,16 @@
 """Lanes of one warp in step: where the order argument fails because lanes that wait together may part.
 
-The PTX ISA lets a lane fall behind the others of its warp for as long as it likes: one that only waits at the
-mbarriers of a ring may be a whole turn late and miss a phase. Released kernels rely on the hardware, which lets lanes
-that came to an instruction together execute it together. `in_step` says so with a barrier of these lanes behind each
-wait; it orders execution and no memory.
+Property: a flaw of order is made strict when the protocol does not have it with lanes that come to a wait together
+leaving it together, and has no new one then.
 
-That is for lanes that only wait, and leave the work to one of them. Lanes that use the bytes that they waited for are
-not done when they come out of the wait, and hardware parts them there: one that frees the slot for all of them has to
-meet them first (a missing `__syncwarp`).
+Argument: the PTX ISA lets a lane fall behind the others of its warp for as long as it likes: one that only waits at
+the mbarriers of a ring may be a whole turn late and miss a phase. Released kernels rely on the hardware, which lets
+lanes that came to an instruction together execute it together. `in_step` says so with a barrier of these lanes behind
+each wait; it orders execution and no memory.
+
+Not covered: lanes that use the bytes that they waited for. They are not done when they come out of the wait, and
+hardware parts them there: one that frees the slot for all of them has to meet them first (a missing `__syncwarp`).
+Where bytes of unknown extent are written, the ones that follow are taken to be used.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from ..model.actions import (
     Wait,
 )
 from ..model.outcome import Flaw, Outcome, Problem
+from ..model.sync_objects import LockstepBarrier
 from .simulate import simulate
 
 _OF_ORDER = frozenset({Flaw.MISSED_PHASE, Flaw.EARLY_WAIT, Flaw.EARLY_ARRIVAL, Flaw.EARLY_TRANSFER})
@@ -114,7 +118,7 @@ def _stepped(strand: Strand, together: _Together) -> Strand:
         threads = together.get((strand.cta, strand.warp, event)) if isinstance(action, Wait) else None
         is_last = position + 1 == len(numbered) or numbered[position + 1][1] != event
         if threads is not None and is_last:
-            name = ("lanes", strand.cta, strand.warp, event)
+            name = LockstepBarrier(strand.cta, strand.warp, event)
             actions.append(Rendezvous(action.point, name, strand.threads, threads, waits=True, orders=False))
             events.append(event)
     return replace(strand, actions=tuple(actions), events=tuple(events))

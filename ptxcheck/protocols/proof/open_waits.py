@@ -1,7 +1,12 @@
 """Waits that tell their strand something: whose phase may be open when they are reached.
 
-A poll that is not repeated may be answered with no there. Where the strand knows before that the phase is over, the
-answer is yes in every schedule.
+Property: a poll at a wait that is not named here is answered with yes in every schedule.
+
+Argument: a poll that is not repeated may be answered with no where the phase is open. Where the strand knows before
+that the phase is over, as its clock does not change by the wait, the answer is yes in every schedule.
+
+Not covered: whether a poll that is named is ever answered with no: a wait may tell of other things that are over
+anyway. Ordinary accesses are left out, as they tell nobody anything.
 """
 
 from __future__ import annotations
@@ -38,7 +43,7 @@ def open_waits(protocol: Protocol, points: AbstractSet[int]) -> Iterator[tuple[i
             yield strand.cta, strand.events[step.index]
 
 
-def do_alike(cfg: Cfg, some: Sequence[Trace], others: Sequence[Trace]) -> bool:
+def take_same_steps(cfg: Cfg, some: Sequence[Trace], others: Sequence[Trace]) -> bool:
     """Tell whether threads come to the same synchronisation in two runs, waits that polls may spare them left out."""
     return _done(cfg, some) == _done(cfg, others)
 

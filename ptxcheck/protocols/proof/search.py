@@ -1,8 +1,15 @@
 """Where the order argument fails: a search for a short schedule that goes wrong.
 
-Only actions on barriers whose order is in doubt are interleaved. Everything else moves first, as soon as it can:
-up to the first action that counts in another phase than in the schedule that was simulated, all that is ordered by
-the barriers that are not in doubt happens in that order in every schedule, so these actions commute with all others.
+Property: a schedule that is found deadlocks, or lets an action count in another phase than the simulated one; when all
+schedules were seen and none does, no schedule goes wrong in the barriers in doubt.
+
+Argument: only actions on barriers whose order is in doubt are interleaved. Everything else moves first, as soon as it
+can: up to the first action that counts in another phase than in the schedule that was simulated, all that is ordered
+by the barriers that are not in doubt happens in that order in every schedule, so these actions commute with all
+others.
+
+Not covered: schedules beyond the budget of states. Then some steps are held back, one at a time, which finds errors
+and proves nothing. Symbolic bytes get numbers that meet the equations; races are left to `memory`.
 """
 
 from __future__ import annotations
@@ -23,31 +30,27 @@ from ..model.actions import (
     Init,
     Protocol,
     Rendezvous,
+    SyncObject,
     TensorAccess,
     TensorWait,
     Transfer,
     Wait,
 )
 from ..model.equations import BOX, System, system_of
+from ..model.object_uses import sync_objects_of
 from ..model.outcome import (
     Equation,
     Flaw,
+    Location,
     Outcome,
     Problem,
     Step,
 )
 from ..symex.values.symbol import Form
-from .explicit_state import (
-    Explicit,
-    Flight,
-    Name,
-    State,
-    Wrong,
-    WrongError,
-    names_of,
-)
+from .explicit_state import Flight, State, Wrong, WrongError
 from .lockstep_lanes import without_late_lanes
 from .simulate import simulate
+from .transition_system import TransitionSystem
 
 _MOST_LATE = 4
 """Steps that are held back, each in a schedule of its own, where a search ends before all schedules were seen."""
@@ -113,7 +116,7 @@ def _demonstrated(doubtful: Sequence[Problem], wrong: Wrong, schedule: tuple[Ste
 def search(
     protocol: Protocol,
     steps: Sequence[Step],
-    in_doubt: frozenset[Name],
+    in_doubt: frozenset[Location],
     budget: int,
     is_late: Callable[[], bool] = lambda: False,
     *,
@@ -124,21 +127,23 @@ def search(
     `only_phases`: the schedule at hand does not end, so one that does not end either shows nothing new.
     """
     reference = {(s.strand, s.index): s.phase for s in steps if s.phase is not None}
-    explicit = Explicit(protocol, reference)
-    start = explicit.start()
+    transitions = TransitionSystem(protocol, reference)
+    start = transitions.start()
     origin: dict[State, tuple[State, Step] | None] = {start: None}
     waiting = [start]
     while waiting:
         if len(origin) > budget or is_late():
             return Found(None, (), exhausted=False)
         state = waiting.pop()
-        moves = list(_moves(explicit, state, in_doubt))
-        if not moves and not only_phases and not explicit.is_done(state):
-            return Found(_stuck(explicit, state), _path(origin, state), exhausted=False)
+        moves = list(_moves(transitions, state, in_doubt))
+        if not moves and not only_phases and not transitions.is_done(state):
+            return Found(_stuck(transitions, state), _path(origin, state), exhausted=False)
         for move in moves:
             try:
                 made = (
-                    explicit.complete(state, move) if isinstance(move, Flight) else explicit.step(state, move)
+                    transitions.complete(state, move)
+                    if isinstance(move, Flight)
+                    else transitions.step(state, move)
                 )
             except WrongError as error:
                 last = _last(state, move, error.wrong)
@@ -158,7 +163,7 @@ def _with_late_steps(
         (*_late_waits(protocol, steps, doubtful), *_late_arrivals(protocol, steps, doubtful))
     )
     for step in islice(late, _MOST_LATE):
-        found = _without(Explicit(protocol, reference), step, is_late)
+        found = _without(TransitionSystem(protocol, reference), step, is_late)
         if found is not None:
             return found
     return None
@@ -186,38 +191,42 @@ def _late_arrivals(protocol: Protocol, steps: Sequence[Step], doubtful: Sequence
             yield step
 
 
-def _without(explicit: Explicit, held: Step, is_late: Callable[[], bool]) -> Found | None:
+def _without(transitions: TransitionSystem, held: Step, is_late: Callable[[], bool]) -> Found | None:
     """Let all go on without a step, and with it when nothing else moves; None when that ends well."""
-    state, schedule = explicit.start(), list[Step]()
+    state, schedule = transitions.start(), list[Step]()
     while not is_late():
         made = None
-        for move in _eager_moves(explicit, state, held, schedule[-1].strand if schedule else 0):
+        for move in _eager_moves(transitions, state, held, schedule[-1].strand if schedule else 0):
             try:
                 made = (
-                    explicit.complete(state, move) if isinstance(move, Flight) else explicit.step(state, move)
+                    transitions.complete(state, move)
+                    if isinstance(move, Flight)
+                    else transitions.step(state, move)
                 )
             except WrongError as error:
                 return Found(error.wrong, (*schedule, _last(state, move, error.wrong)), exhausted=False)
             if made is not None:
                 break
         if made is None:
-            is_stuck = not explicit.is_done(state)
-            stuck = _stuck(explicit, state, held.strand) if is_stuck else None
+            is_stuck = not transitions.is_done(state)
+            stuck = _stuck(transitions, state, held.strand) if is_stuck else None
             return None if stuck is None else Found(stuck, tuple(schedule), exhausted=False)
         state, step = made
         schedule.append(step)
         if not step.completes:
-            state, steps = explicit.past_free(state, step.strand)
+            state, steps = transitions.past_free(state, step.strand)
             schedule += steps
     return None
 
 
-def _eager_moves(explicit: Explicit, state: State, held: Step, first: int) -> Iterator[int | Flight]:
+def _eager_moves(
+    transitions: TransitionSystem, state: State, held: Step, first: int
+) -> Iterator[int | Flight]:
     """Yield all moves, those of one strand first, and a step that is held back last."""
     is_held = state.at[held.strand] == held.index
-    yield from (flight for flight in state.flights if explicit.may_complete(state, flight))
+    yield from (flight for flight in state.flights if transitions.may_complete(state, flight))
     for strand in (*range(first, len(state.at)), *range(first)):
-        if explicit.next_action(state, strand) is not None and not (is_held and strand == held.strand):
+        if transitions.next_action(state, strand) is not None and not (is_held and strand == held.strand):
             yield strand
     if is_held:
         yield held.strand
@@ -229,26 +238,28 @@ def _last(state: State, move: int | Flight, wrong: Wrong) -> Step:
     return Step(move, state.at[move], wrong.phase, completes=False)
 
 
-def _moves(explicit: Explicit, state: State, in_doubt: frozenset[Name]) -> Iterator[int | Flight]:
+def _moves(
+    transitions: TransitionSystem, state: State, in_doubt: frozenset[Location]
+) -> Iterator[int | Flight]:
     """Yield the moves to try: one that commutes with all others when there is one, else all that are possible."""
     open_moves: list[int | Flight] = []
     for flight in state.flights:
-        if not explicit.may_complete(state, flight):
+        if not transitions.may_complete(state, flight):
             continue
-        if not any(name in in_doubt for name in names_of(explicit.issued(flight))):
+        if not any(name in in_doubt for name in sync_objects_of(transitions.issued(flight))):
             yield flight
             return
         open_moves.append(flight)
     for strand in range(len(state.at)):
-        action = explicit.next_action(state, strand)
+        action = transitions.next_action(state, strand)
         if action is None:
             continue
-        names = (*_touched_now(action), *explicit.ended_by(state, strand))
+        names = (*_touched_now(action), *transitions.ended_by(state, strand))
         commutes = not any(name in in_doubt for name in names) or all(
-            explicit.is_private(state, strand, name) for name in names
+            transitions.is_private(state, strand, name) for name in names
         )
         try:
-            possible = explicit.step(state, strand) is not None
+            possible = transitions.step(state, strand) is not None
         except WrongError:
             possible, commutes = True, False
         if possible and commutes:
@@ -259,7 +270,7 @@ def _moves(explicit: Explicit, state: State, in_doubt: frozenset[Name]) -> Itera
     yield from open_moves
 
 
-def _touched_now(action: Action) -> tuple[Name, ...]:
+def _touched_now(action: Action) -> tuple[SyncObject, ...]:
     """Return the barriers that an action touches at once: an issue touches none."""
     match action:
         case Transfer() | Access() | Fence() | Commit() | Init() | TensorAccess() | TensorWait():
@@ -267,19 +278,19 @@ def _touched_now(action: Action) -> tuple[Name, ...]:
         case AsyncArrive():
             return (action.barrier,) if action.increments else ()
         case _:
-            return names_of(action)
+            return sync_objects_of(action)
 
 
-def _stuck(explicit: Explicit, state: State, first: int = 0) -> Wrong:
+def _stuck(transitions: TransitionSystem, state: State, first: int = 0) -> Wrong:
     """Return that a strand is blocked, the first one if it is."""
     for strand in (first, *range(len(state.at))):
-        action = explicit.next_action(state, strand)
+        action = transitions.next_action(state, strand)
         if action is None:
             continue
-        names = names_of(action)
+        names = sync_objects_of(action)
         phase = -1
         if isinstance(action, Wait):
-            held = explicit.held(state, action.barrier)
+            held = transitions.held(state, action.barrier)
             phase = -1 if held is None else held.phase
             text = f"waits for ever in this schedule: phase {phase} does not complete"
         else:

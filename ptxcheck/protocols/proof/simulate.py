@@ -3,11 +3,13 @@
 Property: when `simulate` finds no problem, every schedule of the protocol (any interleaving of strands and any
 moment of completion of asynchronous work) runs to its end, lets each wait observe the same phase, and lets each
 arrival and each byte count in the same phase; and in each of them conflicting accesses of shared memory are ordered
-(unless `memory_doubts` says otherwise). The argument is in `phases`, `meetings` and `memory`; what orders events is
-in `clock`. The schedule lets asynchronous work complete at once; that it may do so later is in the clocks.
+(unless `memory_doubts` says otherwise).
 
-Where the order argument fails, the problem is not `demonstrated`: `search` looks for a schedule that goes wrong.
-Bytes are linear forms. A phase that completes with symbolic bytes gives an equation that the host must meet.
+Argument: the induction is in `phases` and `counted_barriers`, that of accesses in `memory`; what orders events is in
+`clock`. The schedule lets asynchronous work complete at once; that it may do so later is in the clocks.
+
+Not covered: where the order argument fails, a problem is not `demonstrated`: `search` looks for a schedule that goes
+wrong. Bytes are linear forms. A phase that completes with symbolic bytes gives an equation that the host must meet.
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ from ..model.outcome import (
     Step,
 )
 from ..model.record import Record
+from ..order.actor import Actor
 from ..order.clock import (
     MEMORY_ROWS,
     NARROW_ROWS,
@@ -64,6 +67,8 @@ from ..order.counted_barriers import Meeting, Meetings
 from ..order.deadlock import Explainer
 from ..order.exits import Exits
 from ..order.late_copies import LateCopies
+from ..order.mbarrier_lifetimes import Lifetimes
+from ..order.mbarrier_state import Mbarrier
 from ..order.memory import (
     MATRIX_PIPELINES,
     Memory,
@@ -71,11 +76,7 @@ from ..order.memory import (
     Touch,
     parts_of,
 )
-from ..order.phases import (
-    Actor,
-    Mbarrier,
-    Phases,
-)
+from ..order.phases import Phases
 from ..order.pipelines import Pipelines
 from ..order.register_budget import RegisterPool
 from ..order.tensor_order import TensorOrder
@@ -123,7 +124,8 @@ class _Simulation:
         self._clocks = clocks
         self._components = Components(protocol)
         self._record = Record()
-        self._phases = Phases(self._components, self._record)
+        self._lifetimes = Lifetimes(self._components, self._record)
+        self._phases = Phases(self._components, self._record, self._lifetimes)
         self._meetings = Meetings(protocol, self._record)
         self._pipelines = Pipelines(protocol, self._components)
         self._memory = Memory(protocol, self._record, self._components.shared_work)
@@ -266,9 +268,9 @@ class _Simulation:
     def _write_object(self, runner: _Runner, actor: Actor, action: Init | Inval) -> None:
         """Initialise or invalidate an mbarrier, which writes its bytes."""
         if isinstance(action, Init):
-            self._phases.init(actor, action)
+            self._lifetimes.init(actor, action)
         else:
-            self._phases.invalidate(actor, action.barrier, action.point)
+            self._lifetimes.invalidate(actor, action.barrier, action.point)
         place = (Span(action.barrier.cta, action.barrier.offset, OBJECT_BYTES),)
         self._memory.add(
             Touch(
@@ -307,7 +309,7 @@ class _Simulation:
         if not self._looks_at_memory:
             return
         if not isinstance(action, Access) or action.certain:
-            self._phases.touch(actor, action.point, (*action.reads, *action.writes))
+            self._lifetimes.touch(actor, action.point, (*action.reads, *action.writes))
         parts = self._parts.get(id(action))
         if parts is None:
             parts = self._parts[id(action)] = parts_of(action)
@@ -391,7 +393,7 @@ class _Simulation:
                 published[Row.WIDE] = runner.released[Row.WIDE]
             runner.released = published
         elif action.inits:
-            self._phases.fence_inits(runner.index)
+            self._lifetimes.fence_inits(runner.index)
             runner.released = runner.released.copy()
             runner.released[Row.INITIALISED] = actor.stamp[Row.INITIALISED]
 

@@ -23,6 +23,7 @@ from ptxcheck.protocols.model.actions import (
     WaitGroup,
 )
 from ptxcheck.protocols.model.outcome import Flaw
+from ptxcheck.protocols.model.sync_objects import ClusterBarrier, NamedBarrier, WarpBarrier
 from ptxcheck.protocols.proof.search import examine
 from tests.protocols.building import (
     BYTES,
@@ -166,13 +167,13 @@ def test_a_wait_of_one_warp_covers_the_multiplication_of_its_warpgroup() -> None
 
 def lanes(*, meet: bool) -> Protocol:
     """Return a warp whose lanes write, whose first lane arrives, and a reader in another warp."""
-    warp = Rendezvous(2, ("warp", 0, 0, 3), 1, 2, True)
-    start = Rendezvous(0, ("cluster",), 1, 3, True)
+    warp = Rendezvous(2, WarpBarrier(0, 0, 3), 1, 2, True)
+    start = Rendezvous(0, ClusterBarrier(), 1, 3, True)
     middle = (warp,) if meet else ()
     others = Strand(0, 0, 2, "lane 1", (start, Access(1, writes=(SLOT,)), *middle), (0, 1, 3)[: 2 + meet])
-    leader = Strand(0, 0, 1, "lane 0", (start, *middle, Rendezvous(4, ("bar", 0, 1), 1, 2, False)))
+    leader = Strand(0, 0, 1, "lane 0", (start, *middle, Rendezvous(4, NamedBarrier(0, 1), 1, 2, False)))
     reader = Strand(
-        0, 1, 1, "warp 1", (start, Rendezvous(5, ("bar", 0, 1), 1, 2, True), Access(6, reads=(SLOT,)))
+        0, 1, 1, "warp 1", (start, Rendezvous(5, NamedBarrier(0, 1), 1, 2, True), Access(6, reads=(SLOT,)))
     )
     return Protocol((leader, others, reader), 3)
 
@@ -277,7 +278,7 @@ def test_registers_that_nobody_releases() -> None:
 
 
 def test_threads_that_have_ended_count_at_barriers_of_all() -> None:
-    barrier = Rendezvous(0, ("bar", 0, 0), 1, 2, True, without_exited=True)
+    barrier = Rendezvous(0, NamedBarrier(0, 0), 1, 2, True, without_exited=True)
     assert flaws_of({}, [], [barrier]) == set()
-    named = Rendezvous(0, ("bar", 0, 1), 1, 2, True)
+    named = Rendezvous(0, NamedBarrier(0, 1), 1, 2, True)
     assert flaws_of({}, [], [named]) == {Flaw.DEADLOCK}

@@ -22,6 +22,7 @@ from ptxcheck.protocols.model.actions import (
     Wait,
 )
 from ptxcheck.protocols.model.outcome import Flaw
+from ptxcheck.protocols.model.sync_objects import ClusterBarrier, NamedBarrier
 from ptxcheck.protocols.proof.search import examine
 from ptxcheck.protocols.proof.simulate import simulate
 from ptxcheck.protocols.symex.values.symbol import atom, plus
@@ -156,7 +157,7 @@ def test_schedules_are_searched_where_the_host_passes_how_many_bytes_come(boxes:
 @pytest.mark.parametrize("is_ordered", [True, False])
 def test_others_are_held_back_where_an_arrival_may_come_before_theirs(is_ordered: bool) -> None:
     """No schedule is searched, and in the one that is simulated the second arrival comes in time."""
-    meets, arrives = (Rendezvous(point, ("bar", 0, 1), 1, 2, point == 7) for point in (7, 8))
+    meets, arrives = (Rendezvous(point, NamedBarrier(0, 1), 1, 2, point == 7) for point in (7, 8))
     twice: list[Action] = [arrives, Wait(0, FULL, 0), arrives]
     told: list[Action] = [meets, Arrive(0, FULL, 1)] if is_ordered else [Arrive(0, FULL, 1), meets]
     outcome = examine(protocol({FULL: 1}, twice, [*told, meets]), budget=0)
@@ -270,8 +271,8 @@ def test_a_box_is_not_empty(expected: Amount) -> None:
 
 def start(*, fence: bool, ordered: bool) -> Protocol:
     """Return an initialisation that a relaxed or an ordinary barrier separates from its use."""
-    arrive = Rendezvous(2, ("cluster",), 1, 2, False, orders=ordered)
-    wait = Rendezvous(3, ("cluster",), 1, 2, True, arrives=False)
+    arrive = Rendezvous(2, ClusterBarrier(), 1, 2, False, orders=ordered)
+    wait = Rendezvous(3, ClusterBarrier(), 1, 2, True, arrives=False)
     head: list[Action] = [Init(0, FULL, 1), *([Fence(1, inits=True)] if fence else []), arrive, wait]
     one = Strand(0, 0, 1, "warp 0", (*head, Wait(4, FULL, 0)))
     return Protocol((one, Strand(1, 1, 1, "warp 1", (arrive, wait, Arrive(5, FULL, 1)))), 2)

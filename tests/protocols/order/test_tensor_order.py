@@ -17,6 +17,7 @@ from ptxcheck.protocols.model.actions import (
     Wait,
 )
 from ptxcheck.protocols.model.outcome import Flaw
+from ptxcheck.protocols.model.sync_objects import WarpBarrier
 from ptxcheck.protocols.model.tensor_address import (
     ABSOLUTE,
     ALL_COLUMNS,
@@ -113,7 +114,7 @@ def test_columns_are_freed_behind_their_readers() -> None:
 
 
 def test_lanes_that_come_together_for_a_load_share_what_they_waited_for() -> None:
-    together = Rendezvous(0, ("warp", 0, 1, 0), 1, 2, True, orders=False)
+    together = Rendezvous(0, WarpBarrier(0, 1, 0), 1, 2, True, orders=False)
     waiting: list[Action] = [Wait(0, FULL, 0), together]
     assert flaws_of({FULL: 1}, [MULTIPLY, COMMIT], waiting, [together, LOAD]) == set()
 

@@ -20,10 +20,11 @@ from ptxcheck.protocols.model.actions import (
     Transfer,
 )
 from ptxcheck.protocols.model.outcome import Flaw, Outcome, Problem
+from ptxcheck.protocols.model.sync_objects import NamedBarrier
 from ptxcheck.protocols.proof.coalesced_accesses import examined
 from ptxcheck.protocols.proof.search import examine
 
-MEET = Rendezvous(50, ("bar", 0, 0), 1, 2, True)
+MEET = Rendezvous(50, NamedBarrier(0, 0), 1, 2, True)
 PLACES = [Span(0, 1024 + 16 * n, 16) for n in range(4)]
 
 

@@ -21,6 +21,7 @@ from ptxcheck.protocols.model.actions import (
     Wait,
 )
 from ptxcheck.protocols.model.outcome import Flaw
+from ptxcheck.protocols.model.sync_objects import ClusterBarrier, NamedBarrier
 from ptxcheck.protocols.proof.search import examine
 from ptxcheck.protocols.proof.simulate import simulate
 from ptxcheck.protocols.symex.values.symbol import atom
@@ -33,9 +34,9 @@ ALL = 33
 
 def ring(*, together: bool) -> Protocol:
     """Return a ring of one stage: a lane fills it, and the other lanes of its warp only wait for room with it."""
-    meet = Rendezvous(START, ("cluster",), 1, ALL, True)
+    meet = Rendezvous(START, ClusterBarrier(), 1, ALL, True)
     fills: list[Action] = [Init(0, FULL, 1), Init(0, EMPTY, 1), meet]
-    idles: list[Action] = [Rendezvous(START, ("cluster",), 31, ALL, True)]
+    idles: list[Action] = [Rendezvous(START, ClusterBarrier(), 31, ALL, True)]
     drains: list[Action] = [meet]
     fills_events, idles_events = [0, 1, 2], [2]
     for turn in range(ROUNDS):
@@ -141,7 +142,7 @@ def test_bytes_announced_behind_a_copy_may_not_be() -> None:
 def allocation(*, visible: bool, ordered: bool, blocks: bool) -> Protocol:
     """Return a warp that writes an address, and another one that reads it behind a barrier, if at all."""
     place = (Span(0, 1024, 4),)
-    meet = (Rendezvous(2, ("bar", 0, 0), 1, 2, True, orders=visible),) if ordered else ()
+    meet = (Rendezvous(2, NamedBarrier(0, 0), 1, 2, True, orders=visible),) if ordered else ()
     writer = (Access(1, writes=place, blocks=blocks), *meet)
     reader = (*meet, Access(3, reads=place))
     return Protocol((Strand(0, 0, 1, "warp 0", writer), Strand(0, 1, 1, "warp 1", reader)), 2)

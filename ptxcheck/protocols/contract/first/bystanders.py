@@ -31,6 +31,7 @@ from ...model.actions import (
 )
 from ...model.mechanisms import PROPERTY_OF
 from ...model.outcome import Flaw, Outcome, Problem
+from ...model.sync_objects import WarpBarrier
 from ...proof.coalesced_accesses import without_accesses
 from ...proof.evidence import SEPARATE
 from ...proof.simulate import scheduled_steps
@@ -54,7 +55,7 @@ class Late:
 def late_bystanders(protocol: Protocol, outcome: Outcome) -> Late:
     """Return which waits are left out of a protocol by `judged_without_late`."""
     missed = (problem for problem in outcome.problems if problem.flaw is Flaw.MISSED_PHASE)
-    return Late(protocol, tuple(replace(problem, flaw=Flaw.LATE_BYSTANDER) for problem in missed))
+    return Late(protocol, tuple(replace(problem, flaw=Flaw.LATE_OBSERVER) for problem in missed))
 
 
 def judged_without_late(
@@ -169,7 +170,7 @@ def _is_wait_of(action: Action, points: Set[int]) -> bool:
 def _concerns_nobody(action: Action, *, is_alone: bool) -> bool:
     """Tell whether no other strand is told anything by an action."""
     if isinstance(action, Rendezvous):
-        return is_alone and action.name[0] == "warp"
+        return is_alone and isinstance(action.name, WarpBarrier)
     return isinstance(action, Wait | Fence)
 
 

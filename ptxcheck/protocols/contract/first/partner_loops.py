@@ -21,9 +21,10 @@ from ...model.actions import (
     Inval,
     Protocol,
     Registers,
+    SyncObject,
 )
+from ...model.object_uses import sync_objects_of
 from ...model.outcome import Problem
-from ...proof.explicit_state import Name, names_of
 from ...proof.first.paths import Plan
 from ...symex.values.approximated_terms import inputs_of
 from ...symex.values.symbol import Atom
@@ -35,7 +36,7 @@ class _Loop:
     """What decides how often a loop goes round and what it acts at, as runs have shown, and where threads left it."""
 
     inputs: set[Atom] = field(default_factory=set)
-    objects: set[Name] = field(default_factory=set)
+    objects: set[SyncObject] = field(default_factory=set)
     left: int = -1
 
     @property
@@ -136,17 +137,17 @@ class PartnerLoops:
             default=0,
         )
 
-    def _objects(self, protocol: Protocol) -> dict[int, set[Name]]:
+    def _objects(self, protocol: Protocol) -> dict[int, set[SyncObject]]:
         """Return the mbarriers and barriers that the instructions of each block act at.
 
         Each action is looked at once: the same ones come again and again.
         """
-        found: dict[int, set[Name]] = {}
+        found: dict[int, set[SyncObject]] = {}
         actions = {id(action): action for strand in protocol.strands for action in strand.actions}
         for action in actions.values():
             if action.point >= 0 and not isinstance(action, Init | Inval | Registers):
                 block = self._cfg.graph.block_of[action.point]
-                found.setdefault(block, set()).update(names_of(action))
+                found.setdefault(block, set()).update(sync_objects_of(action))
         return found
 
 

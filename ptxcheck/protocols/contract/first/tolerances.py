@@ -23,10 +23,10 @@ _TOLERATED = {
     Flaw.FENCED_BEHIND_BARRIER: "a proxy fence behind the barrier is in time for what other warps multiply, too",
     Flaw.UNFENCED_COPY: "what cp.async brought is visible to matrix instructions without a proxy fence",
     Flaw.UNAWAITED_STORE: "a store to tensor memory is over when another warp loads that was told of it",
-    Flaw.LATE_BYSTANDER: "a warp that only waits, and that nobody waits for, is never two phases late",
+    Flaw.LATE_OBSERVER: "a warp that only waits, and that nobody waits for, is never two phases late",
     Flaw.MISSED_PHASE: "lanes of a warp that come to a wait together pass it together",
 }
-_OF = {Flaw.LATE_BYSTANDER: (Property.PHASE_SAFETY, Property.DEADLOCK_FREEDOM)}
+_OF = {Flaw.LATE_OBSERVER: (Property.PHASE_SAFETY, Property.DEADLOCK_FREEDOM)}
 """The properties that have to do with something tolerated, where it is not the one of its flaw alone."""
 _SAME_VALUE = "threads that store to the same bytes by one instruction store one value"
 _REGISTERS_OF_ROLES = "warps of a warpgroup may change their registers one by one"

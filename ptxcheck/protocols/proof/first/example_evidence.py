@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from ...model.actions import Action, Init, Inval
+from ...model.object_uses import sync_objects_of
 from ...model.outcome import Problem
 from ...symex.interpreter.host import Choice
-from ..explicit_state import names_of
 from .example_runs import ExampleRun
 
 _Signature: TypeAlias = frozenset[tuple[object, ...]]
@@ -86,4 +86,4 @@ def _steps(problem: Problem, shown: ExampleRun) -> _Signature:
 
 
 def _acts_at(problem: Problem, action: Action) -> bool:
-    return problem.barrier in names_of(action) and not isinstance(action, Init | Inval)
+    return problem.barrier in sync_objects_of(action) and not isinstance(action, Init | Inval)

@@ -17,13 +17,12 @@ from ....verdict import Property
 from ...model.actions import Protocol, Rendezvous, Strand
 from ...model.mechanisms import PROPERTY_OF
 from ...model.outcome import Equation, Outcome, Step
+from ...model.sync_objects import HaltPoint
 from ...symex.values.symbol import FROM_SHARED, Condition
 from ...symex.values.trace import Trace
 from ..lockstep_lanes import without_late_lanes
 from ..simulate import simulate
 
-_STOPPED = "stopped"
-"""Name of what stopped threads wait for."""
 _WARP = 32
 
 
@@ -41,7 +40,7 @@ def _stopped(strand: Strand, traces: Sequence[Trace]) -> Strand:
     halted = next((trace.halted for trace in traces if trace.rank == strand.cta), 0)
     if not halted >> _WARP * strand.warp & strand.lanes:
         return strand
-    name = (_STOPPED, strand.cta, strand.warp, strand.lanes)
+    name = HaltPoint(strand.cta, strand.warp, strand.lanes)
     never = Rendezvous(-1, name, strand.threads, strand.threads + 1, waits=True)
     events = (*strand.events, -1) if strand.events else ()
     return replace(strand, actions=(*strand.actions, never), events=events)
@@ -90,4 +89,4 @@ def _may_go_on(protocol: Protocol, traces: Sequence[Trace], steps: Sequence[Step
 
 def _is_stopped(strand: Strand) -> bool:
     last = strand.actions[-1] if strand.actions else None
-    return isinstance(last, Rendezvous) and last.name[0] == _STOPPED
+    return isinstance(last, Rendezvous) and isinstance(last.name, HaltPoint)

@@ -32,6 +32,7 @@ from ...model.actions import (
     WaitGroup,
 )
 from ...model.outcome import Outcome, Step
+from ...model.sync_objects import WarpBarrier
 from ...order.clock import READS, Clock, Components
 from ..simulate import simulate
 from .periods import Period, SizedRun
@@ -188,8 +189,8 @@ def _bare(actions: Sequence[Action]) -> list[Action]:
             found.append(replace(action, token=0))
         elif isinstance(action, Wait) and action.token >= 0:
             found.append(replace(action, token=index - arrivals.get(action.token, -_NEVER)))
-        elif isinstance(action, Rendezvous) and _is_single(action):
-            found.append(replace(action, name=action.name[:-1]))
+        elif isinstance(action, Rendezvous) and isinstance(action.name, WarpBarrier):
+            found.append(replace(action, name=replace(action.name, event=0)))
         else:
             found.append(action)
     return found
@@ -197,7 +198,7 @@ def _bare(actions: Sequence[Action]) -> list[Action]:
 
 def _is_single(meeting: Rendezvous) -> bool:
     """Tell whether the name of a meeting holds the number of its event, as those of lanes of a warp do."""
-    return meeting.name[0] == "warp"
+    return isinstance(meeting.name, WarpBarrier)
 
 
 class _Comparison:
@@ -270,19 +271,14 @@ class _Comparison:
         for strand, place in enumerate(self._places):
             loop[strand], window[strand], added[strand] = place.loop, place.window, place.added
         phases = [_last_phases(p, each) for p, each in zip(self._protocols, self._schedules, strict=True)]
-        for number, (kind, *rest) in enumerate(names, start=len(self._places)):
-            if kind == "bytes":
-                cta, offset = rest
-                assert isinstance(cta, int)
-                assert isinstance(offset, int)
-                barrier = Barrier(cta, offset)
-                loop[number], window[number] = self._reach.first_phases(barrier, self._places)
-                added[number] = phases[1].get(barrier, -1) - phases[0].get(barrier, -1)
+        for number, name in enumerate(names, start=len(self._places)):
+            if isinstance(name, Barrier):
+                loop[number], window[number] = self._reach.first_phases(name, self._places)
+                added[number] = phases[1].get(name, -1) - phases[0].get(name, -1)
             else:
-                pipeline, owner = rest
-                assert isinstance(owner, int)
+                pipeline, owner = name
                 place = self._places[owner]
-                issued = [_issued(p, owner, str(pipeline).removesuffix(READS)) for p in self._protocols]
+                issued = [_issued(p, owner, pipeline.removesuffix(READS)) for p in self._protocols]
                 loop[number] = np.searchsorted(issued[0], place.loop)
                 window[number] = np.searchsorted(issued[0], place.window)
                 added[number] = len(issued[1]) - len(issued[0])

@@ -91,7 +91,7 @@ def _kinds(result: Verification, which: tuple[Property, ...]) -> set[VerdictKind
 
 
 def _late_in(result: Verification) -> list[Run]:
-    return [run for run in result.strict if any(p.flaw is Flaw.LATE_BYSTANDER for p in run.problems)]
+    return [run for run in result.strict if any(p.flaw is Flaw.LATE_OBSERVER for p in run.problems)]
 
 
 def test_waits_that_nobody_waits_for_are_taken_to_come_in_time() -> None:

@@ -22,6 +22,7 @@ from ptxcheck.protocols.model.actions import (
     Transfer,
 )
 from ptxcheck.protocols.model.outcome import Step
+from ptxcheck.protocols.model.sync_objects import NamedBarrier
 from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.verdict import Property, VerdictKind
 from tests.protocols.verifying import kind, verified
@@ -34,7 +35,7 @@ AGAIN = Access(OTHER, writes=(Span(0, 66, 4),))
 SOMEWHERE = Access(OTHER, writes=(Span(0, -1, 4, exact=False),))
 COPY = Transfer(OTHER, (), "bulk", writes=(Span(0, 0, 128),))
 COPY_BY_THREADS = replace(COPY, pipeline="cp.async", proxy=Proxy.GENERIC)
-MEET = Rendezvous(1, ("bar", 0, 0), 1, 2, waits=True)
+MEET = Rendezvous(1, NamedBarrier(0, 0), 1, 2, waits=True)
 FENCE = Fence(2, proxy=True)
 
 

@@ -46,7 +46,7 @@ from ...evidence import (
     only_accesses,
     shown_in,
 )
-from ...open_waits import do_alike
+from ...open_waits import take_same_steps
 from ..all_sizes import (
     AllSizes,
     OtherDecisionError,
@@ -297,7 +297,7 @@ class Verifier:
                 self._note(last)
                 if self._budget.is_spent():
                     break
-        if not do_alike(self._cfg, first.traces, last.traces):
+        if not take_same_steps(self._cfg, first.traces, last.traces):
             self._refuse_in_part(failing, again)
 
     def _refuse_in_turns(self) -> None:

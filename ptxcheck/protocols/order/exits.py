@@ -23,7 +23,7 @@ from ..model.actions import (
 )
 from ..model.outcome import Flaw, Outcome, Problem
 from ..model.record import Record
-from ..symex.interpreter.polling import POLLS
+from ..symex.slice.polling import POLLS
 from .clock import Clock, Component, Row
 from .memory import Touch
 from .phases import Actor

@@ -17,8 +17,8 @@ Numbers are those of forms: symbols are ordered as signed numbers, and nothing w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -33,7 +33,9 @@ from ....ir import (
     Vector,
 )
 from ....opcodes.spec import Trait
-from ..interpreter.accesses import is_strong
+from ..slice.accesses import is_strong
+from ..slice.loop_outline import Outline, Way
+from ..slice.loop_results import Keys
 from ..values import lane_arithmetic as lanes
 from ..values.register_file import SplitError
 from ..values.symbol import (
@@ -45,10 +47,8 @@ from ..values.symbol import (
     plus,
 )
 from ..values.trace import NotFollowedError, ThreadSet
-from .loop_outline import Outline, Way
-
-if TYPE_CHECKING:
-    from ..interpreter.machine import Machine
+from .cta import Cta
+from .execution import Execution
 
 _MUST_NOT = frozenset({Trait.VOLATILE, Trait.ATOMIC, Trait.CALL, Trait.CROSS_LANE})
 _OUTSIDE = (".global", ".const", ".param")
@@ -63,32 +63,28 @@ _Said: TypeAlias = tuple[tuple[Condition, bool], ...]
 """Conditions that were decided, with their truth."""
 
 
-def keys_behind(machine: Machine, block: int, threads: ThreadSet) -> Mapping[Register, tuple[object, ...]]:
+def keys_behind(cta: Cta, apart: Callable[[], Execution], block: int, threads: ThreadSet) -> Keys:
     """Return what names the numbers that registers hold behind a branch and its region.
 
-    Registers are left out that are not given by code alone.
+    Registers are left out that are not given by code alone. `apart` gives what computes with nothing decided.
     """
-    outline = machine.program.outline(block)
+    outline = cta.program.regions.outline(block)
     if outline is None:
         return {}
-    starts = {register: _start(machine, register, threads) for register in outline.live[0]}
+    starts = {register: _start(cta, register, threads) for register in outline.live[0]}
     asked = (
         block,
-        machine.shape,
-        machine.rank,
+        cta.shape,
+        cta.rank,
         threads,
         *(None if each is None else lanes.key_of(each) for each in starts.values()),
     )
-    known = machine.program.results_behind.get(asked)
-    if known is None:
-        known = _Reckoning(machine.apart(), outline, starts, threads).keys()
-        machine.program.results_behind[asked] = known
-    return known
+    return cta.program.loop_results.keys(asked, lambda: _Reckoning(apart(), outline, starts, threads).keys())
 
 
-def _start(machine: Machine, register: Register, threads: ThreadSet) -> Value | None:
+def _start(cta: Cta, register: Register, threads: ThreadSet) -> Value | None:
     try:
-        value = machine.value(register, threads)
+        value = cta.operands.value(register, threads)
     except SplitError:
         return None
     return None if isinstance(value, np.ndarray) else value
@@ -98,9 +94,13 @@ class _Reckoning:
     """What the nodes of an outline compute from what they start with."""
 
     def __init__(
-        self, machine: Machine, outline: Outline, starts: Mapping[Register, Value | None], threads: ThreadSet
+        self,
+        execution: Execution,
+        outline: Outline,
+        starts: Mapping[Register, Value | None],
+        threads: ThreadSet,
     ) -> None:
-        self._machine = machine
+        self._execution = execution
         self._outline = outline
         self._starts = starts
         self._threads = threads
@@ -108,9 +108,9 @@ class _Reckoning:
         """By how much a round changes a register."""
         self._lost: set[_Carried] = set()
         """Registers that do not hold what code alone gives."""
-        self._width_of = machine.program.width_of
+        self._width_of = execution.cta.program.width_of
 
-    def keys(self) -> Mapping[Register, tuple[object, ...]]:
+    def keys(self) -> Keys:
         """Return the names of the results."""
         outline = self._outline
         carried = [
@@ -192,24 +192,24 @@ class _Reckoning:
         return lanes.opaque("phi", self._outline.numbers[node], *known)
 
     def _perform(self, point: int, held: _Held) -> None:
-        machine = self._machine
-        instruction = machine.cfg.instructions[point]
+        cta = self._execution.cta
+        instruction = cta.program.cfg.instructions[point]
         written = list(dict.fromkeys(instruction.writes()))
         read = [each for each in instruction.reads() if special_name(each) is None]
         involved = read if instruction.guard is None else [*read, *written]
-        known = point in machine.program.points and is_code(instruction)
+        known = point in cta.program.points and is_code(instruction)
         if not known or any(held.get(each) is None for each in involved):
             held.update(dict.fromkeys(written))
             return
         for register in written:
-            machine.registers.restore(register, None)
+            cta.registers.restore(register, None)
         for register in involved:
             value = held[register]
             assert value is not None
-            machine.registers.write(register, self._threads, value)
+            cta.registers.write(register, self._threads, value)
         try:
-            machine.step_alone(point, self._threads)
-            found = {register: machine.registers.read(register, self._threads) for register in written}
+            self._execution.step(point, self._threads)
+            found = {register: cta.registers.read(register, self._threads) for register in written}
         except (SplitError, NotFollowedError):
             found = dict.fromkeys(written)
         held.update((name, None if isinstance(v, np.ndarray) else v) for name, v in found.items())

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ....cfg.optypes import Typing
 from ....opcodes.op import Op
-from ..values import lane_arithmetic as lanes
-from ..values.symbol import Form, Value
-from ..values.value_ranges import fits
+from . import lane_arithmetic as lanes
+from .symbol import Form, Value
+from .value_ranges import fits
 
 Compute = Callable[[Typing, Sequence[Value], int], Value]
 """Types of the operation, source values, number of threads of the CTA → result."""

@@ -10,6 +10,7 @@ import numpy as np
 from ...symex.slice.sliced_program import Program
 from ...symex.values import lane_arithmetic as lanes
 from ...symex.values.assumptions import Assume
+from ...symex.values.kinds import Kind
 from ...symex.values.lane_arithmetic import condition_of
 from ...symex.values.register_file import set_of
 from ...symex.values.scales import scale_of
@@ -226,7 +227,7 @@ class Decider:
         tags = [first % 32] if found.differs & LANE else []
         if found.differs & WARP:
             tags.append(-1 - first // 32)
-        return lanes.opaque("of", *tags, found, differs=0)
+        return lanes.opaque(Kind.OF, *tags, found, differs=0)
 
     def concrete(self, value: Value, threads: ThreadSet, point: int) -> Value:
         """Return a value with the predicates that it depends on decided."""
@@ -281,7 +282,7 @@ class Decider:
         asked = 0
         while waiting and asked < _MOST_ASKED:
             name = waiting.pop()
-            if not name.differs and name[0] != "sum":
+            if not name.differs and name.kind is not Kind.SUM:
                 asked += 1
                 number = self._decisions.only(Form(((name, 1),)))
                 if number is not None:

@@ -20,6 +20,7 @@ from ....opcodes.spec import Trait
 from ..slice.accesses import is_pointer
 from ..slice.polling import POLLS
 from ..values import lane_arithmetic as lanes
+from ..values.kinds import Kind
 from ..values.symbol import LANE, WARP, Form, Value
 from ..values.thread_sets import by_warp, warps_of
 from ..values.trace import NotFollowedError, Peek, ThreadSet
@@ -134,7 +135,7 @@ class EventRecorder:
         else:
             differs = self._differing(instruction, operands, guard)
             visit = self._cta.visits.count(("result", point))
-            self._cta.write_opaque(instruction, guard, "result", point, visit, differs=differs)
+            self._cta.write_opaque(instruction, guard, Kind.RESULT, point, visit, differs=differs)
 
     def _note_teller(self, point: int, guard: ThreadSet) -> None:
         """Note that this CTA tells all of its cluster something: where several do, who is heard first is open."""

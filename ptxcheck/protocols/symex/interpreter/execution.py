@@ -14,6 +14,7 @@ from __future__ import annotations
 from ....ir import Instruction
 from ....opcodes.op import Op
 from ....opcodes.spec import Trait
+from ..values.kinds import Kind
 from ..values.merging import merge
 from ..values.register_file import SplitError
 from ..values.substitution import failing
@@ -108,7 +109,7 @@ class Execution:
             self._cta.write_opaque(
                 instruction,
                 guard,
-                "merged",
+                Kind.MERGED,
                 point,
                 self._cta.visits.count(("merged", point)),
                 differs=LANE | WARP,

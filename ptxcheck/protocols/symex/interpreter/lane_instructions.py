@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ....ir import Instruction, Pair, Register
 from ..values import lane_arithmetic as lanes
+from ..values.kinds import Kind
 from ..values.register_file import lanes_of
 from ..values.symbol import WARP, Form, Lanes, Value
 from ..values.trace import ThreadSet
@@ -55,7 +56,7 @@ def _is_parted(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet)
     """Tell whether lanes get what others bring that are not there: no number is known then."""
     if point not in cta.program.member_masks or not cta.parted.threads(point, guard):
         return False
-    cta.write_opaque(instruction, guard, "parted", point, cta.visits.count(("parted", point)), differs=ANY)
+    cta.write_opaque(instruction, guard, Kind.PARTED, point, cta.visits.count(("parted", point)), differs=ANY)
     return True
 
 
@@ -70,9 +71,11 @@ def shuffle(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) ->
     elif instruction.operation.has(".idx") and not isinstance(index, Form):
         result = _from_lane(cta, value, index, cta.operands.value(rest[0], guard) if rest else 31)
     else:
-        result = lanes.opaque("shfl", *instruction.operation.modifiers, value, index, differs=ANY)
+        result = lanes.opaque(Kind.SHFL, *instruction.operation.modifiers, value, index, differs=ANY)
     targets = (target.first, target.second) if isinstance(target, Pair) else (target,)
-    inside: Value = 1 if instruction.operation.has(".idx") else lanes.opaque("in-range", value, differs=ANY)
+    inside: Value = (
+        1 if instruction.operation.has(".idx") else lanes.opaque(Kind.IN_RANGE, value, differs=ANY)
+    )
     source_lanes = _source_lanes(cta, instruction, index, cta.operands.value(rest[0], guard) if rest else 31)
     if source_lanes is not None and not isinstance(value, Form):
         result = lanes.as_lanes(value, cta.threads)[source_lanes[0]]
@@ -86,10 +89,10 @@ def _from_lane(cta: Cta, value: Value, index: Value, clamp: Value) -> Value:
     """The value of a lane of the same warp, or of the same segment of it."""
     if isinstance(value, Form):
         if isinstance(index, int) and clamp == 31:
-            return lanes.opaque("lane", index & 31, value, differs=value.differs & WARP)
-        return lanes.opaque("shfl", value, index, clamp, differs=ANY)
+            return lanes.opaque(Kind.LANE, index & 31, value, differs=value.differs & WARP)
+        return lanes.opaque(Kind.SHFL, value, index, clamp, differs=ANY)
     if not isinstance(clamp, int) or clamp & 31 != 31 or isinstance(index, Form):
-        return lanes.opaque("shfl", value, index, clamp, differs=ANY)
+        return lanes.opaque(Kind.SHFL, value, index, clamp, differs=ANY)
     segment = clamp >> 8 & 31
     every = np.arange(cta.threads, dtype=np.int64)
     wanted = lanes.as_lanes(index, cta.threads).astype(np.int64) & 31
@@ -128,7 +131,9 @@ def vote(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) -> No
     if isinstance(value, Form):
         kind = next((m for m in (".any", ".all", ".uni", ".ballot") if operation.has(m)), "")
         uniform = not value.differs and kind in (".any", ".all")
-        result: Value = value if uniform else lanes.opaque("vote", kind, value, differs=value.differs & WARP)
+        result: Value = (
+            value if uniform else lanes.opaque(Kind.VOTE, kind, value, differs=value.differs & WARP)
+        )
         if not uniform and not value.differs and kind == ".uni":
             result = 1
         cta.registers.write(target, guard, result)

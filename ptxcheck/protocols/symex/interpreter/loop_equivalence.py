@@ -37,6 +37,7 @@ from ..slice.accesses import is_strong
 from ..slice.loop_outline import Outline, Way
 from ..slice.loop_results import Keys
 from ..values import lane_arithmetic as lanes
+from ..values.kinds import Kind
 from ..values.register_file import SplitError
 from ..values.symbol import (
     Atom,
@@ -44,6 +45,7 @@ from ..values.symbol import (
     Decisions,
     Form,
     Value,
+    children,
     plus,
 )
 from ..values.trace import NotFollowedError, ThreadSet
@@ -116,7 +118,7 @@ class _Reckoning:
         carried = [
             (node, each) for node in outline.order if node in outline.latches for each in outline.live[node]
         ]
-        apart = {each: lanes.opaque("carried", each[0], each[1].name, each[1].scope) for each in carried}
+        apart = {each: lanes.opaque(Kind.CARRIED, each[0], each[1].name, each[1].scope) for each in carried}
         ends = self._walk(apart)
         while self._find_steps(apart, ends):
             ends = self._walk(apart)
@@ -169,7 +171,7 @@ class _Reckoning:
                 held[register] = heads[at]
             else:
                 first = self._merged(node, [ends[each].get(register) for each in sources])
-                turn = lanes.opaque("turn", outline.numbers[node])
+                turn = lanes.opaque(Kind.TURN, outline.numbers[node])
                 held[register] = (
                     first if first is None or not step else plus(self._signed(register, first), turn, step)
                 )
@@ -189,7 +191,7 @@ class _Reckoning:
             return None
         if all(_same(each, known[0]) for each in known):
             return known[0]
-        return lanes.opaque("phi", self._outline.numbers[node], *known)
+        return lanes.opaque(Kind.PHI, self._outline.numbers[node], *known)
 
     def _perform(self, point: int, held: _Held) -> None:
         cta = self._execution.cta
@@ -241,7 +243,7 @@ class _Reckoning:
     ) -> tuple[dict[_Carried, tuple[Atom, Atom]], list[_Held]] | None:
         """Return names of what is carried, each with what rounds make it in such names, and a walk with them."""
         outline = self._outline
-        names = {each: _atom(lanes.opaque("phi", outline.numbers[each[0]])) for each in left}
+        names = {each: _atom(lanes.opaque(Kind.PHI, outline.numbers[each[0]])) for each in left}
         for _ in range(_MOST_ROUNDS):
             ends = self._walk({each: Form(((name, 1),)) for each, name in names.items()})
             finer: dict[_Carried, Atom] = {}
@@ -250,7 +252,7 @@ class _Reckoning:
                 known = [each for each in values if each is not None]
                 if len(known) < len(values):
                     return None
-                finer[node, register] = _atom(lanes.opaque("phi", outline.numbers[node], *known))
+                finer[node, register] = _atom(lanes.opaque(Kind.PHI, outline.numbers[node], *known))
             if len({(names[each], finer[each]) for each in left}) == len(set(names.values())):
                 return {each: (names[each], finer[each]) for each in left}, ends
             names = finer
@@ -338,18 +340,13 @@ class _Reaching:
     def _named(self, name: Atom) -> frozenset[_Carried]:
         known = self._inside.get(name)
         if known is None:
-            if name.inner[0] == "carried":
+            if name.inner_kind is Kind.CARRIED:
                 at = self._by_text.get(name.inner[1:])
                 known = frozenset() if at is None else frozenset({at})
             else:
                 known = frozenset[_Carried]()
-                waiting: list[object] = list(name.inner)
-                while waiting:
-                    part = waiting.pop()
-                    if isinstance(part, Atom):
-                        known |= self._named(part)
-                    elif isinstance(part, tuple):
-                        waiting.extend(part)
+                for part in children(name.inner):
+                    known |= self._named(part)
             self._inside[name] = known
         return known
 

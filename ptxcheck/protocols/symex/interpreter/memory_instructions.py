@@ -21,6 +21,7 @@ from ....ir import Address, Instruction, Register, Symbol, Vector
 from ....opcodes.op import Op
 from ..slice.accesses import is_pointer, is_strong
 from ..values import lane_arithmetic as lanes
+from ..values.kinds import Kind
 from ..values.register_file import lanes_of, set_of
 from ..values.substitution import mapped
 from ..values.symbol import Form, Lanes, Value
@@ -71,20 +72,20 @@ def _loaded(
         visit = cta.visits.count(("shared", lanes.key_of(at), guard))
         if isinstance(at, int) and _is_told_all(cta, point, number, types.width):
             at &= OFFSET_MASK
-        symbol = lanes.opaque("shared", at, types.width, visit)
+        symbol = lanes.opaque(Kind.SHARED, at, types.width, visit)
         cta.log.note_loaded(symbol, point, guard)
         return symbol
     of_thread = cta.program.may_be_local(point) and (bool(space) or not _is_outside(cta, at))
     if of_thread or is_strong(operation):
         visit = cta.visits.count(("strong", point, guard))
         differs = 0 if guard.bit_count() == 1 else ANY
-        kind = "own" if of_thread else "strong"
+        kind = Kind.OWN if of_thread else Kind.STRONG
         return lanes.opaque(kind, at, types.width, point, hex(guard), visit, differs=differs)
     found = _from_host(cta, point, at, types, guard)
     if found is not None:
         return found
     outside = space.startswith((".global", ".const")) or (isinstance(at, Form) and is_pointer(at))
-    return lanes.opaque("load", at, types.width, *(() if outside else ("anywhere",)))
+    return lanes.opaque(Kind.LOAD, at, types.width, *(() if outside else ("anywhere",)))
 
 
 def _is_told_all(cta: Cta, point: int, number: int, width: int) -> bool:
@@ -98,7 +99,7 @@ def _is_outside(cta: Cta, address: Value) -> bool:
     """Tell whether a generic address is surely of no local variable."""
     if not isinstance(address, Form):
         return False
-    symbols = {name[1] for name, _ in address.terms if name[0] == "symbol"}
+    symbols = {name[1] for name, _ in address.terms if name.kind is Kind.SYMBOL}
     return is_pointer(address) and symbols.isdisjoint(cta.program.local_variables)
 
 

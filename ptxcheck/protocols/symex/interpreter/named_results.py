@@ -24,6 +24,7 @@ from ....ir import (
 from ....opcodes.op import Op
 from ....opcodes.spec import Trait
 from ..values import lane_arithmetic as lanes
+from ..values.kinds import Kind
 from ..values.symbol import LANE, WARP, Value
 from ..values.trace import ThreadSet
 from .cta import Cta
@@ -45,7 +46,9 @@ def opaque_results(cta: Cta, point: int, instruction: Instruction, guard: Thread
     ):
         one = guard.bit_count() == 1
         visit = cta.visits.count(("volatile", point, guard))
-        cta.write_opaque(instruction, guard, "volatile", point, hex(guard), visit, differs=0 if one else ANY)
+        cta.write_opaque(
+            instruction, guard, Kind.VOLATILE, point, hex(guard), visit, differs=0 if one else ANY
+        )
         return
     sources: list[Value | str] = [cta.operands.read(register, guard) for register in instruction.reads()]
     given = [_given(operand) for operand in instruction.operands]
@@ -60,7 +63,7 @@ def opaque_results(cta: Cta, point: int, instruction: Instruction, guard: Thread
 def returned_results(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) -> None:
     """The result of a call."""
     visit = cta.visits.count(("returned", point, guard))
-    cta.write_opaque(instruction, guard, "returned", point, hex(guard), visit, differs=ANY)
+    cta.write_opaque(instruction, guard, Kind.RETURNED, point, hex(guard), visit, differs=ANY)
 
 
 def _given(operand: Operand) -> str:

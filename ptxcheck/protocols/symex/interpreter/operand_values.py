@@ -29,6 +29,7 @@ from ....ir import (
 )
 from ..slice.layout import Layout
 from ..values import lane_arithmetic as lanes
+from ..values.kinds import Kind
 from ..values.register_file import RegisterFile, SplitError
 from ..values.substitution import with_pins
 from ..values.symbol import LANE, WARP, Atom, Form, Value
@@ -104,7 +105,7 @@ class Operands:
                 start = self.value(base, threads)
                 return lanes.add(start, offset & _MASK64, 64) if offset else start
             case _:
-                return lanes.opaque("operand", differs=LANE | WARP)
+                return lanes.opaque(Kind.OPERAND, differs=LANE | WARP)
 
     def truths(self, guard: Guard, threads: ThreadSet) -> Iterator[tuple[ThreadSet, Value]]:
         """Yield whether a guard holds, for each set of threads that holds one value of its predicate."""
@@ -134,12 +135,14 @@ class Operands:
 
     def _special(self, name: str, axis: str) -> Value:
         if changes(name):
-            return lanes.opaque("volatile", name, self._visits.count(("special", name)), differs=LANE | WARP)
+            return lanes.opaque(
+                Kind.VOLATILE, name, self._visits.count(("special", name)), differs=LANE | WARP
+            )
         known = self._specials.get((name, axis))
         if known is None:
             found = self._with_grid(special_register(name, axis, self._shape, self._rank))
             known = (
-                found if found is not None else lanes.opaque("undefined", name + axis, differs=LANE | WARP)
+                found if found is not None else lanes.opaque(Kind.UNDEFINED, name + axis, differs=LANE | WARP)
             )
             self._specials[(name, axis)] = known
         return known

@@ -16,7 +16,8 @@ from ....ir import FloatImmediate, Instruction, Operand, Register, Vector
 from ....opcodes.op import Op
 from ..values import lane_arithmetic as lanes
 from ..values.floating import computed
-from ..values.symbol import Form, Value
+from ..values.kinds import Kind
+from ..values.symbol import Atom, Form, Value
 from ..values.trace import ThreadSet
 from .cta import Cta
 from .named_results import opaque_results
@@ -63,21 +64,23 @@ def _part(value: Value, position: int, width: int) -> Value:
     """Return one element of a packed value."""
     if isinstance(value, Form):
         name = value.terms[0][0]
-        if len(value.terms) == 1 and name[0] == "pack" and name[1] == width and value.terms[0][1] == 1:
+        if len(value.terms) == 1 and name.kind is Kind.PACK and name[1] == width and value.terms[0][1] == 1:
             element = name[2 + position]
             if isinstance(element, int):
                 return element
             return _value_of(element)
-        return lanes.opaque("part", value, position, width)
+        return lanes.opaque(Kind.PART, value, position, width)
     shifted = lanes.shift_right(value, position * width, 64, arithmetic=False)
     return lanes.unsigned(shifted, width) if not isinstance(shifted, Form) else shifted
 
 
 def _value_of(key: object) -> Value:
     """Return the value that an argument of an atom stands for."""
-    assert isinstance(key, tuple)
-    if key[0] == "lanes":
-        return np.frombuffer(key[1], dtype=np.uint64)
-    if key[0] == "sum":
-        return Form(key[1], key[2])
-    return Form(((key, 1),))  # type: ignore[arg-type]
+    assert isinstance(key, Atom)
+    match key:
+        case (Kind.LANES, bytes(raw)):
+            return np.frombuffer(raw, dtype=np.uint64)
+        case (Kind.SUM, tuple(terms), int(constant)):
+            return Form(terms, constant)
+        case _:
+            return Form(((key, 1),))

@@ -19,6 +19,7 @@ from ....opcodes.op import Op
 from ..values import lane_arithmetic as lanes
 from ..values.compute import COMPUTE
 from ..values.floating import compared
+from ..values.kinds import Kind
 from ..values.symbol import Form, Value
 from ..values.trace import ThreadSet
 from .cta import Cta
@@ -54,9 +55,9 @@ def set_predicate(cta: Cta, point: int, instruction: Instruction, guard: ThreadS
     elif known is not None:
         truth = known
     elif relation in _OPPOSITES:
-        truth = lanes.negate(lanes.opaque("setp", _OPPOSITES[relation], left, right))
+        truth = lanes.negate(lanes.opaque(Kind.SETP, _OPPOSITES[relation], left, right))
     else:
-        truth = lanes.opaque("setp", relation, left, right)
+        truth = lanes.opaque(Kind.SETP, relation, left, right)
     combine = next((m for m in operation.modifiers if m in _COMBINE), None)
     values = [truth, lanes.negate(truth)]
     if combine is not None and rest:

@@ -10,6 +10,7 @@ import numpy as np
 from ....ir import Instruction
 from ..slice.accesses import AccessKind
 from ..slice.regions import Region
+from ..values.kinds import Kind
 from ..values.register_file import SplitError
 from ..values.substitution import at_thread, failing
 from ..values.symbol import (
@@ -139,9 +140,9 @@ def _number_at(address: Form, thread: int) -> int | None:
     """Return what of an address is a number in one thread, None when operations in it may be numbers in part."""
     place = address.constant
     for name, factor in address.terms:
-        if name.inner[0] == "lanes":
+        if name.inner_kind is Kind.LANES:
             held = np.frombuffer(name.inner[1], dtype=np.uint64)  # type: ignore[call-overload]
             place += factor * int(held[thread])
-        elif name.differs or name.inner[0] == "sum":
+        elif name.differs or name.inner_kind is Kind.SUM:
             return None
     return place

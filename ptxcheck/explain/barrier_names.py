@@ -43,7 +43,7 @@ from ..protocols.model.sync_objects import (
     WarpBarrier,
 )
 from ..protocols.model.tensor_address import ABSOLUTE
-from ..protocols.symex.interpreter.layout import layout_of
+from ..protocols.symex.slice.layout import layout_of
 
 _LOCAL_NAME = re.compile(r"E(\d+)")
 """What separates a local name from its function (Itanium C++ ABI, 5.1.6)."""

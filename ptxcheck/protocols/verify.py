@@ -17,8 +17,8 @@ from .proof.evidence import BLOCK, Verification
 from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
 from .proof.first.cluster_use import uses_cluster
 from .proof.first.driver.all_runs import Verifier
-from .symex.interpreter.layout import layout_of
 from .symex.slice.endless_loops import POLLED, endless_loops, polling_loops
+from .symex.slice.layout import layout_of
 from .symex.slice.sliced_program import Program
 from .symex.values.trace import Assumption, Shape
 from .typestate.register_count import most_registers

@@ -19,8 +19,8 @@ from ..opcodes.op import Op
 from ..opcodes.spec import Trait
 from ..protocols.model.fences import is_proxy_fence
 from ..protocols.proof.first.cluster_use import reaches_others
-from ..protocols.symex.interpreter.accesses import is_strong
-from ..protocols.symex.interpreter.polling import POLLS
+from ..protocols.symex.slice.accesses import is_strong
+from ..protocols.symex.slice.polling import POLLS
 from ..view import KernelView
 from .edits import Edit
 from .patch import Patch, Writer, combined

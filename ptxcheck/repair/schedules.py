@@ -18,8 +18,8 @@ from ..opcodes.op import Op
 from ..opcodes.spec import Operation, Trait
 from ..parser.show import show_instruction
 from ..protocols.model.actions import Arrive, Init, Strand
-from ..protocols.symex.interpreter.accesses import is_strong
-from ..protocols.symex.interpreter.polling import POLLS
+from ..protocols.symex.slice.accesses import is_strong
+from ..protocols.symex.slice.polling import POLLS
 from ..verdict import SEVERITY
 from ..view import KernelView
 from .assemble import Resources, assemble

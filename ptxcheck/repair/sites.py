@@ -9,7 +9,7 @@ from ..cfg.graph import EdgeKind
 from ..ir import Instruction, Register
 from ..opcodes.op import Op
 from ..opcodes.spec import Trait
-from ..protocols.symex.interpreter.polling import POLLS
+from ..protocols.symex.slice.polling import POLLS
 from ..view import KernelView
 
 _SYNCHRONISING = frozenset({Trait.MBARRIER, Trait.BARRIER, Trait.WAIT, Trait.COMMIT, Trait.FENCE})

@@ -30,7 +30,7 @@ from ..protocols.model.actions import (
     Wait,
 )
 from ..protocols.proof.simulate import scheduled_steps
-from ..protocols.symex.interpreter.polling import POLLS
+from ..protocols.symex.slice.polling import POLLS
 from ..view import KernelView
 from .trial import Runs
 

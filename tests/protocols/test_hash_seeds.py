@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.protocols.symex.slice.test_loop_equivalence import KERNEL
+from tests.protocols.symex.interpreter.test_loop_equivalence import KERNEL
 
 from .corpus_runs import ROOT
 

@@ -28,7 +28,7 @@ from ..model.actions import (
 )
 from ..model.outcome import Flaw, Outcome, Problem, SharedMemory
 from ..model.record import Record
-from ..symex.interpreter.polling import POLLS
+from ..symex.slice.polling import POLLS
 from .actor import Actor
 from .clock import Clock, Component, Row
 from .memory import Touch

@@ -17,7 +17,7 @@ from ...cfg.cfg import Cfg
 from ...isa.modifier import Mod
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
-from ..symex.interpreter.polling import POLLS
+from ..symex.slice.polling import POLLS
 from ..symex.values.register_file import lanes_of
 from ..symex.values.symbol import Form, Value
 from ..symex.values.trace import (

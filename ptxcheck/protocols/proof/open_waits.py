@@ -20,7 +20,7 @@ import numpy as np
 from ...cfg.cfg import Cfg
 from ..model.actions import Protocol, Wait
 from ..order.clock import Clock, Row
-from ..symex.interpreter.polling import POLLS
+from ..symex.slice.polling import POLLS
 from ..symex.values.trace import Trace
 from .coalesced_accesses import without_accesses
 from .simulate import scheduled_steps

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...opcodes.op import Op
-from ...protocols.symex.interpreter.polling import POLLS
+from ...protocols.symex.slice.polling import POLLS
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
 from ..sites import points_of, step_at

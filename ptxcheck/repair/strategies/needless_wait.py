@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...protocols.symex.interpreter.polling import POLLS
+from ...protocols.symex.slice.polling import POLLS
 from ..patch import Patch, Writer, combined
 from ..sites import nearest, points_of, step_at
 from ..subject import Subject

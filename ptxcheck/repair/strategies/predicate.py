@@ -9,7 +9,7 @@ from ...ir import Guard, Instruction, Register
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
 from ...parser.show import show_instruction
-from ...protocols.symex.interpreter.polling import POLLS
+from ...protocols.symex.slice.polling import POLLS
 from ..patch import Patch, Writer, combined
 from ..sites import is_site, nearest
 from ..slices import feeding

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...cfg.loops import Loop
 from ...ir import Register
 from ...opcodes.op import Op
-from ...protocols.symex.interpreter.polling import POLLS
+from ...protocols.symex.slice.polling import POLLS
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
 from ..slices import feeding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...ir import Register
-from ...protocols.symex.interpreter.polling import POLLS
+from ...protocols.symex.slice.polling import POLLS
 from ..patch import Patch, Writer, combined
 from ..sites import nearest
 from ..slices import feeding, has_twin, is_branch

@@ -13,8 +13,8 @@ from ...protocols.model.actions import (
     Init,
     Wait,
 )
-from ...protocols.symex.interpreter.layout import layout_of
-from ...protocols.symex.interpreter.polling import POLLS
+from ...protocols.symex.slice.layout import layout_of
+from ...protocols.symex.slice.polling import POLLS
 from ..patch import Patch, Writer, combined
 from ..sites import (
     nearest,

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from ptxcheck.cfg import build
 from ptxcheck.launches.hints import from_directives
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.proof.first.deciding import Question
-from ptxcheck.protocols.symex.interpreter.layout import layout_of
+from ptxcheck.protocols.proof.first.deciding import Answers, Question
 from ptxcheck.protocols.symex.interpreter.machine import Machine
+from ptxcheck.protocols.symex.slice.layout import layout_of
 from ptxcheck.protocols.symex.slice.sliced_program import Program
 from ptxcheck.protocols.symex.values.solver import SolverOracle
 from ptxcheck.protocols.symex.values.symbol import Decisions, Value
@@ -77,5 +77,5 @@ def run(
 
     program = Program(build(function), module, from_directives(function), accesses=accesses)
     layout = layout_of(function, module)
-    machine = Machine(program, layout, Shape((threads, 1, 1)), 0, Decisions(SolverOracle()), answer)
+    machine = Machine(program, layout, Shape((threads, 1, 1)), 0, Decisions(SolverOracle()), Answers(answer))
     return Ran(machine.run(), questions, program)

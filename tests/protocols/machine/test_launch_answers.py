@@ -7,9 +7,9 @@ import pytest
 from ptxcheck.cfg import build
 from ptxcheck.launches.hints import from_directives
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.proof.first.deciding import Question
-from ptxcheck.protocols.symex.interpreter.layout import layout_of
+from ptxcheck.protocols.proof.first.deciding import Answers, Question
 from ptxcheck.protocols.symex.interpreter.machine import Machine
+from ptxcheck.protocols.symex.slice.layout import layout_of
 from ptxcheck.protocols.symex.slice.sliced_program import Program
 from ptxcheck.protocols.symex.values.solver import SolverOracle
 from ptxcheck.protocols.symex.values.symbol import Atom, Decisions
@@ -52,7 +52,7 @@ def test_ctas_read_one_answer_when_it_is_multicast(multicast: str, agree: bool) 
         return False
 
     for rank in range(2):
-        Machine(program, layout, Shape((32, 1, 1), (2, 1, 1)), rank, decisions, refuse).run()
+        Machine(program, layout, Shape((32, 1, 1), (2, 1, 1)), rank, decisions, Answers(refuse)).run()
     answers = [name for name in asked if "is_canceled" in str(name)]
     others = [name for name in asked if "is_canceled" not in str(name)]
     assert len(answers) == (1 if agree else 2)

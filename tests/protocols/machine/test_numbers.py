@@ -11,9 +11,9 @@ from ptxcheck.cfg.optypes import Typing
 from ptxcheck.opcodes.op import Op
 from ptxcheck.protocols.proof.first.whole_clusters import Ways
 from ptxcheck.protocols.proof.first.witness import is_realised
-from ptxcheck.protocols.symex.interpreter.compute import COMPUTE
 from ptxcheck.protocols.symex.values import lane_arithmetic as lanes
 from ptxcheck.protocols.symex.values.approximated_terms import doubt_of, empty_sizes
+from ptxcheck.protocols.symex.values.compute import COMPUTE
 from ptxcheck.protocols.symex.values.solver import SolverOracle
 from ptxcheck.protocols.symex.values.substitution import leaves, with_pins
 from ptxcheck.protocols.symex.values.symbol import (

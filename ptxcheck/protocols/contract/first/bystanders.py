@@ -35,7 +35,7 @@ from ...model.sync_objects import WarpBarrier
 from ...proof.coalesced_accesses import without_accesses
 from ...proof.evidence import SEPARATE
 from ...proof.simulate import scheduled_steps
-from ...symex.slice.sliced_program import NO_EVENTS
+from ...symex.slice.kernel import NO_EVENTS
 from .outside import writes_outside
 
 _LATE = frozenset({Flaw.MISSED_PHASE, Flaw.DEADLOCK})

@@ -12,7 +12,7 @@ from ...proof.first.host_counts import is_up_to_host
 from ...proof.first.read_values import Answers, are_possible
 from ...proof.first.whole_clusters import WHOLE_CLUSTERS
 from ...proof.first.witness import is_realised
-from ...symex.interpreter.layout import Layout
+from ...symex.slice.layout import Layout
 from ...symex.slice.parameter_kinds import ParameterKinds, parameter_kinds
 from ...symex.slice.sliced_program import Program
 from ...symex.values.approximated_terms import doubt_of, related_loop, within_grid
@@ -78,7 +78,7 @@ class Certainty:
         harmless = {SHARED_LOAD, GLOBAL_SCALE}
         if only_accesses(outcome.problems) or self._is_up_to_host(attempt.path, taken):
             harmless |= {GLOBAL_LOAD}
-        stores = self._program.table_stores | self._program.spread_stores
+        stores = self._program.stores.table | self._program.stores.spread
         tables = {each.point for each in taken if each.kind == SHARED_TABLE}
         rings = any(each.kind == SHARED_RING for each in taken)
         taken = [assumption for assumption in taken if assumption.kind not in (SHARED_TABLE, SHARED_RING)]
@@ -89,7 +89,7 @@ class Certainty:
         def is_shown(steps: Sequence[Step]) -> bool:
             return (
                 all(is_seen(protocol, steps, load, stores) for load in tables)
-                and (not rings or are_turns_seen(protocol, steps, traces, self._program.ring_stores))
+                and (not rings or are_turns_seen(protocol, steps, traces, self._program.stores.ring))
                 and (
                     not taken
                     or are_possible(

@@ -35,7 +35,7 @@ class Granted:
             return taken
         seen = set[str]()
         rings = [assumption.point for assumption in taken if assumption.kind == SHARED_RING]
-        turns = turns_of(protocol, traces, self._program.ring_stores) if rings else Turns.OPEN
+        turns = turns_of(protocol, traces, self._program.stores.ring) if rings else Turns.OPEN
         if turns is Turns.KEPT:
             seen.add(SHARED_RING)
         elif turns is Turns.BROKEN and is_in_order:
@@ -60,7 +60,7 @@ class Granted:
 
     def _handed_on(self, protocol: Protocol, loads: AbstractSet[int], *, is_in_order: bool) -> frozenset[int]:
         """Return loads that a run shows to read a table as it was stored."""
-        stores = self._program.table_stores | self._program.spread_stores
+        stores = self._program.stores.table | self._program.stores.spread
         shown = handed_on(protocol, loads, stores)
         # What an earlier run has not shown is taken for granted, whatever this one shows.
         asked = {load for load in loads - shown if (SHARED_TABLE, load) not in self._result.assumptions}

@@ -45,6 +45,6 @@ def note_left_out(
 def _hides_events(program: Program, point: int, recorded: AbstractSet[int]) -> bool:
     """Tell whether something between a branch and its join was recorded in no run."""
     cfg = program.cfg
-    region = program.region(cfg.graph.block_of[point])
+    region = program.regions.of(cfg.graph.block_of[point])
     inside = {p for block in region.blocks for p in cfg.blocks[block].points}
     return bool(inside & program.events - recorded)

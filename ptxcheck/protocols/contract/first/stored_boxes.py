@@ -39,7 +39,7 @@ from ...model.actions import (
     Transfer,
 )
 from ...model.bulk_copy import LEAST_BYTES
-from ...symex.interpreter.layout import Layout
+from ...symex.slice.layout import Layout
 from ...symex.slice.sliced_program import Program
 
 _COPIES = frozenset({Op.CP_ASYNC_BULK_TENSOR, Op.CP_REDUCE_ASYNC_BULK_TENSOR})

@@ -179,7 +179,7 @@ class AllSizes:
         return {
             point: header
             for _, header in period.rounds
-            for block in self._program.headers[header]
+            for block in self._program.loops.headers[header]
             for point in cfg.blocks[block].points
         }
 

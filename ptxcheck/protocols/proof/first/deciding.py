@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...symex.slice.sliced_program import Program
 from ...symex.values import lane_arithmetic as lanes
+from ...symex.values.assumptions import Assume
+from ...symex.values.kinds import Kind
 from ...symex.values.lane_arithmetic import condition_of
 from ...symex.values.register_file import set_of
 from ...symex.values.scales import scale_of
@@ -35,7 +37,7 @@ from ...symex.values.symbol import (
     Value,
     plus,
 )
-from ...symex.values.thread_sets import is_alike_in, warps_of
+from ...symex.values.thread_sets import MOST_PARTS, is_one_value_in, warps_of
 from ...symex.values.trace import (
     GLOBAL_LOAD,
     GLOBAL_SCALE,
@@ -54,8 +56,6 @@ from ...symex.values.wraparound import (
 from .alike import alike
 from .whole_clusters import WHOLE_CLUSTERS, Ways
 
-MOST_PARTS = 32
-"""Most sets of threads that something is looked at for one by one."""
 _MASK64 = (1 << 64) - 1
 _MOST_ASKED = 6
 """Most questions to the solver about one address of an ordinary access."""
@@ -93,15 +93,33 @@ Settle = Callable[[int, Atom, int], None]
 Choose = Callable[[Question], bool]
 """Decides whether the guard of an open predicate holds."""
 
-Assume = Callable[[str, str, int], None]
-"""Told of each approximation that a verdict rests on: kind, text and point."""
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Who answers for the CTAs of a cluster what is open, and is told of what follows (see `symex` `Deciders`)."""
+
+    choose: Choose
+    follow: Follow = lambda *_: None
+    settle: Settle = lambda *_: None
+    pair: Pair = lambda *_: None
+    ways: Ways = field(default_factory=Ways)
+    """What the CTAs of the cluster have decided."""
+    halts: bool = False
+    """Threads stop where they would decide by what they have read from shared memory and nobody has followed."""
+
+    def decider(
+        self, program: Program, shape: Shape, rank: int, decisions: Decisions, assume: Assume
+    ) -> Decider:
+        """Return the decider of the CTA of a rank."""
+        return Decider(program, shape, rank, decisions, self, assume)
+
+    def apart(self) -> Answers:
+        """Return what makes deciders that nobody is told of."""
+        return Answers(self.choose)
 
 
 class Decider:
-    """Decides for the threads of one CTA.
-
-    With `halts`, threads stop where they would decide by what they have read from shared memory and nobody followed.
-    """
+    """Decides for the threads of one CTA."""
 
     def __init__(
         self,
@@ -109,26 +127,20 @@ class Decider:
         shape: Shape,
         rank: int,
         decisions: Decisions,
-        ways: Ways,
-        choose: Choose,
-        follow: Follow,
-        settle: Settle,
-        pair: Pair,
+        answers: Answers,
         assume: Assume,
-        *,
-        halts: bool,
     ) -> None:
         self._program = program
         self._shape = shape
         self._rank = rank
         self._decisions = decisions
-        self._ways = ways
-        self._choose = choose
-        self._follow = follow
-        self._settle = settle
-        self._pair = pair
+        self._ways = answers.ways
+        self._choose = answers.choose
+        self._follow = answers.follow
+        self._settle = answers.settle
+        self._pair = answers.pair
         self._assume = assume
-        self._halts = halts
+        self.halts = answers.halts
         self.speculative = 0
         """How many branches are open whose sides are both run, though threads take one of them."""
         self.turns: dict[int, int] = {}
@@ -207,7 +219,7 @@ class Decider:
         if not value.differs:
             return value
         first = (threads & -threads).bit_length() - 1
-        if not is_alike_in(value.differs, threads, first):
+        if not is_one_value_in(value.differs, threads, first):
             return None
         found = at_thread(value, first, self._shape.threads)
         if not isinstance(found, Form) or not found.differs:
@@ -215,7 +227,7 @@ class Decider:
         tags = [first % 32] if found.differs & LANE else []
         if found.differs & WARP:
             tags.append(-1 - first // 32)
-        return lanes.opaque("of", *tags, found, differs=0)
+        return lanes.opaque(Kind.OF, *tags, found, differs=0)
 
     def concrete(self, value: Value, threads: ThreadSet, point: int) -> Value:
         """Return a value with the predicates that it depends on decided."""
@@ -270,7 +282,7 @@ class Decider:
         asked = 0
         while waiting and asked < _MOST_ASKED:
             name = waiting.pop()
-            if not name.differs and name[0] != "sum":
+            if not name.differs and name.kind is not Kind.SUM:
                 asked += 1
                 number = self._decisions.only(Form(((name, 1),)))
                 if number is not None:
@@ -315,6 +327,7 @@ class Decider:
         return found
 
     def is_positive(self, value: Form) -> bool:
+        """Tell whether a number is surely not negative."""
         if self._decisions.stated(Condition("lt", value, 0)) is False:
             return True
         return (
@@ -324,7 +337,7 @@ class Decider:
 
     def halt_at(self, value: Form) -> None:
         """Stop where threads would decide about a value by what they have read. Raises HaltError."""
-        if self._halts and not self.speculative and value.origin & FROM_SHARED:
+        if self.halts and not self.speculative and value.origin & FROM_SHARED:
             raise HaltError
 
     def _note_reduced(self, value: Form, reduced: Value, point: int) -> None:
@@ -373,11 +386,11 @@ class Decider:
             truth = self._agreed(condition, point)
         if truth is None:
             block = self._program.cfg.graph.block_of[point]
-            loops = self._program.acting_loops(block)
+            loops = self._program.loops.around(block)
             question = Question(
                 point, condition, positive, stays, tuple(self.turns.get(loop.header, 0) for loop in loops),
                 bool(loops) and loops[-1].header == block,
-                bool(loops) and loops[-1].header in self._program.outer_loops,
+                bool(loops) and loops[-1].header in self._program.loops.outer,
                 loops[-1].header if loops else -1,
             )  # fmt: skip
             truth = self._choose(question) == positive

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import TypeAlias
 
+from ...symex.values.kinds import Kind
 from ...symex.values.symbol import (
     Atom,
     Condition,
@@ -24,7 +25,7 @@ from ...symex.values.symbol import (
 Claims: TypeAlias = tuple[tuple[Condition, bool], ...]
 IsPossible: TypeAlias = Callable[[Claims], bool]
 """Tells whether conditions may have these truths together."""
-_ROUNDS = Atom(("rounds",))
+_ROUNDS = Atom((Kind.ROUNDS,))
 _FEWEST = 3
 """Counts that have to lie on a line."""
 

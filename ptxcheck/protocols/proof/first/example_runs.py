@@ -16,9 +16,9 @@ from typing import TypeAlias
 
 from ...model.outcome import Step
 from ...symex.interpreter.host import Choice, Host
-from ...symex.interpreter.layout import Layout
-from ...symex.interpreter.machine import Took
+from ...symex.interpreter.options import Took
 from ...symex.slice.grid_position import placed_branches
+from ...symex.slice.layout import Layout
 from ...symex.slice.parameter_kinds import ParameterKinds
 from ...symex.slice.sliced_program import Program
 from ...symex.values.approximated_terms import inputs_of

@@ -28,7 +28,7 @@ from ....ir import (
 )
 from ....opcodes.op import Op
 from ....opcodes.spec import Trait
-from ...symex.interpreter.polling import POLLS
+from ...symex.slice.polling import POLLS
 from ...symex.slice.sliced_program import Program
 
 _STATES = frozenset({Op.MBARRIER_ARRIVE, Op.MBARRIER_ARRIVE_DROP})
@@ -231,7 +231,7 @@ class Lockstep:
 
 def carried_registers(program: Program) -> Mapping[int, tuple[Register, ...]]:
     """Return for the header of each loop the registers that rounds hand on and synchronisation depends on."""
-    found: dict[int, set[Register]] = {header: set() for header in program.headers}
+    found: dict[int, set[Register]] = {header: set() for header in program.loops.headers}
     for name in Lockstep(program, {}, {}, lambda *_: True).names():
         block = name.phi_block
         if block is not None and block in found:

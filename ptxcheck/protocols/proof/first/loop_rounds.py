@@ -54,7 +54,7 @@ class LoopRounds:
         """By the instructions that act there."""
         self._tile_loops: set[int] = set()
         """Headers of loops that go round as often as one with others inside."""
-        depths = (len(program.acting_loops(loop.header)) for loop in self._cfg.loops)
+        depths = (len(program.loops.around(loop.header)) for loop in self._cfg.loops)
         self._is_nested = max(depths, default=0) > 1
 
     @property
@@ -111,11 +111,11 @@ class LoopRounds:
 
     def _loop_around(self, point: int) -> int:
         """Return the header of the innermost loop around a point that synchronises, -1 when there is none."""
-        loops = self._program.acting_loops(self._cfg.graph.block_of[point])
+        loops = self._program.loops.around(self._cfg.graph.block_of[point])
         return loops[-1].header if loops else -1
 
     def _is_outer(self, header: int) -> bool:
-        return header in self._program.outer_loops or header in self._tile_loops
+        return header in self._program.loops.outer or header in self._tile_loops
 
     def _known_loops(self, recorded: AbstractSet[int]) -> set[int]:
         """Return the headers of the loops of which the runs have come to all that synchronises."""
@@ -129,7 +129,7 @@ class LoopRounds:
         conditions: list[tuple[int, Condition]] = [(point, each) for ((point, _), _), (each, _) in answers]
         conditions += ((point, each) for (point, _), (_, each, _) in plan.followed.items())
         for point, condition in conditions:
-            around = self._program.acting_loops(self._cfg.graph.block_of[point])
+            around = self._program.loops.around(self._cfg.graph.block_of[point])
             if len(around) == 1 and self._leaves(point, around[0]):
                 found = frozenset(leaves(condition.form))
                 for key in (found, *(name for name in found if name[0] not in OF_HOST)):

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from ...symex.values.kinds import Kind
 from ...symex.values.substitution import with_pins
 from ...symex.values.symbol import Atom, Condition, ImpossibleError
 from ...symex.values.trace import TooLongError
@@ -209,8 +210,8 @@ def _default(condition: Condition, large: bool) -> bool:
     if condition.relation == "ne":
         return large
     terms = condition.form.terms
-    given = [factor for name, factor in terms if name[0] == "param"]
-    given = given or [factor for name, factor in terms if name[0] != "special"] or [terms[0][1]]
+    given = [factor for name, factor in terms if name.kind is Kind.PARAM]
+    given = given or [factor for name, factor in terms if name.kind is not Kind.SPECIAL] or [terms[0][1]]
     return (given[0] > 0) != large
 
 
@@ -415,7 +416,7 @@ class _Explorer:
         """Run a plan with zero for each parameter that it takes a larger number for, once for each of them."""
         compared = {condition.form.terms for condition, _ in plan.answers if condition.relation == "lt"}
         for _, name, number in plan.settled:
-            if name[0] == "param" and number > 0 and name not in self._emptied:
+            if name.kind is Kind.PARAM and number > 0 and name not in self._emptied:
                 self._emptied.add(name)
                 sizes = (name,) if ((name, 1),) in compared else ()
                 preset = dict.fromkeys((name, *(other for _, first, other in plan.alike if first == name)), 0)

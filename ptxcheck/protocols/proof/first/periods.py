@@ -83,7 +83,7 @@ class Family:
         rounds = _growth(smaller.observations, larger.observations)
         if not rounds:
             return None
-        growing = {header: self._program.headers[header] for _, header in rounds}
+        growing = {header: self._program.loops.headers[header] for _, header in rounds}
         if any(one != other and growing[one] & growing[other] for one in growing for other in growing):
             return None
         if any(seen.entered_again & growing.keys() for seen in (*smaller.observations, *larger.observations)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ...symex.values.kinds import Kind
 from ...symex.values.symbol import (
     Atom,
     Condition,
@@ -13,7 +14,7 @@ from ...symex.values.symbol import (
 
 WHOLE_CLUSTERS = "cluster"
 """Kind of the assumption that CTAs of a cluster agree about their work."""
-_DIVISIONS = frozenset({"mulhi", "shr", "sar", "div"})
+_DIVISIONS = frozenset({Kind.MULHI, Kind.SHR, Kind.SAR, Kind.DIV})
 _MOST_NESTED = 80
 
 
@@ -66,11 +67,11 @@ class Ways:
                 return name
             if kind in _DIVISIONS:
                 parts[0] = _without_place(parts[0])
-            if kind == "sum":
+            if kind == Kind.SUM:
                 made: tuple[object, ...] = (kind, self._terms(parts[0]), parts[1])  # type: ignore[arg-type]
             else:
                 made = (kind, *(self._part(each) for each in parts))
-            if kind == "mul":
+            if kind == Kind.MUL:
                 made = (kind, *sorted(made[1:], key=_order))
             found = self._placeless[name] = name if made == name.inner else Atom(made, name.differs)
         return found
@@ -83,11 +84,11 @@ class Ways:
 
 def _without_place(part: object) -> object:
     """Return a sum that the number of the cluster is in without what is added."""
-    if isinstance(part, Atom) and part.inner[0] == "sum":
+    if isinstance(part, Atom) and part.inner_kind is Kind.SUM:
         _, terms, constant = part.inner
         assert isinstance(terms, tuple)
         if constant and any(_is_cluster(name) for name, _ in terms):
-            return Atom(("sum", terms, 0), part.differs)
+            return Atom((Kind.SUM, terms, 0), part.differs)
     return part
 
 
@@ -96,7 +97,7 @@ def _order(part: object) -> bytes:
 
 
 def _is_cluster(name: Atom) -> bool:
-    return name[0] == "special" and str(name[1]).startswith("%clusterid.")
+    return name.kind is Kind.SPECIAL and str(name[1]).startswith("%clusterid.")
 
 
 def _distance(form: Form, other: Form) -> tuple[int, int] | None:
@@ -104,6 +105,6 @@ def _distance(form: Form, other: Form) -> tuple[int, int] | None:
     apart = plus(form, other, -1)
     if isinstance(apart, int):
         return 0, abs(apart)
-    if any(name[0] != "special" for name, _ in apart.terms):
+    if any(name.kind is not Kind.SPECIAL for name, _ in apart.terms):
         return None
     return len(apart.terms), abs(apart.constant)

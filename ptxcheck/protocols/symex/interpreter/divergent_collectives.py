@@ -28,7 +28,7 @@ class Parted:
 
     def steps(self, block: int, threads: ThreadSet) -> tuple[int, ...]:
         """Return the points of a block that threads are to execute, with the collectives that they wait at."""
-        steps = self._program.steps[block]
+        steps = self._program.regions.steps[block]
         own = self._in_block.get(block)
         if own is None:
             return steps

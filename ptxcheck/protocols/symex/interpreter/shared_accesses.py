@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ....ir import Instruction
-from ..slice.sliced_program import Region
+from ..slice.accesses import AccessKind
+from ..slice.regions import Region
+from ..values.kinds import Kind
 from ..values.register_file import SplitError
 from ..values.substitution import at_thread, failing
 from ..values.symbol import (
     Condition,
-    Decisions,
     Form,
     Value,
 )
@@ -27,10 +27,7 @@ from ..values.trace import (
     ThreadSet,
 )
 from ..values.value_ranges import interval_of
-from .accesses import AccessKind
-
-if TYPE_CHECKING:
-    from .machine import Machine
+from .cta import Cta
 
 _MOST_CTAS = 16
 """CTAs of the largest cluster."""
@@ -39,42 +36,38 @@ _MOST_CTAS = 16
 class AccessRecorder:
     """Records the accesses of one CTA, with what is known of their places."""
 
-    def __init__(self, machine: Machine, decisions: Decisions) -> None:
-        self._machine = machine
-        self._program = machine.program
-        self._shape = machine.shape
-        self._decisions = decisions
+    def __init__(self, cta: Cta) -> None:
+        self._cta = cta
+        self._program = cta.program
+        self._shape = cta.shape
+        self._decider = cta.decider
 
     def record(self, point: int, instruction: Instruction, threads: ThreadSet) -> None:
         """Record an access of shared memory; its predicate is not decided for its sake."""
-        guard, certain = threads, not self._machine.decider.speculative
+        guard, certain = threads, not self._decider.speculative
         if instruction.guard is not None:
             guard = 0
-            for held, truth in self._machine.guard_truths(instruction.guard, threads):
-                known = self._machine.decider.known(truth, held)
+            for held, truth in self._cta.operands.truths(instruction.guard, threads):
+                known = self._decider.known(truth, held)
                 certain = certain and known is not None
-                guard |= held & ~failing(truth, self._machine.threads) if known is None else known
+                guard |= held & ~failing(truth, self._cta.threads) if known is None else known
         if not guard:
             return
         kind = self._program.accesses[point]
-        self._machine.begin_access()
+        self._cta.log.begin_access()
         self._add_accesses(point, kind, guard, threads, certain=certain)
 
     def _add_accesses(
         self, point: int, kind: AccessKind, guard: ThreadSet, threads: ThreadSet, *, certain: bool
     ) -> None:
         try:
-            addresses = [(guard, self._machine.value(kind.operand, guard))]
+            addresses = [(guard, self._cta.operands.value(kind.operand, guard))]
         except SplitError as split:
-            addresses = [(part, self._machine.value(kind.operand, part)) for part in split.parts]
+            addresses = [(part, self._cta.operands.value(kind.operand, part)) for part in split.parts]
         for held, address in addresses:
-            self._machine.observe_use(address)
-            placed = (
-                self._machine.decider.placed(address)
-                if kind.space
-                else self._machine.decider.reduced(address)
-            )
-            access = kind.at(placed, self._machine.threads)
+            self._cta.operands.note_use(address)
+            placed = self._decider.placed(address) if kind.space else self._decider.reduced(address)
+            access = kind.at(placed, self._cta.threads)
             if access is not None:
                 if certain and kind.space and isinstance(placed, Form):
                     self._check_cluster(point, placed, held)
@@ -93,18 +86,18 @@ class AccessRecorder:
 
     def accesses_of(self, region: Region) -> Iterator[tuple[int, AccessKind]]:
         for block in sorted(region.blocks):
-            for point in self._program.steps[block]:
+            for point in self._program.regions.steps[block]:
                 kind = self._program.accesses.get(point)
                 if kind is not None:
                     yield point, kind
 
     def _bounded_by_masks(self, place: Value, threads: ThreadSet, access: Access) -> Access:
         """Return an access with the bytes that masks leave of a place which is not known, if that are fewer."""
-        ends = interval_of(place, threads, self._machine.threads) if isinstance(place, Form) else None
+        ends = interval_of(place, threads, self._cta.threads) if isinstance(place, Form) else None
         if ends is None or access.address is not None or not access.size:
             return access
         start, end = ends[0] & OFFSET_MASK, (ends[1] & OFFSET_MASK) + access.size
-        if {each >> RANK_SHIFT for each in ends} != {self._machine.rank} or (
+        if {each >> RANK_SHIFT for each in ends} != {self._cta.rank} or (
             access.within is not None and access.within.end - access.within.start <= end - start
         ):
             return access
@@ -115,10 +108,10 @@ class AccessRecorder:
         if access.address is not None:
             return access
         pointer = self._program.pointer(point)
-        within = None if pointer is None else self._machine.layout.within(pointer, access.size)
+        within = None if pointer is None else self._cta.layout.within(pointer, access.size)
         if within is not None:
             return replace(access, within=within)
-        return replace(access, array=self._machine.layout.open_array(self._program.array_start(point)))
+        return replace(access, array=self._cta.layout.open_array(self._program.array_start(point)))
 
     def _check_cluster(self, point: int, address: Form, threads: ThreadSet) -> None:
         """Raise NotFollowedError when a symbol, in the first thread, is in a CTA that the cluster does not have."""
@@ -126,30 +119,30 @@ class AccessRecorder:
         number = _number_at(address, first)
         if number is not None and number < self._shape.ctas << RANK_SHIFT:
             return
-        place = at_thread(address, first, self._machine.threads)
+        place = at_thread(address, first, self._cta.threads)
         if not isinstance(place, Form) or place.constant < self._shape.ctas << RANK_SHIFT:
             return
         rank = self._shape.ctas
         while (
             rank < _MOST_CTAS
-            and self._decisions.implied(Condition("lt", place, (rank + 1) << RANK_SHIFT)) is False
+            and self._cta.decisions.implied(Condition("lt", place, (rank + 1) << RANK_SHIFT)) is False
         ):
             rank += 1
-        if self._decisions.implied(Condition("lt", place, rank << RANK_SHIFT)) is False:
+        if self._cta.decisions.implied(Condition("lt", place, rank << RANK_SHIFT)) is False:
             text = f"an address is in CTA {rank} of a cluster of {self._shape.ctas}"
             raise NotFollowedError(text, point, ctas=rank + 1)
 
     def _add_access(self, point: int, guard: ThreadSet, threads: ThreadSet, access: Access) -> None:
-        self._machine.append(point, guard, {}, threads, access)
+        self._cta.log.append(point, guard, {}, threads, access)
 
 
 def _number_at(address: Form, thread: int) -> int | None:
     """Return what of an address is a number in one thread, None when operations in it may be numbers in part."""
     place = address.constant
     for name, factor in address.terms:
-        if name.inner[0] == "lanes":
+        if name.inner_kind is Kind.LANES:
             held = np.frombuffer(name.inner[1], dtype=np.uint64)  # type: ignore[call-overload]
             place += factor * int(held[thread])
-        elif name.differs or name.inner[0] == "sum":
+        elif name.differs or name.inner_kind is Kind.SUM:
             return None
     return place

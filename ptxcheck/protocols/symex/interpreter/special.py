@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from ..values.kinds import Kind
 from ..values.symbol import (
     Form,
     Lanes,
@@ -45,9 +46,9 @@ def special_register(name: str, axis: str, shape: Shape, rank: int) -> Value | N
     if name in _LANE_MASKS:
         return _LANE_MASKS[name](np.uint64(1) << threads % np.uint64(32))
     if name == "%smid":
-        return atom("volatile", name, rank)
+        return atom(Kind.VOLATILE, name, rank)
     return (
-        atom("special", name)
+        atom(Kind.SPECIAL, name)
         if name.startswith("%") and name[1:].isidentifier() and name[-1].isalpha()
         else None
     )
@@ -67,11 +68,11 @@ def _axis_register(name: str, index: int, shape: Shape, rank: int) -> Value | No
         return shape.cluster[index]
     axis = "xyz"[index]
     if name == "%ctaid":
-        cluster: Form = atom("special", f"%clusterid.{axis}")
+        cluster: Form = atom(Kind.SPECIAL, f"%clusterid.{axis}")
         scaled = Form(((cluster.terms[0][0], shape.cluster[index]),))
         return plus(scaled, local)
     if name in ("%nctaid", "%clusterid", "%nclusterid"):
-        return atom("special", f"{name}.{axis}")
+        return atom(Kind.SPECIAL, f"{name}.{axis}")
     return None
 
 

@@ -12,7 +12,7 @@ from ....cfg.definitions import ENTRY, Definitions
 from ....cfg.loops import Loop
 from ....ir import Instruction
 from ....opcodes.spec import Trait
-from ..interpreter.accesses import is_strong
+from .accesses import is_strong
 
 POLLED = "polled"
 """Kind of the assumption that what a loop polls comes."""

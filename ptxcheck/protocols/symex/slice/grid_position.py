@@ -5,8 +5,6 @@ CTAs of one cluster have their work together: where such a branch parts them, th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ....ir import (
     Component,
     Operand,
@@ -15,9 +13,7 @@ from ....ir import (
     Vector,
 )
 from ....opcodes.spec import Trait
-
-if TYPE_CHECKING:
-    from .sliced_program import Program
+from .sliced_program import Program
 
 _PLACE = frozenset({"%ctaid", "%clusterid"})
 
@@ -39,7 +35,7 @@ def placed_branches(program: Program) -> frozenset[int]:
                 if Trait.BRANCH in instruction.operation.traits and point not in branches:
                     branches.add(point)
                     changed = True
-                    region = program.region(block.index)
+                    region = program.regions.of(block.index)
                     fresh |= set() if region.acts else set(region.written)
                 changed |= not fresh <= placed
                 placed |= fresh

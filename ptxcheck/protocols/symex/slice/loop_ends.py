@@ -7,17 +7,16 @@ does one block with such constants, together with what the registers held before
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ....cfg.cfg import Cfg
+from ....cfg.definitions import Definitions
 from ....cfg.optypes import typing_of
 from ....ir import Immediate, Instruction, Register
 from ....opcodes.op import Op
 from ..values import lane_arithmetic as lanes
 from ..values.symbol import Value
-
-if TYPE_CHECKING:
-    from .sliced_program import Program, Region
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +45,15 @@ class Ends:
         )
 
 
-def ends_of(program: Program, block: int, region: Region, register: Register) -> Ends | None:
-    """Return how a register tells which block of a region ran last, None when it does not."""
-    cfg = program.cfg
-    join = cfg.blocks[program.join(block)]
-    if not join.points:
+def ends_of(
+    cfg: Cfg, definitions: Definitions, join: int, region: AbstractSet[int], register: Register
+) -> Ends | None:
+    """Return how a register tells at a join which block of a region ran last, None when it does not."""
+    behind = cfg.blocks[join]
+    if not behind.points:
         return None
-    sites = program.definitions.instructions_behind(program.definitions.before(join.start, register))
-    inside = [site for site in sites if cfg.graph.block_of[site] in region.blocks]
+    sites = definitions.instructions_behind(definitions.before(behind.start, register))
+    inside = [site for site in sites if cfg.graph.block_of[site] in region]
     blocks = [cfg.graph.block_of[site] for site in inside]
     values = [_constant(cfg.instructions[site]) for site in inside]
     match blocks, values:

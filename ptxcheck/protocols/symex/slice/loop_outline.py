@@ -8,17 +8,16 @@ blocks with one way in and one way out have none.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ....cfg.cfg import Cfg
 from ....cfg.dominance import dominator_tree
 from ....cfg.graph import EdgeKind
 from ....cfg.loops import find_loops
 from ....cfg.special import special_name
 from ....ir import Guard, Register
-
-if TYPE_CHECKING:
-    from .sliced_program import Program
+from .branch_sides import join_of
 
 _MOST_POINTS = 4000
 _NOWHERE = -1
@@ -61,15 +60,18 @@ class Outline:
         return len(self.ways) - 1
 
 
-def outline(program: Program, block: int) -> Outline | None:
-    """Return the outline of the region behind the branch at the end of a block, None when it has none."""
-    region = program.region(block)
-    blocks = (block, *sorted(region.blocks), program.join(block))
-    ways = _ways(program, blocks)
+def outline(
+    cfg: Cfg, sliced: AbstractSet[int], blocks: tuple[int, ...], results: frozenset[Register]
+) -> Outline | None:
+    """Return the outline of the code behind a branch, None when it has none.
+
+    `blocks` are that of the branch, those of its region, and its join; `sliced` are the points that matter anywhere,
+    and `results` the registers that are read behind the join.
+    """
+    ways = _ways(cfg, sliced, blocks)
     if ways is None:
         return None
-    results = frozenset(region.written) & program.read_from(program.join(block))
-    points, live = _relevant(program, blocks, ways, results)
+    points, live = _relevant(cfg, blocks, ways, results)
     if sum(map(len, points)) > _MOST_POINTS:
         return None
     after = [[way.target for way in out if way.target != _NOWHERE] for out in ways]
@@ -86,15 +88,14 @@ def outline(program: Program, block: int) -> Outline | None:
     return Outline(ways, sources, points, live, tree.order, latches, tree.parent, numbers)
 
 
-def _ways(program: Program, blocks: tuple[int, ...]) -> tuple[tuple[Way, ...], ...] | None:
+def _ways(cfg: Cfg, sliced: AbstractSet[int], blocks: tuple[int, ...]) -> tuple[tuple[Way, ...], ...] | None:
     """Return the ways out of each node, None where one leaves the region; what nothing depends on is passed by."""
-    cfg = program.cfg
     nodes = {each: number for number, each in enumerate(blocks) if number}
     found: list[tuple[Way, ...]] = []
     for number, each in enumerate(blocks[:-1]):
         edges = cfg.graph.outgoing[each]
-        if number and len(edges) > 1 and cfg.blocks[each].last not in program.points:
-            target = nodes.get(program.join(each))
+        if number and len(edges) > 1 and cfg.blocks[each].last not in sliced:
+            target = nodes.get(join_of(cfg, each))
             if target is None:
                 return None
             found.append((Way(target),))
@@ -111,10 +112,9 @@ def _ways(program: Program, blocks: tuple[int, ...]) -> tuple[tuple[Way, ...], .
 
 
 def _relevant(
-    program: Program, blocks: tuple[int, ...], ways: tuple[tuple[Way, ...], ...], results: frozenset[Register]
+    cfg: Cfg, blocks: tuple[int, ...], ways: tuple[tuple[Way, ...], ...], results: frozenset[Register]
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[Register, ...], ...]]:
     """Return the instructions of each node that ways and results depend on, and what is live at its start."""
-    cfg = program.cfg
     last = len(blocks) - 1
     live: list[frozenset[Register]] = [frozenset()] * last + [results]
     points: list[tuple[int, ...]] = [()] * len(blocks)

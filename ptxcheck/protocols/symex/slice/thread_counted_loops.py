@@ -6,24 +6,20 @@ Such a loop clears a buffer, or copies a tile by elements: each thread takes the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from ....cfg.definitions import Name
+from ....cfg.cfg import Cfg
+from ....cfg.definitions import Definitions, Name
 from ....ir import Component, Instruction, Operand
 from ....opcodes.op import Op
 from ....opcodes.spec import Trait
-from ..interpreter.compute import COMPUTE
-
-if TYPE_CHECKING:
-    from .sliced_program import Program
+from ..values.compute import COMPUTE
 
 _KNOWN = frozenset({"%tid", "%ntid", "%laneid", "%warpid"})
 _MORE = frozenset({Op.SETP, Op.CVTA})
 
 
-def is_counted(program: Program, blocks: Iterable[int]) -> bool:
+def is_counted(cfg: Cfg, definitions: Definitions, blocks: Iterable[int]) -> bool:
     """Tell whether every branch in some blocks goes by numbers of threads and constants."""
-    cfg = program.cfg
     waiting: list[Name] = []
     for block in blocks:
         last = cfg.blocks[block].last
@@ -32,13 +28,13 @@ def is_counted(program: Program, blocks: Iterable[int]) -> bool:
             continue
         if Trait.BRANCH not in instruction.operation.traits or instruction.guard is None:
             return False
-        waiting.append(program.definitions.before(last, instruction.guard.register))
-    return _are_known(program, waiting)
+        waiting.append(definitions.before(last, instruction.guard.register))
+    return _are_known(cfg, definitions, waiting)
 
 
-def _are_known(program: Program, waiting: list[Name]) -> bool:
+def _are_known(cfg: Cfg, definitions: Definitions, waiting: list[Name]) -> bool:
     """Tell whether names hold what follows from numbers of threads and constants."""
-    definitions, seen = program.definitions, set[int]()
+    seen = set[int]()
     while waiting:
         name = waiting.pop()
         sites = definitions.instructions_behind(name)
@@ -48,7 +44,7 @@ def _are_known(program: Program, waiting: list[Name]) -> bool:
             if point in seen:
                 continue
             seen.add(point)
-            instruction = program.cfg.instructions[point]
+            instruction = cfg.instructions[point]
             if not _computes(instruction):
                 return False
             read = definitions.read_at(point)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
+from .kinds import Kind
 from .scales import possible_scales
 from .symbol import (
     LOOPS,
@@ -20,15 +21,26 @@ from .symbol import (
     plus,
 )
 from .terms import Terms
+from .traversal import walk
 
 SOURCES = frozenset(
-    {"param", "special", "load", "shared", "strong", "volatile", "result", "returned", *LOOPS.values()}
+    {
+        Kind.PARAM,
+        Kind.SPECIAL,
+        Kind.LOAD,
+        Kind.SHARED,
+        Kind.STRONG,
+        Kind.VOLATILE,
+        Kind.RESULT,
+        Kind.RETURNED,
+        *LOOPS.values(),
+    }
 )
 """Kinds of atoms that nothing of the run is behind."""
-_BEGINNINGS = SOURCES | {"deep"}
+_BEGINNINGS = SOURCES | {Kind.DEEP}
 _EQUAL = frozenset({"eq", "ne"})
-_QUOTIENTS = frozenset({"sar", "shr", "div"})
-_RESTS = frozenset({"rem", "xor"})
+_QUOTIENTS = frozenset({Kind.SAR, Kind.SHR, Kind.DIV})
+_RESTS = frozenset({Kind.REM, Kind.XOR})
 _EXPONENTS = (0x7C00, 0x7F80, 0x7F800000, 0x7FF << 52)
 """Exponents of infinity and NaN: f16, bf16, f32 and f64."""
 _ROUNDING = 1 << 30
@@ -49,7 +61,7 @@ def doubt_of(path: Collection[tuple[Condition, bool]], free: AbstractSet[str] = 
     if any(not others.isdisjoint(each) for each in scales.values()):
         scales = {}
     for atom in variables:
-        if atom[0] in SOURCES or atom in scales:
+        if atom.kind in SOURCES or atom in scales:
             continue
         is_free = atom[0] in free or _is_free_order(atom)
         if not is_free or any(other != atom and sources[atom] & sources[other] for other in variables):
@@ -59,7 +71,7 @@ def doubt_of(path: Collection[tuple[Condition, bool]], free: AbstractSet[str] = 
 
 def _is_free_order(atom: Atom) -> bool:
     """Tell whether an atom orders a floating-point number that nothing is behind and another such, or a finite one."""
-    if atom[0] != "setp":
+    if atom.kind is not Kind.SETP:
         return False
     _, _, *compared = atom.inner
     known = [each for each in compared if isinstance(each, int)]
@@ -71,9 +83,9 @@ def _is_input(part: object) -> bool:
     """Tell whether a part is an atom that nothing is behind, or one of two such, whichever is chosen."""
     if not isinstance(part, Atom):
         return False
-    if part[0] == "selp":
+    if part.kind is Kind.SELP:
         return part[2] != part[3] and all(map(_is_input, part.inner[2:]))
-    return part[0] in SOURCES
+    return part.kind in SOURCES
 
 
 def _is_finite(pattern: int) -> bool:
@@ -88,16 +100,16 @@ def related_loop(path: Iterable[tuple[Condition, bool]]) -> Atom | None:
     is related to no parameter, as memory may hold anything.
     """
     sources = {source for atom in variables_of(path) for source in sources_of(atom)}
-    loops = sorted((each for each in sources if each[0] in LOOPS.values()), key=lambda each: each.digest)
+    loops = sorted((each for each in sources if each.kind in LOOPS.values()), key=lambda each: each.digest)
     if len(loops) > 1:
         return loops[0]
-    return next((each for each in loops if each[0] == LOOPS[0] and len(sources) > 1), None)
+    return next((each for each in loops if each.kind is LOOPS[0] and len(sources) > 1), None)
 
 
 def rests_on_loops(path: Iterable[tuple[Condition, bool]]) -> bool:
     """Tell whether a path decides about something that a loop leaves which is not followed."""
     kinds = frozenset(LOOPS.values())
-    return any(source[0] in kinds for atom in variables_of(path) for source in sources_of(atom))
+    return any(source.kind in kinds for atom in variables_of(path) for source in sources_of(atom))
 
 
 def empty_sizes(path: Iterable[tuple[Condition, bool]]) -> tuple[Atom, ...]:
@@ -137,7 +149,7 @@ def _is_size(name: Atom) -> bool:
     if _is_rest(name):
         return False
     kinds = {source[0] for source in sources_of(name)}
-    return kinds <= OF_HOST or (kinds <= OF_HOST | {"special"} and _is_of_difference(name))
+    return kinds <= OF_HOST or (kinds <= OF_HOST | {Kind.SPECIAL} and _is_of_difference(name))
 
 
 def _is_rest(part: object) -> bool:
@@ -145,9 +157,9 @@ def _is_rest(part: object) -> bool:
     if not isinstance(part, Atom):
         return False
     kind, *parts = part.inner
-    if kind == "and":
+    if kind == Kind.AND:
         return all(not isinstance(each, int) or each < _ROUNDING for each in parts)
-    if kind == "sum":
+    if kind == Kind.SUM:
         return all(_is_rest(each) for each, _ in parts[0])  # type: ignore[attr-defined]
     return kind in _RESTS or (kind in _QUOTIENTS and _is_rest(parts[0]))
 
@@ -155,9 +167,9 @@ def _is_rest(part: object) -> bool:
 def _is_of_difference(name: Atom) -> bool:
     """Tell whether an atom is a quotient of a sum in which the host gives one number that another is taken from."""
     kind, inner, *_ = name.inner
-    if kind not in _QUOTIENTS or not isinstance(inner, Atom) or inner.inner[0] != "sum":
+    if kind not in _QUOTIENTS or not isinstance(inner, Atom) or inner.inner_kind is not Kind.SUM:
         return False
-    signs = {factor > 0 for each, factor in inner.inner[1] if each[0] in OF_HOST}  # type: ignore[attr-defined]
+    signs = {factor > 0 for each, factor in inner.inner[1] if each.kind in OF_HOST}  # type: ignore[attr-defined]
     return len(signs) > 1
 
 
@@ -172,9 +184,9 @@ def zeros(path: Iterable[tuple[Condition, bool]]) -> Mapping[Atom, bool]:
         if factor != 1:
             continue
         is_zero = truth == (condition.relation == "eq")
-        if name[:2] == ("setp", ".eq") and name[3] == 0:
+        if name[:2] == (Kind.SETP, ".eq") and name[3] == 0:
             name, is_zero = name[2], not is_zero  # type: ignore[assignment]
-        if isinstance(name, Atom) and name[0] == "param":
+        if isinstance(name, Atom) and name.kind is Kind.PARAM:
             found.setdefault(name, is_zero)
     return found
 
@@ -196,31 +208,21 @@ def inputs_of(atom: object) -> Iterator[Atom]:
     return _beginnings(atom, SOURCES)
 
 
-def _beginnings(atom: object, kinds: frozenset[str]) -> Iterator[Atom]:
+def _beginnings(atom: object, kinds: frozenset[Kind]) -> Iterator[Atom]:
     """Yield the atoms of some kinds that one is computed from, each once, in order, and nothing behind them."""
-    return (each for each in atoms_in(atom, kinds) if each[0] in kinds)
+    return (each for each in atoms_in(atom, kinds) if each.kind in kinds)
 
 
-def atoms_in(part: object, ends: frozenset[str] = frozenset()) -> Iterator[Atom]:
+def atoms_in(part: object, ends: frozenset[Kind] = frozenset()) -> Iterator[Atom]:
     """Yield the atoms in a part and in what they are computed from, each once, in order; nothing behind some kinds."""
-    waiting: list[object] = [part]
-    seen: set[Atom] = set()
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Atom):
-            if part in seen:
-                continue
-            seen.add(part)
-            yield part
-            if part[0] not in ends:
-                waiting.extend(reversed(part.inner))
-        elif isinstance(part, tuple):
-            waiting.extend(reversed(part))
+    return walk(part, lambda atom: atom.kind not in ends)
 
 
 def within_grid(path: Iterable[tuple[Condition, bool]]) -> list[tuple[Condition, bool]]:
     """Return that a CTA of which a path asks its place is one of the grid."""
-    specials = {source for atom in variables_of(path) for source in inputs_of(atom) if source[0] == "special"}
+    specials = {
+        source for atom in variables_of(path) for source in inputs_of(atom) if source.kind is Kind.SPECIAL
+    }
     named = {str(each[1]): each for each in specials}
     found = []
     for axis in "xyz":

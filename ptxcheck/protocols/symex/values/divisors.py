@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from .approximated_terms import atoms_in, variables_of
+from .kinds import Kind
 from .symbol import Atom, Condition
 
 _WORD = 4
@@ -85,7 +86,7 @@ def divisors_in(path: Iterable[tuple[Condition, bool]]) -> list[Divisor]:
 def _divisor(name: Atom) -> Iterator[Divisor]:
     """Yield the division that an operation is."""
     match name.inner:
-        case ("shr", Atom(inner=("mulhi", one, other, 32, 0)), shift, 32):
+        case (Kind.SHR, Atom(inner=(Kind.MULHI, one, other, 32, 0)), shift, 32):
             last = _place(shift)
             for multiplier in (one, other):
                 first = _place(multiplier)
@@ -94,7 +95,7 @@ def _divisor(name: Atom) -> Iterator[Divisor]:
                 assert isinstance(multiplier, Atom)
                 assert isinstance(shift, Atom)
                 divisor, between = (
-                    Atom(("param", first[0], first[1] + step, _WORD)) for step in (-_WORD, _WORD)
+                    Atom((Kind.PARAM, first[0], first[1] + step, _WORD)) for step in (-_WORD, _WORD)
                 )
                 if last[1] == first[1] + _WORD:
                     yield Divisor(divisor, multiplier, shift)
@@ -104,6 +105,6 @@ def _divisor(name: Atom) -> Iterator[Divisor]:
 
 def _place(part: object) -> tuple[str, int] | None:
     """Return which parameter a word is of, and where it stands there."""
-    if isinstance(part, Atom) and part[0] == "param" and part[3] == _WORD and isinstance(part[2], int):
+    if isinstance(part, Atom) and part.kind is Kind.PARAM and part[3] == _WORD and isinstance(part[2], int):
         return str(part[1]), part[2]
     return None

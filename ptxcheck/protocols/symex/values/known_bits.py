@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .kinds import Kind
 from .symbol import Atom, Form, Value
 
 _DEEPEST = 12
@@ -26,14 +27,14 @@ _ALL = (1 << 64) - 1
 
 def _of_atom(atom: Atom, depth: int) -> tuple[int, int]:
     kind, *parts = atom
-    if kind in ("and", "or") and len(parts) == 2:
+    if kind in (Kind.AND, Kind.OR) and len(parts) == 2:
         (a, a_known), (b, b_known) = (known_bits(part, depth) for part in parts)
-        if kind == "and":
+        if kind == Kind.AND:
             return a & b, (a_known & b_known) | (a_known & ~a) | (b_known & ~b)
         return a | b, (a_known & b_known) | a | b
-    if kind == "pack" and isinstance(parts[0], int):
+    if kind == Kind.PACK and isinstance(parts[0], int):
         return _packed(parts[0], parts[1:], depth)
-    if kind == "sum":
+    if kind == Kind.SUM:
         terms, constant = parts
         return known_bits(Form(terms, constant), depth)  # type: ignore[arg-type]
     return 0, 0

@@ -13,6 +13,7 @@ import numpy as np
 
 from ....ir import Register
 from ....opcodes.op import Op
+from .kinds import Kind
 from .symbol import (
     LANE,
     WARP,
@@ -95,7 +96,7 @@ def subtract(a: Value, b: Value, width: int) -> Value:
 
 def _linear(a: Value, b: Value, factor: int, width: int) -> Value:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return _opaque("add" if factor == 1 else "sub", a, b, width)
+        return _opaque(Kind.ADD if factor == 1 else Kind.SUB, a, b, width)
     left = a if isinstance(a, Form) else signed(a & mask_of(width), width)
     right = b if isinstance(b, Form) else signed(b & mask_of(width), width)
     total = plus(left, right, factor)
@@ -112,7 +113,7 @@ def multiply(a: Value, b: Value, width: int) -> Value:
     if isinstance(a, Form) and isinstance(b, Form) and len(a.terms) * len(b.terms) <= _MOST_PRODUCTS:
         return _expanded(a, b, width)
     if isinstance(a, Form) or isinstance(b, Form):
-        return _opaque("mul", a, b)
+        return _opaque(Kind.MUL, a, b)
     if isinstance(a, int) and isinstance(b, int):
         return (a * b) & mask_of(width)
     return unsigned(np.multiply(a, b, dtype=np.uint64), width)
@@ -121,7 +122,7 @@ def multiply(a: Value, b: Value, width: int) -> Value:
 def multiply_high(a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
     """The high `width` bits of a × b."""
     if isinstance(a, Form) or isinstance(b, Form):
-        return _opaque("mulhi", a, b, width, int(signed_operands))
+        return _opaque(Kind.MULHI, a, b, width, int(signed_operands))
 
     if width == 32 and not (isinstance(a, int) and isinstance(b, int)):
         x, y = (signed(value, width) if signed_operands else value for value in (a, b))
@@ -146,7 +147,7 @@ def _expanded(a: Form, b: Form, width: int) -> Value:
     for one, factor in a.terms:
         for other, second in b.terms:
             first, last = sorted((one, other), key=_order)
-            total = plus(total, atom("mul", first, last), factor * second)
+            total = plus(total, atom(Kind.MUL, first, last), factor * second)
     return total
 
 
@@ -155,9 +156,9 @@ def _shifted_out(value: Form, width: int) -> Form:
     total: Form | int = value.constant
     for name, factor in value.terms:
         kind, *parts = name
-        low = -int(parts[0]) & _ALL64 if kind == "and" and isinstance(parts[0], int) else 0
+        low = -int(parts[0]) & _ALL64 if kind == Kind.AND and isinstance(parts[0], int) else 0
         if low.bit_count() == 1 and len(parts) == 2:
-            total = plus(total, atom("sar", parts[1], low.bit_length() - 1, width), factor * low)
+            total = plus(total, atom(Kind.SAR, parts[1], low.bit_length() - 1, width), factor * low)
         else:
             total = plus(total, Form(((name, factor),)))
     assert isinstance(total, Form)
@@ -171,11 +172,11 @@ def _opaque(name: str, *arguments: Value | str) -> Form:
 def key_of(argument: Value | str) -> object:
     """Return something hashable and printable that stands for a value in an atom."""
     if isinstance(argument, np.ndarray):
-        return Atom(("lanes", argument.tobytes()), differs_of(argument))
+        return Atom((Kind.LANES, argument.tobytes()), differs_of(argument))
     if isinstance(argument, Form):
         if len(argument.terms) == 1 and argument.terms[0][1] == 1 and not argument.constant:
             return argument.terms[0][0]
-        return Atom(("sum", argument.terms, argument.constant))
+        return Atom((Kind.SUM, argument.terms, argument.constant))
     return argument
 
 
@@ -200,15 +201,17 @@ def opaque(name: str, *arguments: Value | str, differs: int | None = None) -> Fo
 
 def undefined(register: Register) -> Form:
     """Return what a register holds that was not written."""
-    return opaque("undefined", register.name, register.scope)
+    return opaque(Kind.UNDEFINED, register.name, register.scope)
 
 
 def shift_left(a: Value, n: Value, width: int) -> Value:
     """a << n, zero when n reaches the width."""
     if isinstance(a, Form):
-        return multiply(a, 1 << n, width) if isinstance(n, int) and n < width else _opaque("shl", a, n, width)
+        return (
+            multiply(a, 1 << n, width) if isinstance(n, int) and n < width else _opaque(Kind.SHL, a, n, width)
+        )
     if isinstance(n, Form):
-        return _opaque("shl", a, n, width)
+        return _opaque(Kind.SHL, a, n, width)
     if isinstance(a, int) and isinstance(n, int):
         return (a << n) & mask_of(width) if n < width else 0
     shifted = np.left_shift(a, _amount(n, width), dtype=np.uint64)
@@ -220,7 +223,7 @@ def shift_right(a: Value, n: Value, width: int, *, arithmetic: bool) -> Value:
     if isinstance(a, Form) or isinstance(n, Form):
         if isinstance(n, int) and n == 0:
             return a
-        return _opaque("sar" if arithmetic else "shr", a, n, width)
+        return _opaque(Kind.SAR if arithmetic else Kind.SHR, a, n, width)
     if isinstance(a, int) and isinstance(n, int):
         return (signed(a, width) if arithmetic else a) >> min(n, width) & mask_of(width)
     amount = _amount(n, width)
@@ -252,7 +255,7 @@ def _symbolic_bitwise(op: Op, a: Value, b: Value) -> Value:
     if isinstance(a, Form) and isinstance(b, Form) and a == b:
         return 0 if op is Op.XOR else a
     first, second = sorted((a, b), key=lambda value: _order(key_of(value)))
-    return _opaque(op.name.lower(), first, second)
+    return _opaque(Kind[op.name], first, second)
 
 
 def _order(key: object) -> bytes:
@@ -262,7 +265,7 @@ def _order(key: object) -> bytes:
 def pure(op: Op, function: Callable[..., int], arguments: Sequence[Value], *variant: int) -> Value:
     """Apply a function of integers, or give the symbol of its result; `variant` tells functions of one op apart."""
     if any(isinstance(argument, Form) for argument in arguments):
-        return _opaque(op.name.lower(), *arguments, *map(int, variant))
+        return _opaque(Kind[op.name], *arguments, *map(int, variant))
     return _each(function, *(a for a in arguments if not isinstance(a, Form)))
 
 
@@ -301,7 +304,7 @@ def pack(width: int, parts: Sequence[Value]) -> Value:
     total: Value = 0
     for position, part in enumerate(parts):
         if isinstance(part, Form):
-            return _opaque("pack", width, *parts)
+            return _opaque(Kind.PACK, width, *parts)
         total = add(total, multiply(unsigned(part, width), 1 << position * width, 64), 64)
     return total
 
@@ -313,7 +316,7 @@ def choose(condition: Value, a: Value, b: Value, threads: int) -> Value:
     if isinstance(condition, Form) or isinstance(a, Form) or isinstance(b, Form):
         if not isinstance(a, np.ndarray) and not isinstance(b, np.ndarray) and a == b:
             return a
-        return _opaque("selp", condition, a, b)
+        return _opaque(Kind.SELP, condition, a, b)
     return np.where(condition != 0, as_lanes(a, threads), as_lanes(b, threads))
 
 
@@ -354,13 +357,13 @@ def symbolic_comparison(relation: str, a: Value, b: Value, width: int, *, signed
     A symbol is compared with a number as the type says; two symbols are compared as signed numbers.
     """
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return _opaque("compare", relation, a, b, width, int(signed_operands))
+        return _opaque(Kind.COMPARE, relation, a, b, width, int(signed_operands))
     if not signed_operands and relation not in _EQUALITIES and (isinstance(a, int) or isinstance(b, int)):
         return _below(relation, a, b, width)
     difference = _linear(a, b, -1, width)
     if not isinstance(difference, Form):
         return compare(relation, difference, 0, width, signed_operands=True)
-    return atom("cmp", relation, difference.terms, difference.constant)
+    return atom(Kind.CMP, relation, difference.terms, difference.constant)
 
 
 def _below(relation: str, a: Value, b: Value, width: int) -> Value:
@@ -376,7 +379,7 @@ def _below(relation: str, a: Value, b: Value, width: int) -> Value:
         form, bound, positive = right, (left & mask_of(width)) + 1, not positive
     if bound == 0 or bound > mask_of(width):
         return int(positive) if bound else int(not positive)
-    truth = atom("below", form.terms, form.constant, bound)
+    truth = atom(Kind.BELOW, form.terms, form.constant, bound)
     return truth if positive else negate(truth)
 
 
@@ -394,25 +397,25 @@ def negate(value: Value) -> Value:
         return np.asarray(value == 0, dtype=np.uint64)
     if len(value.terms) == 1 and value.terms[0][1] == 1 and value.constant == 0:
         name = value.terms[0][0]
-        if name[0] == "cmp":
-            return atom("cmp", _OPPOSITE[str(name[1])], *name[2:])
-        if name[0] == "not" and isinstance(name[1], Atom):
+        if name.kind is Kind.CMP:
+            return atom(Kind.CMP, _OPPOSITE[str(name[1])], *name[2:])
+        if name.kind is Kind.NOT and isinstance(name[1], Atom):
             return Form(((name[1], 1),))
-    return opaque("not", value)
+    return opaque(Kind.NOT, value)
 
 
 def condition_of(value: Form) -> tuple[Condition, bool]:
     """Return a condition, and whether the predicate is it (True) or its negation (False)."""
     if len(value.terms) == 1 and value.terms[0][1] == 1 and not value.constant:
         name = value.terms[0][0]
-        if name[0] == "cmp":
+        if name.kind is Kind.CMP:
             _, relation, terms, constant = name
             form = Form(terms, constant)  # type: ignore[arg-type]
             return _compared(str(relation), form)
-        if name[0] == "below":
+        if name.kind is Kind.BELOW:
             _, terms, constant, bound = name
             return Condition("below", Form(terms, constant), bound), True  # type: ignore[arg-type]
-        if name[0] == "not" and isinstance(name[1], Atom):
+        if name.kind is Kind.NOT and isinstance(name[1], Atom):
             condition, positive = condition_of(Form(((name[1], 1),)))
             return condition, not positive
     return Condition("ne", value, 0), True

@@ -42,7 +42,7 @@ class RegisterFile:
     """Values by register and thread. A register is a list of pieces, newest first, on disjoint threads."""
 
     def __init__(self, threads: int) -> None:
-        self._threads = threads
+        self.threads = threads
         self._pieces: dict[Register, list[Piece]] = {}
 
     def write(self, register: Register, threads: ThreadSet, value: Value) -> None:
@@ -103,18 +103,18 @@ class RegisterFile:
         """Return the uniform number when the threads that matter all hold the same one."""
         if not isinstance(value, np.ndarray):
             return value
-        held = value[lanes_of(threads, self._threads)]
+        held = value[lanes_of(threads, self.threads)]
         settled = settle(held)
         return settled if isinstance(settled, int) else value
 
     def _merge(self, pieces: list[Piece]) -> Value:
         if any(isinstance(value, Form) for _, value in pieces):
             raise SplitError(_parts(pieces))
-        merged: Lanes = np.zeros(self._threads, dtype=np.uint64)
+        merged: Lanes = np.zeros(self.threads, dtype=np.uint64)
         for mask, value in pieces:
             if not isinstance(value, Form):
-                lanes = lanes_of(mask, self._threads)
-                merged[lanes] = as_lanes(value, self._threads)[lanes]
+                lanes = lanes_of(mask, self.threads)
+                merged[lanes] = as_lanes(value, self.threads)[lanes]
         return self._narrow(merged, _union(pieces))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from .kinds import Kind
 from .lane_arithmetic import condition_of
 from .symbol import (
     OF_HOST,
@@ -18,7 +19,7 @@ from .symbol import (
     Form,
 )
 
-_CONSTANT = Atom(("constant",))
+_CONSTANT = Atom((Kind.CONSTANT,))
 _EQUALITIES = {".eq": True, ".ne": False, ".neu": False, ".equ": True}
 """Relations to zero, and whether it is zero that they hold for."""
 _FLOATS = frozenset({"f16", "bf16", "f32", "f64"})
@@ -32,10 +33,10 @@ def scale_of(condition: Condition) -> Atom | None:
     if condition.relation not in ("eq", "ne") or len(condition.form.terms) != 1 or condition.form.constant:
         return None
     (name, factor), *_ = condition.form.terms
-    if name[0] != "setp" or name.inner[1] not in _EQUALITIES or name.inner[3] != 0 or factor != 1:
+    if name.kind is not Kind.SETP or name.inner[1] not in _EQUALITIES or name.inner[3] != 0 or factor != 1:
         return None
     numbers = list(_chosen(name.inner[2], {}))
-    return name if condition.bound in (0, 1) and all(each[0] in OF_HOST for each in numbers) else None
+    return name if condition.bound in (0, 1) and all(each.kind in OF_HOST for each in numbers) else None
 
 
 def possible_scales(path: Collection[tuple[Condition, bool]]) -> dict[Atom, frozenset[Atom]]:
@@ -55,7 +56,7 @@ def possible_scales(path: Collection[tuple[Condition, bool]]) -> dict[Atom, froz
         for scale in scales[name]:
             if found.setdefault(scale, is_zero) is not is_zero:
                 return {}
-    in_memory = {is_zero for scale, is_zero in found.items() if scale[0] == "load"}
+    in_memory = {is_zero for scale, is_zero in found.items() if scale.kind is Kind.LOAD}
     return scales if len(in_memory) < 2 else {}
 
 
@@ -72,7 +73,7 @@ def _chosen(part: object, known: Mapping[Condition, bool]) -> Iterator[Atom]:
     """
     if not isinstance(part, Atom):
         yield _CONSTANT
-    elif part[0] == "selp":
+    elif part.kind is Kind.SELP:
         truth = _truth(part.inner[1], known)
         arms: Iterable[object] = part.inner[2:4] if truth is None else (part.inner[2 if truth else 3],)
         for arm in arms:

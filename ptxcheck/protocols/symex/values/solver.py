@@ -13,6 +13,7 @@ from ....terms.integers import Claim, Sum, Term
 from ....terms.smt import PathSolver
 from .approximated_terms import within_grid
 from .bounds import Bounds
+from .kinds import Kind
 from .substitution import leaves
 from .symbol import (
     OF_HOST,
@@ -106,7 +107,7 @@ class SolverOracle:
 
     def _example(self, name: Atom, claims: Sequence[Claim]) -> int | None:
         solver, term = self._ready(), self._terms.of_atom(name)
-        for least in (1, 0) if name[0] == "param" else (0,):
+        for least in (1, 0) if name.kind is Kind.PARAM else (0,):
             found = solver.example([*claims, Claim("lt", term, least, holds=False)], term, self._path)
             if found is not None:
                 return found
@@ -148,7 +149,7 @@ class SolverOracle:
         With `lengths`, neither is the difference of two that stand side by side in a table: there things begin, one
         after the other.
         """
-        names = {name for condition, _ in path for name in leaves(condition.form) if name[0] in OF_HOST}
+        names = {name for condition, _ in path for name in leaves(condition.form) if name.kind in OF_HOST}
         ordered = sorted(names, key=lambda each: each.digest)
         terms = [self._terms.of_atom(name) for name in ordered]
         for earlier, later in neighbours(ordered) if lengths else ():
@@ -196,11 +197,11 @@ def neighbours(names: Iterable[Atom]) -> Iterator[tuple[Atom, Atom]]:
 
 def _place(name: Atom) -> tuple[object, int, int] | None:
     """Return the address and the width of a number in memory, None when the address is not known."""
-    if name[0] != "load" or len(name) != 3 or not isinstance(name[1], Atom):
+    if name.kind is not Kind.LOAD or len(name) != 3 or not isinstance(name[1], Atom):
         return None
     width = name[2]
     assert isinstance(width, int)
-    if name[1].inner[0] != "sum":
+    if name[1].inner_kind is not Kind.SUM:
         return ((name[1], 1),), 0, width
     _, terms, constant = name[1].inner
     assert isinstance(constant, int)

@@ -15,12 +15,14 @@ import numpy as np
 
 from ....opcodes.op import Op
 from . import lane_arithmetic as lanes
+from .kinds import Kind
 from .register_file import set_of
 from .symbol import (
     CHOSEN,
     Atom,
     Form,
     Value,
+    children,
     plus,
     times,
 )
@@ -30,46 +32,45 @@ from .trace import (
     SHARED_WINDOW,
     ThreadSet,
 )
+from .traversal import walk
 
 Decide = Callable[[Form], bool]
 """Decides an open predicate that is the same for all threads."""
 Known = Callable[[Form], bool | None]
 """Tells what a predicate is that was decided before, None when it was not."""
 
-PREDICATES = frozenset({"cmp", "below", "compare", "setp"})
-LOGIC = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}
-_CHOICES = frozenset({"selp", *LOGIC, *PREDICATES, "not"})
+PREDICATES = frozenset({Kind.CMP, Kind.BELOW, Kind.COMPARE, Kind.SETP})
+LOGIC = {Kind.AND: Op.AND, Kind.OR: Op.OR, Kind.XOR: Op.XOR}
+_CHOICES = frozenset({Kind.SELP, *LOGIC, *PREDICATES, Kind.NOT})
 _COMPUTED = frozenset(
     {
-        "lanes", "sum", "cmp", "below", "not", "selp", "add", "sub", "mul", "mulhi", "shl", "shr", "sar", "compare",
-        "pack", "mapa", *LOGIC,
+        Kind.LANES, Kind.SUM, Kind.CMP, Kind.BELOW, Kind.NOT, Kind.SELP, Kind.ADD, Kind.SUB,
+        Kind.MUL, Kind.MULHI, Kind.SHL, Kind.SHR, Kind.SAR, Kind.COMPARE,
+        Kind.PACK, Kind.MAPA, *LOGIC,
     }
 )  # fmt: skip
 """Kinds of atoms that are numbers once their arguments are."""
-_DIVISIONS = {"div": lanes.divide, "rem": lanes.remainder}
+_DIVISIONS = {Kind.DIV: lanes.divide, Kind.REM: lanes.remainder}
 """The same, but the solver does not follow them: numbers are sought for them, and not for their arguments."""
-_SYMBOLIC = frozenset({"mul", *_DIVISIONS})
+_SYMBOLIC = frozenset({Kind.MUL, *_DIVISIONS})
 _MOST_NESTED = 80
 _WIDEST = 64
 
 
 def has_choice(value: Form) -> bool:
     """Tell whether deciding a predicate may make the value simpler."""
-    return any(_chooses(name) for name, _ in value.terms)
+    return any(name.kind in _CHOICES for name in walk(value.terms, _is_shown))
+
+
+def _is_shown(name: Atom) -> bool:
+    """Tell whether an atom is not cut down."""
+    return name.kind is not Kind.DEEP
 
 
 def is_predicate(value: Form) -> bool:
     """Tell whether the value is one open predicate, which nothing makes simpler."""
     (name, factor), *others = value.terms
-    return not others and factor == 1 and not value.constant and name[0] in PREDICATES
-
-
-def _chooses(part: object) -> bool:
-    if not isinstance(part, tuple):
-        return False
-    if isinstance(part, Atom) and part[0] in _CHOICES:
-        return True
-    return any(_chooses(each) for each in part)
+    return not others and factor == 1 and not value.constant and name.kind in PREDICATES
 
 
 def rebuild(value: Form, decide: Decide, threads: int) -> Value:
@@ -89,42 +90,24 @@ def with_pins(value: Form, pins: Mapping[Atom, int], threads: int) -> Value:
 
 def _is_computed(name: Atom) -> bool:
     """Tell whether an atom is a number once its arguments are, as far as they are looked at."""
-    return name.inner[0] in _COMPUTED and name.nesting <= _MOST_NESTED
+    return name.inner_kind in _COMPUTED and name.nesting <= _MOST_NESTED
 
 
 def arguments(name: Atom) -> Iterator[Atom]:
-    """Yield the atoms that an atom is computed from at once."""
-    waiting: list[object] = list(name.inner) if _is_computed(name) else []
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Atom):
-            yield part
-        elif isinstance(part, tuple):
-            waiting.extend(part)
+    """Yield the atoms that an atom is computed from at once, the last one first."""
+    if _is_computed(name):
+        yield from reversed(list(children(name.inner)))
 
 
 def leaves(value: Form) -> Iterator[Atom]:
     """Yield the atoms that a value is computed from by what `with_pins` computes, each once, in order."""
-    seen: set[Atom] = set()
-    waiting: list[object] = [name for name, _ in reversed(value.terms)]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Atom):
-            if part in seen:
-                continue
-            seen.add(part)
-            if not _is_computed(part):
-                yield part
-                continue
-            waiting.extend(reversed(part.inner))
-        elif isinstance(part, tuple):
-            waiting.extend(reversed(part))
+    return (name for name in walk(value.terms, _is_computed) if not _is_computed(name))
 
 
 def mapped(address: Value, rank: Value, *, generic: bool) -> Value:
     """Return the place of a shared address in the CTA of a rank, as `mapa` gives it."""
     if isinstance(address, Form) or isinstance(rank, Form):
-        return lanes.opaque("mapa", address, rank, int(generic))
+        return lanes.opaque(Kind.MAPA, address, rank, int(generic))
     offset = lanes.bitwise(Op.AND, address, OFFSET_MASK)
     place = lanes.add(offset, lanes.shift_left(rank, RANK_SHIFT, 64), 64)
     return lanes.add(place, SHARED_WINDOW, 64) if generic else place
@@ -147,16 +130,18 @@ def _settled(truth: Value | object, threads: int) -> tuple[ThreadSet, ThreadSet]
         holds = set_of(truth != 0)
         return holds, everybody & ~holds
     assert isinstance(truth, Atom)
-    match truth.inner[0]:
-        case "lanes":
+    match truth.inner_kind:
+        case Kind.LANES:
             return _settled(np.frombuffer(truth.inner[1], dtype=np.uint64), threads)  # type: ignore[call-overload]
-        case "not":
+        case Kind.NOT:
             holds, fails = _settled(truth.inner[1], threads)
             return fails, holds
-        case "and" | "or" as kind:
+        case Kind.AND | Kind.OR as kind:
             (one, not_one), (other, not_other) = (_settled(part, threads) for part in truth.inner[1:3])
-            return (one | other, not_one & not_other) if kind == "or" else (one & other, not_one | not_other)
-        case "selp":
+            return (
+                (one | other, not_one & not_other) if kind == Kind.OR else (one & other, not_one | not_other)
+            )
+        case Kind.SELP:
             (first, second), (one, not_one), (other, not_other) = (
                 _settled(part, threads) for part in truth.inner[1:4]
             )
@@ -200,7 +185,7 @@ class _Rebuild:
 
     def _wide(self, key: object) -> Value:
         """Return an operand of 64 bits."""
-        if isinstance(key, Atom) and key.inner[0] == "sum" and key not in self._pins:
+        if isinstance(key, Atom) and key.inner_kind is Kind.SUM and key not in self._pins:
             return self.form(key.inner[1], key.inner[2], is_wide=True)  # type: ignore[arg-type]
         return self.part(key)
 
@@ -208,7 +193,7 @@ class _Rebuild:
         if isinstance(key, int):
             return key
         assert isinstance(key, Atom), key
-        if not key.marks & self._marks and key[0] not in ("sum", "lanes"):
+        if not key.marks & self._marks and key.kind not in (Kind.SUM, Kind.LANES):
             return Form(((key, 1),))
         found = self._parts.get(key)
         if found is None:
@@ -218,33 +203,33 @@ class _Rebuild:
 
     def _atom(self, key: Atom) -> Value:
         parts = key.inner
-        kind = str(parts[0])
+        kind = key.inner_kind
         if kind not in PREDICATES and kind not in _DIVISIONS and not _is_computed(key):
             return Form(((key, 1),))
-        if key[0] != kind and not self._pins and not self._looks_deep:
+        if key.kind is not kind and not self._pins and not self._looks_deep:
             return Form(((key, 1),))
         if kind in _SYMBOLIC:
-            return self._product(key) if kind == "mul" else self._quotient(key)
-        if kind == "lanes":
+            return self._product(key) if kind == Kind.MUL else self._quotient(key)
+        if kind == Kind.LANES:
             held = np.frombuffer(parts[1], dtype=np.uint64)  # type: ignore[call-overload]
             return held if self._thread < 0 else int(held[self._thread])
-        if kind == "sum":
+        if kind == Kind.SUM:
             return self.form(parts[1], parts[2])  # type: ignore[arg-type]
         truth = self._truth(Form(((key, 1),))) if kind in PREDICATES else None
         if truth is not None:
             return int(truth)
-        if kind in ("cmp", "below"):
+        if kind in (Kind.CMP, Kind.BELOW):
             return self._compared(parts)
         if kind in LOGIC:
             return lanes.bitwise(LOGIC[kind], self.part(parts[1]), self.part(parts[2]))
-        if kind == "not":
+        if kind == Kind.NOT:
             return lanes.negate(self.part(parts[1]))
-        if kind == "selp":
+        if kind == Kind.SELP:
             return self._select(parts)
-        if kind == "mulhi":
+        if kind == Kind.MULHI:
             a, b, width = self.part(parts[1]), self.part(parts[2]), _number(parts[3])
             return lanes.multiply_high(a, b, width, signed_operands=bool(parts[4]))
-        return Form(((key, 1),)) if kind == "setp" else self._arithmetic(kind, parts)
+        return Form(((key, 1),)) if kind == Kind.SETP else self._arithmetic(kind, parts)
 
     def _truth(self, predicate: Form) -> bool | None:
         return None if predicate.differs or self._decide is None else self._decide(predicate)
@@ -259,18 +244,18 @@ class _Rebuild:
 
     def _quotient(self, key: Atom) -> Value:
         """A division of symbols, which stays one until the divisor is a number, but for choices in them."""
-        kind, *operands, width, signed = key.inner
+        _, *operands, width, signed = key.inner
         a, b = (self._wide(each) if width == _WIDEST else self.part(each) for each in operands)
         if (isinstance(b, Form) and self._pins) or key.nesting > _MOST_NESTED:
             return Form(((key, 1),))
-        return _DIVISIONS[str(kind)](a, b, _number(width), signed_operands=bool(signed))
+        return _DIVISIONS[key.inner_kind](a, b, _number(width), signed_operands=bool(signed))
 
     def _compared(self, parts: tuple[object, ...]) -> Value:
         """A comparison of a form with zero, or with a bound, whose parts may have become numbers."""
-        bound = parts[3] if parts[0] == "below" else 0
-        relation, terms, constant = (".lo", *parts[1:3]) if parts[0] == "below" else parts[1:4]
+        bound = parts[3] if parts[0] == Kind.BELOW else 0
+        relation, terms, constant = (".lo", *parts[1:3]) if parts[0] == Kind.BELOW else parts[1:4]
         form = self.form(terms, constant)  # type: ignore[arg-type]
-        signed = parts[0] == "cmp"
+        signed = parts[0] == Kind.CMP
         return lanes.compare(str(relation), form, _number(bound), 32, signed_operands=signed)
 
     def _select(self, parts: tuple[object, ...]) -> Value:
@@ -281,25 +266,25 @@ class _Rebuild:
             return self.part(parts[2] if condition else parts[3])
         return lanes.choose(condition, self.part(parts[2]), self.part(parts[3]), self._threads)
 
-    def _arithmetic(self, kind: str, parts: tuple[object, ...]) -> Value:
-        if kind == "compare":
+    def _arithmetic(self, kind: Kind, parts: tuple[object, ...]) -> Value:
+        if kind == Kind.COMPARE:
             a, b = self.part(parts[2]), self.part(parts[3])
             return lanes.compare(str(parts[1]), a, b, _number(parts[4]), signed_operands=bool(parts[5]))
-        if kind == "mapa":
+        if kind == Kind.MAPA:
             return mapped(self.part(parts[1]), self.part(parts[2]), generic=bool(parts[3]))
-        if kind == "pack":
+        if kind == Kind.PACK:
             return lanes.pack(_number(parts[1]), [self.part(part) for part in parts[2:]])
         width = _number(parts[3])
         a, b = self._wide(parts[1]) if width == _WIDEST else self.part(parts[1]), self.part(parts[2])
         match kind:
-            case "add":
+            case Kind.ADD:
                 return lanes.add(a, b, width)
-            case "sub":
+            case Kind.SUB:
                 return lanes.subtract(a, b, width)
-            case "shl":
+            case Kind.SHL:
                 return lanes.shift_left(a, b, width)
             case _:
-                return lanes.shift_right(a, b, width, arithmetic=kind == "sar")
+                return lanes.shift_right(a, b, width, arithmetic=kind == Kind.SAR)
 
 
 class Restated(_Rebuild):
@@ -333,16 +318,14 @@ class Restated(_Rebuild):
     def inside(self, value: Form) -> Value:
         """Return the value restated, but for what it is itself if that was decided."""
         name = value.terms[0][0]
-        is_decided = (
-            len(value.terms) == 1 and _is_function(str(name.inner[0])) and name.nesting <= _MOST_NESTED
-        )
+        is_decided = len(value.terms) == 1 and _is_function(name) and name.nesting <= _MOST_NESTED
         if not is_decided:
             return self.of(value)
         return plus(times(self._again(name), value.terms[0][1]), value.constant)
 
     def part(self, key: object) -> Value:
         is_open = isinstance(key, Atom) and (
-            key.origin & CHOSEN or key.marks & self._of_equals or key[0] in ("sum", "lanes")
+            key.origin & CHOSEN or key.marks & self._of_equals or key.kind in (Kind.SUM, Kind.LANES)
         )
         return super().part(key) if is_open or isinstance(key, int) else Form(((key, 1),))  # type: ignore[arg-type]
 
@@ -353,14 +336,13 @@ class Restated(_Rebuild):
         return truth
 
     def _atom(self, key: Atom) -> Value:
-        kind = str(key.inner[0])
         if key in self._equals:
             return Form(((self._equals[key], 1),))
         if key.nesting > _MOST_NESTED:
             return Form(((key, 1),))
-        if not _is_function(kind):
+        if not _is_function(key):
             return super()._atom(key)
-        truth = self._truth(Form(((key, 1),))) if kind == "setp" else None
+        truth = self._truth(Form(((key, 1),))) if key.inner_kind is Kind.SETP else None
         return self._again(key) if truth is None else int(truth)
 
     def _again(self, key: Atom) -> Form:
@@ -370,10 +352,10 @@ class Restated(_Rebuild):
         return Form(((Atom((kind, *made), None if key.differs == _differs(parts) else key.differs), 1),))
 
 
-def _is_function(kind: str) -> bool:
+def _is_function(name: Atom) -> bool:
     """Tell whether what an operation gives follows from its arguments alone: loads of memory that the host has filled,
     comparisons, and what is named by its opcode."""
-    return kind in ("load", "setp") or "." in kind
+    return name.inner_kind in (Kind.LOAD, Kind.SETP) or "." in str(name.inner[0])
 
 
 def _differs(parts: Iterable[object]) -> int:

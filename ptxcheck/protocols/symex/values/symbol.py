@@ -13,7 +13,7 @@ Unsupported: wrap-around. A linear form is read as an integer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from math import gcd
@@ -21,6 +21,8 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from .kinds import ENCODED, KINDS, Kind
 
 Lanes: TypeAlias = npt.NDArray[np.uint64]
 """One value for each thread of a CTA."""
@@ -33,12 +35,15 @@ FROM_SHARED, FROM_GLOBAL, INEXACT, CHOSEN = 1, 2, 4, 8
 """Bits of `origin`: loaded from shared memory, from global memory; left behind by code that was not followed; chosen by
 a predicate."""
 LOOPS = {
-    0: "loop", FROM_SHARED: "loop:shared", FROM_GLOBAL: "loop:global", FROM_SHARED | FROM_GLOBAL: "loop:memory",
-}  # fmt: skip
+    0: Kind.LOOP,
+    FROM_SHARED: Kind.LOOP_SHARED,
+    FROM_GLOBAL: Kind.LOOP_GLOBAL,
+    FROM_SHARED | FROM_GLOBAL: Kind.LOOP_MEMORY,
+}
 """Kinds of what loops leave behind, by the memory that they read."""
-OF_HOST = frozenset({"param", "load"})
+OF_HOST = frozenset({Kind.PARAM, Kind.LOAD})
 """Kinds of what the host passes, or has put into global memory."""
-_ORIGINS = {"shared": FROM_SHARED, "load": FROM_GLOBAL, "merged": INEXACT, "selp": CHOSEN} | {
+_ORIGINS = {Kind.SHARED: FROM_SHARED, Kind.LOAD: FROM_GLOBAL, Kind.MERGED: INEXACT, Kind.SELP: CHOSEN} | {
     kind: INEXACT | memory for memory, kind in LOOPS.items()
 }
 _OF_KERNEL = re.compile(r"\A_Z\w+_(?=param_\d+\Z)")
@@ -56,6 +61,10 @@ class Atom(tuple[object, ...]):
     nested too deep is cut down to its kind and digest (kind `deep`).
     """
 
+    kind: Kind
+    """`DEEP` where the atom is cut down, else `inner_kind`."""
+    inner_kind: Kind
+    """Kind of what the atom is computed by."""
     digest: bytes
     differs: int
     origin: int
@@ -69,19 +78,30 @@ class Atom(tuple[object, ...]):
 
     def __new__(cls, parts: tuple[object, ...], differs: int | None = None) -> Atom:
         digest = blake2b(_encoded(parts), digest_size=12).digest()
+        kind = inner_kind = KINDS.get(parts[0], Kind.OPCODE)  # type: ignore[call-overload]
+        if kind is not parts[0] and kind is not Kind.OPCODE:
+            parts = (kind, *parts[1:])
         inner = parts
-        facts = _facts(parts)
-        if facts[2] >= _DEEPEST:
-            parts, facts = ("deep", parts[0], digest.hex()), (facts[0], facts[1], 0)
+        among = origin = depth = nesting = marks = 0
+        for each in children(parts):
+            among |= each.differs
+            origin |= each.origin
+            depth = max(depth, each.depth)
+            nesting = max(nesting, each.nesting)
+            marks |= each.marks
+        if depth >= _DEEPEST:
+            kind, depth = Kind.DEEP, 0
+            parts = (Kind.DEEP, parts[0], digest.hex())
         self = super().__new__(cls, parts)
+        self.kind = kind
+        self.inner_kind = inner_kind
         self.digest = digest
         self.inner = inner
-        nesting, marks = _within(inner)
         self.nesting = 1 + nesting
         self.marks = marks | self.mark
-        self.differs = facts[0] if differs is None else differs
-        self.origin = facts[1] | _ORIGINS.get(str(parts[0]), 0)
-        self.depth = facts[2] + 1
+        self.differs = among if differs is None else differs
+        self.origin = origin | _ORIGINS.get(kind, 0)
+        self.depth = depth + 1
         return self
 
     @property
@@ -102,36 +122,21 @@ class Atom(tuple[object, ...]):
 def _encoded(part: object) -> bytes:
     if isinstance(part, Atom):
         return b"a" + part.digest
+    if type(part) is Kind:
+        return ENCODED[part]
     if isinstance(part, tuple):
         return b"(" + b"".join(_encoded(each) for each in part) + b")"
     text = part if isinstance(part, bytes) else str(part).encode()
     return b"%s%d:%s" % (type(part).__name__.encode(), len(text), text)
 
 
-def _facts(part: object) -> tuple[int, int, int]:
-    """Return `differs`, `origin` and depth of what is in a part."""
-    if isinstance(part, Atom):
-        return part.differs, part.origin, part.depth
-    differs = origin = depth = 0
-    if isinstance(part, tuple):
-        for each in part:
-            if isinstance(each, tuple):
-                found = _facts(each)
-                differs, origin, depth = differs | found[0], origin | found[1], max(depth, found[2])
-    return differs, origin, depth
-
-
-def _within(part: object) -> tuple[int, int]:
-    """Return `nesting` and `marks` of what is in a part."""
-    if isinstance(part, Atom):
-        return part.nesting, part.marks
-    nesting = marks = 0
-    if isinstance(part, tuple):
-        for each in part:
-            if isinstance(each, tuple):
-                found = _within(each)
-                nesting, marks = max(nesting, found[0]), marks | found[1]
-    return nesting, marks
+def children(parts: tuple[object, ...]) -> Iterator[Atom]:
+    """Yield the atoms among some arguments, in order, and nothing inside these."""
+    for part in parts:
+        if isinstance(part, Atom):
+            yield part
+        elif isinstance(part, tuple):
+            yield from children(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,20 +187,20 @@ def show_atom(parts: object, depth: int = 4) -> str:
     if not parts or not isinstance(parts[0], str):
         return ", ".join(show_atom(part, depth) for part in parts)
     kind, *rest = parts
-    if kind == "param":
+    if kind == Kind.PARAM:
         name, offset, _ = rest
         name = _OF_KERNEL.sub("", str(name))
         return f"{name}+{offset}" if offset else name
-    if kind == "special":
+    if kind == Kind.SPECIAL:
         return str(rest[0])
-    if kind in ("lanes", "deep"):
+    if kind in (Kind.LANES, Kind.DEEP):
         return str(kind)
     return f"{kind}({', '.join(show_atom(part, depth - 1) for part in rest)})"
 
 
 def show_parameter(name: Atom) -> str:
     """Return what the host gives; a parameter as `--assume` names it, with its type where that would take a word."""
-    is_wide = name[0] == "param" and name[3] == _WIDE
+    is_wide = name.kind is Kind.PARAM and name[3] == _WIDE
     return f"{show_atom(name)}{'.u64' if is_wide else ''}"
 
 

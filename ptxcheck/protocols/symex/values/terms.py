@@ -21,6 +21,7 @@ from ....terms.integers import (
     Variable,
     variables_of,
 )
+from .kinds import Kind
 from .lane_arithmetic import key_of, signed
 from .substitution import LOGIC, PREDICATES
 from .symbol import Atom, Condition, Form
@@ -105,7 +106,12 @@ class Terms:
 
     def _either(self, terms: Sequence[tuple[Atom, int]], constant: int) -> Term | None:
         """Return a term that is zero where the bits of two numbers together are, None when a sum is no such bits."""
-        if len(terms) != 1 or constant or terms[0][0].inner[0] != "or" or not self._is_followed(terms[0][0]):
+        if (
+            len(terms) != 1
+            or constant
+            or terms[0][0].inner_kind is not Kind.OR
+            or not self._is_followed(terms[0][0])
+        ):
             return None
         left, right = map(self._operand, terms[0][0].inner[1:3])
         return Choice(Claim("eq", left, 0), right, Sum((), 1))
@@ -120,21 +126,21 @@ class Terms:
         if not self._is_followed(name):
             return None
         kind, *parts = name.inner
-        if kind == "sum":
+        if kind == Kind.SUM:
             return self._operand(name)
-        if kind == "selp":
+        if kind == Kind.SELP:
             condition, chosen, other = map(self._operand, parts)
             return Choice(_holds(condition), chosen, other)
-        if kind == "cmp" or kind == "below":
+        if kind == Kind.CMP or kind == Kind.BELOW:
             return self._comparison(kind, parts)
-        if kind == "not" and _is_truth(parts[0]):
+        if kind == Kind.NOT and _is_truth(parts[0]):
             return _opposite(self._operand(parts[0]))
         if kind in LOGIC and _is_truth(name):
             return self._logic(str(kind), parts)
         return self._by_constant(str(kind), parts)
 
     def _comparison(self, kind: object, parts: Sequence[object]) -> Term:
-        if kind == "below":
+        if kind == Kind.BELOW:
             terms, constant, bound = parts
             assert isinstance(bound, int)
             bits = _bits_of(Form(terms, constant))  # type: ignore[arg-type]
@@ -147,9 +153,9 @@ class Terms:
     def _logic(self, kind: str, parts: Sequence[object]) -> Term:
         left, right = map(self._operand, parts)
         match kind:
-            case "and":
+            case Kind.AND:
                 return Choice(_holds(left), right, Sum((), 0))
-            case "or":
+            case Kind.OR:
                 return Choice(_holds(left), Sum((), 1), right)
             case _:
                 return Choice(_holds(left), _opposite(right), right)
@@ -163,22 +169,22 @@ class Terms:
         number = constants[0]
         width = rest[0] if rest and isinstance(rest[0], int) else 32
         is_last = isinstance(arguments[1], int)
-        dividend = _rounded_towards_zero(symbols[0], number) if kind == "sar" and is_last else None
+        dividend = _rounded_towards_zero(symbols[0], number) if kind == Kind.SAR and is_last else None
         if dividend is not None:
             return _divided(self._operand(dividend), 1 << number)
         inner = self._operand(symbols[0])
         match kind:
-            case "sar" | "shr" if is_last and 0 <= number < width:
-                return Quotient(inner if kind == "sar" else Unsigned(inner, width), 1 << number)
-            case "mulhi":
+            case Kind.SAR | Kind.SHR if is_last and 0 <= number < width:
+                return Quotient(inner if kind == Kind.SAR else Unsigned(inner, width), 1 << number)
+            case Kind.MULHI:
                 factor = int(signed(number, width)) if rest[1] else number
                 factored = inner if rest[1] else Unsigned(inner, width)
                 return Quotient(Sum(((factor, factored),), 0), 1 << width)
-            case "div" | "rem" if is_last and 0 < number < 1 << 31:
+            case Kind.DIV | Kind.REM if is_last and 0 < number < 1 << 31:
                 dividend = inner if rest[1] else Unsigned(inner, width)
                 quotient = _divided(inner, number) if rest[1] else Quotient(dividend, number)
-                return quotient if kind == "div" else Sum(((1, dividend), (-number, quotient)), 0)
-            case "and" | "or":
+                return quotient if kind == Kind.DIV else Sum(((1, dividend), (-number, quotient)), 0)
+            case Kind.AND | Kind.OR:
                 return _masked(kind, inner, number)
             case _:
                 return None
@@ -187,7 +193,7 @@ class Terms:
         if isinstance(part, int):
             return Sum((), _signed(part))
         assert isinstance(part, Atom), part
-        if part.inner[0] == "sum":
+        if part.inner_kind is Kind.SUM:
             return self._sum(*part.inner[1:])
         return self.of_atom(part)
 
@@ -201,14 +207,14 @@ def _rounded_towards_zero(shifted: Atom, bits: int) -> object | None:
 
     Written with divisions alone the solver may need seconds for it.
     """
-    if shifted.inner[0] != "sum":
+    if shifted.inner_kind is not Kind.SUM:
         return None
     terms, constant = shifted.inner[1:]
     for bias, factor in terms:  # type: ignore[attr-defined]
-        if factor != 1 or bias.inner[0] != "shr" or bias.inner[2:] != (32 - bits, 32):
+        if factor != 1 or bias.inner_kind is not Kind.SHR or bias.inner[2:] != (32 - bits, 32):
             continue
         sign = bias.inner[1]
-        if isinstance(sign, Atom) and sign.inner[0] == "sar" and sign.inner[2:] == (31, 32):
+        if isinstance(sign, Atom) and sign.inner_kind is Kind.SAR and sign.inner[2:] == (31, 32):
             others = tuple(each for each in terms if each[0] != bias)  # type: ignore[attr-defined]
             if others and key_of(Form(others, constant)) == sign.inner[1]:  # type: ignore[arg-type]
                 return sign.inner[1]
@@ -219,17 +225,17 @@ def _is_truth(part: object) -> bool:
     """Tell whether an atom is 0 or 1."""
     if not isinstance(part, Atom):
         return False
-    kind = part.inner[0]
+    kind = part.inner_kind
     if kind in LOGIC:
         return all(_is_truth(each) for each in part.inner[1:])
-    return kind in PREDICATES or (kind == "not" and _is_truth(part.inner[1]))
+    return kind in PREDICATES or (kind == Kind.NOT and _is_truth(part.inner[1]))
 
 
 def _least(name: object) -> int:
     """Return the least number that a variable can be: products of sizes of the grid are no smaller than those."""
-    if isinstance(name, Atom) and name[0] == "special":
+    if isinstance(name, Atom) and name.kind is Kind.SPECIAL:
         return _LEAST.get(str(name[1]), _LOW)
-    if isinstance(name, Atom) and name.inner[0] == "mul" and name.nesting <= _DEEPEST:
+    if isinstance(name, Atom) and name.inner_kind is Kind.MUL and name.nesting <= _DEEPEST:
         factors = [_least(part) for part in name.inner[1:3]]
         return prod(factors) if min(factors) >= 0 else _LOW
     return name if isinstance(name, int) else _LOW
@@ -243,15 +249,15 @@ def _bits_of(form: Form) -> int:
 def _between(name: Atom) -> tuple[int, int]:
     """Return between which numbers a variable lies: one that is read as a byte or two is no more, signed or not."""
     match name.inner:
-        case ("param", _, _, int(size)) if size < 4:
+        case (Kind.PARAM, _, _, int(size)) if size < 4:
             return -(1 << 8 * size - 1), (1 << 8 * size) - 1
-        case ("load" | "shared", _, int(width), *_) if width < 32:
+        case (Kind.LOAD | Kind.SHARED, _, int(width), *_) if width < 32:
             return -(1 << width - 1), (1 << width) - 1
-        case ("param", _, _, 8) | ("load", _, 64, *_):
+        case (Kind.PARAM, _, _, 8) | (Kind.LOAD, _, 64, *_):
             return -(1 << 63), (1 << 63) - 1
-        case ("popc" | "clz", _, int(width)):
+        case (Kind.POPC | Kind.CLZ, _, int(width)):
             return 0, width
-        case ("special", str(register)) if register.endswith((".y", ".z")):
+        case (Kind.SPECIAL, str(register)) if register.endswith((".y", ".z")):
             return _least(name), _MOST_IN_GRID
         case _:
             return _least(name), _HIGH
@@ -285,7 +291,7 @@ def _divided(term: Term, divisor: int) -> Term:
 def _masked(kind: str, term: Term, mask: int) -> Term | None:
     """Return a term with only some bits that follow each other, without its low bits, or with all of them set."""
     low = mask & (mask + 1) == 0 and mask < 1 << 32
-    if kind == "or":
+    if kind == Kind.OR:
         return Sum(((1, term), (-1, Remainder(term, mask + 1))), mask) if low else None
     if low:
         return Remainder(term, mask + 1)

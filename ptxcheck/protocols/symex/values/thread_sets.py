@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from .symbol import LANE, WARP, Lanes
 from .trace import ThreadSet
 
+MOST_PARTS = 32
+"""Most sets of threads that something is looked at for one by one."""
+
 
 def warps_of(threads: ThreadSet, count: int) -> Iterator[int]:
     """Yield the first thread of each warp with some threads of a CTA with `count`."""
@@ -37,7 +40,7 @@ def holds_whole_warps(part: ThreadSet, guard: ThreadSet, count: int) -> bool:
     return all(not ((part ^ guard) & guard) >> first & 0xFFFFFFFF for first in warps_of(part, count))
 
 
-def is_alike_in(differs: int, threads: ThreadSet, first: int) -> bool:
+def is_one_value_in(differs: int, threads: ThreadSet, first: int) -> bool:
     """Tell whether threads that may differ in this way are one warp, one lane of all warps, or one thread."""
     if differs & WARP and threads >> first // 32 * 32 + 32:
         return False

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from .kinds import Kind
 from .register_file import lanes_of
 from .symbol import Atom, Form, Value
 from .trace import ThreadSet
@@ -29,17 +30,17 @@ def interval_of(value: Value | object, threads: ThreadSet, count: int) -> Interv
     if not isinstance(value, tuple):
         return None
     match value:
-        case ("lanes", bytes(raw)):
+        case (Kind.LANES, bytes(raw)):
             return interval_of(np.frombuffer(raw, dtype=np.uint64), threads, count)
-        case ("sum", tuple(terms), int(constant)):
+        case (Kind.SUM, tuple(terms), int(constant)):
             return _sum(terms, constant, threads, count)
-        case ("add", one, other, int()):
+        case (Kind.ADD, one, other, int()):
             first, second = interval_of(one, threads, count), interval_of(other, threads, count)
             return None if first is None or second is None else (first[0] + second[0], first[1] + second[1])
-        case ("and", one, other):
+        case (Kind.AND, one, other):
             masks = [each for each in (one, other) if isinstance(each, int) and 0 <= each < _HALF]
             return (0, min(masks)) if masks else None
-        case ("selp", _, one, other):
+        case (Kind.SELP, _, one, other):
             first, second = interval_of(one, threads, count), interval_of(other, threads, count)
             if first is None or second is None:
                 return None
@@ -53,9 +54,9 @@ def fits(value: Form, width: int, count: int) -> bool:
     (name, factor), *others = value.terms
     if factor == 1 and not others and not value.constant:
         match name.inner:
-            case ("param", _, _, int(size)):
+            case (Kind.PARAM, _, _, int(size)):
                 return 8 * size <= width
-            case ("load" | "shared", _, int(bits), *_):
+            case (Kind.LOAD | Kind.SHARED, _, int(bits), *_):
                 return bits <= width
     ends = interval_of(value, (1 << count) - 1, count)
     return ends is not None and ends[0] >= 0 and ends[1] < 1 << width

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from ....cfg.optypes import Typing
 from ....opcodes.op import Op
+from .kinds import Kind
 from .substitution import leaves
 from .symbol import (
     Atom,
@@ -47,13 +48,13 @@ def loss_of(op: Op, types: Typing) -> str:
 def may_be_negative(name: Atom) -> bool:
     """Tell whether an atom may be a negative number: what is a place in the grid or a rest of a mask is none."""
     match name.inner:
-        case ("special", *_):
+        case (Kind.SPECIAL, *_):
             return False
-        case ("and", one, other):
+        case (Kind.AND, one, other):
             return not any(isinstance(each, int) and 0 <= each < 1 << WORD - 1 for each in (one, other))
-        case ("shr", _, int(bits), int(width)):
+        case (Kind.SHR, _, int(bits), int(width)):
             return not 0 < bits < width
-        case ("load" | "shared", _, int(width), *_):
+        case (Kind.LOAD | Kind.SHARED, _, int(width), *_):
             return width >= WORD
         case _:
             return True
@@ -70,7 +71,7 @@ def may_be_cut(value: Value, width: int) -> bool:
 
 def _is_wide(inner: tuple[object, ...]) -> bool:
     match inner:
-        case ("param", _, _, 8) | ("load" | "shared" | "strong" | "own", _, 64, *_):
+        case (Kind.PARAM, _, _, 8) | (Kind.LOAD | Kind.SHARED | Kind.STRONG | Kind.OWN, _, 64, *_):
             return True
         case _:
             return False

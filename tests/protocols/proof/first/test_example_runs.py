@@ -11,7 +11,7 @@ from ptxcheck.launches.hints import from_directives
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.proof.first.driver.example_search import ExampleSearch
 from ptxcheck.protocols.proof.first.example_runs import Example, ExampleRun, examples
-from ptxcheck.protocols.symex.interpreter.layout import layout_of
+from ptxcheck.protocols.symex.slice.layout import layout_of
 from ptxcheck.protocols.symex.slice.parameter_kinds import parameter_kinds
 from ptxcheck.protocols.symex.slice.sliced_program import Program
 from ptxcheck.protocols.symex.values.symbol import Atom, show_atom

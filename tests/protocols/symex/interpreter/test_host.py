@@ -12,11 +12,11 @@ from ptxcheck.cfg.optypes import Typing
 from ptxcheck.launches.hints import from_directives
 from ptxcheck.opcodes.op import Op
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.symex.interpreter.compute import COMPUTE
 from ptxcheck.protocols.symex.interpreter.host import Choice, Host
-from ptxcheck.protocols.symex.interpreter.layout import layout_of
+from ptxcheck.protocols.symex.slice.layout import layout_of
 from ptxcheck.protocols.symex.slice.parameter_kinds import ParameterKinds, parameter_kinds
 from ptxcheck.protocols.symex.slice.sliced_program import Program
+from ptxcheck.protocols.symex.values.compute import COMPUTE
 from ptxcheck.protocols.symex.values.floating import compared, computed
 from ptxcheck.protocols.symex.values.symbol import Form, atom
 from ptxcheck.protocols.symex.values.trace import NotFollowedError, Shape

@@ -27,8 +27,8 @@ from ....model.outcome import (
     Outcome,
     Problem,
 )
-from ....symex.interpreter.layout import Layout
 from ....symex.interpreter.observation import Observation, most_rounds
+from ....symex.slice.layout import Layout
 from ....symex.slice.sliced_program import Program
 from ....symex.values.symbol import ImpossibleError
 from ....symex.values.trace import (

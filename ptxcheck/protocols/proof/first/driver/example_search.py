@@ -11,7 +11,7 @@ from ....contract.first.attempt import Attempt
 from ....contract.first.certainty import Certainty
 from ....contract.first.granted import Granted
 from ....model.outcome import Flaw
-from ....symex.interpreter.layout import Layout
+from ....symex.slice.layout import Layout
 from ....symex.slice.sliced_program import Program
 from ....symex.values.approximated_terms import compared_sizes, rests_on_loops
 from ....symex.values.symbol import Atom, ImpossibleError

@@ -22,9 +22,10 @@ from ....model.mechanisms import MEANINGS, PROPERTY_OF
 from ....model.outcome import Outcome, Problem
 from ....model.tensor_loads import LoadUses
 from ....order.exits import with_copies_left_alone
-from ....symex.interpreter.layout import Layout
 from ....symex.interpreter.machine import Machine
 from ....symex.interpreter.observation import Observation
+from ....symex.interpreter.options import Options
+from ....symex.slice.layout import Layout
 from ....symex.slice.sliced_program import Program
 from ....symex.values.solver import SolverOracle
 from ....symex.values.symbol import (
@@ -45,10 +46,9 @@ from ...search import examine
 from ...simulate import simulate
 from ..all_sizes import Path
 from ..budget import Budget
-from ..deciding import Choose, Question
+from ..deciding import Answers, Choose, Question
 from ..example_runs import Example
 from ..paths import Plan
-from ..whole_clusters import Ways
 
 _STEPS = 400_000
 """Most instructions of the threads of a CTA in one run."""
@@ -138,7 +138,8 @@ class Runner:
         impossible (see `prefixes`).
         """
         self.oracle.restart()
-        decisions, ways = Decisions(self.oracle), Ways()
+        decisions = Decisions(self.oracle)
+        answers = Answers(self._choosing(plan), plan.follow, plan.settle, plan.pair, halts=halts)
         for name, number in plan.preset.items():
             plan.settle(-1, name, number)
             decisions.assume(Condition("eq", Form(((name, 1),)), number), True)
@@ -149,19 +150,16 @@ class Runner:
                 self._shape,
                 rank,
                 decisions,
-                self._choosing(plan),
-                _STEPS_FROM_NUMBERS if plan.preset else _STEPS,
-                is_late=self._budget.is_late,
-                follow=plan.follow,
-                took=plan.take if example is None else example.took(rank, plan),
-                settle=plan.settle,
-                pair=plan.pair,
-                peek_fails=lambda peek, rank=rank: failing is None or (rank, peek) in failing,  # type: ignore[misc]
-                observation=observations[rank] if observations else None,
-                elects_last=elects_last,
-                ways=ways,
-                host=None if example is None else example.host,
-                halts=halts,
+                answers,
+                Options(
+                    budget=_STEPS_FROM_NUMBERS if plan.preset else _STEPS,
+                    is_late=self._budget.is_late,
+                    took=plan.take if example is None else example.took(rank, plan),
+                    peek_fails=lambda peek, rank=rank: failing is None or (rank, peek) in failing,  # type: ignore[misc]
+                    observation=observations[rank] if observations else None,
+                    elects_last=elects_last,
+                    host=None if example is None else example.host,
+                ),
             )
             for rank in range(self._shape.ctas)
         )

@@ -17,8 +17,8 @@ Numbers are those of forms: symbols are ordered as signed numbers, and nothing w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -33,8 +33,11 @@ from ....ir import (
     Vector,
 )
 from ....opcodes.spec import Trait
-from ..interpreter.accesses import is_strong
+from ..slice.accesses import is_strong
+from ..slice.loop_outline import Outline, Way
+from ..slice.loop_results import Keys
 from ..values import lane_arithmetic as lanes
+from ..values.kinds import Kind
 from ..values.register_file import SplitError
 from ..values.symbol import (
     Atom,
@@ -42,13 +45,12 @@ from ..values.symbol import (
     Decisions,
     Form,
     Value,
+    children,
     plus,
 )
 from ..values.trace import NotFollowedError, ThreadSet
-from .loop_outline import Outline, Way
-
-if TYPE_CHECKING:
-    from ..interpreter.machine import Machine
+from .cta import Cta
+from .execution import Execution
 
 _MUST_NOT = frozenset({Trait.VOLATILE, Trait.ATOMIC, Trait.CALL, Trait.CROSS_LANE})
 _OUTSIDE = (".global", ".const", ".param")
@@ -63,32 +65,28 @@ _Said: TypeAlias = tuple[tuple[Condition, bool], ...]
 """Conditions that were decided, with their truth."""
 
 
-def keys_behind(machine: Machine, block: int, threads: ThreadSet) -> Mapping[Register, tuple[object, ...]]:
+def keys_behind(cta: Cta, apart: Callable[[], Execution], block: int, threads: ThreadSet) -> Keys:
     """Return what names the numbers that registers hold behind a branch and its region.
 
-    Registers are left out that are not given by code alone.
+    Registers are left out that are not given by code alone. `apart` gives what computes with nothing decided.
     """
-    outline = machine.program.outline(block)
+    outline = cta.program.regions.outline(block)
     if outline is None:
         return {}
-    starts = {register: _start(machine, register, threads) for register in outline.live[0]}
+    starts = {register: _start(cta, register, threads) for register in outline.live[0]}
     asked = (
         block,
-        machine.shape,
-        machine.rank,
+        cta.shape,
+        cta.rank,
         threads,
         *(None if each is None else lanes.key_of(each) for each in starts.values()),
     )
-    known = machine.program.results_behind.get(asked)
-    if known is None:
-        known = _Reckoning(machine.apart(), outline, starts, threads).keys()
-        machine.program.results_behind[asked] = known
-    return known
+    return cta.program.loop_results.keys(asked, lambda: _Reckoning(apart(), outline, starts, threads).keys())
 
 
-def _start(machine: Machine, register: Register, threads: ThreadSet) -> Value | None:
+def _start(cta: Cta, register: Register, threads: ThreadSet) -> Value | None:
     try:
-        value = machine.value(register, threads)
+        value = cta.operands.value(register, threads)
     except SplitError:
         return None
     return None if isinstance(value, np.ndarray) else value
@@ -98,9 +96,13 @@ class _Reckoning:
     """What the nodes of an outline compute from what they start with."""
 
     def __init__(
-        self, machine: Machine, outline: Outline, starts: Mapping[Register, Value | None], threads: ThreadSet
+        self,
+        execution: Execution,
+        outline: Outline,
+        starts: Mapping[Register, Value | None],
+        threads: ThreadSet,
     ) -> None:
-        self._machine = machine
+        self._execution = execution
         self._outline = outline
         self._starts = starts
         self._threads = threads
@@ -108,15 +110,15 @@ class _Reckoning:
         """By how much a round changes a register."""
         self._lost: set[_Carried] = set()
         """Registers that do not hold what code alone gives."""
-        self._width_of = machine.program.width_of
+        self._width_of = execution.cta.program.width_of
 
-    def keys(self) -> Mapping[Register, tuple[object, ...]]:
+    def keys(self) -> Keys:
         """Return the names of the results."""
         outline = self._outline
         carried = [
             (node, each) for node in outline.order if node in outline.latches for each in outline.live[node]
         ]
-        apart = {each: lanes.opaque("carried", each[0], each[1].name, each[1].scope) for each in carried}
+        apart = {each: lanes.opaque(Kind.CARRIED, each[0], each[1].name, each[1].scope) for each in carried}
         ends = self._walk(apart)
         while self._find_steps(apart, ends):
             ends = self._walk(apart)
@@ -169,7 +171,7 @@ class _Reckoning:
                 held[register] = heads[at]
             else:
                 first = self._merged(node, [ends[each].get(register) for each in sources])
-                turn = lanes.opaque("turn", outline.numbers[node])
+                turn = lanes.opaque(Kind.TURN, outline.numbers[node])
                 held[register] = (
                     first if first is None or not step else plus(self._signed(register, first), turn, step)
                 )
@@ -189,27 +191,27 @@ class _Reckoning:
             return None
         if all(_same(each, known[0]) for each in known):
             return known[0]
-        return lanes.opaque("phi", self._outline.numbers[node], *known)
+        return lanes.opaque(Kind.PHI, self._outline.numbers[node], *known)
 
     def _perform(self, point: int, held: _Held) -> None:
-        machine = self._machine
-        instruction = machine.cfg.instructions[point]
+        cta = self._execution.cta
+        instruction = cta.program.cfg.instructions[point]
         written = list(dict.fromkeys(instruction.writes()))
         read = [each for each in instruction.reads() if special_name(each) is None]
         involved = read if instruction.guard is None else [*read, *written]
-        known = point in machine.program.points and is_code(instruction)
+        known = point in cta.program.points and is_code(instruction)
         if not known or any(held.get(each) is None for each in involved):
             held.update(dict.fromkeys(written))
             return
         for register in written:
-            machine.registers.restore(register, None)
+            cta.registers.restore(register, None)
         for register in involved:
             value = held[register]
             assert value is not None
-            machine.registers.write(register, self._threads, value)
+            cta.registers.write(register, self._threads, value)
         try:
-            machine.step_alone(point, self._threads)
-            found = {register: machine.registers.read(register, self._threads) for register in written}
+            self._execution.step(point, self._threads)
+            found = {register: cta.registers.read(register, self._threads) for register in written}
         except (SplitError, NotFollowedError):
             found = dict.fromkeys(written)
         held.update((name, None if isinstance(v, np.ndarray) else v) for name, v in found.items())
@@ -241,7 +243,7 @@ class _Reckoning:
     ) -> tuple[dict[_Carried, tuple[Atom, Atom]], list[_Held]] | None:
         """Return names of what is carried, each with what rounds make it in such names, and a walk with them."""
         outline = self._outline
-        names = {each: _atom(lanes.opaque("phi", outline.numbers[each[0]])) for each in left}
+        names = {each: _atom(lanes.opaque(Kind.PHI, outline.numbers[each[0]])) for each in left}
         for _ in range(_MOST_ROUNDS):
             ends = self._walk({each: Form(((name, 1),)) for each, name in names.items()})
             finer: dict[_Carried, Atom] = {}
@@ -250,7 +252,7 @@ class _Reckoning:
                 known = [each for each in values if each is not None]
                 if len(known) < len(values):
                     return None
-                finer[node, register] = _atom(lanes.opaque("phi", outline.numbers[node], *known))
+                finer[node, register] = _atom(lanes.opaque(Kind.PHI, outline.numbers[node], *known))
             if len({(names[each], finer[each]) for each in left}) == len(set(names.values())):
                 return {each: (names[each], finer[each]) for each in left}, ends
             names = finer
@@ -338,18 +340,13 @@ class _Reaching:
     def _named(self, name: Atom) -> frozenset[_Carried]:
         known = self._inside.get(name)
         if known is None:
-            if name.inner[0] == "carried":
+            if name.inner_kind is Kind.CARRIED:
                 at = self._by_text.get(name.inner[1:])
                 known = frozenset() if at is None else frozenset({at})
             else:
                 known = frozenset[_Carried]()
-                waiting: list[object] = list(name.inner)
-                while waiting:
-                    part = waiting.pop()
-                    if isinstance(part, Atom):
-                        known |= self._named(part)
-                    elif isinstance(part, tuple):
-                        waiting.extend(part)
+                for part in children(name.inner):
+                    known |= self._named(part)
             self._inside[name] = known
         return known
 

@@ -26,7 +26,7 @@ from ....ir import (
     Vector,
 )
 from ....opcodes.op import Op
-from .mailbox_rings import meet
+from .overlapping_places import meet
 
 _FIELDS = "xyzw"
 

@@ -14,6 +14,7 @@ from ....ir import (
 )
 from ....launch import GivenValue
 from ..values import lane_arithmetic as lanes
+from ..values.kinds import Kind
 from ..values.symbol import Form, Value, atom
 from ..values.trace import PARAM_WINDOW, RANK_SHIFT, Bytes
 from .dynamic_arrays import Start
@@ -47,7 +48,7 @@ class Layout:
         start = self.starts.get(symbol.name)
         if start is not None:
             return PARAM_WINDOW + start
-        return lanes.opaque("symbol", symbol.name)
+        return lanes.opaque(Kind.SYMBOL, symbol.name)
 
     def within(self, pointer: Pointer, size: int) -> Bytes | None:
         """Return the bytes that an access of `size` bytes may touch.
@@ -80,8 +81,8 @@ class Layout:
             return sum(self.given[offset + index] << 8 * index for index in range(size))
         for start, length, name in self.parameters:
             if start <= offset < start + length:
-                return atom("param", name, offset - start, size)
-        return atom("param", "", offset, size)
+                return atom(Kind.PARAM, name, offset - start, size)
+        return atom(Kind.PARAM, "", offset, size)
 
 
 def layout_of(function: Function, module: Module, given: Sequence[GivenValue] = ()) -> Layout:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ....cfg.optypes import Typing
 from ....opcodes.op import Op
-from ..values import lane_arithmetic as lanes
-from ..values.symbol import Form, Value
-from ..values.value_ranges import fits
+from . import lane_arithmetic as lanes
+from .kinds import Kind
+from .symbol import Form, Value
+from .value_ranges import fits
 
 Compute = Callable[[Typing, Sequence[Value], int], Value]
 """Types of the operation, source values, number of threads of the CTA → result."""
@@ -46,7 +47,9 @@ def _cvt(types: Typing, sources: Sequence[Value], threads: int) -> Value:
     a = sources[0]
     target, source = types.width, types.source_width
     if not types.is_integer or len(sources) > 1:
-        return lanes.opaque("cvt", *types.types, *sorted(types.modifiers.difference(types.types)), *sources)
+        return lanes.opaque(
+            Kind.CVT, *types.types, *sorted(types.modifiers.difference(types.types)), *sources
+        )
     if isinstance(a, Form):
         narrow = min(target, source)
         if narrow >= 32 or (target > source and fits(a, source, threads)):
@@ -56,7 +59,7 @@ def _cvt(types: Typing, sources: Sequence[Value], threads: int) -> Value:
         return (
             lanes.bitwise(Op.AND, a, lanes.mask_of(narrow))
             if is_kept
-            else lanes.opaque("cvt", *types.types, a)
+            else lanes.opaque(Kind.CVT, *types.types, a)
         )
     a = lanes.unsigned(a, source)
     if types.source_signed and target > source:
@@ -139,7 +142,7 @@ _PERMUTE_MODES = (".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16")
 def _prmt(types: Typing, sources: Sequence[Value], _: int) -> Value:
     mode = next((each for each in _PERMUTE_MODES if types.has(each)), None)
     if mode is not None:
-        return lanes.opaque("prmt", mode, *sources)
+        return lanes.opaque(Kind.PRMT, mode, *sources)
 
     def permute(a: int, b: int, selector: int) -> int:
         data = a | b << 32

@@ -19,6 +19,7 @@ from ....ir import (
 from ....opcodes.op import Op
 from ....opcodes.spec import OperandKind, Operation, Trait
 from ...typestate.shared_access import ROW_BYTES, access_bytes, address_lanes
+from ..values.kinds import Kind
 from ..values.symbol import Atom, Form, Value
 from ..values.trace import PARAM_WINDOW, SHARED_WINDOW, Access
 from .fragments import Fragment, fragment_of
@@ -87,21 +88,21 @@ def _has_pointer(terms: Iterable[tuple[Atom, int]]) -> bool:
 
 
 def _is_outside(name: Atom) -> bool:
-    match name[0]:
-        case "add" | "sub" if name[3] == 8 * _POINTER_BYTES:  # an offset of each lane
-            parts = name[1:3] if name[0] == "add" else name[1:2]
+    match name.kind:
+        case Kind.ADD | Kind.SUB if name[3] == 8 * _POINTER_BYTES:  # an offset of each lane
+            parts = name[1:3] if name.kind is Kind.ADD else name[1:2]
             return any(isinstance(part, Atom) and _is_outside(part) for part in parts)
-        case "selp":  # null, or one of several pointers
+        case Kind.SELP:  # null, or one of several pointers
             chosen = [part for part in name[2:4] if part != 0]
             return bool(chosen) and all(isinstance(part, Atom) and _is_outside(part) for part in chosen)
-        case "sum":
+        case Kind.SUM:
             return _has_pointer(name[1])  # type: ignore[arg-type]
-        case "param":
+        case Kind.PARAM:
             return name[3] == _POINTER_BYTES
-        case "load":
+        case Kind.LOAD:
             return name[2:] == (8 * _POINTER_BYTES,)
         case kind:
-            return kind == "symbol"
+            return kind is Kind.SYMBOL
 
 
 def access_kinds(cfg: Cfg, constant: Constant) -> dict[int, AccessKind]:

@@ -1,0 +1,112 @@
+"""The state of one CTA in one run: registers, shared numbers, decisions, and what was recorded.
+
+Property: everything that the instructions of a CTA read or change is here; two runs share nothing but the kernel and
+what was decided for the CTAs before.
+
+Argument: instructions are run by functions and classes that are given a `Cta` and keep no state of their own besides.
+
+Not covered: the order in which groups of threads run, which is the machine's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....cfg.optypes import Typing
+from ....ir import Instruction
+from ..slice.layout import Layout
+from ..slice.sliced_program import Program
+from ..values import lane_arithmetic as lanes
+from ..values.assumptions import Assumptions
+from ..values.register_file import RegisterFile
+from ..values.symbol import Decisions, Form, Value
+from ..values.trace import Shape, ThreadSet
+from ..values.wraparound import CUT, CUT_NUMBERS, EXTENDED, may_be_cut
+from .decider import Deciders
+from .divergent_collectives import Parted
+from .event_log import EventLog
+from .operand_values import Operands
+from .options import UNLIMITED, Options
+from .shared_numbers import SharedNumbers
+from .visits import Visits
+
+
+class Cta:
+    """The parts of the state, made for one another."""
+
+    def __init__(
+        self,
+        program: Program,
+        layout: Layout,
+        shape: Shape,
+        rank: int,
+        decisions: Decisions,
+        deciders: Deciders,
+        options: Options,
+    ) -> None:
+        self.program = program
+        self.layout = layout
+        self.shape = shape
+        self.rank = rank
+        self.threads = shape.threads
+        self.decisions = decisions
+        self.options = options
+        self.assumptions = Assumptions()
+        self.assume = self.assumptions.note
+        self.decider = deciders.decider(program, shape, rank, decisions, self.assume)
+        self.registers = RegisterFile(shape.threads)
+        self.visits = Visits()
+        self.log = EventLog(self.decider, options.observation)
+        self.operands = Operands(
+            layout, shape, rank, self.registers, self.decider, self.visits,
+            observation=options.observation, host=options.host,
+        )  # fmt: skip
+        self.shared = SharedNumbers(
+            program, layout, rank, shape.threads, self.operands, self.decider, self.log, self.assume
+        )
+        self.parted = Parted(program, shape.threads)
+        self._deciders = deciders
+
+    def apart(self) -> Cta:
+        """Return the state of a CTA of the same rank that has decided nothing, for what needs nothing but computing."""
+        made = Cta(
+            self.program,
+            self.layout,
+            self.shape,
+            self.rank,
+            Decisions(),
+            self._deciders.apart(),
+            Options(budget=UNLIMITED),
+        )
+        made.decider.speculative = 1
+        return made
+
+    def write_opaque(
+        self, instruction: Instruction, guard: ThreadSet, *parts: Value | str, differs: int
+    ) -> None:
+        """Give everything that an instruction writes a symbol of its own."""
+        for number, register in enumerate(dict.fromkeys(instruction.writes())):
+            if register in self.program.wanted:
+                name, *rest = parts
+                assert isinstance(name, str)
+                self.registers.write(register, guard, lanes.opaque(name, number, *rest, differs=differs))
+
+    def write_all(self, instruction: Instruction, guard: ThreadSet, value: Value) -> None:
+        """Give everything that an instruction writes one value."""
+        for register in instruction.writes():
+            self.registers.write(register, guard, value)
+
+    def note_stored(self, value: Value, width: int, point: int) -> None:
+        """Note that a symbol is taken to fit into what is stored of it, where it may not."""
+        if may_be_cut(value, width):
+            self.assume(CUT, CUT_NUMBERS, point)
+
+    def note_loss(self, loss: str, types: Typing, values: Sequence[Value], point: int) -> None:
+        """Note what an instruction may take from the symbols that it reads."""
+        for value in values:
+            if isinstance(value, Form) and (
+                may_be_cut(value, types.width) if loss == CUT_NUMBERS
+                else loss != EXTENDED or not self.decider.is_positive(value)
+            ):  # fmt: skip
+                self.assume(CUT, loss, point)
+                return

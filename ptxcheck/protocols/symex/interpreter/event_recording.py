@@ -1,0 +1,195 @@
+"""Events of one CTA: synchronising instructions as threads execute them, with their operands.
+
+Property: an event has the number or symbol of each operand that says what is synchronised, for the threads that execute
+it; which barrier, which phase and how many threads are numbers, or the run is not followed.
+
+Argument: operands are evaluated as registers are, with decided predicates put in; a symbol is made a number only
+where the decisions leave one, or the decider takes one.
+
+Not covered: whether an event blocks; polls succeed, but for those that the options let fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ....ir import Address as AddressOperand
+from ....ir import Instruction, Operand, registers_of
+from ....opcodes.op import Op
+from ....opcodes.spec import Trait
+from ..slice.accesses import is_pointer
+from ..slice.polling import POLLS
+from ..values import lane_arithmetic as lanes
+from ..values.kinds import Kind
+from ..values.symbol import LANE, WARP, Form, Value
+from ..values.thread_sets import by_warp, warps_of
+from ..values.trace import NotFollowedError, Peek, ThreadSet
+from .bounded_polls import Tries
+from .cta import Cta
+
+STATE_TOKEN = 1 << 62
+"""Bit of a number that stands for the state which the arrive with the event index in the low bits returned."""
+_CTA_BARRIERS = frozenset({Op.BAR_SYNC, Op.BAR_RED})
+_MEETING = frozenset({Op.BAR_WARP_SYNC, Op.ELECT_SYNC})
+"""Warp-collectives that are events by themselves."""
+_STATES = frozenset({Op.MBARRIER_ARRIVE, Op.MBARRIER_ARRIVE_DROP})
+_NUMBERS = frozenset({"addr", "mbar", "mask", "parity", "barrier", "threads", "count", "dst"})
+"""Operands that have to be numbers: which barrier, which phase, how many."""
+_PLACES = frozenset({"src", "a_desc", "b_desc", "s_desc"})
+"""Operands that say where something is read, and may stay symbols."""
+
+
+class EventRecorder:
+    """Records the events of one CTA."""
+
+    def __init__(self, cta: Cta) -> None:
+        self._cta = cta
+        self._program = cta.program
+        self._decider = cta.decider
+        self._tries = Tries()
+
+    def record(self, point: int, instruction: Instruction, guard: ThreadSet, threads: ThreadSet) -> None:
+        """Record that the threads of `guard` execute a synchronising instruction that `threads` came to."""
+        operation = instruction.operation
+        if Trait.ANYTHING in operation.traits:
+            raise NotFollowedError(operation.problem or f"unknown instruction '{operation.text}'", point)
+        if Trait.CALL in operation.traits:
+            text = "call of a function that may synchronise, access shared memory or end threads"
+            raise NotFollowedError(text, point)
+        if point in self._program.peeks and len(warps := by_warp(guard, self._cta.threads)) > 1:
+            for warp in warps:  # each may find another answer
+                self.record(point, instruction, warp, threads)
+            return
+        peek = self._peek(point, guard)
+        if peek is not None and self._cta.options.peek_fails(peek):
+            self._tries.failed(peek, len(self._cta.log.events))
+            self._cta.write_all(instruction, guard, 0)
+            return
+        if peek is not None:
+            self._cta.log.peeks[len(self._cta.log.events)] = peek
+        self._record(point, instruction, threads, guard)
+
+    def record_election(self, point: int, guard: ThreadSet, threads: ThreadSet) -> None:
+        """Record that lanes have met to choose one of them."""
+        if not self._decider.speculative:
+            self._cta.log.append(point, guard, self._mask_at(point), threads)
+
+    def _mask_at(self, point: int) -> dict[str, Value]:
+        mask = self._program.member_masks[point]
+        return {} if mask is None else {"member_mask": mask}
+
+    def meet_lanes(self, point: int, instruction: Instruction, threads: ThreadSet) -> None:
+        """Record that lanes wait at an instruction for others of a mask, if it does not record that itself."""
+        is_event = instruction.operation.op in _MEETING and point in self._program.points
+        if is_event:
+            return
+        guard = threads
+        if instruction.guard is not None:
+            guard = 0
+            for held, truth in self._cta.operands.truths(instruction.guard, threads):
+                known = self._decider.known(truth, held)
+                if known is None:
+                    return
+                guard |= known
+        alone = self._cta.parted.threads(point, guard)
+        if not alone:
+            return
+        if self._decider.speculative or self._program.member_masks[point] is None:
+            self.take_together(point)
+        else:
+            self._cta.log.append(point, alone, self._mask_at(point), threads)
+
+    def take_together(self, point: int) -> None:
+        """Assume that all lanes of a mask come to a warp-collective together."""
+        self._cta.assume("member-mask", "the lanes that a member mask names come together", point)
+
+    def _record(self, point: int, instruction: Instruction, threads: ThreadSet, guard: ThreadSet) -> None:
+        operands: dict[str, Value] = {}
+        for spec, operand in self._program.followed_at(point):
+            self._check_written(operand, guard, point)
+            value = self._followed(spec.name, self._cta.operands.value(operand, guard), guard, point)
+            operands[spec.name] = value
+            if isinstance(operand, AddressOperand) and spec.second is not None:
+                written = instruction[spec.name]
+                assert isinstance(written, AddressOperand)
+                if written.extra:
+                    extra = operand.extra[0] if operand.extra else None
+                    operands[spec.second.name] = (
+                        0 if extra is None else self._cta.operands.value(extra, guard)
+                    )
+        if instruction.operation.op is Op.ST_ASYNC:
+            self._note_teller(point, guard)
+        index = self._cta.log.append(point, guard, operands, threads)
+        if (
+            instruction.operation.op in _CTA_BARRIERS
+            and operands.get("threads", self._cta.threads) == self._cta.threads
+        ):
+            self._cta.shared.pass_barrier(guard)
+        op = instruction.operation.op
+        if op in POLLS or Trait.BARRIER in instruction.operation.traits:
+            self._cta.shared.wait(guard)
+        if op in POLLS:
+            self._cta.write_all(instruction, guard, 1)
+        elif op in _STATES:
+            self._cta.write_all(instruction, guard, STATE_TOKEN | index)
+        else:
+            differs = self._differing(instruction, operands, guard)
+            visit = self._cta.visits.count(("result", point))
+            self._cta.write_opaque(instruction, guard, Kind.RESULT, point, visit, differs=differs)
+
+    def _note_teller(self, point: int, guard: ThreadSet) -> None:
+        """Note that this CTA tells all of its cluster something: where several do, who is heard first is open."""
+        broadcasts = self._program.stores.broadcasts
+        if broadcasts.words and point in broadcasts.stores:
+            told = (1 << self._cta.shape.ctas) - 1
+            if any(~guard >> first & told for first in warps_of(guard, self._cta.threads)):
+                raise NotFollowedError("only some CTAs of a cluster are told numbers by this store", point)
+            self._cta.decisions.tellers.add(self._cta.rank)
+            if len(self._cta.decisions.tellers) > 1:
+                raise NotFollowedError(
+                    "several CTAs of a cluster tell all of them numbers at the same place", point
+                )
+
+    def _differing(self, instruction: Instruction, operands: Mapping[str, Value], guard: ThreadSet) -> int:
+        """Return between which threads the result of an event may differ: those that meet at a barrier have one."""
+        if Trait.BARRIER not in instruction.operation.traits:
+            return LANE | WARP
+        barrier, needed = operands.get("barrier", 0), operands.get("threads", self._cta.threads)
+        warps = sum(1 for _ in warps_of(guard, self._cta.threads))
+        if isinstance(barrier, int) and isinstance(needed, int) and 32 * warps < needed + 32:
+            return 0
+        return LANE | WARP if lanes.differs_of(barrier) & LANE else WARP
+
+    def _followed(self, name: str, value: Value, guard: ThreadSet, point: int) -> Value:
+        """Return an operand of an event, a number where it has to be one; nothing is decided for what may not run."""
+        if not isinstance(value, Form):
+            return value
+        if self._decider.speculative:
+            return self._decider.placed(value)
+        self._cta.operands.note_use(value)
+        value = self._decider.reduced(self._decider.concrete(value, guard, point))
+        if isinstance(value, Form) and name in _NUMBERS:
+            value = self._decider.single(value, guard)
+            return (
+                self._decider.settled(value, point)
+                if isinstance(value, Form) and not is_pointer(value)
+                else value
+            )
+        return self._decider.placed(value) if name in _PLACES else value
+
+    def _peek(self, point: int, guard: ThreadSet) -> Peek | None:
+        """Return the name of a poll that is not repeated, None for everything else."""
+        if point not in self._program.peeks:
+            return None
+        first = (guard & -guard).bit_length() - 1
+        if self._tries.is_over(point, first):
+            self._cta.assume(
+                "tries", "a poll that has failed a thousand times is tried until it succeeds", point
+            )
+            return None
+        again = self._tries.again(point, first, len(self._cta.log.events))
+        return again or (point, first, self._cta.visits.count(("peek", point, first)))
+
+    def _check_written(self, operand: Operand, guard: ThreadSet, point: int) -> None:
+        if not all(self._cta.registers.covers(register, guard) for register in registers_of(operand)):
+            raise NotFollowedError("some of its threads have not written a register that it reads", point)

@@ -1,0 +1,97 @@
+"""Predicates: `setp`, and logic of predicates of which one may be known.
+
+Property: a predicate that is a number is the truth of the comparison; an open one is a symbol that `condition_of` takes
+apart again.
+
+Argument: comparisons of integers are those of `lane_arithmetic`; floating-point ones are computed of known numbers, and
+else named by one relation for each pair of opposites.
+
+Not covered: comparisons of vectors and packed numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....cfg.optypes import typing_of
+from ....ir import Instruction, Pair, Register
+from ....opcodes.op import Op
+from ..values import lane_arithmetic as lanes
+from ..values.compute import COMPUTE
+from ..values.floating import compared
+from ..values.kinds import Kind
+from ..values.symbol import Form, Value
+from ..values.trace import ThreadSet
+from .cta import Cta
+
+_ALL_RELATIONS = frozenset(
+    {
+        ".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".lo", ".ls", ".hi", ".hs", ".equ", ".neu", ".ltu", ".leu", ".gtu",
+        ".geu", ".num", ".nan",
+    }
+)  # fmt: skip
+_OPPOSITES = {
+    ".ne": ".equ", ".neu": ".eq", ".geu": ".lt", ".gtu": ".le", ".leu": ".gt", ".ltu": ".ge", ".nan": ".num",
+}  # fmt: skip
+"""Relations of floating-point numbers that hold just where another one does not (PTX ISA 9.7.6.2, "setp")."""
+_COMBINE = {".and": Op.AND, ".or": Op.OR, ".xor": Op.XOR}
+
+
+def set_predicate(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    operation = instruction.operation
+    types = typing_of(operation)
+    target, a, b, *rest = instruction.operands
+    relation = next(m for m in operation.modifiers if m in _ALL_RELATIONS)
+    left, right = cta.operands.value(a, guard), cta.operands.value(b, guard)
+    if cta.options.observation is not None and not cta.decider.speculative:
+        cta.options.observation.compared(point, guard, cta.decider.turns, left, right)
+    known = None if types.is_integer else compared(relation, types, left, right)
+    truth: Value
+    if types.is_integer:
+        truth = lanes.compare(
+            relation, _masked(left, types.width), _masked(right, types.width), types.width,
+            signed_operands=types.signed,
+        )  # fmt: skip
+    elif known is not None:
+        truth = known
+    elif relation in _OPPOSITES:
+        truth = lanes.negate(lanes.opaque(Kind.SETP, _OPPOSITES[relation], left, right))
+    else:
+        truth = lanes.opaque(Kind.SETP, relation, left, right)
+    combine = next((m for m in operation.modifiers if m in _COMBINE), None)
+    values = [truth, lanes.negate(truth)]
+    if combine is not None and rest:
+        third = cta.operands.value(rest[0], guard)
+        values = [logic(_COMBINE[combine], value, third) for value in values]
+    targets = (target.first, target.second) if isinstance(target, Pair) else (target,)
+    for each, value in zip(targets, values, strict=False):
+        if isinstance(each, Register):
+            cta.registers.write(each, guard, lanes.settle(value))
+
+
+def _masked(value: Value, width: int) -> Value:
+    return value if isinstance(value, Form) else lanes.unsigned(value, width)
+
+
+def logic(op: Op, a: Value, b: Value) -> Value:
+    """and, or, xor of predicates."""
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, int):
+            if op is Op.AND:
+                return other if one & 1 else 0
+            if op is Op.OR:
+                return 1 if one & 1 else other
+            return lanes.negate(other) if one & 1 else other
+    return lanes.bitwise(op, a, b)
+
+
+def logic_step(op: Op) -> Callable[[Cta, int, Instruction, ThreadSet], None]:
+    def step(cta: Cta, _: int, instruction: Instruction, guard: ThreadSet) -> None:
+        target, *sources = instruction.operands
+        a, b = (cta.operands.value(source, guard) for source in sources)
+        types = typing_of(instruction.operation)
+        result = logic(op, a, b) if types.width == 1 else COMPUTE[op](types, [a, b], cta.threads)
+        if isinstance(target, Register):
+            cta.registers.write(target, guard, lanes.settle(result))
+
+    return step

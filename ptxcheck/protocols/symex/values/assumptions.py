@@ -1,0 +1,33 @@
+"""Approximations that a run rests on, each noted once at each place.
+
+Property: what was noted first of a kind at a point stays, in the order in which it came up.
+
+Argument: `Assumptions` keeps a dictionary by kind and point, and never replaces an entry.
+
+Not covered: whether a run needs what it notes: rather too much than too little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .trace import Assumption
+
+Assume = Callable[[str, str, int], None]
+"""Told of each approximation that a verdict rests on: kind, text and point."""
+
+
+class Assumptions:
+    """The approximations of one CTA in one run."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, int], Assumption] = {}
+
+    def note(self, kind: str, text: str, point: int) -> None:
+        """Note an approximation that a verdict rests on."""
+        self._found.setdefault((kind, point), Assumption(kind, text, point))
+
+    @property
+    def all(self) -> tuple[Assumption, ...]:
+        """What was noted, in order."""
+        return tuple(self._found.values())

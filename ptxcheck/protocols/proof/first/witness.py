@@ -94,7 +94,7 @@ def _realising(path: Path, oracle: SolverOracle, choices: int | None) -> Mapping
 def _has_negative(numbers: Mapping[Atom, int], patterns: AbstractSet[Atom]) -> bool:
     """Tell whether the host gives a number below zero that is none of some bit patterns.
 
-    Orders of two symbols are those of signed numbers (see `lane_arithmetic`): the type of a comparison may tell otherwise.
+    Orders of two symbols are those of signed numbers (see `lanes`): the type of a comparison may tell otherwise.
     """
     given = (number for name, number in numbers.items() if name[0] in OF_HOST and name not in patterns)
     return any(number < 0 for number in given)

@@ -18,7 +18,7 @@ PACKAGE = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "ptxcheck
 
 
 def blocks(mark: str) -> list[str]:
-    return re.findall(rf"<!-- {mark} -->\n```python\n(.*?)```", PAGE, re.DOTALL)
+    return re.findall(rf"<!-- {mark} -->\n```\w+\n(.*?)```", PAGE, re.DOTALL)
 
 
 def test_the_rule_fires_on_its_bad_kernel_only() -> None:

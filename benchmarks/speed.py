@@ -26,7 +26,7 @@ _TARGET = re.compile(r"^\.target\s+(\w+)", re.MULTILINE)
 _CHECK = "import sys; from ptxcheck.check import check; check(sys.argv[1])"
 _PARSE = """
 import json, resource, sys, time
-from ptxcheck.collector import paused
+from ptxcheck.runtime.collector import paused
 from ptxcheck.parser import parse_module
 from ptxcheck.source import Source
 text = open(sys.argv[1], encoding="ascii").read()

@@ -41,7 +41,7 @@ def verify(
     """Verify one kernel for its launch, or for the first cluster shape that its counts admit.
 
     `seconds` limits the processor time. Without `accesses`, ordinary accesses of shared memory are left out (see
-    `machine.trace`): less work, and slot safety stays unknown.
+    `symex.values.trace`): less work, and slot safety stays unknown.
     """
     started = time.process_time()
     block = launch.block or _most_threads(function)

@@ -1,6 +1,6 @@
 """Numbers that threads hand each other through shared memory: whether what was read is what the stores wrote.
 
-The machine follows stores to constant places and takes for granted that nothing else writes there (`machine.table`). A
+The machine follows stores to constant places and takes for granted that nothing else writes there (`shared_words`). A
 run's own protocol says whether that is so: copies, work of the matrix unit and all other stores are in it with the
 bytes that they write. Those of unknown extent are taken to stay in the slot that they start in, as everywhere.
 

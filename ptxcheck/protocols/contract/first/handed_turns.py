@@ -1,6 +1,6 @@
 """Numbers that are handed on through a ring in shared memory: whether each read sees the write of its turn.
 
-The machine takes the k-th turn of a reader at a place for that of the k-th write there (`machine.rings`). A run's own
+The machine takes the k-th turn of a reader at a place for that of the k-th write there (`mailbox_rings`). A run's own
 protocol says whether that is so: with these accesses alone it is run once, all of them have to be in an order that no
 schedule changes, and in that order each read has to come behind the write of its turn and before the next one. Nothing
 else may write the bytes.

@@ -1,7 +1,7 @@
 """Two runs of one kernel for sizes a period apart: does the larger one only make some rounds more?
 
 If `period_between` finds a period, then so do all larger runs: each is the one a period smaller, with the rounds of
-the period put in once more (`machine.lockstep`, `machine.shifted`). The argument, for a run of size s and one of size
+the period put in once more (`lockstep`, `shifted`). The argument, for a run of size s and one of size
 s + d, where each loop that makes more rounds has a first round from which on a comparison sees the end come:
 
 - up to that round every comparison keeps its truth for all larger sizes, so all larger runs begin alike;
@@ -157,7 +157,7 @@ class _Comparisons:
         return min(ends, default=None)
 
     def agreement(self, smaller: SizedRun, larger: SizedRun, period: Period) -> Agrees:
-        """Return what tells whether a comparison comes out alike (see `machine.lockstep.Agrees`).
+        """Return what tells whether a comparison comes out alike (see `lockstep.Agrees`).
 
         Comparisons before the end keep their truth for larger sizes. Those from there on, and in the larger run those
         of the period too, keep it when the size grows and the rounds before them with it.

@@ -1,6 +1,6 @@
 """What a kernel takes its parameters for, as far as its text shows: pointers, divisors, amounts of shifts, bytes.
 
-For runs in which the host passes numbers (`machine.host`): these should be such as a host would pass.
+For runs in which the host passes numbers (`host`): these should be such as a host would pass.
 """
 
 from __future__ import annotations

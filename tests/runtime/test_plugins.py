@@ -32,10 +32,11 @@ def install(folder: Path, code: str, point: str = "acme_rules:RULE", version: st
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
     return subprocess.run(
         [sys.executable, "-m", "ptxcheck", *arguments],
         cwd=folder.parent,
-        env={**os.environ, "PYTHONPATH": str(folder)},
+        env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,

@@ -3,28 +3,14 @@
 Checks: runs of the whole kernel, all threads of a CTA or cluster together, in which no thread can go on.
 Why: the kernel hangs. Two barriers taken in a different order by two roles are a usual cause, and a role that leaves
 its loop one round earlier than the other.
-Source: PTX ISA 9.7.14.1.
 Not checked: see MB020.
 """
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .protocol_kernels import COUNTED, changed
-from .rule import Rule
+from .protocol_kernels import COUNTED
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    COUNTED,
-    (
-        "    barrier.sync 1, 64;\n    barrier.sync 2, 64;\n    bra DONE;",
-        "    barrier.sync 1, 64;  // expect: NB020\n    barrier.sync 2, 64;\n    bra DONE;",
-    ),
-    (
-        "    barrier.sync 1, 64;  // one\n    barrier.sync 2, 64;  // two",
-        "    barrier.sync 2, 64;\n    barrier.sync 1, 64;",
-    ),
-)
 
 RULE = Rule(
     id="NB020",
@@ -35,7 +21,16 @@ RULE = Rule(
     summary="Threads wait at a named barrier or the cluster barrier for others that never arrive.",
     consequence="The kernel hangs.",
     advice="Let all roles pass the barriers that they share in the same order, and equally often.",
-    bad=_BAD,
-    good=COUNTED,
+    example=Example.variant(
+        COUNTED,
+        """
+      barrier.sync 1, 64;  // expect: NB020
+
+-     barrier.sync 2, 64;
+-     barrier.sync 1, 64;
++     barrier.sync 1, 64;  // one
++     barrier.sync 2, 64;  // two
+""",
+    ),
     check=of_flaws("deadlock", mechanisms=("bar", "cluster", "warp", "registers", "")),
 )

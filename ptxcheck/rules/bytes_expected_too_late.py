@@ -8,9 +8,8 @@ Not checked: see MB020.
 
 from __future__ import annotations
 
-from ..finding import Severity
 from .protocol_kernels import RING, changed
-from .rule import Rule
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
 
 _BAD = changed(
@@ -28,6 +27,7 @@ _BAD = changed(
     ),
 )
 
+
 _GOOD = changed(
     RING,
     ("[full], 1;", "[full], 2;"),
@@ -38,6 +38,7 @@ _GOOD = changed(
     ),
 )
 
+
 RULE = Rule(
     id="TX004",
     name="bytes-expected-too-late",
@@ -45,11 +46,8 @@ RULE = Rule(
     since="0.2",
     section="PTX ISA 9.7.14.16.6",
     summary="Bytes are expected after the last arrival of the phase.",
-    consequence=(
-        "The phase can complete before the copy has brought anything, and the data is read too early."
-    ),
+    consequence="The phase can complete before the copy has brought anything, and the data is read too early.",
     advice="Expect the bytes before arriving, or use `mbarrier.arrive.expect_tx`.",
-    bad=_BAD,
-    good=_GOOD,
+    example=Example.between(_BAD, _GOOD),
     check=of_flaws("late-expect"),
 )

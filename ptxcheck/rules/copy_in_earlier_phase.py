@@ -10,17 +10,9 @@ Not checked: see MB020.
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .protocol_kernels import RING, changed
-from .rule import Rule
+from .protocol_kernels import RING
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    RING,
-    ("WAIT_EMPTY:\n    mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r9], %r12;\n", ""),
-    ("    @!%p3 bra WAIT_EMPTY;\n", ""),
-    ("[%r10], [%rd0], 1024, [%r8];", "[%r10], [%rd0], 1024, [%r8];  // expect: TX003"),
-)
 
 RULE = Rule(
     id="TX003",
@@ -29,11 +21,17 @@ RULE = Rule(
     since="0.2",
     section="PTX ISA 9.7.14.16.5.1",
     summary="A copy is started before the phase before its own is known to be complete.",
-    consequence=(
-        "Its bytes can count in the wrong phase: data is read before it has come, or the kernel hangs."
-    ),
+    consequence="Its bytes can count in the wrong phase: data is read before it has come, or the kernel hangs.",
     advice="Wait until the stage is free (its `empty` barrier) before starting the next copy into it.",
-    bad=_BAD,
-    good=RING,
+    example=Example.variant(
+        RING,
+        """
++ WAIT_EMPTY:
++     mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r9], %r12;
++     @!%p3 bra WAIT_EMPTY;
+
+      cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10], [%rd0], 1024, [%r8];  // expect: TX003
+""",
+    ),
     check=of_flaws("early-transfer"),
 )

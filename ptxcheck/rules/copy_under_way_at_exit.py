@@ -11,20 +11,9 @@ Not checked: see CL020.
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .protocol_kernels import COPY, changed
-from .rule import Rule
+from .protocol_kernels import COPY
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    COPY,
-    (
-        "    mbarrier.inval.shared::cta.b64 [%r1];\n",
-        "    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 1024;\n"
-        "    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-        "[%r0], [%rd0], 1024, [%r1];  // expect: CL021\n",
-    ),
-)
 
 RULE = Rule(
     id="CL021",
@@ -36,7 +25,13 @@ RULE = Rule(
     summary="The CTA may end while one of its own copies still moves bytes of its shared memory.",
     consequence="The copy may write to shared memory of the next CTA, or read what that has written.",
     advice="Wait for the mbarrier of each load and for the groups of stores before the last thread ends.",
-    bad=_BAD,
-    good=COPY,
+    example=Example.variant(
+        COPY,
+        """
+-     mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 1024;
+-     cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%rd0], 1024, [%r1];  // expect: CL021
++     mbarrier.inval.shared::cta.b64 [%r1];
+""",
+    ),
     check=of_flaws("exit-with-remote-access", strict=True),
 )

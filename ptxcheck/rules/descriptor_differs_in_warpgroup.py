@@ -2,19 +2,14 @@
 
 Checks: start addresses computed from the thread index, in kernels whose block size is known.
 Why: one instruction of the warpgroup reads one tile: all four warps must pass the same descriptor.
-Source: PTX ISA 9.7.16.5.2.
 Not checked: addresses from memory; descriptors that differ within a warp and agree in its first lane.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.matrix_tiles import MatrixTiles
-from ..view import KernelView
 from .matrix_kernels import HOPPER_A, hopper, packed
-from .rule import Hit, Rule
+from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 
 
 def _by(shift: int) -> str:
@@ -25,7 +20,7 @@ def _by(shift: int) -> str:
     return packed(HOPPER_A, offset + "bfe.u32 %r8, %r7, 4, 14;")
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for flaw in view.get(MatrixTiles).first(view.get(MatrixTiles).differing()):
         yield Hit(flaw.operand.point, f"{flaw.operand.title}: {flaw.message}")
 
@@ -39,7 +34,6 @@ RULE = Rule(
     summary="The warps of a warpgroup pass different matrix descriptors.",
     consequence="Undefined; in practice each warp multiplies rows of another tile.",
     advice="Compute the tile from the warpgroup (tid / 128), not from the warp (tid / 32).",
-    bad=hopper(_by(5), expect="WG020"),
-    good=hopper(_by(7), directives=".reqntid 256"),
+    example=Example.between(hopper(_by(5), expect="WG020"), hopper(_by(7), directives=".reqntid 256")),
     check=check,
 )

@@ -10,20 +10,9 @@ Not checked: see MB020.
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .protocol_kernels import PAIR, changed
-from .rule import Rule
+from .protocol_kernels import PAIR
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    PAIR,
-    ("WAIT:\n", ""),
-    ("    mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [bar], 0;\n", ""),
-    ("    @!%p2 bra WAIT;\n", ""),
-    ("    barrier.cluster.arrive.release.aligned;\n", ""),
-    ("    barrier.cluster.wait.acquire.aligned;\n", ""),
-    ("_, [%r4];", "_, [%r4];  // expect: CL020"),
-)
 
 RULE = Rule(
     id="CL020",
@@ -34,7 +23,18 @@ RULE = Rule(
     summary="A CTA can end while another one of its cluster still reaches into its shared memory.",
     consequence="Undefined: a fault, or another kernel's memory is changed.",
     advice="End the kernel with a cluster barrier, or with a wait that comes after all remote accesses.",
-    bad=_BAD,
-    good=PAIR,
+    example=Example.variant(
+        PAIR,
+        """
+      @!%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r4];  // expect: CL020
+
++ WAIT:
++     mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [bar], 0;
++     @!%p2 bra WAIT;
+
++     barrier.cluster.arrive.release.aligned;
++     barrier.cluster.wait.acquire.aligned;
+""",
+    ),
     check=of_flaws("exit-with-remote-access"),
 )

@@ -9,15 +9,16 @@ Not checked: see MB020.
 
 from __future__ import annotations
 
-from ..finding import Severity
 from .protocol_kernels import PAIR, changed
-from .rule import Rule
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
 
 _GOOD = changed(
     PAIR,
     ("barrier.cluster.arrive.aligned;", "barrier.cluster.arrive.relaxed.aligned;"),
 )
+
+
 _BAD = changed(
     _GOOD,
     ("    @!%p0 fence.mbarrier_init.release.cluster;\n", ""),
@@ -29,6 +30,7 @@ _BAD = changed(
     ("%p2, [bar], 0;", "%p2, [bar], 0;  // expect: MB031"),
 )
 
+
 RULE = Rule(
     id="MB031",
     name="initialised-after-its-fence",
@@ -39,7 +41,6 @@ RULE = Rule(
     summary="An mbarrier is initialised after `fence.mbarrier_init`, which publishes earlier initialisations only.",
     consequence="Other CTAs and copies may find an mbarrier that is not initialised.",
     advice="Put `fence.mbarrier_init.release.cluster` behind all initialisations.",
-    bad=_BAD,
-    good=_GOOD,
+    example=Example.between(_BAD, _GOOD),
     check=of_flaws("unordered-init", strict=True),
 )

@@ -11,9 +11,8 @@ Not checked: see SM020.
 
 from __future__ import annotations
 
-from ..finding import Severity
 from .protocol_kernels import STORE, changed
-from .rule import Rule
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
 
 _BAD = changed(
@@ -25,6 +24,8 @@ _BAD = changed(
         "    ld.shared.u32 %r4, [%r3];  // expect: SM023\n",
     ),
 )
+
+
 _GOOD = changed(
     STORE,
     (
@@ -34,6 +35,7 @@ _GOOD = changed(
         "    bar.warp.sync 0xffffffff;\n    ld.shared.u32 %r4, [%r3];\n",
     ),
 )
+
 
 RULE = Rule(
     id="SM023",
@@ -45,7 +47,6 @@ RULE = Rule(
     summary="Only lanes of a warp that run in step keep two conflicting accesses, or two phases, apart.",
     consequence="A lane that falls behind reads or overwrites what is not meant for it; nothing in PTX rules that out.",
     advice="Put `bar.warp.sync` (`__syncwarp`) between what one lane writes and another reads or signals.",
-    bad=_BAD,
-    good=_GOOD,
+    example=Example.between(_BAD, _GOOD),
     check=of_flaws("read-too-early", "overwrite", "writes-collide", "missed-phase", strict=True),
 )

@@ -4,22 +4,14 @@ Checks: accesses of the bytes of an mbarrier that is no longer used but was not 
 asynchronous work may still complete on it. MB028 and MB029 find both where the mbarrier is still in use.
 Why: PTX ends the life of an mbarrier with `mbarrier.inval` only, when nothing is pending on it. Kernels that reuse the
 memory of their pipeline for the epilogue do without: the rule is pedantic.
-Source: PTX ISA 9.7.14.16.4, 9.7.14.16.10.
 Not checked: accesses whose place cannot be followed.
 """
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .protocol_kernels import COPY, changed
-from .rule import Rule
+from .protocol_kernels import COPY
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    COPY,
-    ("WAIT:\n    mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r1], 0;\n    @!%p0 bra WAIT;\n", ""),
-    ("mbarrier.inval.shared::cta.b64 [%r1];", "mbarrier.inval.shared::cta.b64 [%r1];  // expect: MB030"),
-)
 
 RULE = Rule(
     id="MB030",
@@ -31,7 +23,14 @@ RULE = Rule(
     summary="The bytes of an mbarrier are used otherwise, or it is invalidated, before its life has ended as PTX asks.",
     consequence="Undefined by PTX; released libraries rely on it where nothing uses the mbarrier any more.",
     advice="Wait for all phases, invalidate the mbarrier with `mbarrier.inval`, and use its bytes after that.",
-    bad=_BAD,
-    good=COPY,
+    example=Example.variant(
+        COPY,
+        """
++ WAIT:
++     mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r1], 0;
++     @!%p0 bra WAIT;
+      mbarrier.inval.shared::cta.b64 [%r1];  // expect: MB030
+""",
+    ),
     check=of_flaws("barrier-overwritten", "early-invalidation", strict=True),
 )

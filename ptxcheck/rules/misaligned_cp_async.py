@@ -8,70 +8,15 @@ Not checked: pointers that the kernel gets as parameters and does not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..opcodes.op import Op
 from ..protocols.typestate.alignment import misaligned
 from ..protocols.typestate.copy_groups import small_groups
 from ..protocols.typestate.shared_access import find_shared_accesses
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    cp.async.ca.shared.global [%r1+4], [%rd0], 8; // expect: CA001
-    cp.async.commit_group;
-    cp.async.wait_group 0;
-    ld.shared.u32 %r3, [%r1+4];
-    st.global.u32 [%rd0+64], %r3;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    cp.async.ca.shared.global [%r1+8], [%rd0], 8;
-    cp.async.commit_group;
-    cp.async.wait_group 0;
-    ld.shared.u32 %r3, [%r1+8];
-    st.global.u32 [%rd0+64], %r3;
-    ret;
-}
-"""
+from .example import sm_80
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for access in view.get(find_shared_accesses) if view.get(small_groups).copies else ():
         instruction = view.cfg.instructions[access.point]
         if instruction.operation.op is not Op.CP_ASYNC:
@@ -95,7 +40,23 @@ RULE = Rule(
     summary="An address of cp.async is not aligned to the bytes copied.",
     consequence="The copy faults.",
     advice="Align both addresses to the copy size, or copy 4 or 8 bytes at a time.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_80("""
+  (.param .u64 out) .reqntid 32
+      .shared .align 128 .b8 tile[512];
+
+      ld.param.u64 %rd0, [out];
+      mov.u32 %r0, %tid.x;
+      shl.b32 %r2, %r0, 4;
+      mov.u32 %r1, tile;
+      add.u32 %r1, %r1, %r2;
+-     cp.async.ca.shared.global [%r1+4], [%rd0], 8; // expect: CA001
++     cp.async.ca.shared.global [%r1+8], [%rd0], 8;
+      cp.async.commit_group;
+      cp.async.wait_group 0;
+-     ld.shared.u32 %r3, [%r1+4];
++     ld.shared.u32 %r3, [%r1+8];
+      st.global.u32 [%rd0+64], %r3;
+      ret;
+"""),
     check=check,
 )

@@ -9,18 +9,9 @@ Not checked: see MB020.
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .protocol_kernels import RING, changed
-from .rule import Rule
+from .protocol_kernels import RING
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    RING,
-    (".reqntid 64", ".reqntid 96"),
-    ("    ld.shared.u32 %r13, [%r14];", "    ld.shared.u32 %r13, [%r14];\n    setp.ge.u32 %p5, %r0, 64;"),
-    ("    mbarrier.arrive.shared::cta.b64 _, [%r9];", "    @!%p5 mbarrier.arrive.shared::cta.b64 _, [%r9];"),
-    ("[%r8], %r11;", "[%r8], %r11;  // expect: MB021"),
-)
 
 RULE = Rule(
     id="MB021",
@@ -29,14 +20,23 @@ RULE = Rule(
     since="0.2",
     section="PTX ISA 9.7.14.16.5.1",
     summary="The phase after the one that a wait is for can complete before the wait has seen it.",
-    consequence=(
-        "The late thread waits for the wrong phase: it hangs, or goes on with the data of another round."
-    ),
+    consequence="The late thread waits for the wrong phase: it hangs, or goes on with the data of another round.",
     advice=(
-        "Let every thread that waits arrive afterwards (or synchronise with the one that does) on the "
-        "barrier that lets the next phase begin."
+        "Let every thread that waits arrive afterwards (or synchronise with the one that does) on the barrier that "
+        "lets the next phase begin."
     ),
-    bad=_BAD,
-    good=RING,
+    example=Example.variant(
+        RING,
+        """
+- .visible .entry kernel(.param .u64 in, .param .u32 tiles) .reqntid 96
++ .visible .entry kernel(.param .u64 in, .param .u32 tiles) .reqntid 64
+
+      mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r8], %r11;  // expect: MB021
+
+-     setp.ge.u32 %p5, %r0, 64;
+-     @!%p5 mbarrier.arrive.shared::cta.b64 _, [%r9];
++     mbarrier.arrive.shared::cta.b64 _, [%r9];
+""",
+    ),
     check=of_flaws("missed-phase"),
 )

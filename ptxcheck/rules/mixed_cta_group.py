@@ -8,12 +8,8 @@ Not checked: functions that are called.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
+from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import (
     BARRIER,
     CLOSE,
@@ -24,7 +20,7 @@ from .tensor_memory_kernels import (
 )
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     mixed = view.get(TensorMemoryUse).mixed_groups()
     if mixed is not None:
         yield Hit(
@@ -41,9 +37,14 @@ RULE = Rule(
     summary="tcgen05 instructions of one kernel have different cta_group.",
     consequence="ptxas refuses the kernel, or its behaviour is undefined.",
     advice="Use one cta_group in the whole kernel.",
-    bad=kernel(
-        OPEN, LOAD, BARRIER, expect("@%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128;", "TM033")
+    example=Example.between(
+        kernel(
+            OPEN,
+            LOAD,
+            BARRIER,
+            expect("@%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128;", "TM033"),
+        ),
+        kernel(OPEN, LOAD, CLOSE),
     ),
-    good=kernel(OPEN, LOAD, CLOSE),
     check=check,
 )

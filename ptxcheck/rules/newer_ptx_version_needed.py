@@ -8,42 +8,13 @@ Not checked: directives.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 
-from ..finding import Severity
 from ..protocols.typestate.legality import newer_target_span, newer_version_needed
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out)
-{
-    fence.acq_rel.cluster;
-    fence.proxy.tensormap::generic.release.gpu; // expect: PT004
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.3
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out)
-{
-    fence.acq_rel.cluster;
-    fence.proxy.tensormap::generic.release.gpu;
-    ret;
-}
-"""
+from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     version = view.module.version
     for operation, points in view.body.points_by_operation.items():
         for missing in islice(newer_version_needed(operation, version), 1):
@@ -65,7 +36,18 @@ RULE = Rule(
     summary="The module's `.version` is older than something that it uses.",
     consequence="ptxas rejects the module.",
     advice="Raise `.version` (and the driver that must load the module), or do without the newer form.",
-    bad=_BAD,
-    good=_GOOD,
+    example=Example("""
+- .version 8.0
++ .version 8.3
+  .target sm_90a
+  .address_size 64
+
+  .visible .entry k(.param .u64 out)
+  {
+      fence.acq_rel.cluster;
+      fence.proxy.tensormap::generic.release.gpu; // expect: PT004
+      ret;
+  }
+"""),
     check=check,
 )

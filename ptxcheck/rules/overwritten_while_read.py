@@ -8,9 +8,8 @@ Not checked: see SM020.
 
 from __future__ import annotations
 
-from ..finding import Severity
 from .protocol_kernels import RING, changed
-from .rule import Rule
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
 
 _BAD = changed(
@@ -22,6 +21,7 @@ _BAD = changed(
     ("[%r10], [%rd0], 1024, [%r8];", "[%r10], [%rd0], 1024, [%r8];  // expect: SM021"),
 )
 
+
 RULE = Rule(
     id="SM021",
     name="overwritten-while-read",
@@ -30,11 +30,7 @@ RULE = Rule(
     section="PTX ISA 8.10, 9.7.14.16",
     summary="Shared memory is written, and nothing orders the write after an earlier read of the same bytes.",
     consequence="The reader gets data of the next round: wrong results, in some runs only.",
-    advice=(
-        "Release the slot after the last read of it, by every thread that reads, and wait for that before "
-        "writing."
-    ),
-    bad=_BAD,
-    good=RING,
+    advice="Release the slot after the last read of it, by every thread that reads, and wait for that before writing.",
+    example=Example.between(_BAD, RING),
     check=of_flaws("overwrite", mechanisms=("shared",)),
 )

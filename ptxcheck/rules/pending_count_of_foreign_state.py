@@ -2,81 +2,21 @@
 
 Checks: the definitions of the state operand, copies looked through.
 Why: only the state of an arrival with `.noComplete` may be asked for the pending count.
-Source: PTX ISA 9.7.14.16.20.
 Not checked: states from memory, parameters or calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..ir import Register
 from ..isa.modifier import Mod
 from ..opcodes.op import Op
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel()
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 8 .b64 bar;
-    .shared .align 4 .b32 left;
-
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra READY;
-    mbarrier.init.shared::cta.b64 [bar], 1;
-READY:
-    bar.sync 0;
-    @%p0 bra DONE;
-    mbarrier.arrive.shared::cta.b64 %rd0, [bar];
-    mbarrier.pending_count.b64 %r1, %rd0;  // expect: MB014
-    st.shared.u32 [left], %r1;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel()
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 8 .b64 bar;
-    .shared .align 4 .b32 left;
-
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra READY;
-    mbarrier.init.shared::cta.b64 [bar], 2;
-READY:
-    bar.sync 0;
-    @%p0 bra DONE;
-    mbarrier.arrive.noComplete.shared::cta.b64 %rd0, [bar], 1;
-    mbarrier.pending_count.b64 %r1, %rd0;
-    st.shared.u32 [left], %r1;
-DONE:
-    ret;
-}
-"""
+from .example import sm_90a
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 _DEPTH = 4
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, instruction in enumerate(view.body.instructions):
         if instruction.operation.op is not Op.MBARRIER_PENDING_COUNT:
             continue
@@ -112,11 +52,26 @@ RULE = Rule(
     section="PTX ISA 9.7.14.16.20",
     summary="The pending count is read from the state of an arrival without `.noComplete`.",
     consequence="The number is undefined.",
-    advice=(
-        "Add `.noComplete` to the arrival, where its count cannot complete the phase, or do not ask for "
-        "the count."
-    ),
-    bad=_BAD,
-    good=_GOOD,
+    advice="Add `.noComplete` to the arrival, where its count cannot complete the phase, or do not ask for the count.",
+    example=sm_90a("""
+  ()
+      .shared .align 8 .b64 bar;
+      .shared .align 4 .b32 left;
+
+      mov.u32 %r0, %tid.x;
+      setp.ne.u32 %p0, %r0, 0;
+      @%p0 bra READY;
+-     mbarrier.init.shared::cta.b64 [bar], 1;
++     mbarrier.init.shared::cta.b64 [bar], 2;
+  READY:
+      bar.sync 0;
+      @%p0 bra DONE;
+-     mbarrier.arrive.shared::cta.b64 %rd0, [bar];
++     mbarrier.arrive.noComplete.shared::cta.b64 %rd0, [bar], 1;
+      mbarrier.pending_count.b64 %r1, %rd0;  // expect: MB014
+      st.shared.u32 [left], %r1;
+  DONE:
+      ret;
+"""),
     check=check,
 )

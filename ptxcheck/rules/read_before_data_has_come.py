@@ -9,15 +9,9 @@ Not checked: accesses whose place cannot be followed; the verdict on slot safety
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .protocol_kernels import RING, changed
-from .rule import Rule
+from .protocol_kernels import RING
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    RING,
-    ("WAIT_FULL:\n", "    ld.shared.u32 %r15, [%r14];  // expect: SM020\nWAIT_FULL:\n"),
-)
 
 RULE = Rule(
     id="SM020",
@@ -27,10 +21,15 @@ RULE = Rule(
     section="PTX ISA 8.10, 9.7.14.16",
     summary="Shared memory is read, and nothing orders the read after the write of the same bytes.",
     consequence="Wrong results, in some runs only.",
-    advice=(
-        "Wait for the mbarrier or group of the copy, or put a barrier between writing and reading threads."
+    advice="Wait for the mbarrier or group of the copy, or put a barrier between writing and reading threads.",
+    example=Example.variant(
+        RING,
+        """
+      add.u32 %r14, %r4, %r14;
+      shr.u32 %r11, %r5, 1;
+      and.b32 %r11, %r11, 1;
+-     ld.shared.u32 %r15, [%r14];  // expect: SM020
+""",
     ),
-    bad=_BAD,
-    good=RING,
     check=of_flaws("read-too-early", mechanisms=("shared",)),
 )

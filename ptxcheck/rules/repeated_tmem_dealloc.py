@@ -2,18 +2,13 @@
 
 Checks: two deallocations of one address on a feasible path with no allocation between.
 Why: a deallocation must name what an allocation returned and nobody has freed.
-Source: PTX ISA 9.7.17.7.
 Not checked: deallocations by different warps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
+from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import (
     CLOSE,
     FREE,
@@ -24,7 +19,7 @@ from .tensor_memory_kernels import (
 )
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for pair in view.get(TensorMemoryUse).freed_twice():
         related = ((pair.first, "freed here"),)
         yield Hit(pair.then, "these columns have been freed before", related=related)
@@ -39,7 +34,6 @@ RULE = Rule(
     summary="A tcgen05.dealloc frees columns that the same thread has freed before.",
     consequence="Undefined: columns of another block may be freed.",
     advice="Free each allocation once.",
-    bad=kernel(OPEN, LOAD, CLOSE, expect(FREE, "TM027")),
-    good=kernel(OPEN, LOAD, CLOSE),
+    example=Example.between(kernel(OPEN, LOAD, CLOSE, expect(FREE, "TM027")), kernel(OPEN, LOAD, CLOSE)),
     check=check,
 )

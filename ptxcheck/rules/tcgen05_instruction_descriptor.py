@@ -9,26 +9,23 @@ Not checked: `.kind::ti16`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..finding import Severity
 from ..protocols.typestate.matrix_tiles import MatrixTiles
-from ..view import KernelView
 from .matrix_kernels import (
     BLACKWELL_A,
     BLACKWELL_WORD,
     blackwell,
     packed,
 )
-from .rule import Hit, Rule
+from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 
 if TYPE_CHECKING:
     from ..descriptors.matrix.instruction import Constraint
     from ..protocols.typestate.matrix_operands import InstructionWord
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     seen: set[tuple[int, str]] = set()
     for word in view.get(MatrixTiles).operands.instruction_words:
         broken = [_said(one, word) for one in view.get(MatrixTiles).broken(word)]
@@ -53,7 +50,9 @@ RULE = Rule(
     summary="The instruction descriptor of a tcgen05.mma is not one of its kind.",
     consequence="Illegal instruction, or undefined results.",
     advice="Build the descriptor from the tables of this kind, cta_group and form.",
-    bad=blackwell(packed(BLACKWELL_A), expect="TM025", instruction=BLACKWELL_WORD & ~(0x3F << 17) | 40 << 17),
-    good=blackwell(packed(BLACKWELL_A), instruction=BLACKWELL_WORD),
+    example=Example.between(
+        blackwell(packed(BLACKWELL_A), expect="TM025", instruction=BLACKWELL_WORD & ~(0x3F << 17) | 40 << 17),
+        blackwell(packed(BLACKWELL_A), instruction=BLACKWELL_WORD),
+    ),
     check=check,
 )

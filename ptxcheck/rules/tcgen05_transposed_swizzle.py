@@ -2,27 +2,22 @@
 
 Checks: instruction descriptors with a known transposition beside matrix descriptors with a known swizzle.
 Why: tf32 is transposed only with the 128-byte swizzle of 32-byte atoms, all other kinds with anything but that.
-Source: PTX ISA 9.7.17.10.1.
 Not checked: operands in tensor memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.matrix_tiles import MatrixTiles
-from ..view import KernelView
 from .matrix_kernels import (
     BLACKWELL_A,
     BLACKWELL_WORD,
     blackwell,
     packed,
 )
-from .rule import Hit, Rule
+from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for flaw in view.get(MatrixTiles).first(view.get(MatrixTiles).transposed()):
         yield Hit(flaw.operand.point, f"{flaw.operand.title}: {flaw.message}")
 
@@ -36,7 +31,9 @@ RULE = Rule(
     summary="A transposed operand has a swizzle that its kind cannot have.",
     consequence="Undefined; the elements of the operand are exchanged.",
     advice="Use the 128-byte swizzle of 32-byte atoms for transposed tf32, and another one for other kinds.",
-    bad=blackwell(packed(0x2000_4040_0001_0000), expect="TM026", instruction=BLACKWELL_WORD | 1 << 15),
-    good=blackwell(packed(BLACKWELL_A), instruction=BLACKWELL_WORD | 1 << 15),
+    example=Example.between(
+        blackwell(packed(0x2000_4040_0001_0000), expect="TM026", instruction=BLACKWELL_WORD | 1 << 15),
+        blackwell(packed(BLACKWELL_A), instruction=BLACKWELL_WORD | 1 << 15),
+    ),
     check=check,
 )

@@ -9,15 +9,9 @@ Not checked: see MB020.
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .protocol_kernels import COUNTED, changed
-from .rule import Rule
+from .protocol_kernels import COUNTED
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    COUNTED,
-    ("    barrier.sync 1, 64;  // one", "    barrier.sync 1, 96;  // expect: NB021"),
-)
 
 RULE = Rule(
     id="NB021",
@@ -28,7 +22,12 @@ RULE = Rule(
     summary="Threads that meet at one barrier name different numbers of threads.",
     consequence="Undefined; the kernel hangs, or threads pass too early.",
     advice="Name the same number of threads in every instruction that takes part.",
-    bad=_BAD,
-    good=COUNTED,
+    example=Example.variant(
+        COUNTED,
+        """
+-     barrier.sync 1, 96;  // expect: NB021
++     barrier.sync 1, 64;  // one
+""",
+    ),
     check=of_flaws("count-mismatch"),
 )

@@ -3,18 +3,13 @@
 Checks: feasible paths of a thread of another warp from the start of the kernel to a load of the word that
 `tcgen05.alloc` writes, with nothing that synchronises before, in kernels of known block size.
 Why: the allocation writes the address to shared memory; nothing but a barrier makes other warps see it.
-Source: PTX ISA 9.7.17.7.
 Not checked: what a barrier before is for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
+from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import (
     ADDRESS,
     ALLOCATE,
@@ -27,7 +22,7 @@ from .tensor_memory_kernels import (
 )
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for pair in view.get(TensorMemoryUse).read_early():
         related = ((pair.first, "the allocation"),)
         yield Hit(
@@ -44,7 +39,8 @@ RULE = Rule(
     summary="A warp reads the address of tensor memory before the allocating warp has surely written it.",
     consequence="The warp works on a wrong address.",
     advice="Put a barrier between tcgen05.alloc and the loads of its address.",
-    bad=kernel(ALLOCATE, expect(ADDRESS, "TM036"), BARRIER, LOAD, CLOSE),
-    good=kernel(OPEN, LOAD, CLOSE),
+    example=Example.between(
+        kernel(ALLOCATE, expect(ADDRESS, "TM036"), BARRIER, LOAD, CLOSE), kernel(OPEN, LOAD, CLOSE)
+    ),
     check=check,
 )

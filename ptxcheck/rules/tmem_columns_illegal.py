@@ -2,72 +2,18 @@
 
 Checks: the count of `tcgen05.alloc` and `tcgen05.dealloc`, through registers.
 Why: it must be a power of two from 32 to 512; ptxas looks at literals alone.
-Source: PTX ISA 9.7.17.7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..opcodes.op import Op
 from ..protocols.typestate.ranges import said
 from ..protocols.typestate.tensor_memory import LEGAL_COLUMNS, TensorMemory
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    mov.b32 %r6, 48;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], %r6; // expect: TM001
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, %r6; // expect: TM001
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    mov.b32 %r6, 64;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], %r6;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, %r6;
-    ret;
-}
-"""
+from .example import sm_100a
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     memory = view.get(TensorMemory)
     for op in (Op.TCGEN05_ALLOC, Op.TCGEN05_DEALLOC):
         for point in memory.points[op]:
@@ -87,7 +33,21 @@ RULE = Rule(
     summary="Tensor memory is allocated or freed with an illegal number of columns.",
     consequence="An illegal instruction, or undefined behaviour.",
     advice="Round up to 32, 64, 128, 256 or 512.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_100a("""
+  (.param .u32 n) .reqntid 128
+      .shared .align 4 .b32 slot;
+      .shared .align 8 .b64 bar;
+
+      mov.u32 %r1, %tid.x;
+      shr.u32 %r2, %r1, 5;
+      setp.eq.u32 %p1, %r2, 0;
+-     mov.b32 %r6, 48;
++     mov.b32 %r6, 64;
+      @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], %r6; // expect: TM001
+      bar.sync 0;
+      ld.shared.b32 %r3, [slot];
+      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, %r6; // expect: TM001
+      ret;
+"""),
     check=check,
 )

@@ -2,18 +2,13 @@
 
 Checks: addresses at a constant distance from what an allocation wrote.
 Why: what is freed is an allocation, and its address is its first column in lane 0.
-Source: PTX ISA 9.7.17.7.
 Not checked: addresses computed in other ways.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
+from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import (
     BARRIER,
     CLOSE,
@@ -25,7 +20,7 @@ from .tensor_memory_kernels import (
 )
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, address in view.get(TensorMemoryUse).freed_elsewhere():
         where = (
             f"column {address.column}"
@@ -44,7 +39,8 @@ RULE = Rule(
     summary="A tcgen05.dealloc does not get the address that the allocation returned.",
     consequence="Undefined: other columns are freed, or none.",
     advice="Keep the address that tcgen05.alloc wrote, and free that.",
-    bad=kernel(OPEN, LOAD, BARRIER, "add.u32 %r3, %r3, 64;", expect(FREE, "TM028")),
-    good=kernel(OPEN, LOAD, CLOSE),
+    example=Example.between(
+        kernel(OPEN, LOAD, BARRIER, "add.u32 %r3, %r3, 64;", expect(FREE, "TM028")), kernel(OPEN, LOAD, CLOSE)
+    ),
     check=check,
 )

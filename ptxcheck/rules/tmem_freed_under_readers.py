@@ -9,12 +9,8 @@ Not checked: loads and deallocations of different warps; what a barrier between 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
+from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import (
     CLOSE,
     FREE,
@@ -25,7 +21,7 @@ from .tensor_memory_kernels import (
 )
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for pair in view.get(TensorMemoryUse).freed_under_readers():
         related = ((pair.first, "the load, which other warps may still be at"),)
         yield Hit(pair.then, "other warps may still read these columns", related=related)
@@ -40,7 +36,6 @@ RULE = Rule(
     summary="A warp frees tensor memory that other warps may not have read yet.",
     consequence="The next block on the multiprocessor overwrites what is still to be read.",
     advice="Let all warps meet at a barrier between the last load and the deallocation.",
-    bad=kernel(OPEN, LOAD, expect(FREE, "TM035")),
-    good=kernel(OPEN, LOAD, CLOSE),
+    example=Example.between(kernel(OPEN, LOAD, expect(FREE, "TM035")), kernel(OPEN, LOAD, CLOSE)),
     check=check,
 )

@@ -10,12 +10,8 @@ verdicts is `unknown` there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
+from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import (
     CLOSE,
     COMMIT,
@@ -36,7 +32,7 @@ def _multiply(column: int) -> str:
     return f"{head} 0x{_WORD:x}, {factors}, %p3;"
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for overlap in view.get(TensorMemoryUse).overlaps():
         yield Hit(overlap.point, f"{overlap.what} from column {overlap.column} on and D share columns")
 
@@ -50,7 +46,9 @@ RULE = Rule(
     summary="The scale factors, the metadata or A of a tcgen05.mma lie within its accumulator.",
     consequence="Wrong results: the accumulator overwrites what is being read.",
     advice="Place the other operands behind the columns of D.",
-    bad=kernel(INIT, OPEN, expect(_multiply(32), "TM031"), COMMIT, WAIT, CLOSE),
-    good=kernel(INIT, OPEN, _multiply(64), COMMIT, WAIT, CLOSE),
+    example=Example.between(
+        kernel(INIT, OPEN, expect(_multiply(32), "TM031"), COMMIT, WAIT, CLOSE),
+        kernel(INIT, OPEN, _multiply(64), COMMIT, WAIT, CLOSE),
+    ),
     check=check,
 )

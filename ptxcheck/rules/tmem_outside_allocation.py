@@ -5,23 +5,15 @@ allocation, loads and stores that start behind it, lanes that no layout of D sta
 factors and metadata in columns of the D that is multiplied into.
 Why: the columns may be those of another CTA; a warp reaches its own lanes alone; D is written while the rest is read.
 Source: PTX ISA 9.7.17.1 (addressing), 9.7.17.8.1 (access restrictions), 9.7.17.10.5 to 9.7.17.10.7 (layouts).
-Not checked: addresses that are not followed; loads that only end behind the allocation, as registers that nobody
-reads may be among theirs; warps that name the first quarter of lanes, which released kernels do in all warps.
+Not checked: addresses that are not followed; loads that only end behind the allocation, as registers that nobody reads
+may be among theirs; warps that name the first quarter of lanes, which released kernels do in all warps.
 """
 
 from __future__ import annotations
 
-from ..finding import Severity
 from .accumulator_kernels import ACCUMULATORS
-from .protocol_kernels import changed
-from .rule import Rule
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    ACCUMULATORS,
-    ("    shl.b32 %r17, %r17, 21;\n", "    shl.b32 %r17, %r17, 20;\n"),
-    ("{%r18}, [%r14];", "{%r18}, [%r14];  // expect: TM041"),
-)
 
 RULE = Rule(
     id="TM041",
@@ -32,7 +24,14 @@ RULE = Rule(
     summary="Tensor memory is accessed at columns or lanes that are not there, or are those of D.",
     consequence="Accesses of foreign columns, a fault, or wrong numbers.",
     advice="Allocate enough columns, and address lane 32 × (warp % 4) in the upper half of the address.",
-    bad=_BAD,
-    good=ACCUMULATORS,
+    example=Example.variant(
+        ACCUMULATORS,
+        """
+-     shl.b32 %r17, %r17, 20;
++     shl.b32 %r17, %r17, 21;
+
+      tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r18}, [%r14];  // expect: TM041
+""",
+    ),
     check=of_flaws("outside-allocation"),
 )

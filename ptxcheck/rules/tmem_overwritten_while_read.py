@@ -9,17 +9,9 @@ Not checked: see TM038.
 
 from __future__ import annotations
 
-from ..finding import Severity
 from .accumulator_kernels import ACCUMULATORS
-from .protocol_kernels import changed
-from .rule import Rule
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    ACCUMULATORS,
-    ("    tcgen05.wait::ld.sync.aligned;\n    tcgen05.fence::before_thread_sync;\n", ""),
-    ("0x8040490, %p3;", "0x8040490, %p3;  // expect: TM039"),
-)
 
 RULE = Rule(
     id="TM039",
@@ -30,7 +22,14 @@ RULE = Rule(
     summary="Tensor memory is written or freed, and nothing orders that after an earlier read of the same columns.",
     consequence="The reader gets numbers of the next tile, in some runs only.",
     advice="Wait for the loads with tcgen05.wait::ld, then arrive at the mbarrier that the writer waits for.",
-    bad=_BAD,
-    good=ACCUMULATORS,
+    example=Example.variant(
+        ACCUMULATORS,
+        """
+      tcgen05.mma.cta_group::1.kind::f16 [%r14], %rd2, %rd3, 0x8040490, %p3;  // expect: TM039
+
++     tcgen05.wait::ld.sync.aligned;
++     tcgen05.fence::before_thread_sync;
+""",
+    ),
     check=of_flaws("overwrite", mechanisms=("tmem",)),
 )

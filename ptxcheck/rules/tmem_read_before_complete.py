@@ -10,21 +10,23 @@ Not checked: accesses whose address is not followed; the verdict on slot safety 
 
 from __future__ import annotations
 
-from ..finding import Severity
 from .accumulator_kernels import ACCUMULATORS
 from .protocol_kernels import changed
-from .rule import Rule
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
 
 _LOAD = """    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r18}, [%r14];
     tcgen05.wait::ld.sync.aligned;
 """
+
+
 _BAD = changed(
     ACCUMULATORS,
     (_LOAD, ""),
     ("0x8040490, %p3;", "0x8040490, %p3;  // expect: TM039"),
     ("WAIT_FULL:\n", _LOAD.replace("[%r14];", "[%r14];  // expect: TM038") + "WAIT_FULL:\n"),
 )
+
 
 RULE = Rule(
     id="TM038",
@@ -38,7 +40,6 @@ RULE = Rule(
         "Commit multiplications to an mbarrier and wait for its phase; wait for stores with tcgen05.wait::st before "
         "the threads synchronise."
     ),
-    bad=_BAD,
-    good=ACCUMULATORS,
+    example=Example.between(_BAD, ACCUMULATORS),
     check=of_flaws("read-too-early", mechanisms=("tmem",)),
 )

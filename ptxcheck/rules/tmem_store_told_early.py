@@ -2,66 +2,17 @@
 
 Checks: in a run of the whole kernel, a load or deallocation of columns that another warp stored, behind an arrival of
 that warp, where no `tcgen05.wait::st` comes between the store and the arrival.
-Why: PTX lets the store run on behind the arrival. Released attention kernels hand their row maxima over like this
-all the same, so the rule is pedantic.
+Why: PTX lets the store run on behind the arrival. Released attention kernels hand their row maxima over like this all
+the same, so the rule is pedantic.
 Source: PTX ISA 9.7.17.6.4 and 9.7.17.8.5.
 Not checked: see TM038.
 """
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .rule import Rule
+from .example import sm_100a
+from .rule import Rule, Severity
 from .violations import of_flaws
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 256
-{
-    .reg .pred %p<8>;
-    .reg .b32 %r<16>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 stored;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.ne.u32 %p0, %r1, 0;
-    setp.ne.u32 %p1, %r2, 0;
-    @%p1 bra READY;
-    tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    @%p0 bra READY;
-    mbarrier.init.shared::cta.b64 [stored], 32;
-READY:
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    setp.eq.u32 %p2, %r2, 4;
-    @%p2 bra LOAD;
-    @%p1 bra DONE;
-    tcgen05.st.sync.aligned.32x32b.x1.b32 [%r3], {%r1};
-    tcgen05.wait::st.sync.aligned;
-    mbarrier.arrive.shared::cta.b64 _, [stored];
-    bra DONE;
-LOAD:
-    mbarrier.try_wait.parity.shared::cta.b64 %p3, [stored], 0;
-    @!%p3 bra LOAD;
-    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
-    tcgen05.wait::ld.sync.aligned;
-DONE:
-    bar.sync 0;
-    @%p1 bra END;
-    tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-END:
-    ret;
-}
-"""
-_WAIT = "    tcgen05.wait::st.sync.aligned;\n"
-_ARRIVE = "    mbarrier.arrive.shared::cta.b64 _, [stored];\n"
-_BAD = _GOOD.replace(_WAIT + _ARRIVE, _ARRIVE + _WAIT).replace(
-    "{%r4}, [%r3];", "{%r4}, [%r3]; // expect: TM043"
-)
 
 RULE = Rule(
     id="TM043",
@@ -73,7 +24,41 @@ RULE = Rule(
     summary="A warp loads from tensor memory what another warp stored and told of without a tcgen05.wait::st.",
     consequence="Nothing in PTX says that the load gets the new numbers.",
     advice="Execute tcgen05.wait::st.sync.aligned between the store and the arrival.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_100a("""
+  (.param .u32 n) .reqntid 256
+      .shared .align 4 .b32 slot;
+      .shared .align 8 .b64 stored;
+
+      mov.u32 %r1, %tid.x;
+      shr.u32 %r2, %r1, 5;
+      setp.ne.u32 %p0, %r1, 0;
+      setp.ne.u32 %p1, %r2, 0;
+      @%p1 bra READY;
+      tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+      @%p0 bra READY;
+      mbarrier.init.shared::cta.b64 [stored], 32;
+  READY:
+      bar.sync 0;
+      ld.shared.b32 %r3, [slot];
+      setp.eq.u32 %p2, %r2, 4;
+      @%p2 bra LOAD;
+      @%p1 bra DONE;
+      tcgen05.st.sync.aligned.32x32b.x1.b32 [%r3], {%r1};
++     tcgen05.wait::st.sync.aligned;
+      mbarrier.arrive.shared::cta.b64 _, [stored];
+-     tcgen05.wait::st.sync.aligned;
+      bra DONE;
+  LOAD:
+      mbarrier.try_wait.parity.shared::cta.b64 %p3, [stored], 0;
+      @!%p3 bra LOAD;
+      tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3]; // expect: TM043
+      tcgen05.wait::ld.sync.aligned;
+  DONE:
+      bar.sync 0;
+      @%p1 bra END;
+      tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
+  END:
+      ret;
+"""),
     check=of_flaws("unawaited-store", strict=True),
 )

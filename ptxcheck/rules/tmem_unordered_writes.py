@@ -8,23 +8,31 @@ Not checked: see TM038.
 
 from __future__ import annotations
 
-from ..finding import Severity
 from .accumulator_kernels import ACCUMULATORS
 from .protocol_kernels import changed
-from .rule import Rule
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
 
 _STORES = """    tcgen05.st.sync.aligned.32x32b.x1.b32 [%r14], {%r6};
     tcgen05.wait::st.sync.aligned;
 """
+
+
 _STORE = "    tcgen05.wait::ld.sync.aligned;\n"
+
+
 _RELEASE = "    mbarrier.arrive.shared::cta.b64 _, [%r12];\n"
+
+
 _BAD = changed(
     ACCUMULATORS,
     (_RELEASE, _RELEASE + _STORES),
     ("0x8040490, %p3;", "0x8040490, %p3;  // expect: TM040"),
 )
+
+
 _GOOD = changed(ACCUMULATORS, (_STORE, _STORE + _STORES))
+
 
 RULE = Rule(
     id="TM040",
@@ -38,7 +46,6 @@ RULE = Rule(
         "Wait for the first write to be over (a commit and its mbarrier, or tcgen05.wait::st), and synchronise before "
         "the second."
     ),
-    bad=_BAD,
-    good=_GOOD,
+    example=Example.between(_BAD, _GOOD),
     check=of_flaws("writes-collide", mechanisms=("tmem",)),
 )

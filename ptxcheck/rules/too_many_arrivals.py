@@ -8,20 +8,9 @@ Not checked: see MB020.
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .protocol_kernels import RING, changed
-from .rule import Rule
+from .protocol_kernels import RING
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    RING,
-    ("[empty], 32;", "[empty], 16;"),
-    ("[empty+8], 32;", "[empty+8], 16;"),
-    (
-        "mbarrier.arrive.shared::cta.b64 _, [%r9];",
-        "mbarrier.arrive.shared::cta.b64 _, [%r9];  // expect: MB023",
-    ),
-)
 
 RULE = Rule(
     id="MB023",
@@ -32,7 +21,16 @@ RULE = Rule(
     summary="More threads arrive in one phase of an mbarrier than the count that it was initialised with.",
     consequence="Undefined; the surplus ends later phases too early, so data is read before it has come.",
     advice="Initialise the mbarrier with the number of arrivals of a phase, or let fewer threads arrive.",
-    bad=_BAD,
-    good=RING,
+    example=Example.variant(
+        RING,
+        """
+-     mbarrier.init.shared::cta.b64 [empty], 16;
+-     mbarrier.init.shared::cta.b64 [empty+8], 16;
++     mbarrier.init.shared::cta.b64 [empty], 32;
++     mbarrier.init.shared::cta.b64 [empty+8], 32;
+
+      mbarrier.arrive.shared::cta.b64 _, [%r9];  // expect: MB023
+""",
+    ),
     check=of_flaws("over-arrival", mechanisms=("mbarrier",)),
 )

@@ -1,7 +1,7 @@
 """An accumulator that the issuing thread loads without having waited for the multiplication.
 
-Checks: feasible paths from a multiplication to a load of the same columns with no wait on an mbarrier on any
-way between.
+Checks: feasible paths from a multiplication to a load of the same columns with no wait on an mbarrier on any way
+between.
 Why: the end of a multiplication is seen only through tcgen05.commit and the mbarrier that it signals; a barrier of the
 block, or time, is not enough.
 Source: PTX ISA 9.7.17.6.2 and 9.7.17.12.
@@ -10,12 +10,8 @@ Not checked: which mbarrier is waited for; waits that are skipped; loads by othe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
+from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import (
     BARRIER,
     CLOSE,
@@ -29,7 +25,7 @@ from .tensor_memory_kernels import (
 )
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for pair in view.get(TensorMemoryUse).unawaited_results():
         related = ((pair.first, "the multiplication"),)
         yield Hit(
@@ -46,9 +42,11 @@ RULE = Rule(
     summary="A tcgen05.ld reads an accumulator whose multiplication was not waited for.",
     consequence="The load reads old or half-written columns.",
     advice="Commit to an mbarrier and wait for its phase before the load.",
-    bad=kernel(
-        INIT, OPEN, MULTIPLY, COMMIT, BARRIER, LOAD.replace(";", "; // expect: TM032", 1), WAIT, CLOSE
+    example=Example.between(
+        kernel(
+            INIT, OPEN, MULTIPLY, COMMIT, BARRIER, LOAD.replace(";", "; // expect: TM032", 1), WAIT, CLOSE
+        ),
+        kernel(INIT, OPEN, MULTIPLY, COMMIT, WAIT, LOAD, CLOSE),
     ),
-    good=kernel(INIT, OPEN, MULTIPLY, COMMIT, WAIT, LOAD, CLOSE),
     check=check,
 )

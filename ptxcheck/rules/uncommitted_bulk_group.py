@@ -8,64 +8,12 @@ Not checked: device functions; threads other than the one that issues the copy c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.copy_groups import bulk_groups
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512; // expect: BG003
-    cp.async.bulk.wait_group 0;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group 0;
-DONE:
-    ret;
-}
-"""
+from .example import sm_90a
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for slip in view.get(bulk_groups).uncommitted:
         related = ((slip.point, "the thread ends here"),)
         yield Hit(slip.copy, "the thread that starts this copy never commits it to a group", related=related)
@@ -80,7 +28,20 @@ RULE = Rule(
     summary="A bulk copy is never committed to a group.",
     consequence="No wait covers it: its source may be overwritten or freed while it is read.",
     advice="Execute cp.async.bulk.commit_group after it, in the same thread.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 out) .reqntid 128
+      .shared .align 128 .b8 tile[512];
+
+      ld.param.u64 %rd0, [out];
+      mov.u32 %r0, %tid.x;
+      setp.ne.u32 %p0, %r0, 0;
+      @%p0 bra DONE;
+      fence.proxy.async.shared::cta;
+      cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512; // expect: BG003
++     cp.async.bulk.commit_group;
+      cp.async.bulk.wait_group 0;
+  DONE:
+      ret;
+"""),
     check=check,
 )

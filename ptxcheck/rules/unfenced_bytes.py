@@ -9,16 +9,9 @@ Not checked: see SM020.
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .protocol_kernels import STORE, changed
-from .rule import Rule
+from .protocol_kernels import STORE
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    STORE,
-    ("    fence.proxy.async.shared::cta;\n", ""),
-    ("[%rd0], [%r1], 512;", "[%rd0], [%r1], 512;  // expect: PX020"),
-)
 
 RULE = Rule(
     id="PX020",
@@ -26,14 +19,16 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     since="0.2",
     section="PTX ISA 8.7, 9.7.14.4",
-    summary=(
-        "No proxy fence lies between an ordinary write of shared memory and its use through the async proxy."
-    ),
+    summary="No proxy fence lies between an ordinary write of shared memory and its use through the async proxy.",
     consequence="The copy or matrix operation may not see the write: wrong results, in some runs only.",
-    advice=(
-        "Let each writing thread execute `fence.proxy.async` after its writes, before the barrier or arrival."
+    advice="Let each writing thread execute `fence.proxy.async` after its writes, before the barrier or arrival.",
+    example=Example.variant(
+        STORE,
+        """
++     fence.proxy.async.shared::cta;
+
+      cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 512;  // expect: PX020
+""",
     ),
-    bad=_BAD,
-    good=STORE,
     check=of_flaws("missing-proxy-fence"),
 )

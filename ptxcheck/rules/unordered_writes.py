@@ -8,16 +8,9 @@ Not checked: see SM020.
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .protocol_kernels import RING, changed
-from .rule import Rule
+from .protocol_kernels import RING
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    RING,
-    ("    shl.b32 %r10, %r6, 10;", "    shl.b32 %r10, %r6, 9;"),
-    ("[%r10], [%rd0], 1024, [%r8];", "[%r10], [%rd0], 1024, [%r8];  // expect: SM022"),
-)
 
 RULE = Rule(
     id="SM022",
@@ -28,7 +21,14 @@ RULE = Rule(
     summary="Two writes of the same bytes of shared memory are in no order.",
     consequence="Either may stay: wrong results, in some runs only.",
     advice="Give each copy its own bytes, or order the writes by a barrier or a wait.",
-    bad=_BAD,
-    good=RING,
+    example=Example.variant(
+        RING,
+        """
+-     shl.b32 %r10, %r6, 9;
++     shl.b32 %r10, %r6, 10;
+
+      cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10], [%rd0], 1024, [%r8];  // expect: SM022
+""",
+    ),
     check=of_flaws("writes-collide", mechanisms=("shared",)),
 )

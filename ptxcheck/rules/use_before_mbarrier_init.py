@@ -9,16 +9,9 @@ Not checked: see MB020.
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .protocol_kernels import RING, changed
-from .rule import Rule
+from .protocol_kernels import RING
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    RING,
-    ("    mbarrier.init.shared::cta.b64 [empty+8], 32;\n", ""),
-    ("[%r9], %r12;", "[%r9], %r12;  // expect: MB025"),
-)
 
 RULE = Rule(
     id="MB025",
@@ -29,7 +22,13 @@ RULE = Rule(
     summary="An mbarrier is used that no thread has initialised.",
     consequence="Undefined; usually the kernel hangs.",
     advice="Initialise every stage, in the CTA that the address is of, before its first use.",
-    bad=_BAD,
-    good=RING,
+    example=Example.variant(
+        RING,
+        """
++     mbarrier.init.shared::cta.b64 [empty+8], 32;
+
+      mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r9], %r12;  // expect: MB025
+""",
+    ),
     check=of_flaws("uninitialised"),
 )

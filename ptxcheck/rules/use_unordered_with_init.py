@@ -1,24 +1,16 @@
 """An mbarrier that another thread may use before it is initialised.
 
-Checks: whether each operation on an mbarrier comes after its initialisation, as far as the thread can know: through
-a barrier of the CTA, or the cluster barrier for other CTAs and for copies from them.
+Checks: whether each operation on an mbarrier comes after its initialisation, as far as the thread can know: through a
+barrier of the CTA, or the cluster barrier for other CTAs and for copies from them.
 Why: which of the two comes first depends on the schedule.
-Source: PTX ISA 9.7.14.16.12.
 Not checked: see MB020.
 """
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .protocol_kernels import RING, changed
-from .rule import Rule
+from .protocol_kernels import RING
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    RING,
-    ("    bar.sync 0;\n", ""),
-    ("[%r8], %r11;", "[%r8], %r11;  // expect: MB027"),
-)
 
 RULE = Rule(
     id="MB027",
@@ -29,10 +21,16 @@ RULE = Rule(
     summary="Nothing orders a use of an mbarrier after its initialisation by another thread.",
     consequence="Undefined; some runs hang, or lose arrivals.",
     advice=(
-        "Put a barrier of all threads (`bar.sync`, the cluster barrier for other CTAs) between "
-        "initialisation and first use."
+        "Put a barrier of all threads (`bar.sync`, the cluster barrier for other CTAs) between initialisation and "
+        "first use."
     ),
-    bad=_BAD,
-    good=RING,
+    example=Example.variant(
+        RING,
+        """
++     bar.sync 0;
+
+      mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r8], %r11;  // expect: MB027
+""",
+    ),
     check=of_flaws("unordered-init"),
 )

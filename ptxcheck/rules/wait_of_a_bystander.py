@@ -1,7 +1,7 @@
 """A warp that only waits, and that nobody waits for: it may be left behind by more than a phase.
 
-Checks: in a run of the whole kernel, waits behind which a warp does nothing that concerns others, where the phase after
-the one that it waits for can complete first, though nothing is late as long as every warp comes in time.
+Checks: in a run of the whole kernel, waits behind which a warp does nothing that concerns others, where the phase
+after the one that it waits for can complete first, though nothing is late as long as every warp comes in time.
 Why: a parity tells a phase from the one before it, and no more: a warp that falls behind by two phases waits for ever.
 Compilers let a whole warpgroup wait for room that one of its threads fills, and such warps come in time: the rule is
 pedantic. Where the warp uses what it waits for, or the wait hangs without being late, it is MB021 or MB020.
@@ -11,21 +11,9 @@ Not checked: see MB020.
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .protocol_kernels import RING, changed
-from .rule import Rule
+from .protocol_kernels import RING
+from .rule import Example, Rule, Severity
 from .violations import of_flaws
-
-_BAD = changed(
-    RING,
-    (".reqntid 64", ".reqntid 96"),
-    (
-        "    ld.shared.u32 %r13, [%r14];",
-        "    setp.ge.u32 %p5, %r0, 64;\n    @!%p5 ld.shared.u32 %r13, [%r14];",
-    ),
-    ("    mbarrier.arrive.shared::cta.b64 _, [%r9];", "    @!%p5 mbarrier.arrive.shared::cta.b64 _, [%r9];"),
-    ("[%r8], %r11;", "[%r8], %r11;  // expect: MB032"),
-)
 
 RULE = Rule(
     id="MB032",
@@ -37,7 +25,20 @@ RULE = Rule(
     summary="A warp that nobody waits for waits for a phase, and the one after that can complete first.",
     consequence="If the warp falls behind by two phases, it waits for ever, and the kernel does not end.",
     advice="Let only threads wait that use what they wait for, or let all arrive on what begins the next phase.",
-    bad=_BAD,
-    good=RING,
+    example=Example.variant(
+        RING,
+        """
+- .visible .entry kernel(.param .u64 in, .param .u32 tiles) .reqntid 96
++ .visible .entry kernel(.param .u64 in, .param .u32 tiles) .reqntid 64
+
+      mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r8], %r11;  // expect: MB032
+
+-     setp.ge.u32 %p5, %r0, 64;
+-     @!%p5 ld.shared.u32 %r13, [%r14];
+-     @!%p5 mbarrier.arrive.shared::cta.b64 _, [%r9];
++     ld.shared.u32 %r13, [%r14];
++     mbarrier.arrive.shared::cta.b64 _, [%r9];
+""",
+    ),
     check=of_flaws("late-bystander", strict=True),
 )

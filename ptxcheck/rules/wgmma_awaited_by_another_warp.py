@@ -1,75 +1,16 @@
 """Bytes that a warp reads by `wgmma`, written again when only another warp of its warpgroup has waited.
 
-Checks: in a run of the whole kernel, a write of bytes that a `wgmma` of one warp reads, which comes after the wait
-of another warp of the same warpgroup and not after its own.
+Checks: in a run of the whole kernel, a write of bytes that a `wgmma` of one warp reads, which comes after the wait of
+another warp of the same warpgroup and not after its own.
 Why: `wgmma.wait_group` promises completion of the groups of the executing threads. Released libraries let one warp
 hand a slot back for its warpgroup all the same, so the rule is pedantic.
-Source: PTX ISA 9.7.16.7.3.
 """
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .rule import Rule
+from .example import sm_90a
+from .rule import Rule, Severity
 from .violations import of_flaws
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 source, .param .u32 tiles) .reqntid 128
-{
-    .shared .align 8 .b64 full;
-    .shared .align 1024 .b8 tile[8192];
-    .reg .pred stop, ready, skip;
-    .reg .b32 thread, n, step, parity, bar, buffer, at;
-    .reg .b64 from, a_desc;
-    .reg .f32 c0, c1, c2, c3;
-
-    ld.param.u64 from, [source];
-    ld.param.u32 n, [tiles];
-    mov.u32 thread, %tid.x;
-    setp.ne.u32 skip, thread, 0;
-    @skip bra READY;
-    mbarrier.init.shared::cta.b64 [full], 1;
-READY:
-    bar.sync 0;
-    mov.u32 buffer, tile;
-    shr.u32 at, buffer, 4;
-    and.b32 at, at, 16383;
-    cvt.u64.u32 a_desc, at;
-    or.b64 a_desc, a_desc, 0x4000004000010000;
-    mov.u32 step, 0;
-    mov.u32 parity, 0;
-ROUND:
-    setp.ge.u32 stop, step, n;
-    @stop bra DONE;
-    @skip bra WAIT_FULL;
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 8192;
-    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [from], 8192, [full];
-    add.u64 from, from, 8192;
-WAIT_FULL:
-    mbarrier.try_wait.parity.shared::cta.b64 ready, [full], parity;
-    @!ready bra WAIT_FULL;
-    wgmma.fence.sync.aligned;
-    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {c0, c1, c2, c3}, a_desc, a_desc, 1, 1, 1, 0, 0;
-    wgmma.commit_group.sync.aligned;
-    wgmma.wait_group.sync.aligned 0;
-    bar.sync 0;
-    xor.b32 parity, parity, 1;
-    add.u32 step, step, 1;
-    bra ROUND;
-DONE:
-    ret;
-}
-"""
-_WAIT = "    wgmma.wait_group.sync.aligned 0;\n"
-_MEET = "    bar.sync 0;\n    xor"
-_COPY = "    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [from], 8192, [full];"
-_BAD = _GOOD.replace(_WAIT + _MEET, "    bar.sync 0;\n" + _WAIT + "    xor").replace(
-    _COPY, _COPY + "  // expect: WG023"
-)
 
 RULE = Rule(
     id="WG023",
@@ -81,7 +22,51 @@ RULE = Rule(
     summary="Bytes that wgmma reads are written when only another warp of the warpgroup has waited for it.",
     consequence="The PTX ISA does not promise that the part of the other warps is over: they may read the new bytes.",
     advice="Let all warps of the warpgroup meet, or arrive, behind their own wgmma.wait_group.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 source, .param .u32 tiles) .reqntid 128
+      .shared .align 8 .b64 full;
+      .shared .align 1024 .b8 tile[8192];
+      .reg .pred stop, ready, skip;
+      .reg .b32 thread, n, step, parity, bar, buffer, at;
+      .reg .b64 from, a_desc;
+      .reg .f32 c0, c1, c2, c3;
+
+      ld.param.u64 from, [source];
+      ld.param.u32 n, [tiles];
+      mov.u32 thread, %tid.x;
+      setp.ne.u32 skip, thread, 0;
+      @skip bra READY;
+      mbarrier.init.shared::cta.b64 [full], 1;
+  READY:
+      bar.sync 0;
+      mov.u32 buffer, tile;
+      shr.u32 at, buffer, 4;
+      and.b32 at, at, 16383;
+      cvt.u64.u32 a_desc, at;
+      or.b64 a_desc, a_desc, 0x4000004000010000;
+      mov.u32 step, 0;
+      mov.u32 parity, 0;
+  ROUND:
+      setp.ge.u32 stop, step, n;
+      @stop bra DONE;
+      @skip bra WAIT_FULL;
+      mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 8192;
+      cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [from], 8192, [full];  // expect: WG023
+      add.u64 from, from, 8192;
+  WAIT_FULL:
+      mbarrier.try_wait.parity.shared::cta.b64 ready, [full], parity;
+      @!ready bra WAIT_FULL;
+      wgmma.fence.sync.aligned;
+      wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {c0, c1, c2, c3}, a_desc, a_desc, 1, 1, 1, 0, 0;
+      wgmma.commit_group.sync.aligned;
++     wgmma.wait_group.sync.aligned 0;
+      bar.sync 0;
+-     wgmma.wait_group.sync.aligned 0;
+      xor.b32 parity, parity, 1;
+      add.u32 step, step, 1;
+      bra ROUND;
+  DONE:
+      ret;
+"""),
     check=of_flaws("awaited-by-another-warp", strict=True),
 )

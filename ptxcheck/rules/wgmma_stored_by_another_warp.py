@@ -4,69 +4,13 @@ Checks: in a run of the whole kernel, a `wgmma` whose operand another warp of th
 proxy fence, before it comes to the same `wgmma` itself, and nothing else that orders the two.
 Why: `wgmma.fence` orders accesses of the executing warp. Released libraries multiply what the warpgroup has stored
 without a barrier all the same, and an H100 waits for all four warps, so the rule is pedantic.
-Source: PTX ISA 9.7.16.7.1.
 """
 
 from __future__ import annotations
 
-from ..finding import Severity
-from .rule import Rule
+from .example import sm_90a
+from .rule import Rule, Severity
 from .violations import of_flaws
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 source) .reqntid 128
-{
-    .shared .align 8 .b64 full;
-    .shared .align 1024 .b8 tile[8192];
-    .shared .align 1024 .b8 other[4096];
-    .reg .pred ready, skip;
-    .reg .b32 thread, buffer, at;
-    .reg .b64 from, a_desc, b_desc;
-    .reg .f32 c0, c1, c2, c3;
-
-    ld.param.u64 from, [source];
-    mov.u32 thread, %tid.x;
-    setp.ne.u32 skip, thread, 0;
-    @skip bra READY;
-    mbarrier.init.shared::cta.b64 [full], 1;
-READY:
-    bar.sync 0;
-    mov.u32 buffer, tile;
-    shr.u32 at, buffer, 4;
-    and.b32 at, at, 16383;
-    cvt.u64.u32 a_desc, at;
-    or.b64 a_desc, a_desc, 0x4000004000010000;
-    mov.u32 buffer, other;
-    shr.u32 at, buffer, 4;
-    and.b32 at, at, 16383;
-    cvt.u64.u32 b_desc, at;
-    or.b64 b_desc, b_desc, 0x4000004000010000;
-    @skip bra STORE;
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 8192;
-    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [from], 8192, [full];
-STORE:
-    shl.b32 at, thread, 5;
-    add.u32 at, at, buffer;
-    st.shared.v4.u32 [at], {thread, thread, thread, thread};
-    st.shared.v4.u32 [at+16], {thread, thread, thread, thread};
-    fence.proxy.async.shared::cta;
-    bar.sync 0;
-WAIT_FULL:
-    mbarrier.try_wait.parity.shared::cta.b64 ready, [full], 0;
-    @!ready bra WAIT_FULL;
-    wgmma.fence.sync.aligned;
-    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {c0, c1, c2, c3}, a_desc, b_desc, 1, 1, 1, 0, 0;
-    wgmma.commit_group.sync.aligned;
-    wgmma.wait_group.sync.aligned 0;
-    ret;
-}
-"""
-_MMA = "{c0, c1, c2, c3}, a_desc, b_desc, 1, 1, 1, 0, 0;"
-_BAD = _GOOD.replace("    bar.sync 0;\nWAIT_FULL", "WAIT_FULL").replace(_MMA, _MMA + "  // expect: WG024")
 
 RULE = Rule(
     id="WG024",
@@ -78,7 +22,51 @@ RULE = Rule(
     summary="Bytes that wgmma reads were stored by another warp of the warpgroup, with no barrier between.",
     consequence="The PTX ISA does not promise that the other warp has stored them: wgmma may read the old bytes.",
     advice="Let the warps of the warpgroup meet at a barrier between their proxy fences and the wgmma.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 source) .reqntid 128
+      .shared .align 8 .b64 full;
+      .shared .align 1024 .b8 tile[8192];
+      .shared .align 1024 .b8 other[4096];
+      .reg .pred ready, skip;
+      .reg .b32 thread, buffer, at;
+      .reg .b64 from, a_desc, b_desc;
+      .reg .f32 c0, c1, c2, c3;
+
+      ld.param.u64 from, [source];
+      mov.u32 thread, %tid.x;
+      setp.ne.u32 skip, thread, 0;
+      @skip bra READY;
+      mbarrier.init.shared::cta.b64 [full], 1;
+  READY:
+      bar.sync 0;
+      mov.u32 buffer, tile;
+      shr.u32 at, buffer, 4;
+      and.b32 at, at, 16383;
+      cvt.u64.u32 a_desc, at;
+      or.b64 a_desc, a_desc, 0x4000004000010000;
+      mov.u32 buffer, other;
+      shr.u32 at, buffer, 4;
+      and.b32 at, at, 16383;
+      cvt.u64.u32 b_desc, at;
+      or.b64 b_desc, b_desc, 0x4000004000010000;
+      @skip bra STORE;
+      mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 8192;
+      cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [from], 8192, [full];
+  STORE:
+      shl.b32 at, thread, 5;
+      add.u32 at, at, buffer;
+      st.shared.v4.u32 [at], {thread, thread, thread, thread};
+      st.shared.v4.u32 [at+16], {thread, thread, thread, thread};
+      fence.proxy.async.shared::cta;
++     bar.sync 0;
+  WAIT_FULL:
+      mbarrier.try_wait.parity.shared::cta.b64 ready, [full], 0;
+      @!ready bra WAIT_FULL;
+      wgmma.fence.sync.aligned;
+      wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {c0, c1, c2, c3}, a_desc, b_desc, 1, 1, 1, 0, 0;  // expect: WG024
+      wgmma.commit_group.sync.aligned;
+      wgmma.wait_group.sync.aligned 0;
+      ret;
+"""),
     check=of_flaws("stored-by-another-warp", strict=True),
 )

@@ -1,7 +1,7 @@
 """A box that is larger than its place in shared memory.
 
-Checks: copies through maps that the kernel makes or that are described with --tensor-map, against the end of
-the variable and the next copy to the same barrier.
+Checks: copies through maps that the kernel makes or that are described with --tensor-map, against the end of the
+variable and the next copy to the same barrier.
 Why: the size of a box is in the map, not in the instruction.
 Source: PTX ISA 5.5.3, 5.5.7; docs/tensor-maps.md for rows under a swizzle.
 Not checked: dynamic shared memory, whose size is the launch's.
@@ -9,31 +9,13 @@ Not checked: dynamic shared memory, whose size is the launch's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ...descriptors.agreement import Topic
 from ...descriptors.device.flow import DeviceMaps
-from ...finding import Severity
-from ...view import KernelView
-from ..rule import Hit, Rule
-from .map_kernel import KERNEL, changed
-
-_BAD = changed(
-    (
-        "    .shared .align 1024 .b8 tile[8192];",
-        "    .shared .align 1024 .b8 tile[4096];",
-    ),
-    (
-        "    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
-        """\
-    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes // expect: TD064""",
-    ),
-)
-
-_GOOD = KERNEL
+from ..rule import Example, Hit, Hits, KernelView, Rule, Severity
+from .map_kernel import KERNEL
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for one in view.get(DeviceMaps).contract.disagreements:
         if one.topic is Topic.ROOM:
             related = ((one.other, "the copy"),) if one.other >= 0 else ()
@@ -49,7 +31,14 @@ RULE = Rule(
     summary="The box of a tensor map fills more shared memory than there is for it.",
     consequence="The copy overwrites what follows: another stage, another variable, a barrier.",
     advice="Size stages by the box; under a swizzle every row takes a whole span.",
-    bad=_BAD,
-    good=_GOOD,
+    example=Example.variant(
+        KERNEL,
+        """
+-     .shared .align 1024 .b8 tile[4096];
++     .shared .align 1024 .b8 tile[8192];
+
+      cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes // expect: TD064
+""",
+    ),
     check=check,
 )

@@ -10,20 +10,13 @@ Not checked: maps whose place was not followed, and maps that several threads ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ...descriptors.device.flaws import FlawKind
 from ...descriptors.device.flow import DeviceMaps
-from ...finding import Severity
-from ...view import KernelView
-from ..rule import Hit, Rule
-from .map_kernel import KERNEL, changed
-
-_COPY = "    tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd0], [map], 128;"
-_BAD = changed(("COPY:\n    bar.warp.sync -1;", "COPY:"), (_COPY, f"{_COPY} // expect: TD067"))
+from ..rule import Example, Hit, Hits, KernelView, Rule, Severity
+from .map_kernel import KERNEL
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for flaw in view.get(DeviceMaps).flaws:
         if flaw.kind is FlawKind.UNMET:
             yield Hit(flaw.point, flaw.text, flaw.related)
@@ -38,7 +31,12 @@ RULE = Rule(
     summary="Threads take turns in making a tensor map, with no barrier between.",
     consequence="Lanes may copy what was there before a change, or clear the field behind it.",
     advice="Put `bar.warp.sync` (`__syncwarp`) before the first `tensormap.replace` and behind the last.",
-    bad=_BAD,
-    good=KERNEL,
+    example=Example.variant(
+        KERNEL,
+        """
++     bar.warp.sync -1;
+      tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd0], [map], 128; // expect: TD067
+""",
+    ),
     check=check,
 )

@@ -2,43 +2,18 @@
 
 Checks: tensor-map operands that are addresses of shared variables.
 Why: the map may be in global, constant or parameter memory; ptxas does not look behind a register.
-Source: PTX ISA 9.7.9.26.5.2.
 Not checked: addresses that pass through memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ...descriptors.device.flaws import FlawKind
 from ...descriptors.device.flow import DeviceMaps
-from ...finding import Severity
-from ...view import KernelView
-from ..rule import Hit, Rule
-from .map_kernel import KERNEL, changed
-
-_BAD = changed(
-    (
-        "    mov.u32 %r1, 0;",
-        """\
-    mov.u32 %r1, 0;
-    mov.u64 %rd2, map;
-    cvta.shared.u64 %rd3, %rd2;""",
-    ),
-    (
-        """\
-    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
-        [tile], [%rd0, {%r1, %r1}], [bar];""",
-        """\
-    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes // expect: TD056
-        [tile], [%rd3, {%r1, %r1}], [bar];""",
-    ),
-)
-
-_GOOD = KERNEL
+from ..rule import Example, Hit, Hits, KernelView, Rule, Severity
+from .map_kernel import KERNEL
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for flaw in view.get(DeviceMaps).flaws:
         if flaw.kind is FlawKind.SHARED:
             yield Hit(flaw.point, flaw.text, flaw.related)
@@ -53,7 +28,17 @@ RULE = Rule(
     summary="A copy is given a tensor map that is in shared memory.",
     consequence="The copy faults: the hardware reads maps in global, constant and parameter memory.",
     advice="Copy the map to global memory with tensormap.cp_fenceproxy, and use that copy.",
-    bad=_BAD,
-    good=_GOOD,
+    example=Example.variant(
+        KERNEL,
+        """
+      mov.u32 %r1, 0;
+-     mov.u64 %rd2, map;
+-     cvta.shared.u64 %rd3, %rd2;
+
+      cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes // expect: TD056
+-         [tile], [%rd3, {%r1, %r1}], [bar];
++         [tile], [%rd0, {%r1, %r1}], [bar];
+""",
+    ),
     check=check,
 )

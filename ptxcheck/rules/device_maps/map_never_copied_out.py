@@ -1,39 +1,19 @@
 """A map that is made in shared memory and thrown away.
 
-Checks: replacements in shared memory from which no path leads to a copy of the map, other than over new
-zeros.
+Checks: replacements in shared memory from which no path leads to a copy of the map, other than over new zeros.
 Why: tensor copies read maps in global, constant or parameter memory.
-Source: PTX ISA 9.7.14.17.
 Not checked: maps that loads or bulk copies may read: they may be copied that way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ...descriptors.device.flaws import FlawKind
 from ...descriptors.device.flow import DeviceMaps
-from ...finding import Severity
-from ...view import KernelView
-from ..rule import Hit, Rule
-from .map_kernel import KERNEL, changed
-
-_BAD = changed(
-    (
-        "    tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [map], 3;",
-        "    tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [map], 3; // expect: TD059",
-    ),
-    (
-        """\
-    tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd0], [map], 128;""",
-        "",
-    ),
-)
-
-_GOOD = KERNEL
+from ..rule import Example, Hit, Hits, KernelView, Rule, Severity
+from .map_kernel import KERNEL
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for flaw in view.get(DeviceMaps).flaws:
         if flaw.kind is FlawKind.THROWN_AWAY:
             yield Hit(flaw.point, flaw.text, flaw.related)
@@ -48,7 +28,13 @@ RULE = Rule(
     summary="A tensor map is made in shared memory and never copied to where copies can read it.",
     consequence="Copies use whatever map was in global memory before.",
     advice="Copy it with tensormap.cp_fenceproxy once its fields are replaced.",
-    bad=_BAD,
-    good=_GOOD,
+    example=Example.variant(
+        KERNEL,
+        """
+      tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [map], 3; // expect: TD059
+
++     tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd0], [map], 128;
+""",
+    ),
     check=check,
 )

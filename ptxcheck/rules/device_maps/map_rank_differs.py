@@ -2,37 +2,19 @@
 
 Checks: copies through maps that the kernel makes, or that are described with --tensor-map.
 Why: the rank of the instruction must be that of the map; ptxas does not know the map.
-Source: PTX ISA 9.7.9.26.5.2.
 Not checked: maps that are not known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ...descriptors.agreement import Topic
 from ...descriptors.device.flaws import FlawKind
 from ...descriptors.device.flow import DeviceMaps
-from ...finding import Severity
-from ...view import KernelView
-from ..rule import Hit, Rule
-from .map_kernel import KERNEL, changed
-
-_BAD = changed(
-    (
-        """\
-    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
-        [tile], [%rd0, {%r1, %r1}], [bar];""",
-        """\
-    cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes // expect: TD060
-        [tile], [%rd0, {%r1, %r1, %r1}], [bar];""",
-    ),
-)
-
-_GOOD = KERNEL
+from ..rule import Example, Hit, Hits, KernelView, Rule, Severity
+from .map_kernel import KERNEL
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     told = {
         point
         for flaw in view.get(DeviceMaps).flaws
@@ -53,7 +35,14 @@ RULE = Rule(
     summary="A copy gives another number of coordinates than its tensor map has dimensions.",
     consequence="The copy faults.",
     advice="Make the map and the copy of one rank.",
-    bad=_BAD,
-    good=_GOOD,
+    example=Example.variant(
+        KERNEL,
+        """
+-     cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes // expect: TD060
+-         [tile], [%rd0, {%r1, %r1, %r1}], [bar];
++     cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
++         [tile], [%rd0, {%r1, %r1}], [bar];
+""",
+    ),
     check=check,
 )

@@ -2,41 +2,18 @@
 
 Checks: the rank of maps that the kernel makes, against the coordinates of the copies.
 Why: `tensormap.replace.tile.rank` takes the rank less one.
-Source: PTX ISA 9.7.9.27.
 Not checked: maps copied from the host's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ...descriptors.device.flaws import FlawKind
 from ...descriptors.device.flow import DeviceMaps
-from ...finding import Severity
-from ...view import KernelView
-from ..rule import Hit, Rule
-from .map_kernel import KERNEL, changed
-
-_BAD = changed(
-    (
-        "    tensormap.replace.tile.rank.shared::cta.b1024.b32 [map], 1;",
-        "    tensormap.replace.tile.rank.shared::cta.b1024.b32 [map], 2; // expect: TD051",
-    ),
-    (
-        "    tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [map], 0, 2048;",
-        """\
-    tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [map], 0, 2048;
-    tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [map], 2, 1;
-    tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [map], 2, 1;
-    tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [map], 1, 2097152;
-    tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [map], 2, 1;""",
-    ),
-)
-
-_GOOD = KERNEL
+from ..rule import Example, Hit, Hits, KernelView, Rule, Severity
+from .map_kernel import KERNEL
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for flaw in view.get(DeviceMaps).flaws:
         if flaw.kind is FlawKind.RANK:
             yield Hit(flaw.point, flaw.text, flaw.related)
@@ -51,7 +28,18 @@ RULE = Rule(
     summary="The rank is replaced by the number of dimensions, not by one less.",
     consequence="The hardware takes the map for one of another rank: the copy faults.",
     advice="Write the number of dimensions less one: 1 for a matrix.",
-    bad=_BAD,
-    good=_GOOD,
+    example=Example.variant(
+        KERNEL,
+        """
+-     tensormap.replace.tile.rank.shared::cta.b1024.b32 [map], 2; // expect: TD051
++     tensormap.replace.tile.rank.shared::cta.b1024.b32 [map], 1;
+
+      tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [map], 0, 2048;
+-     tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [map], 2, 1;
+-     tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [map], 2, 1;
+-     tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [map], 1, 2097152;
+-     tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [map], 2, 1;
+""",
+    ),
     check=check,
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-ACCUMULATORS = """
+from .example import Base
+
+ACCUMULATORS = Base("""
 .version 8.6
 .target sm_100a
 .address_size 64
@@ -106,4 +108,4 @@ DONE:
 END:
     ret;
 }
-"""
+""")

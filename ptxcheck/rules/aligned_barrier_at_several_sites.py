@@ -8,13 +8,10 @@ warps arrive, and CUTLASS and FlashAttention rely on that, so the rule is pedant
 Not checked: blocks of unknown size.
 """
 
-from __future__ import annotations
-
 from ..opcodes.op import Op
 from ..opcodes.spec import Trait
 from ..protocols.typestate.named_barrier import NamedBarriers, Site
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def _is_part(view: KernelView, barriers: NamedBarriers, site: Site) -> bool:

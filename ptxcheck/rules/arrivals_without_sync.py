@@ -9,12 +9,9 @@ Source: PTX ISA 9.7.14.1: arrive does not wait, sync does.
 Not checked: device functions; kernels with numbers that are not constant.
 """
 
-from __future__ import annotations
-
 from ..opcodes.op import Op
 from ..protocols.typestate.named_barrier import NamedBarriers
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -6,12 +6,9 @@ Why: a count is from 1 to 2^20-1, and never more than the arrivals that are stil
 Not checked: several arrivals that exceed the count together.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.barriers import Role, find_barriers, initial_count
 from ..protocols.typestate.ranges import outside
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _MOST = (1 << 20) - 1
 

@@ -7,11 +7,8 @@ hit this (flashinfer-ai/flashinfer #4533, HazyResearch/ThunderKittens cf54408f).
 Not checked: the same number used in turns, which is legal; blocks of unknown size.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.named_barrier import NamedBarriers
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

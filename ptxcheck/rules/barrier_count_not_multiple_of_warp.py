@@ -7,12 +7,9 @@ Source: PTX ISA 9.7.14.1: "the number of threads must be a multiple of the warp 
 Not checked: counts that come from parameters or memory.
 """
 
-from __future__ import annotations
-
 from ..opcodes.op import Op
 from ..protocols.typestate.named_barrier import NamedBarriers
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 WARP = 32
 

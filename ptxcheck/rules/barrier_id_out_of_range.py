@@ -7,11 +7,8 @@ Source: PTX ISA 9.7.14.1, operand a.
 Not checked: numbers that come from parameters or memory.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.named_barrier import NamedBarriers
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 LAST_BARRIER = 15
 

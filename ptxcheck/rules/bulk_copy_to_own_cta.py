@@ -5,13 +5,10 @@ Why: such a copy goes to another CTA of the cluster.
 Not checked: ranks that are computed in other ways than from the CTA's own.
 """
 
-from __future__ import annotations
-
 from ..isa.modifier import Mod
 from ..opcodes.op import Op
 from ..protocols.typestate.places import Owner, Places
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

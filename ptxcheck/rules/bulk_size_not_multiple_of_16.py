@@ -6,13 +6,10 @@ Source: PTX ISA 9.7.9.26.4.
 Not checked: literals, which ptxas rejects.
 """
 
-from __future__ import annotations
-
 from ..ir import Immediate
 from ..protocols.typestate.async_bytes import BULK
 from ..protocols.typestate.ranges import said
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _MOST = (1 << 20) - 16
 

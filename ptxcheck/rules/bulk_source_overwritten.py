@@ -6,13 +6,10 @@ Why: the source must not change until the copy has read it; only a wait of the s
 Not checked: other threads; addresses that are not surely the same.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.async_bytes import AsyncBytes
 from ..protocols.typestate.copy_groups import bulk_groups
 from ..protocols.typestate.tensor_map_updates import in_flight
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -7,16 +7,13 @@ Source: PTX ISA 5.1.7 and 6.4.1.
 Not checked: ranks that cannot be told from the own one; generic addresses, which are fine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..protocols.typestate.barriers import Role, find_barriers
 from ..protocols.typestate.places import Place
 from ..protocols.typestate.remote import remote_confidence
 from ..protocols.typestate.shared_access import find_shared_accesses
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _OWN_WINDOW = (".shared", ".shared::cta")
 

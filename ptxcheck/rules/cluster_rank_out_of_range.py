@@ -5,11 +5,8 @@ Why: the address points nowhere; ptxas accepts it.
 Not checked: kernels whose cluster size is not known.
 """
 
-from __future__ import annotations
-
 from ..opcodes.op import Op
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

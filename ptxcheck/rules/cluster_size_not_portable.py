@@ -8,8 +8,6 @@ cudaFuncAttributeNonPortableClusterSizeAllowed.
 Not checked: whether enough multiprocessors of one cluster are free.
 """
 
-from __future__ import annotations
-
 from math import prod
 
 from ..protocols.typestate.names import directive_span

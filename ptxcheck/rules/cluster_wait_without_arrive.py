@@ -5,11 +5,8 @@ Why: each thread arrives once and then waits once in each round of the cluster b
 Not checked: device functions, and calls that may arrive.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.cluster_barrier import ClusterBarrier
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

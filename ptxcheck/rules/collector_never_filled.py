@@ -6,8 +6,6 @@ Why: the multiplication reads what an earlier one left in the buffer.
 Not checked: whether what was filled is still the same operand.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import (

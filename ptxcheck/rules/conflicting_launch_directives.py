@@ -7,8 +7,6 @@ Source: PTX ISA 11.4, 11.7, 11.8.1; checked against ptxas 13.0.
 Not checked: limits of a device.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from ..protocols.typestate.names import directive_span

@@ -5,13 +5,10 @@ Why: a source size above the copy size is undefined; ptxas looks at literals onl
 Not checked: literals, which ptxas rejects.
 """
 
-from __future__ import annotations
-
 from ..ir import Register
 from ..opcodes.op import Op
 from ..protocols.typestate.ranges import said
-from .example import sm_80
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
 
 
 def check(view: KernelView) -> Hits:

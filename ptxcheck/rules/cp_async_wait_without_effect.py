@@ -6,11 +6,8 @@ Why: such a wait returns at once and completes nothing.
 Not checked: loops in which the number of groups grows; device functions.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.copy_groups import small_groups
-from .example import sm_80
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
 
 
 def check(view: KernelView) -> Hits:

@@ -9,13 +9,10 @@ Source: PTX ISA 9.7.14.1: ".aligned … all threads in the warp must execute the
 Not checked: branches on values from memory; lanes that may have ended before.
 """
 
-from __future__ import annotations
-
 from ..opcodes.spec import Trait
 from ..protocols.typestate.divergence import part_of_warp
 from ..protocols.typestate.named_barrier import NamedBarriers
-from .example import sm_90a
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -9,12 +9,9 @@ Not checked: wgmma, tcgen05, setmaxnreg and cluster barriers, which have rules o
 memory.
 """
 
-from __future__ import annotations
-
 from ..opcodes.op import Op
 from ..protocols.typestate.divergence import part_of_warp
-from .example import sm_90a
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _WARP_WIDE = frozenset(
     {

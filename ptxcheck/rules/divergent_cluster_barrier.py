@@ -7,13 +7,10 @@ warp-specialised kernel it hangs (triton-lang/triton #9456).
 Not checked: branches on values from memory; threads that may have ended, which do not count.
 """
 
-from __future__ import annotations
-
 from ..opcodes.spec import Trait
 from ..protocols.typestate.cluster_barrier import ClusterBarrier
 from ..protocols.typestate.divergence import part_of_warp
-from .example import sm_90a
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -8,12 +8,9 @@ Not checked: branches that no thread index decides; blocks of unknown size. Warp
 than their neighbours are WG012.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.divergence import part_of_warp
 from ..protocols.typestate.register_count import RegisterCount
-from .example import sm_90a
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -6,13 +6,10 @@ Source: PTX ISA 9.7.17.8.3 and 9.7.17.8.4.
 Not checked: addresses that depend on the lane in other ways.
 """
 
-from __future__ import annotations
-
 from ..opcodes.op import Op
 from ..protocols.typestate.tensor_address import differs_in_warp
 from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

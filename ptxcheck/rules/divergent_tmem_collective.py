@@ -7,12 +7,9 @@ Source: PTX ISA 9.7.17.7 and 9.7.17.8.
 Not checked: branches on values from memory.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.divergence import part_of_warp
 from ..protocols.typestate.tensor_memory import WARP_WIDE, TensorMemory
-from .example import sm_100a
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

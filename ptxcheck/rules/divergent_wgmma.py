@@ -6,12 +6,9 @@ Why: `.sync.aligned` makes the instruction wait until all threads of the warp ex
 Not checked: branches on values from memory.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.divergence import part_of_warp
 from ..protocols.typestate.wgmma import WGMMA, Wgmma
-from .example import sm_90a
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -8,11 +8,8 @@ Source: PTX ISA 4.4; checked against ptxas 13.0.
 Not checked: prototypes whose parameters differ.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.names import DeclaredNames, duplicate_items
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -7,11 +7,8 @@ Source: PTX ISA 9.7.9.6, 9.7.14.2: "the behaviour is undefined if the executing 
 Not checked: masks that come from parameters or memory.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.member_mask import masks
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-_BOTH, _BAD, _GOOD = "  ", "- ", "+ "
+_BOTH, _BAD, _GOOD, _NEITHER = "  ", "- ", "+ ", "= "
 _MARK = re.compile(r"[ \t]*//\s*expect:.*")
 _REGISTERS = (".reg .pred %p<8>;", ".reg .b32 %r<24>;", ".reg .b64 %rd<16>;")
 
@@ -48,17 +48,23 @@ class Example:
         """Return the example with these two kernels."""
         return cls("\n".join(_difference(bad.split("\n"), good.split("\n"))), language)
 
-    @classmethod
-    def variant(cls, base: str, text: str) -> Example:
-        """Return the example of a kernel, changed in places that blank lines part.
 
-        A place has margins, and replaces the only stretch of `base` that reads as the good lines of the place do, or
-        as the bad ones. Raises ValueError where there is no such stretch, or more than one.
+class Base(str):
+    """A kernel that examples vary in a few places."""
+
+    __slots__ = ()
+
+    def variant(self, text: str) -> Example:
+        """Return the example of this kernel, changed in places that blank lines part.
+
+        A place has margins, and replaces the only stretch of the kernel that reads as the good lines of the place
+        do, or as the bad ones; or, where both differ from the kernel, as the lines with the margin `= `, which neither
+        has. Raises ValueError where there is no such stretch, or more than one.
         """
-        lines = [_BOTH + line if line else line for line in base.split("\n")]
+        lines = [_BOTH + line if line else line for line in self.split("\n")]
         for place in text.strip("\n").split("\n\n"):
-            lines = _replaced(lines, cls(place).text.split("\n"))
-        return cls("\n".join(lines))
+            lines = _replaced(lines, place.split("\n"))
+        return Example("\n".join(lines))
 
 
 def sm_80(text: str) -> Example:
@@ -110,15 +116,17 @@ def _difference(bad: list[str], good: list[str]) -> Iterator[str]:
 
 
 def _replaced(lines: list[str], place: list[str]) -> list[str]:
-    for left_out in (_BAD, _GOOD):
-        wanted = [_unmarked(line[2:]) for line in place if line[:2] != left_out]
+    own = [line for line in place if line[:2] != _NEITHER]
+    neither = [line[2:] for line in place if line[:2] == _NEITHER]
+    sides = ([_unmarked(line[2:]) for line in own if line[:2] != other] for other in (_BAD, _GOOD))
+    for wanted in (neither,) if neither else sides:
         at = [
             start
             for start in range(len(lines) - len(wanted) + 1)
             if wanted and [line[2:] for line in lines[start : start + len(wanted)]] == wanted
         ]
         if len(at) == 1:
-            return [*lines[: at[0]], *place, *lines[at[0] + len(wanted) :]]
+            return [*lines[: at[0]], *own, *lines[at[0] + len(wanted) :]]
     raise ValueError("these lines do not stand in the kernel once:\n" + "\n".join(place))
 
 

@@ -8,13 +8,10 @@ Source: PTX ISA 9.7.14.16.8 and .16.
 Not checked: separate expect operations, which may be meant to add up.
 """
 
-from __future__ import annotations
-
 from ..isa.modifier import Mod
 from ..protocols.typestate.barriers import Role, find_barriers, initial_count
 from ..protocols.typestate.crowd import crowd
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -5,12 +5,9 @@ Why: the transaction count of a phase is at most 2^20-1; what exceeds it is unde
 Not checked: the sum of several operations in one phase.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.barriers import find_barriers
 from ..protocols.typestate.ranges import outside
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _MOST = (1 << 20) - 1
 

@@ -9,11 +9,8 @@ Source: PTX ISA 9.7.9.6, 9.7.14.2, 9.7.14.10 to 15.
 Not checked: masks that are not constant; branches on values from memory.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.member_mask import misplaced_masks
-from .example import sm_90a
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -7,11 +7,8 @@ Source: PTX ISA 9.7.20.5; notes of ptxas 13.0.
 Not checked: the ptxas option `--maxrregcount`, which fixes the count, too; device functions.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.register_count import RegisterCount
-from .example import sm_90a
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -6,11 +6,8 @@ Source: the syntax lines of PTX ISA chapter 9.7.
 Not checked: modules of a PTX ISA version newer than the table.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.legality import NEWEST_VERSION, is_unknown, modifiers_fit
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -7,15 +7,12 @@ Source: PTX ISA 6 (operands), 9.2 (type checking) and the syntax lines of chapte
 Not checked: values in registers (other rules do), calls, modules newer than the table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 from ..isa.operands import OperandShapes, operand_problems, takes_limits
 from ..protocols.typestate.legality import NEWEST_VERSION, is_unknown, modifiers_fit
 from ..protocols.typestate.names import DeclaredNames
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

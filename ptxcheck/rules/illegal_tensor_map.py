@@ -16,9 +16,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from ..descriptors.constraints import load
-from ..finding import Confidence, Severity
-from ..view import KernelView
-from .rule import Hit, HostHit, Rule
+from .rule import Confidence, Example, Hits, HostHit, KernelView, Rule, Severity
 
 if TYPE_CHECKING:
     from ..hostcode.encode import Issue
@@ -118,7 +116,7 @@ def example(row: Mapping[str, Any], changes: Mapping[str, str], *, marked: bool)
     return "\n".join(["", *lines, "}", ""])
 
 
-def _nothing(_view: KernelView) -> Iterator[Hit]:
+def _nothing(_view: KernelView) -> Hits:
     return iter(())
 
 
@@ -137,12 +135,12 @@ def _rules() -> Iterator[Rule]:
             summary=row["summary"],
             consequence=_CONSEQUENCES[row["layer"]],
             advice=row["advice"],
-            bad=example(row, row["bad"], marked=True),
-            good=example(row, row.get("good", {}), marked=False),
+            example=Example.between(
+                example(row, row["bad"], marked=True), example(row, row.get("good", {}), marked=False), "cpp"
+            ),
             check=_nothing,
             pedantic=row.get("pedantic", False),
             host=partial(_hits, frozenset(named), row.get("fault")),
-            language="cpp",
         )
 
 

@@ -7,13 +7,10 @@ Source: PTX ISA 5.5.4.1 and 9.7.9.26.5.2.
 Not checked: the corners of the box, which are in the tensor map.
 """
 
-from __future__ import annotations
-
 from ..ir import Vector
 from ..isa.modifier import Mod
 from ..protocols.typestate.ranges import said
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _BITS = {".3d": 16, ".4d": 8, ".5d": 5}
 

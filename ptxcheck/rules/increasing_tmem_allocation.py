@@ -5,11 +5,8 @@ Why: the sizes of successive allocations of a block must not grow.
 Not checked: allocations by different warps.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory import TensorMemory
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

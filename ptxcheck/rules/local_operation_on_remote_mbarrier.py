@@ -6,13 +6,10 @@ Why: across CTAs a barrier takes arrivals, expected bytes and completed bytes, n
 Not checked: ranks that cannot be told from the own one.
 """
 
-from __future__ import annotations
-
 from ..opcodes.op import Op
 from ..protocols.typestate.barriers import Role, find_barriers
 from ..protocols.typestate.remote import remote_confidence
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _LOCAL = (Role.INIT, Role.INVAL, Role.WAIT, Role.OTHER)
 

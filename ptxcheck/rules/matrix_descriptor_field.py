@@ -7,9 +7,6 @@ Source: PTX ISA 9.7.16.5.1 and 9.7.17.4.1.
 Not checked: fields that depend on data.
 """
 
-from __future__ import annotations
-
-from ..finding import Severity
 from ..protocols.typestate.matrix_tiles import MatrixTiles
 from .matrix_descriptor_rules import Generation, both
 from .matrix_kernels import (
@@ -19,6 +16,7 @@ from .matrix_kernels import (
     hopper,
     packed,
 )
+from .rule import Severity
 
 RULES = both(
     MatrixTiles.illegal_fields,

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
-from ..finding import Confidence, Severity
 from ..protocols.typestate.matrix_tiles import Flaw, MatrixTiles
-from ..view import KernelView
-from .rule import Hit, Rule
+from .rule import Confidence, Example, Hit, Hits, KernelView, Rule, Severity
 
 Found: TypeAlias = Callable[[MatrixTiles], Iterator[Flaw]]
 
@@ -48,15 +46,14 @@ def both(
             summary=summary,
             consequence=consequence,
             advice=advice,
-            bad=own.bad,
-            good=own.good,
+            example=Example.between(own.bad, own.good),
             check=partial(_check, found, is_hopper),
         )
 
     return rule(wgmma, is_hopper=True), rule(tcgen05, is_hopper=False)
 
 
-def _check(found: Found, is_hopper: bool, view: KernelView) -> Iterator[Hit]:
+def _check(found: Found, is_hopper: bool, view: KernelView) -> Hits:
     for flaw in view.get(MatrixTiles).first(found(view.get(MatrixTiles))):
         if flaw.operand.is_hopper is is_hopper:
             confidence = Confidence.PROVED if flaw.sure else Confidence.POSSIBLE

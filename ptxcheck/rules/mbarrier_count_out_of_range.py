@@ -7,13 +7,10 @@ Source: PTX ISA 9.7.14.16.3 and .12. Seen as a pipeline without consumers that a
 Not checked: counts that depend on parameters.
 """
 
-from __future__ import annotations
-
 from ..isa.modifier import Mod
 from ..protocols.typestate.barriers import find_barriers
 from ..protocols.typestate.ranges import outside
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _MOST = (1 << 20) - 1
 

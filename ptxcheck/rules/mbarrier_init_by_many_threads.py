@@ -7,12 +7,9 @@ Source: PTX ISA 9.7.14.16.12. Seen as an initialisation under an election only, 
 Not checked: kernels that may be launched with one thread only.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.barriers import find_barriers
 from ..protocols.typestate.crowd import crowd
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

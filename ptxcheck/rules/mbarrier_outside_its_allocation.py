@@ -6,11 +6,8 @@ Source: PTX ISA 5.1.7 and 9.7.14.16.1.
 Not checked: dynamic shared memory, whose size the launch decides.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.barriers import BARRIER_BYTES, find_barriers
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -7,11 +7,8 @@ Source: PTX ISA 9.7.14.16.13. Seen as a barrier object destroyed while others st
 Not checked: other threads that use the object later.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.mbarrier_lifecycle import find_lifecycle
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -5,11 +5,8 @@ Why: memory fences order accesses of one proxy; none of them crosses to the asyn
 Not checked: bytes that other threads write.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.proxies import Between, find_crossings
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -5,12 +5,9 @@ Why: both must be 16-byte aligned; ptxas does not look at addresses.
 Not checked: pointers that the kernel gets as parameters and does not change.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.async_bytes import BULK
 from ..protocols.typestate.places import Places
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _ALIGNMENT = 16
 

@@ -6,8 +6,6 @@ Source: PTX ISA 9.7.9.16 and .18.
 Not checked: addresses from parameters.
 """
 
-from __future__ import annotations
-
 from ..opcodes.op import Op
 from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 

@@ -6,11 +6,8 @@ Source: PTX ISA 9.7.14.18: 16-byte aligned.
 Not checked: addresses that come from parameters or memory.
 """
 
-from __future__ import annotations
-
 from ..opcodes.op import Op
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 RESPONSE_BYTES = 16
 

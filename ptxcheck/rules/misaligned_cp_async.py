@@ -6,14 +6,11 @@ Source: PTX ISA 6.4.1 and 9.7.9.26.3.1.
 Not checked: pointers that the kernel gets as parameters and does not change.
 """
 
-from __future__ import annotations
-
 from ..opcodes.op import Op
 from ..protocols.typestate.alignment import misaligned
 from ..protocols.typestate.copy_groups import small_groups
 from ..protocols.typestate.shared_access import find_shared_accesses
-from .example import sm_80
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
 
 
 def check(view: KernelView) -> Hits:

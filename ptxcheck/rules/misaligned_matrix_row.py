@@ -7,12 +7,9 @@ Source: PTX ISA 9.7.15.5.15 and .16.
 Not checked: rows at addresses that depend on more than the thread index, unless all are misaligned.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.alignment import misaligned
 from ..protocols.typestate.shared_access import ROW_BYTES, find_shared_accesses
-from .example import sm_80
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
 
 
 def check(view: KernelView) -> Hits:

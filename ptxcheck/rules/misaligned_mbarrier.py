@@ -5,11 +5,8 @@ Why: the object is a 64-bit word that must be 8-byte aligned; ptxas does not loo
 Not checked: variables declared with less than 8-byte alignment, which may still lie at a multiple of 8.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.barriers import find_barriers
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -6,12 +6,9 @@ Why: an address must be a multiple of the bytes accessed; ptxas checks none.
 Not checked: variables whose declared alignment is below the access size; matrix rows (see SM003).
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.alignment import misaligned
 from ..protocols.typestate.shared_access import find_shared_accesses
-from .example import sm_80
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
 
 
 def check(view: KernelView) -> Hits:

@@ -7,12 +7,9 @@ Source: CUDA programming guide, alignment requirements of multi-dimensional bulk
 Not checked: variables whose declared alignment is below 128; the swizzle mode, which is in the tensor map.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.async_bytes import TENSOR
 from ..protocols.typestate.places import Places
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _ALIGNMENT = 128
 

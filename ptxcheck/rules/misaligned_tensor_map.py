@@ -8,11 +8,8 @@ Source: CUDA driver API: "tensorMap … must be aligned to 64 bytes".
 Not checked: maps reached through pointers.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_map import ALIGNMENT, misplaced
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

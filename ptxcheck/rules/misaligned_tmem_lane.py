@@ -10,16 +10,13 @@ Source: PTX ISA 9.7.17.8.2, 9.7.17.9.3 and 9.7.17.10.5.
 Not checked: addresses computed in other ways.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..opcodes.op import Op
 from ..protocols.typestate.tensor_address import tensor_address, warp_addresses
 from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

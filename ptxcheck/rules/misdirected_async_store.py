@@ -7,12 +7,9 @@ Source: PTX ISA 9.7.9.12 and 9.7.14.7.
 Not checked: ranks that cannot be told from the own one.
 """
 
-from __future__ import annotations
-
 from ..opcodes.op import Op
 from ..protocols.typestate.places import Owner, Place, Places
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _OPS = frozenset({Op.ST_ASYNC, Op.RED_ASYNC})
 

@@ -7,11 +7,8 @@ Source: PTX ISA 8.6 and 9.7.14.4.
 Not checked: bytes that other threads write; tensor copies, whose addresses are in the tensor map.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.proxies import Between, find_crossings
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

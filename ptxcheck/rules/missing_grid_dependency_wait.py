@@ -7,12 +7,9 @@ Not checked: whether the bytes come from the predecessor. Reading weights early 
 no more than "possible".
 """
 
-from __future__ import annotations
-
 from ..opcodes.op import Op
 from ..protocols.typestate.paths import Paths, Query
-from .example import sm_90a
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _USES = frozenset({Op.GRIDDEPCONTROL_WAIT, Op.GRIDDEPCONTROL_LAUNCH_DEPENDENTS})
 

@@ -7,11 +7,8 @@ Source: PTX ISA 8.6 and 9.7.9.26.2.
 Not checked: bytes that other threads write; operands of wgmma and tcgen05; bytes of a box beyond the first 16.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.proxies import Between, find_crossings
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -9,12 +9,9 @@ Source: PTX ISA 9.7.17.1.2 and 9.7.17.7.
 Not checked: roles that part before the end, of which one could free; kernels that call functions which synchronise.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory import TensorMemory
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

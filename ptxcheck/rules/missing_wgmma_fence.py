@@ -9,11 +9,8 @@ zero moved to the registers in straight code is only possible to be wrong: ptxas
 registers.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.wgmma import Wgmma
-from .example import sm_90a
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -6,8 +6,6 @@ Source: PTX ISA 9.7.17.5 and 9.7.17.7.
 Not checked: functions that are called.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import (

@@ -6,11 +6,8 @@ Source: PTX ISA 9.7.9.26.4.1 and 9.7.9.26.5.2.
 Not checked: bits beyond the cluster where its size is not known.
 """
 
-from __future__ import annotations
-
 from ..opcodes.spec import Trait
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -5,13 +5,10 @@ Why: a store must start inside the tensor; only loads fill in what lies outside.
 Not checked: coordinates beyond the end, which the tensor map decides.
 """
 
-from __future__ import annotations
-
 from ..cfg.call import fitted
 from ..ir import Address, Vector
 from ..isa.modifier import Mod
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

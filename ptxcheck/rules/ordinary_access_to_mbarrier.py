@@ -7,11 +7,8 @@ Source: PTX ISA 9.7.14.16.4. Seen as a copy longer than its buffer, with the bar
 Not checked: the boxes of tensor copies beyond their first bytes; accesses by other threads.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.mbarrier_lifecycle import find_lifecycle
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

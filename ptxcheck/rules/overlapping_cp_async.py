@@ -6,12 +6,9 @@ Why: copies are not ordered among each other; two that write one place in one gr
 Not checked: other threads; addresses that are not surely the same.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.async_bytes import AsyncBytes
 from ..protocols.typestate.copy_groups import small_groups
-from .example import sm_80
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
 
 
 def check(view: KernelView) -> Hits:

@@ -7,8 +7,6 @@ Source: PTX ISA 9.7.17.5; https://github.com/NVIDIA/cutlass/pull/3316.
 Not checked: what an mbarrier before is waited for.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from .rule import Confidence, Example, Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import kernel

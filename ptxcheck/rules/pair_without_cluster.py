@@ -5,12 +5,9 @@ Why: a pair is two CTAs of a cluster whose ranks differ in the last bit.
 Not checked: kernels that get their cluster size at launch.
 """
 
-from __future__ import annotations
-
 from ..isa.modifier import Mod
 from ..protocols.typestate.tensor_memory import TENSOR_MEMORY, TensorMemory
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

@@ -7,11 +7,8 @@ Source: PTX ISA 9.7.9.26.5.2 (tensorMap is a generic address), 9.7.9.19 (cvta.pa
 Not checked: addresses that pass through memory or selections.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_map import raw_parameters
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -5,12 +5,9 @@ Why: the operand names the even or the odd phase; other numbers are undefined. p
 Not checked: parities that depend on parameters or loop counters of unknown range.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.barriers import Role, find_barriers
 from ..protocols.typestate.ranges import outside
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

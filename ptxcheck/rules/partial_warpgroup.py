@@ -7,12 +7,9 @@ Source: PTX ISA 9.7.16.1 and 9.7.16.5.2.
 Not checked: branches that no thread index decides; parts of a warp whose other lanes are alive (WG005).
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.warpgroup import part_of_warpgroup
 from ..protocols.typestate.wgmma import WGMMA, Wgmma
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

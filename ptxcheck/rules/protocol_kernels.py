@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-RING = """
+from .example import Base
+
+RING = Base("""
 .version 8.6
 .target sm_90a
 .address_size 64
@@ -77,9 +79,9 @@ WAIT_FULL:
 DONE:
     ret;
 }
-"""
+""")
 
-TWO_PHASES = """
+TWO_PHASES = Base("""
 .version 8.6
 .target sm_90a
 .address_size 64
@@ -119,11 +121,11 @@ DONE:
     @!%p0 mbarrier.inval.shared::cta.b64 [bar];
     ret;
 }
-"""
+""")
 """Two threads that meet twice at one mbarrier."""
 
 
-STORE = """
+STORE = Base("""
 .version 8.6
 .target sm_90a
 .address_size 64
@@ -152,10 +154,10 @@ STORE = """
 DONE:
     ret;
 }
-"""
+""")
 """A tile that all threads write and one of them stores with a bulk copy."""
 
-COPY = """
+COPY = Base("""
 .version 8.6
 .target sm_90a
 .address_size 64
@@ -182,10 +184,10 @@ WAIT:
     mbarrier.inval.shared::cta.b64 [%r1];
     ret;
 }
-"""
+""")
 """A copy by a single thread, which waits for it and ends the life of the mbarrier."""
 
-PAIR = """
+PAIR = Base("""
 .version 8.6
 .target sm_90a
 .address_size 64
@@ -217,10 +219,10 @@ LAST:
     barrier.cluster.wait.acquire.aligned;
     ret;
 }
-"""
+""")
 """Two CTAs that signal each other, and stay until both are done."""
 
-COUNTED = """
+COUNTED = Base("""
 .version 8.6
 .target sm_90a
 .address_size 64
@@ -244,7 +246,7 @@ SECOND:
 DONE:
     ret;
 }
-"""
+""")
 """Two warps that meet at two named barriers."""
 
 

@@ -5,11 +5,8 @@ Why: `fence.proxy.async.global` does not order shared memory, nor the shared for
 Not checked: bytes that other threads write.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.proxies import Between, find_crossings
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -6,12 +6,9 @@ Why: `.read` says that the source has been read; the destination may still be un
 Not checked: destinations of tensor copies, of which only the release is seen.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.async_bytes import AsyncBytes
 from ..protocols.typestate.copy_groups import bulk_groups, full_bulk_groups
-from .example import sm_90a
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

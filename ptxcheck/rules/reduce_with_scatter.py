@@ -5,12 +5,9 @@ Why: reductions have the modes tile and im2col_no_offs only; ptxas takes scatter
 Not checked: nothing.
 """
 
-from __future__ import annotations
-
 from ..isa.modifier import Mod
 from ..opcodes.op import Op
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

@@ -8,11 +8,8 @@ Source: PTX ISA 9.7.14.3: "arrive.relaxed … no memory ordering".
 Not checked: bytes whose equality cannot be seen; atomics and asynchronous copies.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.cluster_memory import ClusterMemory
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -8,11 +8,8 @@ Source: CUDA programming guide, "Distributed shared memory": all blocks must hav
 Not checked: multicast copies; branches that go by the rank.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.cluster_memory import ClusterMemory
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

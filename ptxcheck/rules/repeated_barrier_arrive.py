@@ -10,11 +10,8 @@ Source: PTX ISA 9.7.14.1: a warp that has arrived must not use the barrier again
 Not checked: numbers that are not constant; what a called function waits for.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.named_barrier import NamedBarriers
-from .example import sm_90a
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -6,11 +6,8 @@ Source: PTX ISA 9.7.14.3: each thread arrives once in each round.
 Not checked: calls that may wait.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.cluster_barrier import ClusterBarrier
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -8,11 +8,8 @@ Source: PTX ISA 9.7.14.16.4 and .12. Seen where two barriers with separate lives
 Not checked: two threads that initialise one object (see MB007).
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.mbarrier_lifecycle import find_lifecycle
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

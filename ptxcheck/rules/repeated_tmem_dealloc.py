@@ -5,8 +5,6 @@ Why: a deallocation must name what an allocation returned and nobody has freed.
 Not checked: deallocations by different warps.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import (

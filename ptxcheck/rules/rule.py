@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..finding import Confidence, Counterexample, Severity
 from ..source import Span
 from ..view import KernelView
-from .example import Example
+from .example import Example, sm_80, sm_90a, sm_100a
 
 if TYPE_CHECKING:
     from ..hostcode.view import HostView
 
-__all__ = ["Confidence", "Example", "Hit", "Hits", "HostHit", "KernelView", "Rule", "Severity"]
+__all__ = [
+    "Confidence", "Example", "Hit", "Hits", "HostHit", "KernelView", "Rule", "Severity", "sm_80", "sm_90a", "sm_100a",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

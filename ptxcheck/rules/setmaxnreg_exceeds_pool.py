@@ -6,11 +6,8 @@ Why: an increase waits until others have released as many registers to the pool 
 Not checked: blocks of unknown size, roles that no thread index decides.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.register_count import RegisterCount
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

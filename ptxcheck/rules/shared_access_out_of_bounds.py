@@ -6,12 +6,9 @@ Why: the bytes belong to another variable or to nobody.
 Not checked: dynamic shared memory; memory of other CTAs is checked like the own.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.alignment import out_of_bounds
 from ..protocols.typestate.shared_access import find_shared_accesses
-from .example import sm_80
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
 
 
 def check(view: KernelView) -> Hits:

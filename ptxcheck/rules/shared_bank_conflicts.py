@@ -7,11 +7,8 @@ Source: CUDA C++ Programming Guide, shared memory; PTX ISA 9.7.9.8 (ldmatrix).
 Not checked: guarded accesses, addresses from memory, what the accesses cost beside the rest of the kernel.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.bank_conflicts import find_conflicts
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

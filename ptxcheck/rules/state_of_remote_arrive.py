@@ -7,13 +7,10 @@ Source: PTX ISA 9.7.14.16.11 and .16.
 Not checked: ranks that cannot be told from the own one.
 """
 
-from __future__ import annotations
-
 from ..ir import Sink
 from ..protocols.typestate.barriers import Role, find_barriers
 from ..protocols.typestate.remote import remote_confidence
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -5,12 +5,9 @@ Why: each thread that executes the instruction issues it once more; a single thr
 Not checked: guards and branches that the thread index does not decide and that are not known to hold alike in a warp.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.issue import issued_by_several
 from ..protocols.typestate.tensor_memory import ISSUED_ONCE, TensorMemory
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

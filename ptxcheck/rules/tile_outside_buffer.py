@@ -6,9 +6,6 @@ Source: PTX ISA 9.7.16.5.1 and 9.7.17.5.
 Not checked: dynamic shared memory, whose layout the PTX does not tell.
 """
 
-from __future__ import annotations
-
-from ..finding import Severity
 from ..protocols.typestate.matrix_tiles import MatrixTiles
 from .matrix_descriptor_rules import Generation, both
 from .matrix_kernels import (
@@ -18,6 +15,7 @@ from .matrix_kernels import (
     hopper,
     packed,
 )
+from .rule import Severity
 
 RULES = both(
     MatrixTiles.outside,

@@ -5,11 +5,8 @@ Why: after any thread of the block gave up the permit, the block may not allocat
 Not checked: allocations by other warps than the one that gave up.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory import TensorMemory
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

@@ -6,8 +6,6 @@ Why: an allocation waits for free columns, and there are 512.
 Not checked: loops that free in another warp.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from .rule import Confidence, Example, Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import (

@@ -9,14 +9,11 @@ Not checked: registers of a load that nobody reads; addresses computed in other 
 memory.
 """
 
-from __future__ import annotations
-
 from ..opcodes.op import Op
 from ..protocols.typestate.tensor_address import tensor_address, used_width, warp_addresses
 from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

@@ -5,11 +5,8 @@ Why: what is freed must be what one allocation returned.
 Not checked: which allocation an address comes from; kernels that call functions which synchronise.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory import TensorMemory
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

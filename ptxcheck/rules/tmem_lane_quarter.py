@@ -6,13 +6,10 @@ Why: warp w reaches the 32 lanes from 32 * (w % 4) on and no others.
 Not checked: addresses computed from memory or parameters; branches that no thread index decides.
 """
 
-from __future__ import annotations
-
 from ..opcodes.op import Op
 from ..protocols.typestate.tensor_address import warp_addresses
 from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

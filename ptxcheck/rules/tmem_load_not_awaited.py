@@ -8,11 +8,8 @@ Source: PTX ISA 9.7.17.6 and 9.7.17.8.5.
 Not checked: plain moves, which compilers place freely and the assembler removes.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory import TensorMemory
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

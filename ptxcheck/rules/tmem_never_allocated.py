@@ -4,11 +4,8 @@ Checks: kernels with `tcgen05.mma`, `.cp`, `.shift`, `.ld` or `.st`, no `tcgen05
 Why: all tensor memory must be allocated before it is used; another block may hold the columns.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory import TensorMemory
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

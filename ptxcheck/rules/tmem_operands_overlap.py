@@ -8,8 +8,6 @@ Not checked: operands at computed addresses, and columns that only some formats 
 verdicts is `unknown` there.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import (

@@ -6,11 +6,8 @@ Why: `tcgen05.alloc` blocks until there are enough columns; a multiprocessor has
 Not checked: three and more allocations; other blocks on the multiprocessor.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory import TensorMemory
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

@@ -7,12 +7,9 @@ Source: PTX ISA 9.7.17.6.4 and 9.7.17.8.5.
 Not checked: signals to other threads between the store and a later wait.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory import TensorMemory
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

@@ -7,11 +7,8 @@ Source: PTX ISA 9.7.9.26.1 and 9.7.9.26.6.2.
 Not checked: device functions.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.copy_groups import bulk_groups, wrong_waits
-from .example import sm_90a
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

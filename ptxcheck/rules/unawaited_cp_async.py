@@ -7,11 +7,8 @@ Source: PTX ISA 9.7.9.26.3.
 Not checked: device functions; paths that skip a wait which others take, as the last round of a prefetch does.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.copy_groups import small_groups, wrong_waits
-from .example import sm_80
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
 
 
 def check(view: KernelView) -> Hits:

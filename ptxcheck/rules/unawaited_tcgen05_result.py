@@ -8,8 +8,6 @@ Source: PTX ISA 9.7.17.6.2 and 9.7.17.12.
 Not checked: which mbarrier is waited for; waits that are skipped; loads by other warps; loops with a wait.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import (

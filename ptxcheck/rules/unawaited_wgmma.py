@@ -7,8 +7,6 @@ Source: PTX ISA 9.7.16.7.3; notes of ptxas 13.0.
 Not checked: multiplications that are in no group (WG002); waits for too few groups whose results are used (WG003).
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.wgmma import Wgmma
 from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 
@@ -50,7 +48,8 @@ RULE = Rule(
       mov.f32 %f3, %f1;
       mov.f32 %f4, %f1;
       wgmma.fence.sync.aligned;
-      wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0; // expect: WG022
+-     // expect: WG022
+      wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
       wgmma.commit_group.sync.aligned;
 +     wgmma.wait_group.sync.aligned 0;
       ret;

@@ -8,11 +8,8 @@ may look ahead to a round that does not come, as compilers leave it behind in wh
 Not checked: results that are read but do not decide whether the wait is repeated.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.barriers import Role, find_barriers
-from .example import sm_90a
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -6,11 +6,8 @@ Source: PTX ISA 9.7.9.26.6.
 Not checked: device functions; threads other than the one that issues the copy cannot commit for it.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.copy_groups import bulk_groups
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

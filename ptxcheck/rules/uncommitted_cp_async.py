@@ -6,11 +6,8 @@ Why: `wait_group` covers committed groups only.
 Not checked: device functions.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.copy_groups import small_groups
-from .example import sm_80
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
 
 
 def check(view: KernelView) -> Hits:

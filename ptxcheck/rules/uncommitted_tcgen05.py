@@ -6,11 +6,8 @@ Source: PTX ISA 9.7.17.6.2 and 9.7.17.12.
 Not checked: a commit for another CTA group, which ptxas rejects; device functions.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_memory import TensorMemory
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

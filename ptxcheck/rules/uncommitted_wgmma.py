@@ -5,11 +5,8 @@ Checks: feasible paths from a multiplication to an access to its accumulators, o
 Why: `wgmma.wait_group` waits for groups; what was never committed is in none, so that no wait covers it.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.wgmma import Wgmma
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

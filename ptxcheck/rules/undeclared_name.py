@@ -7,11 +7,8 @@ Source: PTX ISA 4.4 (identifiers), 5.4.6 (parameterised names), 6.2.
 Not checked: that the declaration stands above the use.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.names import DeclaredNames
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

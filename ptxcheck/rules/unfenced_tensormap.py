@@ -7,11 +7,8 @@ Source: PTX ISA 9.7.14.4 and 9.7.14.17.
 Not checked: maps that other threads change; addresses that are not surely the same.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.tensor_map_updates import unfenced_updates
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

@@ -7,11 +7,8 @@ Source: PTX ISA 9.7.14.19: the behaviour of get_first_ctaid is undefined when th
 Not checked: answers that pass through memory or functions.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.cancellation import untested
-from .example import sm_100a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:

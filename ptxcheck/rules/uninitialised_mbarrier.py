@@ -9,11 +9,8 @@ call mistaken for an initialisation.
 Not checked: barriers passed in by pointer, and kernels that call functions which may initialise them.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.mbarrier_lifecycle import find_lifecycle
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

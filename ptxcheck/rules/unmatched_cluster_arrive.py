@@ -6,11 +6,8 @@ there to prevent that. A thread that arrives only to be counted is harmless, so 
 Not checked: device functions.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.cluster_barrier import ClusterBarrier
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

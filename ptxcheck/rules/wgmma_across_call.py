@@ -7,8 +7,6 @@ in a note (C7509, C7510).
 Source: PTX ISA 9.7.16.7; notes of ptxas 13.0.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.wgmma import Wgmma
 from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 

@@ -6,11 +6,8 @@ Why: the multiplication runs on after the instruction; its registers belong to i
 Not checked: plain moves, which compilers place freely and the assembler removes; reads of fragments of A.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.wgmma import Wgmma
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

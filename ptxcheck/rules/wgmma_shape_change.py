@@ -5,11 +5,8 @@ with no `wgmma.fence` between.
 Why: multiplications follow each other in order without a fence only where they have one shape.
 """
 
-from __future__ import annotations
-
 from ..protocols.typestate.wgmma import Wgmma
-from .example import sm_90a
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:

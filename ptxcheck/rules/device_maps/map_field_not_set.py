@@ -5,11 +5,9 @@ Why: zero stands for a legal choice in interleave, swizzle and fill mode only.
 Not checked: fields that are set on some paths only.
 """
 
-from __future__ import annotations
-
 from ...descriptors.device.flaws import FlawKind
 from ...descriptors.device.flow import DeviceMaps
-from ..rule import Example, Hit, Hits, KernelView, Rule, Severity
+from ..rule import Hit, Hits, KernelView, Rule, Severity
 from .map_kernel import KERNEL
 
 
@@ -28,13 +26,10 @@ RULE = Rule(
     summary="A tensor map is made from zeros, or from nothing, and used before all its fields are set.",
     consequence="The copy faults, or moves bytes that the other fields do not mean.",
     advice="Replace address, rank, element type, and boxes, sizes, strides and element strides of every dimension.",
-    example=Example.variant(
-        KERNEL,
-        """
+    example=KERNEL.variant("""
 +     tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [map], 1, 1;
 
       cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes // expect: TD055
-""",
-    ),
+"""),
     check=check,
 )

@@ -7,11 +7,9 @@ Source: cuda.h, cuTensorMapEncodeTiled; docs/tensor-maps.md.
 Not checked: maps copied from the host's; what is legal for some input.
 """
 
-from __future__ import annotations
-
 from ...descriptors.device.flaws import FlawKind
 from ...descriptors.device.flow import DeviceMaps
-from ..rule import Example, Hit, Hits, KernelView, Rule, Severity
+from ..rule import Hit, Hits, KernelView, Rule, Severity
 from .map_kernel import KERNEL
 
 
@@ -30,14 +28,11 @@ RULE = Rule(
     summary="Fields of a tensor map are replaced by numbers that are not legal together.",
     consequence="The copy that uses the map faults or moves the wrong bytes.",
     advice="Make the inner box a multiple of 16 bytes within the swizzle span, and the box fit shared memory.",
-    example=Example.variant(
-        KERNEL,
-        """
+    example=KERNEL.variant("""
 -     tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [map], 0, 128; // expect: TD052
 -     tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [map], 1, 32;
 +     tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [map], 0, 64;
 +     tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [map], 1, 64;
-""",
-    ),
+"""),
     check=check,
 )

@@ -5,11 +5,9 @@ Why: the map may be in global, constant or parameter memory; ptxas does not look
 Not checked: addresses that pass through memory.
 """
 
-from __future__ import annotations
-
 from ...descriptors.device.flaws import FlawKind
 from ...descriptors.device.flow import DeviceMaps
-from ..rule import Example, Hit, Hits, KernelView, Rule, Severity
+from ..rule import Hit, Hits, KernelView, Rule, Severity
 from .map_kernel import KERNEL
 
 
@@ -28,9 +26,7 @@ RULE = Rule(
     summary="A copy is given a tensor map that is in shared memory.",
     consequence="The copy faults: the hardware reads maps in global, constant and parameter memory.",
     advice="Copy the map to global memory with tensormap.cp_fenceproxy, and use that copy.",
-    example=Example.variant(
-        KERNEL,
-        """
+    example=KERNEL.variant("""
       mov.u32 %r1, 0;
 -     mov.u64 %rd2, map;
 -     cvta.shared.u64 %rd3, %rd2;
@@ -38,7 +34,6 @@ RULE = Rule(
       cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes // expect: TD056
 -         [tile], [%rd3, {%r1, %r1}], [bar];
 +         [tile], [%rd0, {%r1, %r1}], [bar];
-""",
-    ),
+"""),
     check=check,
 )

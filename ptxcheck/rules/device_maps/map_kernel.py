@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-KERNEL = """
+from ..example import Base
+
+KERNEL = Base("""
 .version 8.6
 .target sm_90a
 .address_size 64
@@ -53,7 +55,7 @@ WAIT:
 DONE:
     ret;
 }
-"""
+""")
 """A map of a matrix of 16-bit numbers, made in shared memory, copied out, acquired and used."""
 
 

@@ -5,11 +5,9 @@ Why: `tensormap.replace.tile.rank` takes the rank less one.
 Not checked: maps copied from the host's.
 """
 
-from __future__ import annotations
-
 from ...descriptors.device.flaws import FlawKind
 from ...descriptors.device.flow import DeviceMaps
-from ..rule import Example, Hit, Hits, KernelView, Rule, Severity
+from ..rule import Hit, Hits, KernelView, Rule, Severity
 from .map_kernel import KERNEL
 
 
@@ -28,9 +26,7 @@ RULE = Rule(
     summary="The rank is replaced by the number of dimensions, not by one less.",
     consequence="The hardware takes the map for one of another rank: the copy faults.",
     advice="Write the number of dimensions less one: 1 for a matrix.",
-    example=Example.variant(
-        KERNEL,
-        """
+    example=KERNEL.variant("""
 -     tensormap.replace.tile.rank.shared::cta.b1024.b32 [map], 2; // expect: TD051
 +     tensormap.replace.tile.rank.shared::cta.b1024.b32 [map], 1;
 
@@ -39,7 +35,6 @@ RULE = Rule(
 -     tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [map], 2, 1;
 -     tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [map], 1, 2097152;
 -     tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [map], 2, 1;
-""",
-    ),
+"""),
     check=check,
 )

@@ -48,7 +48,6 @@ RULE = Rule(
       mov.u32 %r0, %tid.x;
       setp.ne.u32 %p0, %r0, 0;
       @%p0 bra DONE;
-
       mbarrier.init.shared::cta.b64 [bar], 1;
       mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 512;
       mov.u32 %r1, tile;

@@ -9,7 +9,8 @@ Not checked: literals, which ptxas rejects.
 from ..ir import Immediate
 from ..protocols.typestate.async_bytes import BULK
 from ..protocols.typestate.ranges import said
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .copy_kernels import BULK_LOAD
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 _MOST = (1 << 20) - 16
 
@@ -36,27 +37,11 @@ RULE = Rule(
     summary="The size of a bulk copy is not a multiple of 16.",
     consequence="The behaviour is undefined: a fault, or bytes that are not copied and a phase that never completes.",
     advice="Round the size up to 16 bytes and pad the buffers, or copy the rest with ordinary loads.",
-    example=sm_90a("""
-  (.param .u64 out) .reqntid 128
-      .shared .align 128 .b8 tile[512];
-      .shared .align 8 .b64 bar;
+    example=BULK_LOAD.variant("""
+-     mov.u32 %r2, 24;
++     mov.u32 %r2, 256;
 
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      setp.ne.u32 %p0, %r0, 0;
-      @%p0 bra DONE;
--     mov.u32 %r1, 24;
-+     mov.u32 %r1, 32;
-      mbarrier.init.shared::cta.b64 [bar], 1;
-      mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], %r1;
--     cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes // expect: BG001
--         [tile], [%rd0], %r1, [bar];
-+     cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd0], %r1, [bar];
-  WAIT:
-      mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
-      @!%p1 bra WAIT;
-  DONE:
-      ret;
+      cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], %r2, [bar]; // expect: BG001
 """),
     check=check,
 )

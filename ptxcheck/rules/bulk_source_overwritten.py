@@ -9,7 +9,8 @@ Not checked: other threads; addresses that are not surely the same.
 from ..protocols.typestate.async_bytes import AsyncBytes
 from ..protocols.typestate.copy_groups import bulk_groups
 from ..protocols.typestate.tensor_map_updates import in_flight
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .copy_kernels import BULK_STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -41,26 +42,18 @@ RULE = Rule(
     advice=(
         "Execute cp.async.bulk.wait_group.read in the thread that started the copy before the buffer is written again."
     ),
-    example=sm_90a("""
-  (.param .u64 out) .reqntid 128
-      .shared .align 128 .b8 tile[512];
-
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      setp.ne.u32 %p0, %r0, 0;
+    example=BULK_STORE.variant("""
+=     @%p0 bra DONE;
       @%p0 bra DONE;
       st.shared.u32 [tile], %r0;
-      fence.proxy.async.shared::cta;
+
+=     cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
       cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
       cp.async.bulk.commit_group;
 +     cp.async.bulk.wait_group.read 0;
       st.shared.u32 [tile], 1; // expect: BG012
       fence.proxy.async.shared::cta;
       cp.async.bulk.global.shared::cta.bulk_group [%rd0+512], [tile], 512;
-      cp.async.bulk.commit_group;
-      cp.async.bulk.wait_group.read 0;
-  DONE:
-      ret;
 """),
     check=check,
 )

@@ -8,7 +8,8 @@ Not checked: literals, which ptxas rejects.
 from ..ir import Register
 from ..opcodes.op import Op
 from ..protocols.typestate.ranges import said
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
+from .copy_kernels import CP_ASYNC
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -30,22 +31,14 @@ RULE = Rule(
     summary="The source size of cp.async exceeds the copy size.",
     consequence="The behaviour is undefined.",
     advice="Limit the source size to the copy size; what is below it is filled with zeros.",
-    example=sm_80("""
-  (.param .u64 out) .reqntid 32
-      .shared .align 128 .b8 tile[512];
-
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      shl.b32 %r2, %r0, 4;
-      mov.u32 %r1, tile;
-      add.u32 %r1, %r1, %r2;
+    example=CP_ASYNC.variant("""
+=     cp.async.ca.shared.global [%r1], [%rd0], 16;
+=     cp.async.commit_group;
+=     cp.async.wait_group 0;
 -     mov.u32 %r4, 16;
 +     mov.u32 %r4, 4;
       cp.async.ca.shared.global [%r1], [%rd0], 8, %r4; // expect: CA006
       cp.async.wait_all;
-      ld.shared.u32 %r3, [%r1];
-      st.global.u32 [%rd0+64], %r3;
-      ret;
 """),
     check=check,
 )

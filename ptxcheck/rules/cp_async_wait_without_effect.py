@@ -7,7 +7,8 @@ Not checked: loops in which the number of groups grows; device functions.
 """
 
 from ..protocols.typestate.copy_groups import small_groups
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
+from .copy_kernels import CP_ASYNC
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -26,24 +27,17 @@ RULE = Rule(
     summary="A wait for cp.async groups that never waits.",
     consequence="The copies before it are not complete when it returns.",
     advice="Lower the number of groups that may stay open, and commit before you wait.",
-    example=sm_80("""
-  (.param .u64 out) .reqntid 32
-      .shared .align 128 .b8 tile[512];
-
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      shl.b32 %r2, %r0, 4;
-      mov.u32 %r1, tile;
-      add.u32 %r1, %r1, %r2;
-      cp.async.ca.shared.global [%r1], [%rd0], 16;
+    example=CP_ASYNC.variant("""
+=     cp.async.commit_group;
       cp.async.commit_group;
 -     cp.async.wait_group 1; // expect: CA004
 +     cp.async.wait_group 0;
       bar.sync 0;
       ld.shared.u32 %r3, [tile];
       st.global.u32 [%rd0+64], %r3;
-      cp.async.wait_group 0;
-      ret;
+
+=     ld.shared.u32 %r3, [%r1];
+=     st.global.u32 [%rd0+64], %r3;
 """),
     check=check,
 )

@@ -9,7 +9,8 @@ Not checked: addresses that depend on the lane in other ways.
 from ..opcodes.op import Op
 from ..protocols.typestate.tensor_address import differs_in_warp
 from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -27,16 +28,8 @@ RULE = Rule(
     summary="The lanes of a warp give different tensor-memory addresses.",
     consequence="Undefined: which address is used is not said.",
     advice="Add the first lane of the warp's quarter, (warp % 4) << 21, and nothing that depends on the lane.",
-    example=sm_100a("""
-  (.param .u32 n) .reqntid 128
-      .shared .align 4 .b32 slot;
-      .shared .align 8 .b64 bar;
-
-      mov.u32 %r1, %tid.x;
-      shr.u32 %r2, %r1, 5;
-      setp.eq.u32 %p1, %r2, 0;
-      @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-      bar.sync 0;
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
       ld.shared.b32 %r3, [slot];
 -     shl.b32 %r8, %r1, 16;
 +     and.b32 %r8, %r2, 3;
@@ -45,9 +38,6 @@ RULE = Rule(
       tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r9]; // expect: TM012
       tcgen05.wait::ld.sync.aligned;
       add.u32 %r6, %r4, 1;
-      bar.sync 0;
-      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-      ret;
 """),
     check=check,
 )

@@ -9,7 +9,8 @@ Not checked: branches on values from memory.
 
 from ..protocols.typestate.divergence import part_of_warp
 from ..protocols.typestate.tensor_memory import WARP_WIDE, TensorMemory
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -33,22 +34,13 @@ RULE = Rule(
     summary="A warp-wide tcgen05 instruction is executed by part of a warp.",
     consequence="Undefined behaviour or a hang.",
     advice="Let a whole warp execute it; elect a thread only for tcgen05.mma, .cp, .shift and .commit.",
-    example=sm_100a("""
-  (.param .u32 n) .reqntid 128
-      .shared .align 4 .b32 slot;
-      .shared .align 8 .b64 bar;
-
-      mov.u32 %r1, %tid.x;
-      shr.u32 %r2, %r1, 5;
-      setp.eq.u32 %p1, %r2, 0;
+    example=ALLOCATION.variant("""
 -     elect.sync _|%p2, -1;
 -     @%p2 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32; // expect: TM007
 +     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-      bar.sync 0;
+
       ld.shared.b32 %r3, [slot];
 +     bar.sync 0;
-      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-      ret;
 """),
     check=check,
 )

@@ -40,6 +40,11 @@ class Example:
         """Return the kernel that the rule leaves alone."""
         return "\n".join(_unmarked(line[2:]) for line in self._lines() if line[:2] != _BAD)
 
+    @property
+    def base(self) -> Base:
+        """Return the good kernel, for other examples to vary."""
+        return Base(self.good)
+
     def _lines(self) -> list[str]:
         return self.text.split("\n")
 

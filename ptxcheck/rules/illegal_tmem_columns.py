@@ -7,7 +7,8 @@ Why: it must be a power of two from 32 to 512; ptxas looks at literals alone.
 from ..opcodes.op import Op
 from ..protocols.typestate.ranges import said
 from ..protocols.typestate.tensor_memory import LEGAL_COLUMNS, TensorMemory
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -30,21 +31,15 @@ RULE = Rule(
     summary="Tensor memory is allocated or freed with an illegal number of columns.",
     consequence="An illegal instruction, or undefined behaviour.",
     advice="Round up to 32, 64, 128, 256 or 512.",
-    example=sm_100a("""
-  (.param .u32 n) .reqntid 128
-      .shared .align 4 .b32 slot;
-      .shared .align 8 .b64 bar;
-
-      mov.u32 %r1, %tid.x;
-      shr.u32 %r2, %r1, 5;
-      setp.eq.u32 %p1, %r2, 0;
+    example=ALLOCATION.variant("""
+=     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
 -     mov.b32 %r6, 48;
 +     mov.b32 %r6, 64;
       @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], %r6; // expect: TM001
-      bar.sync 0;
-      ld.shared.b32 %r3, [slot];
+
+=     bar.sync 0;
+=     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
       @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, %r6; // expect: TM001
-      ret;
 """),
     check=check,
 )

@@ -61,7 +61,6 @@ RULE = Rule(
 +     mov.b16 %h0, 200;
       mov.b16 %h1, 0;
       mov.u32 %r1, 0;
-
       mbarrier.init.shared::cta.b64 [bar], 1;
       mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 512;
       cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes // expect: BG010

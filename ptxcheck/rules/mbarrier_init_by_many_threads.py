@@ -36,7 +36,6 @@ RULE = Rule(
     example=sm_90a("""
   () .reqntid 128
       .shared .align 8 .b64 bar;
-
 -     mbarrier.init.shared::cta.b64 [bar], 128;  // expect: MB007
 +     mov.u32 %r0, %tid.x;
 +     setp.eq.u32 %p0, %r0, 0;

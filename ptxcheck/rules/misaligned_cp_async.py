@@ -10,7 +10,8 @@ from ..opcodes.op import Op
 from ..protocols.typestate.alignment import misaligned
 from ..protocols.typestate.copy_groups import small_groups
 from ..protocols.typestate.shared_access import find_shared_accesses
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
+from .copy_kernels import CP_ASYNC
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -37,23 +38,14 @@ RULE = Rule(
     summary="An address of cp.async is not aligned to the bytes copied.",
     consequence="The copy faults.",
     advice="Align both addresses to the copy size, or copy 4 or 8 bytes at a time.",
-    example=sm_80("""
-  (.param .u64 out) .reqntid 32
-      .shared .align 128 .b8 tile[512];
-
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      shl.b32 %r2, %r0, 4;
-      mov.u32 %r1, tile;
-      add.u32 %r1, %r1, %r2;
+    example=CP_ASYNC.variant("""
+=     cp.async.ca.shared.global [%r1], [%rd0], 16;
 -     cp.async.ca.shared.global [%r1+4], [%rd0], 8; // expect: CA001
 +     cp.async.ca.shared.global [%r1+8], [%rd0], 8;
-      cp.async.commit_group;
-      cp.async.wait_group 0;
+
+=     ld.shared.u32 %r3, [%r1];
 -     ld.shared.u32 %r3, [%r1+4];
 +     ld.shared.u32 %r3, [%r1+8];
-      st.global.u32 [%rd0+64], %r3;
-      ret;
 """),
     check=check,
 )

@@ -9,7 +9,8 @@ Not checked: variables whose declared alignment is below 128; the swizzle mode, 
 
 from ..protocols.typestate.async_bytes import TENSOR
 from ..protocols.typestate.places import Places
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .copy_kernels import TENSOR_STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 _ALIGNMENT = 128
 
@@ -34,25 +35,14 @@ RULE = Rule(
     summary="The shared-memory box of a tensor copy is not 128-byte aligned.",
     consequence="The copy faults, or writes other bytes and its barrier never completes.",
     advice="Align every stage to 128 bytes, to 1024 with a 128-byte swizzle.",
-    example=sm_90a("""
-  (.param .align 64 .b8 map[128]) .reqntid 128
-      .shared .align 128 .b8 tile[512];
-
-      mov.b64 %rd1, map;
-      cvta.param.u64 %rd0, %rd1;
-      mov.u32 %r0, %tid.x;
-      setp.ne.u32 %p0, %r0, 0;
-      @%p0 bra DONE;
+    example=TENSOR_STORE.variant("""
+=     mov.u32 %r1, 8;
       mov.u32 %r1, tile;
 -     add.u32 %r1, %r1, 64;
 +     add.u32 %r1, %r1, 128;
-      mov.u32 %r2, 0;
-      fence.proxy.async.shared::cta;
+
+=     cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r1, %r2}], [tile];
       cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r2, %r2}], [%r1]; // expect: BG011
-      cp.async.bulk.commit_group;
-      cp.async.bulk.wait_group 0;
-  DONE:
-      ret;
 """),
     check=check,
 )

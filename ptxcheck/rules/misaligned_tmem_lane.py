@@ -16,7 +16,8 @@ from ..opcodes.op import Op
 from ..protocols.typestate.tensor_address import tensor_address, warp_addresses
 from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -53,25 +54,14 @@ RULE = Rule(
     summary="A tensor-memory access starts at a lane that its shape does not allow.",
     consequence="Undefined.",
     advice="Start at a multiple of 32 lanes (16 for shapes of 16 lanes).",
-    example=sm_100a("""
-  (.param .u32 n) .reqntid 128
-      .shared .align 4 .b32 slot;
-      .shared .align 8 .b64 bar;
-
-      mov.u32 %r1, %tid.x;
-      shr.u32 %r2, %r1, 5;
-      setp.eq.u32 %p1, %r2, 0;
-      @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-      bar.sync 0;
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
       ld.shared.b32 %r3, [slot];
 -     add.u32 %r9, %r3, 524288;
 -     tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r9]; // expect: TM016
 +     tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
       tcgen05.wait::ld.sync.aligned;
       add.u32 %r6, %r4, 1;
-      bar.sync 0;
-      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-      ret;
 """),
     check=check,
 )

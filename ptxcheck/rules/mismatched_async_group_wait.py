@@ -7,7 +7,8 @@ Not checked: kernels that use both kinds.
 """
 
 from ..protocols.typestate.copy_groups import bulk_groups, wrong_waits
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .copy_kernels import BULK_STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -27,21 +28,10 @@ RULE = Rule(
     summary="The wait is for the other kind of asynchronous copies.",
     consequence="The copy is not waited for; what follows races with it.",
     advice="Use cp.async.bulk.wait_group for bulk copies and cp.async.wait_group for cp.async.",
-    example=sm_90a("""
-  (.param .u64 out) .reqntid 128
-      .shared .align 128 .b8 tile[512];
-
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      setp.ne.u32 %p0, %r0, 0;
-      @%p0 bra DONE;
-      fence.proxy.async.shared::cta;
-      cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
-      cp.async.bulk.commit_group;
+    example=BULK_STORE.variant("""
+=     cp.async.bulk.wait_group.read 0;
 -     cp.async.wait_group 0; // expect: BG005
 +     cp.async.bulk.wait_group 0;
-  DONE:
-      ret;
 """),
     check=check,
 )

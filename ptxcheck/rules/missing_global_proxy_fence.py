@@ -8,7 +8,8 @@ Not checked: bytes that other threads write; tensor copies, whose addresses are 
 """
 
 from ..protocols.typestate.proxies import Between, find_crossings
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .copy_kernels import BULK_LOAD
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -29,28 +30,13 @@ RULE = Rule(
     summary="Ordinary writes of global memory are read by an asynchronous copy with no proxy fence.",
     consequence="The copy may read what was there before.",
     advice="Execute fence.proxy.async.global in every writing thread, then the barrier, then the copy.",
-    example=sm_90a("""
-  (.param .u64 out) .reqntid 128
-      .shared .align 128 .b8 tile[512];
-      .shared .align 8 .b64 bar;
-
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      setp.ne.u32 %p0, %r0, 0;
-      @%p0 bra DONE;
+    example=BULK_LOAD.variant("""
+=     mov.u32 %r1, tile;
       st.global.v2.u64 [%rd0], {%rd0, %rd0};
 +     fence.proxy.async.global;
+      mov.u32 %r1, tile;
 
-      mbarrier.init.shared::cta.b64 [bar], 1;
-      mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 512;
--     cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes // expect: PX003
--         [tile], [%rd0], 512, [bar];
-+     cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd0], 512, [bar];
-  WAIT:
-      mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
-      @!%p1 bra WAIT;
-  DONE:
-      ret;
+      cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], %r2, [bar]; // expect: PX003
 """),
     check=check,
 )

@@ -8,7 +8,8 @@ Not checked: bytes that other threads write; operands of wgmma and tcgen05; byte
 """
 
 from ..protocols.typestate.proxies import Between, find_crossings
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .protocol_kernels import STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -27,25 +28,10 @@ RULE = Rule(
     summary="Ordinary writes of shared memory are read by an asynchronous copy with no proxy fence.",
     consequence="The copy may read what was there before.",
     advice="Execute fence.proxy.async.shared::cta in every writing thread, then the barrier, then the copy.",
-    example=sm_90a("""
-  (.param .u64 out) .reqntid 128
-      .shared .align 128 .b8 tile[512];
-
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      shl.b32 %r2, %r0, 2;
-      mov.u32 %r1, tile;
-      add.u32 %r1, %r1, %r2;
-      st.shared.u32 [%r1], %r0;
+    example=STORE.variant("""
 +     fence.proxy.async.shared::cta;
-      bar.sync 0;
-      setp.ne.u32 %p0, %r0, 0;
-      @%p0 bra DONE;
-      cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512; // expect: PX001
-      cp.async.bulk.commit_group;
-      cp.async.bulk.wait_group.read 0;
-  DONE:
-      ret;
+
+      cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 512; // expect: PX001
 """),
     check=check,
 )

@@ -11,7 +11,8 @@ Not checked: roles that part before the end, of which one could free; kernels th
 
 from ..protocols.typestate.tensor_memory import TensorMemory
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -32,20 +33,11 @@ RULE = Rule(
     summary="The kernel ends with tensor memory allocated.",
     consequence="Later blocks wait for ever for columns.",
     advice="Free on every way to the end: one warp executes tcgen05.dealloc after the last use.",
-    example=sm_100a("""
-  (.param .u32 n) .reqntid 128
-      .shared .align 4 .b32 slot;
-      .shared .align 8 .b64 bar;
-
-      mov.u32 %r1, %tid.x;
-      shr.u32 %r2, %r1, 5;
-      setp.eq.u32 %p1, %r2, 0;
+    example=ALLOCATION.variant("""
       @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32; // expect: TM002
-      bar.sync 0;
-      ld.shared.b32 %r3, [slot];
+
 +     bar.sync 0;
 +     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-      ret;
 """),
     check=check,
 )

@@ -10,7 +10,8 @@ registers.
 """
 
 from ..protocols.typestate.wgmma import Wgmma
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .matrix_kernels import WGMMA
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -38,13 +39,7 @@ RULE = Rule(
         "Put wgmma.fence.sync.aligned after the last write to accumulators and fragments, before the first "
         "multiplication."
     ),
-    example=sm_90a("""
-  (.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
-      .reg .f32 %f<8>;
-
-      ld.param.u64 %rd1, [out];
-      ld.param.u64 %rd2, [a];
-      ld.param.u64 %rd3, [b];
+    example=WGMMA.variant("""
 +     mov.f32 %f1, 0f00000000;
 +     mov.f32 %f2, %f1;
 +     mov.f32 %f3, %f1;
@@ -52,11 +47,6 @@ RULE = Rule(
       wgmma.fence.sync.aligned;
 -     ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];
 -     // expect: WG001
-      wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
-      wgmma.commit_group.sync.aligned;
-      wgmma.wait_group.sync.aligned 0;
-      st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};
-      ret;
 """),
     check=check,
 )

@@ -49,7 +49,6 @@ RULE = Rule(
       @%p0 bra DONE;
 -     mov.b16 %h0, 7;
 +     mov.b16 %h0, 3;
-
       mbarrier.init.shared::cta.b64 [bar], 1;
       mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 512;
       cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster // expect: BG007

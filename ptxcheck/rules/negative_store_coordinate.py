@@ -8,7 +8,8 @@ Not checked: coordinates beyond the end, which the tensor map decides.
 from ..cfg.call import fitted
 from ..ir import Address, Vector
 from ..isa.modifier import Mod
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .copy_kernels import TENSOR_STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -36,24 +37,11 @@ RULE = Rule(
     summary="A tensor store starts at a negative coordinate.",
     consequence="The behaviour is undefined.",
     advice="Clip the box in shared memory, or let the store start at 0.",
-    example=sm_90a("""
-  (.param .align 64 .b8 map[128]) .reqntid 128
-      .shared .align 128 .b8 tile[512];
-
-      mov.b64 %rd1, map;
-      cvta.param.u64 %rd0, %rd1;
-      mov.u32 %r0, %tid.x;
-      setp.ne.u32 %p0, %r0, 0;
-      @%p0 bra DONE;
+    example=TENSOR_STORE.variant("""
 -     mov.u32 %r1, -8;
 +     mov.u32 %r1, 8;
-      mov.u32 %r2, 0;
-      fence.proxy.async.shared::cta;
+
       cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r1, %r2}], [tile]; // expect: BG009
-      cp.async.bulk.commit_group;
-      cp.async.bulk.wait_group 0;
-  DONE:
-      ret;
 """),
     check=check,
 )

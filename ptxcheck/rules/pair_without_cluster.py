@@ -7,7 +7,8 @@ Not checked: kernels that get their cluster size at launch.
 
 from ..isa.modifier import Mod
 from ..protocols.typestate.tensor_memory import TENSOR_MEMORY, TensorMemory
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -28,21 +29,18 @@ RULE = Rule(
     summary="A .cta_group::2 instruction runs in a cluster of odd size.",
     consequence="Undefined, or a hang: some CTA has no peer.",
     advice="Launch clusters of an even number of CTAs, or use .cta_group::1.",
-    example=sm_100a("""
-- (.param .u32 n) .reqntid 128 .reqnctapercluster 3
-+ (.param .u32 n) .reqntid 128 .reqnctapercluster 2
-      .shared .align 4 .b32 slot;
-      .shared .align 8 .b64 bar;
+    example=ALLOCATION.variant("""
+= .visible .entry kernel(.param .u32 n) .reqntid 128
+- .visible .entry kernel(.param .u32 n) .reqntid 128 .reqnctapercluster 3
++ .visible .entry kernel(.param .u32 n) .reqntid 128 .reqnctapercluster 2
 
-      mov.u32 %r1, %tid.x;
-      shr.u32 %r2, %r1, 5;
-      setp.eq.u32 %p1, %r2, 0;
+=     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
       @%p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 32; // expect: TM014
-      bar.sync 0;
-      ld.shared.b32 %r3, [slot];
+
+=     bar.sync 0;
+=     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
 +     bar.sync 0;
       @%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 32; // expect: TM014
-      ret;
 """),
     check=check,
 )

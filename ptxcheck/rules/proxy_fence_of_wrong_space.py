@@ -6,7 +6,8 @@ Not checked: bytes that other threads write.
 """
 
 from ..protocols.typestate.proxies import Between, find_crossings
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .protocol_kernels import STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -33,26 +34,9 @@ RULE = Rule(
         "Use fence.proxy.async.shared::cta for shared memory, .global for global memory, or fence.proxy.async for "
         "both."
     ),
-    example=sm_90a("""
-  (.param .u64 out) .reqntid 128
-      .shared .align 128 .b8 tile[512];
-
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      shl.b32 %r2, %r0, 2;
-      mov.u32 %r1, tile;
-      add.u32 %r1, %r1, %r2;
-      st.shared.u32 [%r1], %r0;
+    example=STORE.variant("""
 -     fence.proxy.async.global; // expect: PX002
-+     fence.proxy.async;
-      bar.sync 0;
-      setp.ne.u32 %p0, %r0, 0;
-      @%p0 bra DONE;
-      cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
-      cp.async.bulk.commit_group;
-      cp.async.bulk.wait_group.read 0;
-  DONE:
-      ret;
++     fence.proxy.async.shared::cta;
 """),
     check=check,
 )

@@ -8,7 +8,8 @@ Not checked: other threads; addresses that are not surely the same.
 
 from ..protocols.typestate.async_bytes import AsyncBytes
 from ..protocols.typestate.copy_groups import small_groups
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
+from .copy_kernels import CP_ASYNC
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -32,22 +33,10 @@ RULE = Rule(
     summary="The destination of cp.async is read before the copy is waited for.",
     consequence="The thread reads old bytes.",
     advice="Commit the copy and wait for its group before the read; count the groups that the wait leaves open.",
-    example=sm_80("""
-  (.param .u64 out) .reqntid 32
-      .shared .align 128 .b8 tile[512];
-
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      shl.b32 %r2, %r0, 4;
-      mov.u32 %r1, tile;
-      add.u32 %r1, %r1, %r2;
-      cp.async.ca.shared.global [%r1], [%rd0], 16;
-      cp.async.commit_group;
+    example=CP_ASYNC.variant("""
 +     cp.async.wait_group 0;
       ld.shared.u32 %r3, [%r1]; // expect: CA003
 -     cp.async.wait_group 0;
-      st.global.u32 [%rd0+64], %r3;
-      ret;
 """),
     check=check,
 )

@@ -8,7 +8,8 @@ Not checked: destinations of tensor copies, of which only the release is seen.
 
 from ..protocols.typestate.async_bytes import AsyncBytes
 from ..protocols.typestate.copy_groups import bulk_groups, full_bulk_groups
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .copy_kernels import BULK_STORE
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -39,23 +40,12 @@ RULE = Rule(
     summary="A wait for the source of a bulk copy is used as if the copy were complete.",
     consequence="What is read, here or by those who see the flag, may be old.",
     advice="Wait with cp.async.bulk.wait_group, without .read, before the result is read or published.",
-    example=sm_90a("""
-  (.param .u64 out) .reqntid 128
-      .shared .align 128 .b8 tile[512];
-
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      setp.ne.u32 %p0, %r0, 0;
-      @%p0 bra DONE;
-      fence.proxy.async.shared::cta;
-      cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
-      cp.async.bulk.commit_group;
+    example=BULK_STORE.variant("""
+=     cp.async.bulk.wait_group.read 0;
 -     cp.async.bulk.wait_group.read 0;
 +     cp.async.bulk.wait_group 0;
       ld.global.u32 %r1, [%rd0+16]; // expect: BG006
       st.global.u32 [%rd0+1024], %r1;
-  DONE:
-      ret;
 """),
     check=check,
 )

@@ -7,7 +7,8 @@ Not checked: nothing.
 
 from ..isa.modifier import Mod
 from ..opcodes.op import Op
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .copy_kernels import TENSOR_STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -27,24 +28,18 @@ RULE = Rule(
     summary="A tensor reduction is given the mode scatter4.",
     consequence="The instruction has no documented meaning.",
     advice="Reduce row by row in tile mode, or scatter with cp.async.bulk.tensor and no reduction.",
-    example=sm_100a("""
-  (.param .align 64 .b8 map[128]) .reqntid 128
-      .shared .align 128 .b8 tile[512];
+    example=TENSOR_STORE.variant("""
+= .target sm_90a
+  .target sm_100a
 
-      mov.b64 %rd1, map;
-      cvta.param.u64 %rd0, %rd1;
-      mov.u32 %r0, %tid.x;
-      setp.ne.u32 %p0, %r0, 0;
-      @%p0 bra DONE;
+=     mov.u32 %r1, 8;
+=     mov.u32 %r2, 0;
       mov.u32 %r1, 0;
-      fence.proxy.async.shared::cta;
+
+=     cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r1, %r2}], [tile];
 -     cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile::scatter4.bulk_group // expect: BG013
 +     cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group
           [%rd0, {%r1, %r1, %r1, %r1, %r1}], [tile];
-      cp.async.bulk.commit_group;
-      cp.async.bulk.wait_group 0;
-  DONE:
-      ret;
 """),
     check=check,
 )

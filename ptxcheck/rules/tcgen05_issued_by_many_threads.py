@@ -7,7 +7,8 @@ Not checked: guards and branches that the thread index does not decide and that 
 
 from ..protocols.typestate.issue import issued_by_several
 from ..protocols.typestate.tensor_memory import ISSUED_ONCE, TensorMemory
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -25,16 +26,8 @@ RULE = Rule(
     summary="A tcgen05 instruction for one thread is executed by several of a warp.",
     consequence="The product is accumulated many times, and too many arrivals are counted.",
     advice="Elect one thread (elect.sync) for it.",
-    example=sm_100a("""
-  (.param .u32 n) .reqntid 128
-      .shared .align 4 .b32 slot;
-      .shared .align 8 .b64 bar;
-
-      mov.u32 %r1, %tid.x;
-      shr.u32 %r2, %r1, 5;
-      setp.eq.u32 %p1, %r2, 0;
-      @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-      bar.sync 0;
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
       ld.shared.b32 %r3, [slot];
       mov.b64 %rd1, 0;
       mov.b64 %rd2, 0;
@@ -45,9 +38,6 @@ RULE = Rule(
 +     and.pred %p2, %p1, %p3;
 +     @%p2 tcgen05.mma.cta_group::1.kind::f16 [%r3], %rd1, %rd2, %r5, 0;
 +     @%p2 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];
-      bar.sync 0;
-      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-      ret;
 """),
     check=check,
 )

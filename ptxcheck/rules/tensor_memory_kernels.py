@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .example import sm_100a
+
 _HEAD = """
 .version 8.8
 .target {target}
@@ -52,3 +54,21 @@ def kernel(*parts: str, directives: str = ".reqntid 128", target: str = "sm_100a
 def expect(line: str, rule: str) -> str:
     """Return a line with the mark of a rule that fires there."""
     return f"{line} // expect: {rule}"
+
+
+ALLOCATION = sm_100a("""
+  (.param .u32 n) .reqntid 128
+      .shared .align 4 .b32 slot;
+      .shared .align 8 .b64 bar;
+
+      mov.u32 %r1, %tid.x;
+      shr.u32 %r2, %r1, 5;
+      setp.eq.u32 %p1, %r2, 0;
+      @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+      bar.sync 0;
+      ld.shared.b32 %r3, [slot];
+      bar.sync 0;
+      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
+      ret;
+""").base
+"""Warp 0 allocates tensor memory and frees it."""

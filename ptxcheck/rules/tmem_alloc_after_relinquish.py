@@ -6,7 +6,8 @@ Not checked: allocations by other warps than the one that gave up.
 """
 
 from ..protocols.typestate.tensor_memory import TensorMemory
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -24,21 +25,15 @@ RULE = Rule(
     summary="Tensor memory is allocated after the permit to allocate was given up.",
     consequence="Undefined, or a hang.",
     advice="Give up the permit after the last allocation.",
-    example=sm_100a("""
-  (.param .u32 n) .reqntid 128
-      .shared .align 4 .b32 slot;
-      .shared .align 8 .b64 bar;
-
-      mov.u32 %r1, %tid.x;
-      shr.u32 %r2, %r1, 5;
-      setp.eq.u32 %p1, %r2, 0;
+    example=ALLOCATION.variant("""
+=     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
 +     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
       @%p1 tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
 -     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32; // expect: TM005
-      bar.sync 0;
+
+=     ld.shared.b32 %r3, [slot];
+=     bar.sync 0;
       ld.shared.b32 %r3, [slot];
-      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-      ret;
 """),
     check=check,
 )

@@ -8,7 +8,8 @@ Not checked: guards that no thread index decides. Where the size of the block is
 
 from ..opcodes.op import Op
 from ..protocols.typestate.tensor_memory import TensorMemory
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -35,22 +36,15 @@ RULE = Rule(
     summary="Several warps allocate or free tensor memory at one place.",
     consequence="Later blocks run out of columns, or memory in use is freed.",
     advice="Let one warp of the block do it.",
-    example=sm_100a("""
-  (.param .u32 n) .reqntid 128
-      .shared .align 4 .b32 slot;
-      .shared .align 8 .b64 bar;
-
+    example=ALLOCATION.variant("""
 -     tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32; // expect: TM017
 +     mov.u32 %r1, %tid.x;
 +     shr.u32 %r2, %r1, 5;
 +     setp.eq.u32 %p1, %r2, 0;
 +     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-      bar.sync 0;
-      ld.shared.b32 %r3, [slot];
-      bar.sync 0;
+
 -     tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32; // expect: TM017
 +     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-      ret;
 """),
     check=check,
 )

@@ -13,7 +13,8 @@ from ..opcodes.op import Op
 from ..protocols.typestate.tensor_address import tensor_address, used_width, warp_addresses
 from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -39,23 +40,12 @@ RULE = Rule(
     summary="An access goes beyond the allocated columns of tensor memory.",
     consequence="Undefined: a fault, or another block's data.",
     advice="Allocate more columns, or load fewer at once.",
-    example=sm_100a("""
-  (.param .u32 n) .reqntid 128
-      .shared .align 4 .b32 slot;
-      .shared .align 8 .b64 bar;
-
-      mov.u32 %r1, %tid.x;
-      shr.u32 %r2, %r1, 5;
-      setp.eq.u32 %p1, %r2, 0;
-      @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-      bar.sync 0;
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
       ld.shared.b32 %r3, [slot];
 -     tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r4, %r6}, [%r3 + 31]; // expect: TM015
 +     tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r4, %r6}, [%r3 + 30];
       tcgen05.wait::ld.sync.aligned;
-      bar.sync 0;
-      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-      ret;
 """),
     check=check,
 )

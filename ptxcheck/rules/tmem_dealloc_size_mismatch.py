@@ -6,7 +6,8 @@ Not checked: which allocation an address comes from; kernels that call functions
 """
 
 from ..protocols.typestate.tensor_memory import TensorMemory
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -24,21 +25,11 @@ RULE = Rule(
     summary="tcgen05.dealloc frees another number of columns than was allocated.",
     consequence="Columns are lost, or others' are freed.",
     advice="Free with the count of the allocation.",
-    example=sm_100a("""
-  (.param .u32 n) .reqntid 128
-      .shared .align 4 .b32 slot;
-      .shared .align 8 .b64 bar;
-
-      mov.u32 %r1, %tid.x;
-      shr.u32 %r2, %r1, 5;
-      setp.eq.u32 %p1, %r2, 0;
+    example=ALLOCATION.variant("""
 -     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 64;
 +     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-      bar.sync 0;
-      ld.shared.b32 %r3, [slot];
-      bar.sync 0;
+
       @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32; // expect: TM003
-      ret;
 """),
     check=check,
 )

@@ -9,7 +9,8 @@ Not checked: plain moves, which compilers place freely and the assembler removes
 """
 
 from ..protocols.typestate.tensor_memory import TensorMemory
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -30,24 +31,13 @@ RULE = Rule(
     summary="The result of a tcgen05.ld is used before it was waited for.",
     consequence="The value may be an old one.",
     advice="Execute tcgen05.wait::ld.sync.aligned first.",
-    example=sm_100a("""
-  (.param .u32 n) .reqntid 128
-      .shared .align 4 .b32 slot;
-      .shared .align 8 .b64 bar;
-
-      mov.u32 %r1, %tid.x;
-      shr.u32 %r2, %r1, 5;
-      setp.eq.u32 %p1, %r2, 0;
-      @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-      bar.sync 0;
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
       ld.shared.b32 %r3, [slot];
       tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
 +     tcgen05.wait::ld.sync.aligned;
       add.u32 %r6, %r4, 1; // expect: TM008
 -     tcgen05.wait::ld.sync.aligned;
-      bar.sync 0;
-      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-      ret;
 """),
     check=check,
     pedantic=True,

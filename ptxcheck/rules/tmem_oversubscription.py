@@ -7,7 +7,8 @@ Not checked: three and more allocations; other blocks on the multiprocessor.
 """
 
 from ..protocols.typestate.tensor_memory import TensorMemory
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -25,27 +26,24 @@ RULE = Rule(
     summary="Allocations of tensor memory need more than 512 columns together.",
     consequence="The second allocation waits for ever.",
     advice="Allocate once, or free before the next allocation.",
-    example=sm_100a("""
-  (.param .u32 n) .reqntid 128
+    example=ALLOCATION.variant("""
+=     .shared .align 4 .b32 slot;
       .shared .align 4 .b32 slot;
       .shared .align 4 .b32 slot2;
-      .shared .align 8 .b64 bar;
 
-      mov.u32 %r1, %tid.x;
-      shr.u32 %r2, %r1, 5;
-      setp.eq.u32 %p1, %r2, 0;
+=     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
 -     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 512;
 -     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot2], 512; // expect: TM006
 +     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 256;
 +     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot2], 256;
-      bar.sync 0;
-      ld.shared.b32 %r3, [slot];
+
+=     bar.sync 0;
+=     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
 -     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 512;
 +     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 256;
       ld.shared.b32 %r3, [slot2];
 -     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 512;
 +     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 256;
-      ret;
 """),
     check=check,
 )

@@ -9,7 +9,8 @@ Not checked: signals to other threads between the store and a later wait.
 
 from ..protocols.typestate.tensor_memory import TensorMemory
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -31,16 +32,8 @@ RULE = Rule(
     summary="A tcgen05.st is not waited for.",
     consequence="A load or multiplication may read the old contents.",
     advice="Execute tcgen05.wait::st.sync.aligned before the data is read or others are told.",
-    example=sm_100a("""
-  (.param .u32 n) .reqntid 128
-      .shared .align 4 .b32 slot;
-      .shared .align 8 .b64 bar;
-
-      mov.u32 %r1, %tid.x;
-      shr.u32 %r2, %r1, 5;
-      setp.eq.u32 %p1, %r2, 0;
-      @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-      bar.sync 0;
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
       ld.shared.b32 %r3, [slot];
       tcgen05.st.sync.aligned.32x32b.x1.b32 [%r3], {%r1}; // expect: TM009
 +     tcgen05.wait::st.sync.aligned;
@@ -48,9 +41,6 @@ RULE = Rule(
       tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
       tcgen05.wait::ld.sync.aligned;
       add.u32 %r6, %r4, 1;
-      bar.sync 0;
-      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-      ret;
 """),
     check=check,
 )

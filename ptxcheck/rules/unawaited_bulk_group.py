@@ -8,7 +8,8 @@ Not checked: device functions.
 """
 
 from ..protocols.typestate.copy_groups import bulk_groups, wrong_waits
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .copy_kernels import BULK_STORE
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -34,20 +35,10 @@ RULE = Rule(
     summary="A bulk copy is committed and never waited for.",
     consequence="Its source in shared memory may be overwritten or freed before it is read.",
     advice="Wait with cp.async.bulk.wait_group.read 0 before the buffer is reused and before the thread ends.",
-    example=sm_90a("""
-  (.param .u64 out) .reqntid 128
-      .shared .align 128 .b8 tile[512];
-
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      setp.ne.u32 %p0, %r0, 0;
-      @%p0 bra DONE;
-      fence.proxy.async.shared::cta;
+    example=BULK_STORE.variant("""
       cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512; // expect: BG004
-      cp.async.bulk.commit_group;
+
 +     cp.async.bulk.wait_group.read 0;
-  DONE:
-      ret;
 """),
     check=check,
 )

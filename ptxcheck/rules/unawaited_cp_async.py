@@ -8,7 +8,8 @@ Not checked: device functions; paths that skip a wait which others take, as the 
 """
 
 from ..protocols.typestate.copy_groups import small_groups, wrong_waits
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
+from .copy_kernels import CP_ASYNC
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -29,22 +30,14 @@ RULE = Rule(
     summary="A cp.async is committed and never waited for.",
     consequence="Whoever reads the destination may see old bytes.",
     advice="Execute cp.async.wait_group or wait_all, then a barrier, before the bytes are read.",
-    example=sm_80("""
-  (.param .u64 out) .reqntid 32
-      .shared .align 128 .b8 tile[512];
-
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      shl.b32 %r2, %r0, 4;
-      mov.u32 %r1, tile;
-      add.u32 %r1, %r1, %r2;
+    example=CP_ASYNC.variant("""
       cp.async.ca.shared.global [%r1], [%rd0], 16; // expect: CA002
-      cp.async.commit_group;
+
+=     cp.async.wait_group 0;
+=     ld.shared.u32 %r3, [%r1];
 +     cp.async.wait_group 0;
       bar.sync 0;
       ld.shared.u32 %r3, [tile];
-      st.global.u32 [%rd0+64], %r3;
-      ret;
 """),
     check=check,
 )

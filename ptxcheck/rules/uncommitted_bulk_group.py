@@ -7,7 +7,8 @@ Not checked: device functions; threads other than the one that issues the copy c
 """
 
 from ..protocols.typestate.copy_groups import bulk_groups
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .copy_kernels import BULK_STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -25,20 +26,13 @@ RULE = Rule(
     summary="A bulk copy is never committed to a group.",
     consequence="No wait covers it: its source may be overwritten or freed while it is read.",
     advice="Execute cp.async.bulk.commit_group after it, in the same thread.",
-    example=sm_90a("""
-  (.param .u64 out) .reqntid 128
-      .shared .align 128 .b8 tile[512];
-
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      setp.ne.u32 %p0, %r0, 0;
-      @%p0 bra DONE;
-      fence.proxy.async.shared::cta;
+    example=BULK_STORE.variant("""
+=     cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
+=     cp.async.bulk.commit_group;
+=     cp.async.bulk.wait_group.read 0;
       cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512; // expect: BG003
 +     cp.async.bulk.commit_group;
       cp.async.bulk.wait_group 0;
-  DONE:
-      ret;
 """),
     check=check,
 )

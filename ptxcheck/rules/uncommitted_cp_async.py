@@ -7,7 +7,8 @@ Not checked: device functions.
 """
 
 from ..protocols.typestate.copy_groups import small_groups
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
+from .copy_kernels import CP_ASYNC
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -32,22 +33,13 @@ RULE = Rule(
     summary="A cp.async is never committed to a group.",
     consequence="No wait covers it, and its bytes may be missing when they are read.",
     advice="Execute cp.async.commit_group before the wait, or use cp.async.wait_all.",
-    example=sm_80("""
-  (.param .u64 out) .reqntid 32
-      .shared .align 128 .b8 tile[512];
-
-      ld.param.u64 %rd0, [out];
-      mov.u32 %r0, %tid.x;
-      shl.b32 %r2, %r0, 4;
-      mov.u32 %r1, tile;
-      add.u32 %r1, %r1, %r2;
+    example=CP_ASYNC.variant("""
       cp.async.ca.shared.global [%r1], [%rd0], 16; // expect: CA005
 +     cp.async.commit_group;
-      cp.async.wait_group 0;
+
+=     ld.shared.u32 %r3, [%r1];
       bar.sync 0;
       ld.shared.u32 %r3, [tile];
-      st.global.u32 [%rd0+64], %r3;
-      ret;
 """),
     check=check,
 )

@@ -7,7 +7,8 @@ Not checked: a commit for another CTA group, which ptxas rejects; device functio
 """
 
 from ..protocols.typestate.tensor_memory import TensorMemory
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
 def check(view: KernelView) -> Hits:
@@ -26,16 +27,8 @@ RULE = Rule(
     summary="A thread ends without a tcgen05.commit for what it issued.",
     consequence="Nobody can know when the result is there: a load reads what was there before.",
     advice="Execute tcgen05.commit in the thread that issued the operation, and wait on its mbarrier.",
-    example=sm_100a("""
-  (.param .u32 n) .reqntid 128
-      .shared .align 4 .b32 slot;
-      .shared .align 8 .b64 bar;
-
-      mov.u32 %r1, %tid.x;
-      shr.u32 %r2, %r1, 5;
-      setp.eq.u32 %p1, %r2, 0;
-      @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-      bar.sync 0;
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
       ld.shared.b32 %r3, [slot];
       mov.b64 %rd1, 0;
       mov.b64 %rd2, 0;
@@ -48,9 +41,6 @@ RULE = Rule(
 -     tcgen05.wait::ld.sync.aligned;
 -     add.u32 %r6, %r4, 1;
 +     @%p2 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];
-      bar.sync 0;
-      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-      ret;
 """),
     check=check,
 )

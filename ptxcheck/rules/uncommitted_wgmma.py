@@ -6,7 +6,8 @@ Why: `wgmma.wait_group` waits for groups; what was never committed is in none, s
 """
 
 from ..protocols.typestate.wgmma import Wgmma
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .matrix_kernels import WGMMA
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -28,24 +29,11 @@ RULE = Rule(
     summary="A wgmma.mma_async is never put into a group by wgmma.commit_group.",
     consequence="No wait covers the multiplication: its result may be read before it is there.",
     advice="Execute wgmma.commit_group.sync.aligned after the last multiplication of each batch.",
-    example=sm_90a("""
-  (.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
-      .reg .f32 %f<8>;
-
-      ld.param.u64 %rd1, [out];
-      ld.param.u64 %rd2, [a];
-      ld.param.u64 %rd3, [b];
-      mov.f32 %f1, 0f00000000;
-      mov.f32 %f2, %f1;
-      mov.f32 %f3, %f1;
-      mov.f32 %f4, %f1;
+    example=WGMMA.variant("""
       wgmma.fence.sync.aligned;
 -     // expect: WG002
-      wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
+
 +     wgmma.commit_group.sync.aligned;
-      wgmma.wait_group.sync.aligned 0;
-      st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};
-      ret;
 """),
     check=check,
 )

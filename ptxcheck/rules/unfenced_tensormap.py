@@ -39,7 +39,6 @@ RULE = Rule(
       @%p0 bra DONE;
       add.u64 %rd1, %rd0, 256;
       mov.u32 %r2, 0;
-
       mbarrier.init.shared::cta.b64 [bar], 1;
       mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 512;
       tensormap.replace.tile.global_address.global.b1024.b64 [%rd0], %rd1;

@@ -7,7 +7,8 @@ Not checked: plain moves, which compilers place freely and the assembler removes
 """
 
 from ..protocols.typestate.wgmma import Wgmma
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .matrix_kernels import WGMMA
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -32,24 +33,10 @@ RULE = Rule(
         "Wait (wgmma.wait_group) for the group of the multiplication first; N is the number of newer groups that may "
         "stay open."
     ),
-    example=sm_90a("""
-  (.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
-      .reg .f32 %f<8>;
-
-      ld.param.u64 %rd1, [out];
-      ld.param.u64 %rd2, [a];
-      ld.param.u64 %rd3, [b];
-      mov.f32 %f1, 0f00000000;
-      mov.f32 %f2, %f1;
-      mov.f32 %f3, %f1;
-      mov.f32 %f4, %f1;
-      wgmma.fence.sync.aligned;
-      wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
-      wgmma.commit_group.sync.aligned;
+    example=WGMMA.variant("""
 -     wgmma.wait_group.sync.aligned 1;
 +     wgmma.wait_group.sync.aligned 0;
       st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4}; // expect: WG003
-      ret;
 """),
     check=check,
 )

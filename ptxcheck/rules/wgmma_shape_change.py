@@ -6,7 +6,8 @@ Why: multiplications follow each other in order without a fence only where they 
 """
 
 from ..protocols.typestate.wgmma import Wgmma
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .matrix_kernels import WGMMA
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -26,23 +27,20 @@ RULE = Rule(
     summary="A wgmma.mma_async takes over accumulators of another shape without a fence.",
     consequence="The two multiplications may overlap: the result is undefined.",
     advice="Put wgmma.fence.sync.aligned between them.",
-    example=sm_90a("""
-  (.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
+    example=WGMMA.variant("""
+=     .reg .f32 %f<8>;
       .reg .f32 %f<9>;
 
-      ld.param.u64 %rd1, [out];
-      ld.param.u64 %rd2, [a];
-      ld.param.u64 %rd3, [b];
+=     mov.f32 %f1, 0f00000000;
+=     mov.f32 %f2, %f1;
+=     mov.f32 %f3, %f1;
+=     mov.f32 %f4, %f1;
+=     wgmma.fence.sync.aligned;
       wgmma.fence.sync.aligned;
       wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16
           {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, %rd2, %rd3, 0, 1, 1, 0, 0;
 -     // expect: WG006
 +     wgmma.fence.sync.aligned;
-      wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
-      wgmma.commit_group.sync.aligned;
-      wgmma.wait_group.sync.aligned 0;
-      st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};
-      ret;
 """),
     check=check,
 )

@@ -9,7 +9,8 @@ Not checked: tiles that other instructions write too.
 
 from ...descriptors.agreement import Topic
 from ...descriptors.device.flow import DeviceMaps
-from ..rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from ..rule import Hit, Hits, KernelView, Rule, Severity
+from .map_kernel import KERNEL
 
 
 def check(view: KernelView) -> Hits:
@@ -30,51 +31,28 @@ RULE = Rule(
     advice=(
         "Give map and matrix descriptor the same swizzle; wgmma numbers them 1 for 128, 2 for 64 and 3 for 32 bytes."
     ),
-    example=sm_90a("""
-  (.param .u64 workspace, .param .u64 source) .reqntid 128
-      .reg .f32 %f<4>;
-      .shared .align 1024 .b8 tile[8192];
-      .shared .align 128 .b8 map[128];
-      .shared .align 8 .b64 bar;
+    example=KERNEL.variant("""
+= .visible .entry kernel(.param .u64 workspace, .param .u64 source) .reqntid 32
+  .visible .entry kernel(.param .u64 workspace, .param .u64 source) .reqntid 128
 
-      ld.param.u64 %rd0, [workspace];
-      ld.param.u64 %rd1, [source];
-      mov.u32 %r0, %tid.x;
-      setp.ne.u32 %p0, %r0, 0;
+=     .reg .b64 %rd<16>;
+      .reg .b64 %rd<16>;
+      .reg .f32 %f<4>;
+
+=     mov.u32 %r1, 0;
       mov.u32 %r1, 0;
       setp.ge.u32 %p2, %r0, 32;
       @%p2 bra SYNC;
-      shl.b32 %r3, %r0, 2;
-      mov.u32 %r2, map;
-      add.u32 %r3, %r2, %r3;
-      st.shared.u32 [%r3], %r1;
-      bar.warp.sync -1;
-      @%p0 bra COPY;
-      mbarrier.init.shared::cta.b64 [bar], 1;
-      tensormap.replace.tile.global_address.shared::cta.b1024.b64 [map], %rd1;
-      tensormap.replace.tile.rank.shared::cta.b1024.b32 [map], 1;
-      tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [map], 0, 64;
-      tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [map], 1, 64;
-      tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [map], 0, 1024;
-      tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [map], 1, 1024;
-      tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [map], 0, 2048;
-      tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [map], 0, 1;
-      tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [map], 1, 1;
-      tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [map], 6;
-      tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [map], 3;
-  COPY:
-      bar.warp.sync -1;
-      tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd0], [map], 128;
-      fence.proxy.tensormap::generic.acquire.gpu [%rd0], 128;
+
+=     @%p0 bra DONE;
       @%p0 bra SYNC;
-      mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 8192;
-      cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+
+=         [tile], [%rd0, {%r1, %r1}], [bar];
           [tile], [%rd0, {%r1, %r1}], [bar];
   SYNC:
       bar.sync 0;
-  WAIT:
-      mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
-      @!%p1 bra WAIT;
+
+= DONE:
       mov.u32 %r4, tile;
       and.b32 %r4, %r4, 0x3FFFF;
       shr.u32 %r4, %r4, 4;
@@ -91,7 +69,6 @@ RULE = Rule(
       wgmma.commit_group.sync.aligned;
       wgmma.wait_group.sync.aligned 0;
       st.global.v4.f32 [%rd1], {%f0, %f1, %f2, %f3};
-      ret;
 """),
     check=check,
 )

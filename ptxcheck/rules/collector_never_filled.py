@@ -7,20 +7,8 @@ Not checked: whether what was filled is still the same operand.
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Example, Hit, Hits, KernelView, Rule, Severity
-from .tensor_memory_kernels import (
-    CLOSE,
-    COMMIT,
-    INIT,
-    OPEN,
-    WAIT,
-    expect,
-    kernel,
-)
-
-
-def _multiply(use: str) -> str:
-    return f"@%p2 tcgen05.mma.cta_group::1.kind::f16.collector::a::{use} [%r3], %rd1, %rd1, %r8, %p3;"
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import MULTIPLIED
 
 
 def check(view: KernelView) -> Hits:
@@ -37,9 +25,11 @@ RULE = Rule(
     summary="A collector buffer is used that no multiplication before has filled.",
     consequence="The operand is whatever the buffer holds.",
     advice="Let an earlier tcgen05.mma with the same operand fill the buffer.",
-    example=Example.between(
-        kernel(INIT, OPEN, expect(_multiply("use"), "TM029"), COMMIT, WAIT, CLOSE),
-        kernel(INIT, OPEN, _multiply("fill"), _multiply("lastuse"), COMMIT, WAIT, CLOSE),
-    ),
+    example=MULTIPLIED.variant("""
+=     @%p2 tcgen05.mma.cta_group::1.kind::f16 [%r3], %rd1, %rd1, %r8, %p3;
+-     @%p2 tcgen05.mma.cta_group::1.kind::f16.collector::a::use [%r3], %rd1, %rd1, %r8, %p3; // expect: TM029
++     @%p2 tcgen05.mma.cta_group::1.kind::f16.collector::a::fill [%r3], %rd1, %rd1, %r8, %p3;
++     @%p2 tcgen05.mma.cta_group::1.kind::f16.collector::a::lastuse [%r3], %rd1, %rd1, %r8, %p3;
+"""),
     check=check,
 )

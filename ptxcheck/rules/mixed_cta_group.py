@@ -7,15 +7,8 @@ Not checked: functions that are called.
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Example, Hit, Hits, KernelView, Rule, Severity
-from .tensor_memory_kernels import (
-    BARRIER,
-    CLOSE,
-    LOAD,
-    OPEN,
-    expect,
-    kernel,
-)
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import LOADED
 
 
 def check(view: KernelView) -> Hits:
@@ -35,14 +28,9 @@ RULE = Rule(
     summary="tcgen05 instructions of one kernel have different cta_group.",
     consequence="ptxas refuses the kernel, or its behaviour is undefined.",
     advice="Use one cta_group in the whole kernel.",
-    example=Example.between(
-        kernel(
-            OPEN,
-            LOAD,
-            BARRIER,
-            expect("@%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128;", "TM033"),
-        ),
-        kernel(OPEN, LOAD, CLOSE),
-    ),
+    example=LOADED.variant("""
+-     @%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128; // expect: TM033
++     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 128;
+"""),
     check=check,
 )

@@ -8,21 +8,8 @@ Not checked: what an mbarrier before is waited for.
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Confidence, Example, Hit, Hits, KernelView, Rule, Severity
-from .tensor_memory_kernels import kernel
-
-_CLUSTER = ".reqntid 128\n.reqnctapercluster 2, 1, 1"
-
-
-_MEET = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"
-
-
-_FREE = """ld.shared.b32 %r3, [slot];
-@%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128;"""
-
-
-def _pair(mark: str) -> str:
-    return f"@%p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 128;{mark}"
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import PAIR
 
 
 def check(view: KernelView) -> Hits:
@@ -39,10 +26,11 @@ RULE = Rule(
     summary="Tensor memory of a pair is allocated before the peer is known to run.",
     consequence="A hang, or an address that the peer overwrites, now and then.",
     advice="Execute barrier.cluster.arrive and .wait before the allocation.",
-    example=Example.between(
-        kernel(_pair(" // expect: TM034"), _MEET, _FREE, directives=_CLUSTER),
-        kernel(_MEET, _pair(""), _MEET, _FREE, directives=_CLUSTER),
-    ),
+    example=PAIR.variant("""
++     barrier.cluster.arrive.aligned;
++     barrier.cluster.wait.aligned;
+      @%p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 128; // expect: TM034
+"""),
     check=check,
     confidence=Confidence.POSSIBLE,
 )

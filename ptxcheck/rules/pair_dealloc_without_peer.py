@@ -8,19 +8,8 @@ Not checked: what is waited for between.
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Example, Hit, Hits, KernelView, Rule, Severity
-from .tensor_memory_kernels import BARRIER, kernel
-
-_CLUSTER = ".reqntid 128\n.reqnctapercluster 2, 1, 1"
-
-
-_MEET = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"
-
-
-_ALLOCATE = "@%p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 128;"
-
-
-_FREE = "ld.shared.b32 %r3, [slot];\n@%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128;"
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import PAIR
 
 
 def check(view: KernelView) -> Hits:
@@ -38,9 +27,13 @@ RULE = Rule(
     summary="A CTA of a pair frees tensor memory without having met its peer since the allocation.",
     consequence="Launch failure or a hang, depending on which CTA is ahead.",
     advice="Let the cluster meet (barrier.cluster) before the deallocation.",
-    example=Example.between(
-        kernel(_MEET, _ALLOCATE, BARRIER, _FREE + " // expect: TM037", directives=_CLUSTER),
-        kernel(_MEET, _ALLOCATE, _MEET, _FREE, directives=_CLUSTER),
-    ),
+    example=PAIR.variant("""
+      @%p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 128;
+-     bar.sync 0;
++     barrier.cluster.arrive.aligned;
++     barrier.cluster.wait.aligned;
+
+      @%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128; // expect: TM037
+"""),
     check=check,
 )

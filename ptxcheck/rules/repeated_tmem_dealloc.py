@@ -6,15 +6,8 @@ Not checked: deallocations by different warps.
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Example, Hit, Hits, KernelView, Rule, Severity
-from .tensor_memory_kernels import (
-    CLOSE,
-    FREE,
-    LOAD,
-    OPEN,
-    expect,
-    kernel,
-)
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import LOADED
 
 
 def check(view: KernelView) -> Hits:
@@ -32,6 +25,9 @@ RULE = Rule(
     summary="A tcgen05.dealloc frees columns that the same thread has freed before.",
     consequence="Undefined: columns of another block may be freed.",
     advice="Free each allocation once.",
-    example=Example.between(kernel(OPEN, LOAD, CLOSE, expect(FREE, "TM027")), kernel(OPEN, LOAD, CLOSE)),
+    example=LOADED.variant("""
+      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 128;
+-     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 128; // expect: TM027
+"""),
     check=check,
 )

@@ -7,17 +7,8 @@ Not checked: what a barrier before is for.
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Example, Hit, Hits, KernelView, Rule, Severity
-from .tensor_memory_kernels import (
-    ADDRESS,
-    ALLOCATE,
-    BARRIER,
-    CLOSE,
-    LOAD,
-    OPEN,
-    expect,
-    kernel,
-)
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import LOADED
 
 
 def check(view: KernelView) -> Hits:
@@ -37,8 +28,10 @@ RULE = Rule(
     summary="A warp reads the address of tensor memory before the allocating warp has surely written it.",
     consequence="The warp works on a wrong address.",
     advice="Put a barrier between tcgen05.alloc and the loads of its address.",
-    example=Example.between(
-        kernel(ALLOCATE, expect(ADDRESS, "TM036"), BARRIER, LOAD, CLOSE), kernel(OPEN, LOAD, CLOSE)
-    ),
+    example=LOADED.variant("""
++     bar.sync 0;
+      ld.shared.b32 %r3, [slot]; // expect: TM036
+-     bar.sync 0;
+"""),
     check=check,
 )

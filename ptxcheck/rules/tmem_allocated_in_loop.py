@@ -7,19 +7,8 @@ Not checked: loops that free in another warp.
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Confidence, Example, Hit, Hits, KernelView, Rule, Severity
-from .tensor_memory_kernels import (
-    ADDRESS,
-    ALLOCATE,
-    BARRIER,
-    CLOSE,
-    FREE,
-    LOAD,
-    expect,
-    kernel,
-)
-
-_AGAIN = "sub.u32 %r9, %r9, 1;\nsetp.ne.u32 %p5, %r9, 0;\n@%p5 bra $loop;"
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import LOADED
 
 
 def check(view: KernelView) -> Hits:
@@ -38,10 +27,21 @@ RULE = Rule(
     summary="A loop allocates tensor memory in each round and frees none.",
     consequence="The kernel hangs in the round in which the columns run out.",
     advice="Allocate once before the loop, or free in each round.",
-    example=Example.between(
-        kernel("$loop:", expect(ALLOCATE, "TM030"), BARRIER, ADDRESS, LOAD, _AGAIN, CLOSE),
-        kernel("$loop:", ALLOCATE, BARRIER, ADDRESS, LOAD, BARRIER, FREE, _AGAIN),
-    ),
+    example=LOADED.variant("""
+=     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 128;
+  $loop:
+      @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 128; // expect: TM030
+
+=     bar.sync 0;
+=     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 128;
++     bar.sync 0;
++     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 128;
+      sub.u32 %r9, %r9, 1;
+      setp.ne.u32 %p5, %r9, 0;
+      @%p5 bra $loop;
+-     bar.sync 0;
+-     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 128;
+"""),
     check=check,
     confidence=Confidence.POSSIBLE,
 )

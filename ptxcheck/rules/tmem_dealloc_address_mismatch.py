@@ -6,16 +6,8 @@ Not checked: addresses computed in other ways.
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Example, Hit, Hits, KernelView, Rule, Severity
-from .tensor_memory_kernels import (
-    BARRIER,
-    CLOSE,
-    FREE,
-    LOAD,
-    OPEN,
-    expect,
-    kernel,
-)
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import LOADED
 
 
 def check(view: KernelView) -> Hits:
@@ -37,8 +29,9 @@ RULE = Rule(
     summary="A tcgen05.dealloc does not get the address that the allocation returned.",
     consequence="Undefined: other columns are freed, or none.",
     advice="Keep the address that tcgen05.alloc wrote, and free that.",
-    example=Example.between(
-        kernel(OPEN, LOAD, BARRIER, "add.u32 %r3, %r3, 64;", expect(FREE, "TM028")), kernel(OPEN, LOAD, CLOSE)
-    ),
+    example=LOADED.variant("""
+-     add.u32 %r3, %r3, 64;
+      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 128; // expect: TM028
+"""),
     check=check,
 )

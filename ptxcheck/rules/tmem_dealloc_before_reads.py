@@ -8,15 +8,8 @@ Not checked: loads and deallocations of different warps; what a barrier between 
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Example, Hit, Hits, KernelView, Rule, Severity
-from .tensor_memory_kernels import (
-    CLOSE,
-    FREE,
-    LOAD,
-    OPEN,
-    expect,
-    kernel,
-)
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import LOADED
 
 
 def check(view: KernelView) -> Hits:
@@ -34,6 +27,9 @@ RULE = Rule(
     summary="A warp frees tensor memory that other warps may not have read yet.",
     consequence="The next block on the multiprocessor overwrites what is still to be read.",
     advice="Let all warps meet at a barrier between the last load and the deallocation.",
-    example=Example.between(kernel(OPEN, LOAD, expect(FREE, "TM035")), kernel(OPEN, LOAD, CLOSE)),
+    example=LOADED.variant("""
++     bar.sync 0;
+      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 128; // expect: TM035
+"""),
     check=check,
 )

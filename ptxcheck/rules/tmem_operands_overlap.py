@@ -9,25 +9,8 @@ verdicts is `unknown` there.
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Example, Hit, Hits, KernelView, Rule, Severity
-from .tensor_memory_kernels import (
-    CLOSE,
-    COMMIT,
-    INIT,
-    OPEN,
-    WAIT,
-    expect,
-    kernel,
-)
-
-_WORD = 0x8900000 | 64 // 8 << 17
-"""M 128, N 64, e4m3, ue8m0."""
-
-
-def _multiply(column: int) -> str:
-    factors = f"[%r3 + {column}], [%r3 + 100]"
-    head = "@%p2 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32 [%r3], %rd1, %rd1,"
-    return f"{head} 0x{_WORD:x}, {factors}, %p3;"
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import MULTIPLIED
 
 
 def check(view: KernelView) -> Hits:
@@ -44,9 +27,14 @@ RULE = Rule(
     summary="The scale factors, the metadata or A of a tcgen05.mma lie within its accumulator.",
     consequence="Wrong results: the accumulator overwrites what is being read.",
     advice="Place the other operands behind the columns of D.",
-    example=Example.between(
-        kernel(INIT, OPEN, expect(_multiply(32), "TM031"), COMMIT, WAIT, CLOSE),
-        kernel(INIT, OPEN, _multiply(64), COMMIT, WAIT, CLOSE),
-    ),
+    example=MULTIPLIED.variant("""
+=     mov.b32 %r8, 0x8100490;
+      mov.b32 %r8, 0x8900000;
+
+=     @%p2 tcgen05.mma.cta_group::1.kind::f16 [%r3], %rd1, %rd1, %r8, %p3;
+      @%p2 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32 // expect: TM031
+-         [%r3], %rd1, %rd1, %r8, [%r3 + 32], [%r3 + 100], %p3;
++         [%r3], %rd1, %rd1, %r8, [%r3 + 64], [%r3 + 100], %p3;
+"""),
     check=check,
 )

@@ -9,18 +9,8 @@ Not checked: which mbarrier is waited for; waits that are skipped; loads by othe
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Example, Hit, Hits, KernelView, Rule, Severity
-from .tensor_memory_kernels import (
-    BARRIER,
-    CLOSE,
-    COMMIT,
-    INIT,
-    LOAD,
-    MULTIPLY,
-    OPEN,
-    WAIT,
-    kernel,
-)
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import MULTIPLIED
 
 
 def check(view: KernelView) -> Hits:
@@ -40,11 +30,14 @@ RULE = Rule(
     summary="A tcgen05.ld reads an accumulator whose multiplication was not waited for.",
     consequence="The load reads old or half-written columns.",
     advice="Commit to an mbarrier and wait for its phase before the load.",
-    example=Example.between(
-        kernel(
-            INIT, OPEN, MULTIPLY, COMMIT, BARRIER, LOAD.replace(";", "; // expect: TM032", 1), WAIT, CLOSE
-        ),
-        kernel(INIT, OPEN, MULTIPLY, COMMIT, WAIT, LOAD, CLOSE),
-    ),
+    example=MULTIPLIED.variant("""
+      @%p2 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];
+-     bar.sync 0;
+-     tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3]; // expect: TM032
+-     tcgen05.wait::ld.sync.aligned;
+
++     tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
++     tcgen05.wait::ld.sync.aligned;
+"""),
     check=check,
 )

@@ -38,7 +38,6 @@ RULE = Rule(
     id="NB006",
     name="aligned-barrier-at-several-sites",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.1",
     summary="Warps meet at one aligned barrier through different instructions.",
     consequence="The manual leaves the behaviour undefined; compute-sanitizer reports it.",

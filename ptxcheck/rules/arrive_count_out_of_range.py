@@ -29,7 +29,6 @@ RULE = Rule(
     id="MB009",
     name="arrive-count-out-of-range",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.16.16",
     summary="The count of an arrival is 0, above 1048575, or above what the mbarrier expects.",
     consequence="Undefined: the pending count wraps around and later phases complete at the wrong time or never.",

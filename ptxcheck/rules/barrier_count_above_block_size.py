@@ -2,8 +2,8 @@
 
 Checks: counts, through registers, against the block: `.reqntid`, `.maxntid`, or the stated launch, rounded up to whole
 warps.
-Why: the barrier never completes; ptxas accepts it.
-Source: PTX ISA 9.7.14.1; ptxas 13.0 accepts `bar.sync 1, 96` with `.reqntid 64`.
+Why: the barrier never completes; ptxas accepts it. Source: PTX ISA 9.7.14.1; ptxas 13.0 accepts `bar.sync 1, 96` with
+`.reqntid 64`.
 Not checked: arrivals alone (nobody waits there).
 """
 
@@ -32,7 +32,6 @@ RULE = Rule(
     id="NB003",
     name="barrier-count-above-block-size",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.14.1",
     summary="The barrier waits for more threads than the block can have.",
     consequence="Every thread that waits there hangs.",

@@ -29,7 +29,6 @@ RULE = Rule(
     id="NB012",
     name="barrier-count-met-by-arrivals",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.14.1",
     summary="The threads that arrive make up the barrier's whole count; there is no room for one that waits.",
     consequence="The waiting threads are not ordered behind the arrivals: a race, or a hang.",

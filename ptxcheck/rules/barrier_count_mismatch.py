@@ -31,7 +31,6 @@ RULE = Rule(
     id="NB005",
     name="barrier-count-mismatch",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.14.1",
     summary="Two groups of threads use the same barrier at the same time with different thread counts.",
     consequence="The round completes early, or never.",

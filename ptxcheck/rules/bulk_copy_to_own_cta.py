@@ -33,7 +33,6 @@ RULE = Rule(
     id="BG008",
     name="bulk-copy-to-own-cta",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.4.1",
     summary="A bulk copy between CTAs has its destination in the executing CTA.",
     consequence="The behaviour is undefined.",

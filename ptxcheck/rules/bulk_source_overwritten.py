@@ -35,7 +35,6 @@ RULE = Rule(
     id="BG012",
     name="bulk-source-overwritten",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.1",
     summary="The source of a pending bulk copy, or its tensor map, is overwritten.",
     consequence="The copy writes a mixture of old and new bytes.",

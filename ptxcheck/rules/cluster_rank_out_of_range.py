@@ -26,7 +26,6 @@ RULE = Rule(
     id="CL005",
     name="cluster-rank-out-of-range",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.23",
     summary="The rank given to mapa is not below the number of CTAs in the cluster.",
     consequence="The behaviour is undefined: a fault, or an access to the wrong CTA.",

@@ -2,9 +2,8 @@
 
 Checks: `.reqnctapercluster`: more than 16 CTAs are refused by every GPU; more than 8 (reported as possible) need an
 opt-in by the host.
-Why: ptxas accepts any size; the launch fails.
-Source: CUDA programming guide, "Thread block clusters": 8 is portable, 16 with
-cudaFuncAttributeNonPortableClusterSizeAllowed.
+Why: ptxas accepts any size; the launch fails. Source: CUDA programming guide, "Thread block clusters": 8 is portable,
+16 with cudaFuncAttributeNonPortableClusterSizeAllowed.
 Not checked: whether enough multiprocessors of one cluster are free.
 """
 
@@ -36,7 +35,6 @@ RULE = Rule(
     id="CL007",
     name="cluster-size-not-portable",
     severity=Severity.LAUNCH_ERROR,
-    since="0.1",
     section="PTX ISA 11.7; CUDA programming guide",
     summary="The cluster has more CTAs than the launch allows.",
     consequence="The launch fails with an error.",

@@ -22,7 +22,6 @@ RULE = Rule(
     id="CL001",
     name="cluster-wait-without-arrive",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.14.3",
     summary="A thread waits at the cluster barrier without having arrived for this round.",
     consequence="The wait hangs, or passes on the strength of the round before.",

@@ -20,7 +20,6 @@ RULE = Rule(
     id="TM029",
     name="collector-never-filled",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.17.10.4",
     summary="A collector buffer is used that no multiplication before has filled.",
     consequence="The operand is whatever the buffer holds.",

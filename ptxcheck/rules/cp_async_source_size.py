@@ -26,7 +26,6 @@ RULE = Rule(
     id="CA006",
     name="cp-async-source-size",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.3.1",
     summary="The source size of cp.async exceeds the copy size.",
     consequence="The behaviour is undefined.",

@@ -22,7 +22,6 @@ RULE = Rule(
     id="CA004",
     name="cp-async-wait-without-effect",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.3.3",
     summary="A wait for cp.async groups that never waits.",
     consequence="The copies before it are not complete when it returns.",

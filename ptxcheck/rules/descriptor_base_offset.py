@@ -1,7 +1,7 @@
 """A base offset that shifts the swizzle of a tile whose pattern starts at a multiple of its repeat.
 
-Checks: descriptors with a known, non-zero base offset and a known start in a variable that is aligned to the repeat
-of the swizzle (1024, 512 or 256 bytes).
+Checks: descriptors with a known, non-zero base offset and a known start in a variable that is aligned to the repeat of
+the swizzle (1024, 512 or 256 bytes).
 Why: the base offset is (start of the pattern >> 7) & 7: zero for an aligned tile, also for rows and columns in it.
 Source: PTX ISA 9.7.16.5.1 and 9.7.17.4.1.
 Not checked: tiles whose start is not known.
@@ -9,13 +9,7 @@ Not checked: tiles whose start is not known.
 
 from ..protocols.typestate.matrix_tiles import MatrixTiles
 from .matrix_descriptor_rules import Generation, both
-from .matrix_kernels import (
-    BLACKWELL_A,
-    HOPPER_A,
-    blackwell,
-    hopper,
-    packed,
-)
+from .matrix_kernels import BLACKWELL_A, HOPPER_A, blackwell, hopper, packed
 from .rule import Severity
 
 RULES = both(

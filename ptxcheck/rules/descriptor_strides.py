@@ -1,21 +1,15 @@
 """Leading and stride offsets with which parts of a tile are the same bytes.
 
-Checks: tiles of known shape, type and major-ness, with known offsets. Possible only: an offset of 0, which may
-repeat rows on purpose.
-Why: the two offsets mean different dimensions for K-major and MN-major tiles, and without swizzle they are
-exchanged; a wrong one makes core matrices overlap.
-Source: PTX ISA 9.7.16.5.1 and 9.7.17.5.
+Checks: tiles of known shape, type and major-ness, with known offsets. Possible only: an offset of 0, which may repeat
+rows on purpose.
+Why: the two offsets mean different dimensions for K-major and MN-major tiles, and without swizzle they are exchanged;
+a wrong one makes core matrices overlap. Source: PTX ISA 9.7.16.5.1 and 9.7.17.5.
 Not checked: swizzles of atoms larger than 16 bytes; offsets that are too large.
 """
 
 from ..protocols.typestate.matrix_tiles import MatrixTiles
 from .matrix_descriptor_rules import Generation, both
-from .matrix_kernels import (
-    BLACKWELL_A,
-    blackwell,
-    hopper,
-    packed,
-)
+from .matrix_kernels import BLACKWELL_A, blackwell, hopper, packed
 from .rule import Severity
 
 RULES = both(

@@ -37,7 +37,6 @@ RULE = Rule(
     id="CL006",
     name="divergent-cluster-barrier",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.14.3",
     summary="Some threads of the block wait at the cluster barrier that others do not come to.",
     consequence="The kernel hangs.",

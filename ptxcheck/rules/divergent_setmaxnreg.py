@@ -34,7 +34,6 @@ RULE = Rule(
     id="WG010",
     name="divergent-setmaxnreg",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.20.5",
     summary="A setmaxnreg is executed by part of a warp or of a warpgroup.",
     consequence="Undefined: the counts of the warps go astray, or the kernel hangs.",

@@ -1,8 +1,8 @@
 """A `tcgen05.ld` or `.st` whose address differs between the lanes of a warp.
 
 Checks: addresses that are a sum of the lane or thread index, scaled, and what is alike in the warp.
-Why: all threads of the warp must give the same address; the shape tells which part each lane gets.
-Source: PTX ISA 9.7.17.8.3 and 9.7.17.8.4.
+Why: all threads of the warp must give the same address; the shape tells which part each lane gets. Source: PTX ISA
+9.7.17.8.3 and 9.7.17.8.4.
 Not checked: addresses that depend on the lane in other ways.
 """
 
@@ -23,7 +23,6 @@ RULE = Rule(
     id="TM012",
     name="divergent-tmem-address",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.8.3",
     summary="The lanes of a warp give different tensor-memory addresses.",
     consequence="Undefined: which address is used is not said.",

@@ -28,7 +28,6 @@ RULE = Rule(
     id="WG005",
     name="divergent-wgmma",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.16.5.2",
     summary="A wgmma instruction is executed by part of a warp.",
     consequence="The warp waits for lanes that never come, or the result is undefined.",

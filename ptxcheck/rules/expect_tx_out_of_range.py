@@ -24,7 +24,6 @@ RULE = Rule(
     id="MB008",
     name="expect-tx-out-of-range",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.14.16.3",
     summary="The bytes that an operation expects or completes exceed 1048575.",
     consequence="The count overflows: the phase completes too early or never.",

@@ -12,12 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..protocols.typestate.matrix_tiles import MatrixTiles
-from .matrix_kernels import (
-    BLACKWELL_A,
-    BLACKWELL_WORD,
-    blackwell,
-    packed,
-)
+from .matrix_kernels import BLACKWELL_A, BLACKWELL_WORD, blackwell, packed
 from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 
 if TYPE_CHECKING:
@@ -45,7 +40,6 @@ RULE = Rule(
     id="TM025",
     name="illegal-instruction-descriptor",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.4.2",
     summary="The instruction descriptor of a tcgen05.mma is not one of its kind.",
     consequence="Illegal instruction, or undefined results.",

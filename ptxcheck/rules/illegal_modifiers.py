@@ -1,8 +1,7 @@
 """Modifiers that an instruction does not take, or not together.
 
 Checks: that some form of the instruction takes the modifiers as written.
-Why: ptxas rejects the module.
-Source: the syntax lines of PTX ISA chapter 9.7.
+Why: ptxas rejects the module. Source: the syntax lines of PTX ISA chapter 9.7.
 Not checked: modules of a PTX ISA version newer than the table.
 """
 
@@ -23,7 +22,6 @@ RULE = Rule(
     id="PT002",
     name="illegal-modifiers",
     severity=Severity.ERROR,
-    since="0.1",
     section="PTX ISA 9.7",
     summary="The instruction does not take these modifiers, or not together.",
     consequence="ptxas rejects the module.",

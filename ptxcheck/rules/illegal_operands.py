@@ -2,8 +2,7 @@
 
 Checks: the operands of every instruction against the form that its modifiers select: how many there are, register
 types and widths, lengths of vectors, literals, and the state spaces of variables.
-Why: ptxas rejects the module.
-Source: PTX ISA 6 (operands), 9.2 (type checking) and the syntax lines of chapter 9.7.
+Why: ptxas rejects the module. Source: PTX ISA 6 (operands), 9.2 (type checking) and the syntax lines of chapter 9.7.
 Not checked: values in registers (other rules do), calls, modules newer than the table.
 """
 
@@ -45,7 +44,6 @@ RULE = Rule(
     id="PT003",
     name="illegal-operands",
     severity=Severity.ERROR,
-    since="0.1",
     section="PTX ISA 9.7",
     summary="The operands do not fit the instruction: number, kind, type or literal value.",
     consequence="ptxas rejects the module.",

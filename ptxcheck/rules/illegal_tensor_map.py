@@ -1,9 +1,9 @@
 """Host code that encodes a tensor map which the driver refuses or the documents forbid.
 
-Checks: the arguments of cuTensorMapEncodeTiled, …Im2col and …Im2colWide in C++, CUDA and Python sources, as far
-as constants, conditions and calls within the file say what they are.
-Why: the driver answers CUDA_ERROR_INVALID_VALUE at run time and does not say which argument it means.
-Source: `descriptors/constraints.toml`, which names one for each constraint.
+Checks: the arguments of cuTensorMapEncodeTiled, …Im2col and …Im2colWide in C++, CUDA and Python sources, as far as
+constants, conditions and calls within the file say what they are.
+Why: the driver answers CUDA_ERROR_INVALID_VALUE at run time and does not say which argument it means. Source:
+`descriptors/constraints.toml`, which names one for each constraint.
 Not checked: what only some values of unknown parts would break; with --possible that is reported too.
 """
 
@@ -130,7 +130,6 @@ def _rules() -> Iterator[Rule]:
             id=row["id"],
             name=row["name"],
             severity=_SEVERITIES[row["layer"]],
-            since="0.1",
             section=section,
             summary=row["summary"],
             consequence=_CONSEQUENCES[row["layer"]],

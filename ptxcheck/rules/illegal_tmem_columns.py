@@ -26,7 +26,6 @@ RULE = Rule(
     id="TM001",
     name="illegal-tmem-columns",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.7",
     summary="Tensor memory is allocated or freed with an illegal number of columns.",
     consequence="An illegal instruction, or undefined behaviour.",

@@ -19,7 +19,6 @@ RULE = Rule(
     id="TM004",
     name="increasing-tmem-allocation",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.7",
     summary="An allocation of tensor memory is larger than one before it.",
     consequence="Undefined: two blocks of a multiprocessor may wait for each other.",

@@ -29,7 +29,6 @@ RULE = Rule(
     id="MB013",
     name="local-operation-on-remote-mbarrier",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.16.11",
     summary="A wait, initialisation or invalidation names an mbarrier of another CTA.",
     consequence="Undefined: a fault, or an operation on the own CTA's memory at the same offset.",

@@ -2,20 +2,14 @@
 
 Checks: descriptors of wgmma and tcgen05 whose fields are known, against the layout of their architecture.
 Why: nobody checks descriptors: ptxas takes any 64 bits, and the matrix unit does something with them. The two
-generations number swizzles differently, and tcgen05 has a constant in bits 46 to 48.
-Source: PTX ISA 9.7.16.5.1 and 9.7.17.4.1.
+generations number swizzles differently, and tcgen05 has a constant in bits 46 to 48. Source: PTX ISA 9.7.16.5.1 and
+9.7.17.4.1.
 Not checked: fields that depend on data.
 """
 
 from ..protocols.typestate.matrix_tiles import MatrixTiles
 from .matrix_descriptor_rules import Generation, both
-from .matrix_kernels import (
-    BLACKWELL_A,
-    HOPPER_A,
-    blackwell,
-    hopper,
-    packed,
-)
+from .matrix_kernels import BLACKWELL_A, HOPPER_A, blackwell, hopper, packed
 from .rule import Severity
 
 RULES = both(

@@ -41,7 +41,6 @@ def both(
             id=own.id,
             name=own.name,
             severity=severity,
-            since="0.1",
             section=own.section,
             summary=summary,
             consequence=consequence,

@@ -2,8 +2,8 @@
 
 Checks: the count of every initialisation, followed through registers.
 Why: the count of a phase is from 1 to 2^20-1 (511 for layout v1). With 0 no arrival completes the phase as meant, and
-waiting threads hang; some releases of ptxas crash on a constant 0.
-Source: PTX ISA 9.7.14.16.3 and .12. Seen as a pipeline without consumers that asked for zero arrivals.
+waiting threads hang; some releases of ptxas crash on a constant 0. Source: PTX ISA 9.7.14.16.3 and .12. Seen as a
+pipeline without consumers that asked for zero arrivals.
 Not checked: counts that depend on parameters.
 """
 
@@ -30,7 +30,6 @@ RULE = Rule(
     id="MB001",
     name="mbarrier-count-out-of-range",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.14.16.12",
     summary="The count of an mbarrier initialisation is outside 1 to 1048575.",
     consequence="The object is undefined: usually no phase ever completes and all waiting threads hang.",

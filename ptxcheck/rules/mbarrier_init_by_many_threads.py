@@ -2,8 +2,8 @@
 
 Checks: initialisations of one object, at one address for all threads, that more than one thread of the CTA surely
 executes: no thread-dependent condition guards them, or an election alone in a block of several warps.
-Why: the second initialisation finds a live object, perhaps after other threads have arrived on it.
-Source: PTX ISA 9.7.14.16.12. Seen as an initialisation under an election only, so once per warp.
+Why: the second initialisation finds a live object, perhaps after other threads have arrived on it. Source: PTX ISA
+9.7.14.16.12. Seen as an initialisation under an election only, so once per warp.
 Not checked: kernels that may be launched with one thread only.
 """
 
@@ -26,7 +26,6 @@ RULE = Rule(
     id="MB007",
     name="mbarrier-init-by-many-threads",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.16.12",
     summary="More than one thread initialises the same mbarrier.",
     consequence=(

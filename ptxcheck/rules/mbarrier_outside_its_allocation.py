@@ -1,8 +1,8 @@
 """An mbarrier outside the variable that it is addressed through.
 
 Checks: mbarrier operands at an offset into a shared variable of known size.
-Why: the word belongs to another variable or to nobody; an array of barriers was declared too short.
-Source: PTX ISA 5.1.7 and 9.7.14.16.1.
+Why: the word belongs to another variable or to nobody; an array of barriers was declared too short. Source: PTX ISA
+5.1.7 and 9.7.14.16.1.
 Not checked: dynamic shared memory, whose size the launch decides.
 """
 
@@ -24,7 +24,6 @@ RULE = Rule(
     id="MB016",
     name="mbarrier-outside-its-allocation",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.16.1",
     summary="An mbarrier operand lies outside the shared variable that it is addressed through.",
     consequence="It overlaps other data, or faults.",

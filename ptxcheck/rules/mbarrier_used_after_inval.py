@@ -2,8 +2,8 @@
 
 Checks: feasible paths of one thread from an invalidation of an object with a constant address to any operation on it
 but a new initialisation.
-Why: invalidated storage holds no mbarrier.
-Source: PTX ISA 9.7.14.16.13. Seen as a barrier object destroyed while others still wait on it.
+Why: invalidated storage holds no mbarrier. Source: PTX ISA 9.7.14.16.13. Seen as a barrier object destroyed while
+others still wait on it.
 Not checked: other threads that use the object later.
 """
 
@@ -25,7 +25,6 @@ RULE = Rule(
     id="MB005",
     name="mbarrier-used-after-inval",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.16.13",
     summary="An mbarrier is used after it was invalidated.",
     consequence="Undefined; usually a hang, or a phase that seems complete at once.",

@@ -23,7 +23,6 @@ RULE = Rule(
     id="PX005",
     name="memory-fence-as-proxy-fence",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 8.6",
     summary="A memory fence stands where a proxy fence is needed.",
     consequence="The copy may read what was there before.",

@@ -29,7 +29,6 @@ RULE = Rule(
     id="BG002",
     name="misaligned-bulk-copy",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.4.1",
     summary="An address of a bulk copy is not 16-byte aligned.",
     consequence="The copy faults or moves other bytes than those named.",

@@ -1,20 +1,14 @@
 """A tile of a matrix instruction that starts between multiples of 16 bytes.
 
 Checks: start addresses at a known offset of a variable with at least 16-byte alignment.
-Why: the descriptor counts in units of 16 bytes, so that the rest of the address is lost without a word.
-Source: PTX ISA 9.7.16.5.1 and 9.7.17.4.1.
+Why: the descriptor counts in units of 16 bytes, so that the rest of the address is lost without a word. Source: PTX
+ISA 9.7.16.5.1 and 9.7.17.4.1.
 Not checked: offsets that depend on data.
 """
 
 from ..protocols.typestate.matrix_tiles import MatrixTiles
 from .matrix_descriptor_rules import Generation, both
-from .matrix_kernels import (
-    BLACKWELL_A,
-    HOPPER_A,
-    blackwell,
-    hopper,
-    packed,
-)
+from .matrix_kernels import BLACKWELL_A, HOPPER_A, blackwell, hopper, packed
 from .rule import Severity
 
 RULES = both(

@@ -21,7 +21,6 @@ RULE = Rule(
     id="MB002",
     name="misaligned-mbarrier",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.16.1",
     summary="An mbarrier operand is not 8-byte aligned.",
     consequence="The instruction faults or works on a wrong word.",

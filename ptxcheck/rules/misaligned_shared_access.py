@@ -24,7 +24,6 @@ RULE = Rule(
     id="SM001",
     name="misaligned-shared-access",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 6.4.1",
     summary="A shared-memory access is not aligned to its size.",
     consequence="A misaligned-address fault, or low address bits silently dropped.",

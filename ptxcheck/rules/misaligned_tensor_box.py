@@ -2,8 +2,8 @@
 
 Checks: the shared address of tensor copies and reductions.
 Why: boxes in shared memory must be 128-byte aligned; swizzled ones need the repeat of their pattern, 256 to 1024
-bytes. ptxas does not look at addresses.
-Source: CUDA programming guide, alignment requirements of multi-dimensional bulk tensor copies.
+bytes. ptxas does not look at addresses. Source: CUDA programming guide, alignment requirements of multi-dimensional
+bulk tensor copies.
 Not checked: variables whose declared alignment is below 128; the swizzle mode, which is in the tensor map.
 """
 
@@ -30,7 +30,6 @@ RULE = Rule(
     id="BG011",
     name="misaligned-tensor-box",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="CUDA programming guide, tensor memory access",
     summary="The shared-memory box of a tensor copy is not 128-byte aligned.",
     consequence="The copy faults, or writes other bytes and its barrier never completes.",

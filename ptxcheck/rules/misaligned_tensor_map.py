@@ -3,8 +3,7 @@
 Checks: tensor-map operands that are addresses of variables or kernel parameters, with their offsets and declared
 alignments; for kernel parameters also their place in the parameter block.
 Why: the hardware reads the 128-byte object from a 64-byte aligned address; a structure that holds the map without
-alignas(64) moves it.
-Source: CUDA driver API: "tensorMap … must be aligned to 64 bytes".
+alignas(64) moves it. Source: CUDA driver API: "tensorMap … must be aligned to 64 bytes".
 Not checked: maps reached through pointers.
 """
 
@@ -21,7 +20,6 @@ RULE = Rule(
     id="PT009",
     name="misaligned-tensor-map",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="CUDA driver API, cuTensorMapEncodeTiled",
     summary="The tensor map is not aligned to 64 bytes.",
     consequence="The copy faults or reads a wrong tensor map.",

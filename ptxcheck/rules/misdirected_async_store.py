@@ -2,8 +2,8 @@
 
 Checks: `st.async` and `red.async` to shared memory: destination and mbarrier in different CTAs; a reduction into the
 own CTA's memory; either in a launch whose clusters have one CTA.
-Why: both operands must lie in one CTA of a cluster of several; a reduction's must be another one.
-Source: PTX ISA 9.7.9.12 and 9.7.14.7.
+Why: both operands must lie in one CTA of a cluster of several; a reduction's must be another one. Source: PTX ISA
+9.7.9.12 and 9.7.14.7.
 Not checked: ranks that cannot be told from the own one.
 """
 
@@ -44,7 +44,6 @@ RULE = Rule(
     id="SM005",
     name="misdirected-async-store",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.12",
     summary="An asynchronous store or reduction names memory that it may not write, or an mbarrier of another CTA.",
     consequence="Undefined: the bytes are never counted and the waiting CTA hangs, or data is lost.",

@@ -23,7 +23,6 @@ RULE = Rule(
     id="BG005",
     name="mismatched-async-group-wait",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.1.1",
     summary="The wait is for the other kind of asynchronous copies.",
     consequence="The copy is not waited for; what follows races with it.",

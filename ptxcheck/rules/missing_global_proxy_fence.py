@@ -2,8 +2,8 @@
 
 Checks: stores and atomics of bytes that the same thread's bulk copy reads, on a path with no `fence.proxy.async` that
 covers global memory.
-Why: bulk copies read through the async proxy, also global memory that the same kernel has written.
-Source: PTX ISA 8.6 and 9.7.14.4.
+Why: bulk copies read through the async proxy, also global memory that the same kernel has written. Source: PTX ISA 8.6
+and 9.7.14.4.
 Not checked: bytes that other threads write; tensor copies, whose addresses are in the tensor map.
 """
 
@@ -25,7 +25,6 @@ RULE = Rule(
     id="PX003",
     name="missing-global-proxy-fence",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.14.4",
     summary="Ordinary writes of global memory are read by an asynchronous copy with no proxy fence.",
     consequence="The copy may read what was there before.",

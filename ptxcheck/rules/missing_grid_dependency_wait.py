@@ -38,7 +38,6 @@ RULE = Rule(
     id="PT011",
     name="missing-grid-dependency-wait",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.14.14",
     summary="Global memory is read on a path without griddepcontrol.wait.",
     consequence="The kernel may read what its predecessor has not written yet.",

@@ -2,8 +2,8 @@
 
 Checks: stores, matrix stores, atomics and `cp.async` of bytes that the same thread's bulk or tensor copy reads, on a
 path with no `fence.proxy.async` that covers shared memory.
-Why: bulk copies read through the async proxy. Barriers and mbarriers order the threads, but not the proxies.
-Source: PTX ISA 8.6 and 9.7.9.26.2.
+Why: bulk copies read through the async proxy. Barriers and mbarriers order the threads, but not the proxies. Source:
+PTX ISA 8.6 and 9.7.9.26.2.
 Not checked: bytes that other threads write; operands of wgmma and tcgen05; bytes of a box beyond the first 16.
 """
 
@@ -23,7 +23,6 @@ RULE = Rule(
     id="PX001",
     name="missing-proxy-fence",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.2",
     summary="Ordinary writes of shared memory are read by an asynchronous copy with no proxy fence.",
     consequence="The copy may read what was there before.",

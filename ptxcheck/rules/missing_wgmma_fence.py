@@ -31,7 +31,6 @@ RULE = Rule(
     id="WG001",
     name="missing-wgmma-fence",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.16.7.1",
     summary="A wgmma.mma_async uses registers that were written since the last wgmma.fence.",
     consequence="The multiplication may read old values; some ptxas releases insert a fence and serialise.",

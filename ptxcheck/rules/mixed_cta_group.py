@@ -23,7 +23,6 @@ RULE = Rule(
     id="TM033",
     name="mixed-cta-group",
     severity=Severity.ERROR,
-    since="0.1",
     section="PTX ISA 9.7.17.5",
     summary="tcgen05 instructions of one kernel have different cta_group.",
     consequence="ptxas refuses the kernel, or its behaviour is undefined.",

@@ -1,8 +1,8 @@
 """A multicast to CTAs that the cluster does not have, or to none.
 
 Checks: bits of the mask that are surely set against the size of the cluster, and masks that are surely zero.
-Why: bit i names the CTA of rank i; bytes for a CTA that does not exist, or for none, are never counted.
-Source: PTX ISA 9.7.9.26.4.1 and 9.7.9.26.5.2.
+Why: bit i names the CTA of rank i; bytes for a CTA that does not exist, or for none, are never counted. Source: PTX
+ISA 9.7.9.26.4.1 and 9.7.9.26.5.2.
 Not checked: bits beyond the cluster where its size is not known.
 """
 
@@ -32,7 +32,6 @@ RULE = Rule(
     id="BG007",
     name="multicast-mask-out-of-range",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.9.26.5.2",
     summary="The multicast mask names CTAs outside the cluster, or none.",
     consequence="The barrier of a CTA that waits for the bytes never completes.",

@@ -32,7 +32,6 @@ RULE = Rule(
     id="BG009",
     name="negative-store-coordinate",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.5.1",
     summary="A tensor store starts at a negative coordinate.",
     consequence="The behaviour is undefined.",

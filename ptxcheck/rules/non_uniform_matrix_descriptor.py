@@ -27,7 +27,6 @@ RULE = Rule(
     id="WG020",
     name="non-uniform-matrix-descriptor",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.16.5.2",
     summary="The warps of a warpgroup pass different matrix descriptors.",
     consequence="Undefined; in practice each warp multiplies rows of another tile.",

@@ -20,7 +20,6 @@ RULE = Rule(
     id="WG012",
     name="non-uniform-setmaxnreg",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.20.5",
     summary="Warps of one warpgroup execute different setmaxnreg instructions.",
     consequence="Undefined by the text; with different counts the pool of the block may run short.",

@@ -28,7 +28,6 @@ RULE = Rule(
     id="CA007",
     name="overlapping-cp-async",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.3.2",
     summary="Two pending cp.async write the same bytes.",
     consequence="Which bytes stay is undefined.",

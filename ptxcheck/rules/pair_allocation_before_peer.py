@@ -21,7 +21,6 @@ RULE = Rule(
     id="TM034",
     name="pair-allocation-before-peer",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.17.5",
     summary="Tensor memory of a pair is allocated before the peer is known to run.",
     consequence="A hang, or an address that the peer overwrites, now and then.",

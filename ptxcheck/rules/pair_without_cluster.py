@@ -24,7 +24,6 @@ RULE = Rule(
     id="TM014",
     name="pair-without-cluster",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.5.1",
     summary="A .cta_group::2 instruction runs in a cluster of odd size.",
     consequence="Undefined, or a hang: some CTA has no peer.",

@@ -21,7 +21,6 @@ RULE = Rule(
     id="MB010",
     name="parity-out-of-range",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.16.19",
     summary="The parity operand of a wait is neither 0 nor 1.",
     consequence="Undefined: the wait may pass at once or never.",

@@ -2,8 +2,8 @@
 
 Checks: blocks that are no multiple of 128 threads where the last warpgroup takes part, blocks of less than 128
 threads, branches that send some warps of a warpgroup elsewhere, and lanes that their index has ended before.
-Why: the four warps of a warpgroup work on one matrix; all of them must execute the same instruction.
-Source: PTX ISA 9.7.16.1 and 9.7.16.5.2.
+Why: the four warps of a warpgroup work on one matrix; all of them must execute the same instruction. Source: PTX ISA
+9.7.16.1 and 9.7.16.5.2.
 Not checked: branches that no thread index decides; parts of a warp whose other lanes are alive (WG005).
 """
 
@@ -24,7 +24,6 @@ RULE = Rule(
     id="WG004",
     name="partial-warpgroup",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.16.1",
     summary="A wgmma instruction is executed by part of a warpgroup.",
     consequence="The result is undefined, or the warps wait for ever.",

@@ -45,7 +45,6 @@ RULE = Rule(
     id="MB014",
     name="pending-count-without-nocomplete",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.16.20",
     summary="The pending count is read from the state of an arrival without `.noComplete`.",
     consequence="The number is undefined.",

@@ -26,7 +26,6 @@ RULE = Rule(
     id="PX002",
     name="proxy-fence-of-wrong-space",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.14.4",
     summary="The proxy fence is for another state space.",
     consequence="The copy may read what was there before.",

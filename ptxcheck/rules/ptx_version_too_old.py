@@ -1,8 +1,7 @@
 """An instruction, modifier or target that came with a later PTX ISA than `.version` says.
 
 Checks: the first version of every form and modifier, and of the `.target`.
-Why: ptxas rejects the module.
-Source: the "PTX ISA Notes" of each instruction; PTX ISA 11.1.
+Why: ptxas rejects the module. Source: the "PTX ISA Notes" of each instruction; PTX ISA 11.1.
 Not checked: directives.
 """
 
@@ -29,7 +28,6 @@ RULE = Rule(
     id="PT004",
     name="ptx-version-too-old",
     severity=Severity.ERROR,
-    since="0.1",
     section="PTX ISA 11.1.1",
     summary="The module's `.version` is older than something that it uses.",
     consequence="ptxas rejects the module.",

@@ -28,7 +28,6 @@ RULE = Rule(
     id="CA003",
     name="read-before-cp-async-wait",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.3",
     summary="The destination of cp.async is read before the copy is waited for.",
     consequence="The thread reads old bytes.",

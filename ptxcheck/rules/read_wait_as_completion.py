@@ -35,7 +35,6 @@ RULE = Rule(
     id="BG006",
     name="read-wait-as-completion",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.6.2",
     summary="A wait for the source of a bulk copy is used as if the copy were complete.",
     consequence="What is read, here or by those who see the flag, may be old.",

@@ -23,7 +23,6 @@ RULE = Rule(
     id="BG013",
     name="reduce-with-scatter",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.5.3",
     summary="A tensor reduction is given the mode scatter4.",
     consequence="The instruction has no documented meaning.",

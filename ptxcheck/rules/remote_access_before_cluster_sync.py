@@ -3,8 +3,8 @@
 Checks: addresses from `mapa`, in kernels with a known cluster of two or more CTAs, on a path from the entry with no
 cluster barrier, mbarrier wait, atomic or ordered load before.
 Why: CTAs of a cluster start together, but not at one moment. The first instructions of one may reach another whose
-shared memory is not set up (facebookexperimental/triton #2292, #652).
-Source: CUDA programming guide, "Distributed shared memory": all blocks must have started executing.
+shared memory is not set up (facebookexperimental/triton #2292, #652). Source: CUDA programming guide, "Distributed
+shared memory": all blocks must have started executing.
 Not checked: multicast copies; branches that go by the rank.
 """
 
@@ -21,7 +21,6 @@ RULE = Rule(
     id="CL010",
     name="remote-access-before-cluster-sync",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="CUDA programming guide, distributed shared memory",
     summary="A thread reaches into another CTA's shared memory before it knows that the CTA has started.",
     consequence="The access faults or is lost.",

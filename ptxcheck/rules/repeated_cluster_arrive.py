@@ -1,8 +1,8 @@
 """`barrier.cluster.arrive` by a thread that has arrived and not waited since.
 
 Checks: feasible paths from an arrival to the next with no wait between.
-Why: a thread that arrives twice is counted twice, and the barrier completes while a peer is missing.
-Source: PTX ISA 9.7.14.3: each thread arrives once in each round.
+Why: a thread that arrives twice is counted twice, and the barrier completes while a peer is missing. Source: PTX ISA
+9.7.14.3: each thread arrives once in each round.
 Not checked: calls that may wait.
 """
 
@@ -20,7 +20,6 @@ RULE = Rule(
     id="CL002",
     name="repeated-cluster-arrive",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.3",
     summary="A thread arrives at the cluster barrier twice with no wait in between.",
     consequence="The barrier completes before all threads of the cluster have arrived.",

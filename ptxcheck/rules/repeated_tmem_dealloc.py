@@ -20,7 +20,6 @@ RULE = Rule(
     id="TM027",
     name="repeated-tmem-dealloc",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.7",
     summary="A tcgen05.dealloc frees columns that the same thread has freed before.",
     consequence="Undefined: columns of another block may be freed.",

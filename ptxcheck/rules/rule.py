@@ -49,14 +49,14 @@ class HostHit:
     confidence: Confidence = Confidence.PROVED
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """A rule. `id` is for ever; `name` names the bad pattern and reads well in "allow ⟨name⟩"."""
 
     id: str
     name: str
     severity: Severity
-    since: str
+    since: str = "0.1"
     """Version of ptxcheck that introduced it."""
     section: str
     """PTX ISA section or driver document that the rule rests on."""

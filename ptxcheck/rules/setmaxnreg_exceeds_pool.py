@@ -25,7 +25,6 @@ RULE = Rule(
     id="WG013",
     name="setmaxnreg-exceeds-pool",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.20.5",
     summary="The warpgroups of a block ask for more registers than it has.",
     consequence="The last increase waits for ever.",

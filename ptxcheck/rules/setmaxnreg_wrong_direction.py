@@ -32,7 +32,6 @@ RULE = Rule(
     id="WG009",
     name="setmaxnreg-wrong-direction",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.20.5",
     summary="setmaxnreg.inc asks for fewer registers than there are, or setmaxnreg.dec for more.",
     consequence="Undefined: registers in use may be lost.",

@@ -25,7 +25,6 @@ RULE = Rule(
     id="SM002",
     name="shared-access-out-of-bounds",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 5.1.7",
     summary="A shared-memory access lies outside the variable that it is addressed through.",
     consequence="Other data is overwritten or read, or the kernel faults.",

@@ -24,7 +24,6 @@ RULE = Rule(
     id="SM007",
     name="shared-bank-conflicts",
     severity=Severity.SLOW,
-    since="0.1",
     section="CUDA C++ Programming Guide, shared memory",
     summary="The lanes of a warp access different words of the same banks.",
     consequence="The access takes several times as long.",

@@ -21,7 +21,6 @@ RULE = Rule(
     id="TM011",
     name="tcgen05-issued-by-many-threads",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.17.5",
     summary="A tcgen05 instruction for one thread is executed by several of a warp.",
     consequence="The product is accumulated many times, and too many arrivals are counted.",

@@ -1,20 +1,13 @@
 """A tile of a matrix instruction that reaches beyond the shared variable it starts in.
 
 Checks: tiles of known shape and offsets at a known place in a variable of known size.
-Why: the bytes behind belong to another buffer, or to nobody.
-Source: PTX ISA 9.7.16.5.1 and 9.7.17.5.
+Why: the bytes behind belong to another buffer, or to nobody. Source: PTX ISA 9.7.16.5.1 and 9.7.17.5.
 Not checked: dynamic shared memory, whose layout the PTX does not tell.
 """
 
 from ..protocols.typestate.matrix_tiles import MatrixTiles
 from .matrix_descriptor_rules import Generation, both
-from .matrix_kernels import (
-    BLACKWELL_A,
-    HOPPER_A,
-    blackwell,
-    hopper,
-    packed,
-)
+from .matrix_kernels import BLACKWELL_A, HOPPER_A, blackwell, hopper, packed
 from .rule import Severity
 
 RULES = both(

@@ -23,7 +23,6 @@ RULE = Rule(
     id="TM036",
     name="tmem-address-read-before-alloc",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.17.7",
     summary="A warp reads the address of tensor memory before the allocating warp has surely written it.",
     consequence="The warp works on a wrong address.",

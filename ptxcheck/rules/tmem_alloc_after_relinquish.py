@@ -20,7 +20,6 @@ RULE = Rule(
     id="TM005",
     name="tmem-alloc-after-relinquish",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.7",
     summary="Tensor memory is allocated after the permit to allocate was given up.",
     consequence="Undefined, or a hang.",

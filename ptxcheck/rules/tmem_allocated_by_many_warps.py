@@ -31,7 +31,6 @@ RULE = Rule(
     id="TM017",
     name="tmem-allocated-by-many-warps",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.5",
     summary="Several warps allocate or free tensor memory at one place.",
     consequence="Later blocks run out of columns, or memory in use is freed.",

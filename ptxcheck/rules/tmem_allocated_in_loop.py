@@ -22,7 +22,6 @@ RULE = Rule(
     id="TM030",
     name="tmem-allocated-in-loop",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.17.7",
     summary="A loop allocates tensor memory in each round and frees none.",
     consequence="The kernel hangs in the round in which the columns run out.",

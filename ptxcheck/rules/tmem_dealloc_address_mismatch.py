@@ -24,7 +24,6 @@ RULE = Rule(
     id="TM028",
     name="tmem-dealloc-address-mismatch",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.7",
     summary="A tcgen05.dealloc does not get the address that the allocation returned.",
     consequence="Undefined: other columns are freed, or none.",

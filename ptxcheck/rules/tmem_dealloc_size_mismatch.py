@@ -20,7 +20,6 @@ RULE = Rule(
     id="TM003",
     name="tmem-dealloc-size-mismatch",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.7",
     summary="tcgen05.dealloc frees another number of columns than was allocated.",
     consequence="Columns are lost, or others' are freed.",

@@ -28,7 +28,6 @@ RULE = Rule(
     id="TM013",
     name="tmem-lane-quarter",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.8.1",
     summary="A warp accesses lanes of tensor memory that belong to another warp of its warpgroup.",
     consequence="Undefined: a fault or wrong data.",

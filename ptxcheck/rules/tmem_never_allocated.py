@@ -18,7 +18,6 @@ RULE = Rule(
     id="TM018",
     name="tmem-never-allocated",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.7",
     summary="A kernel uses tensor memory without allocating it.",
     consequence="Blocks on one multiprocessor overwrite each other's results, or the access faults.",

@@ -2,8 +2,7 @@
 
 Checks: multiplications with A, scale factors or metadata in tensor memory, whose addresses are constants away from one
 allocation, and whose D has all lanes.
-Why: the multiplication writes D while it reads them.
-Source: PTX ISA 9.7.17.10.5 to 9.7.17.10.7.
+Why: the multiplication writes D while it reads them. Source: PTX ISA 9.7.17.10.5 to 9.7.17.10.7.
 Not checked: operands at computed addresses, and columns that only some formats have: `tensor-memory-access` of the
 verdicts is `unknown` there.
 """
@@ -22,7 +21,6 @@ RULE = Rule(
     id="TM031",
     name="tmem-operands-overlap",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.17.10.5",
     summary="The scale factors, the metadata or A of a tcgen05.mma lie within its accumulator.",
     consequence="Wrong results: the accumulator overwrites what is being read.",

@@ -21,7 +21,6 @@ RULE = Rule(
     id="TM006",
     name="tmem-oversubscription",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.17.7",
     summary="Allocations of tensor memory need more than 512 columns together.",
     consequence="The second allocation waits for ever.",

@@ -27,7 +27,6 @@ RULE = Rule(
     id="TM009",
     name="tmem-store-not-awaited",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.17.8.5",
     summary="A tcgen05.st is not waited for.",
     consequence="A load or multiplication may read the old contents.",

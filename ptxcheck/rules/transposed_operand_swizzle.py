@@ -6,12 +6,7 @@ Not checked: operands in tensor memory.
 """
 
 from ..protocols.typestate.matrix_tiles import MatrixTiles
-from .matrix_kernels import (
-    BLACKWELL_A,
-    BLACKWELL_WORD,
-    blackwell,
-    packed,
-)
+from .matrix_kernels import BLACKWELL_A, BLACKWELL_WORD, blackwell, packed
 from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 
 
@@ -24,7 +19,6 @@ RULE = Rule(
     id="TM026",
     name="transposed-operand-swizzle",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.10.1",
     summary="A transposed operand has a swizzle that its kind cannot have.",
     consequence="Undefined; the elements of the operand are exchanged.",

@@ -2,8 +2,8 @@
 
 Checks: copies after which, on all paths, no `cp.async.bulk.wait_group` leaves few enough groups open. Paths that skip
 the wait, while others do not, are reported as possible: released kernels end with their last store open.
-Why: until it has completed, nobody may change its source, and the CTA's shared memory is freed at its end.
-Source: PTX ISA 9.7.9.26.1 and 9.7.9.26.6.2.
+Why: until it has completed, nobody may change its source, and the CTA's shared memory is freed at its end. Source: PTX
+ISA 9.7.9.26.1 and 9.7.9.26.6.2.
 Not checked: device functions.
 """
 
@@ -30,7 +30,6 @@ RULE = Rule(
     id="BG004",
     name="unawaited-bulk-group",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.6.2",
     summary="A bulk copy is committed and never waited for.",
     consequence="Its source in shared memory may be overwritten or freed before it is read.",

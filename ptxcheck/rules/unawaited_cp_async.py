@@ -2,8 +2,7 @@
 
 Checks: copies after which no `wait_group` that leaves few enough groups open, no `wait_all` and no
 `cp.async.mbarrier.arrive` is reachable.
-Why: only these complete it; a barrier of the CTA does not.
-Source: PTX ISA 9.7.9.26.3.
+Why: only these complete it; a barrier of the CTA does not. Source: PTX ISA 9.7.9.26.3.
 Not checked: device functions; paths that skip a wait which others take, as the last round of a prefetch does.
 """
 
@@ -25,7 +24,6 @@ RULE = Rule(
     id="CA002",
     name="unawaited-cp-async",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.3.3",
     summary="A cp.async is committed and never waited for.",
     consequence="Whoever reads the destination may see old bytes.",

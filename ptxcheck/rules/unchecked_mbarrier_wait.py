@@ -2,9 +2,9 @@
 
 Checks: test and try waits whose result no instruction reads.
 Why: neither form blocks until the phase is complete; `try_wait` gives up after a time limit. Only the result says
-whether the phase is over, so the wait must be repeated until it is true.
-Source: PTX ISA 9.7.14.16.19. Only possible where other waits on the same mbarrier are read, or may be on the same: one
-may look ahead to a round that does not come, as compilers leave it behind in what remains of an unrolled loop.
+whether the phase is over, so the wait must be repeated until it is true. Source: PTX ISA 9.7.14.16.19. Only possible
+where other waits on the same mbarrier are read, or may be on the same: one may look ahead to a round that does not
+come, as compilers leave it behind in what remains of an unrolled loop.
 Not checked: results that are read but do not decide whether the wait is repeated.
 """
 
@@ -29,7 +29,6 @@ RULE = Rule(
     id="MB011",
     name="unchecked-mbarrier-wait",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.14.16.19",
     summary="The result of a test or try wait is never read.",
     consequence="The thread goes on before the phase is complete and uses data that has not arrived.",

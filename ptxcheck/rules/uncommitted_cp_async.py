@@ -28,7 +28,6 @@ RULE = Rule(
     id="CA005",
     name="uncommitted-cp-async",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.3.2",
     summary="A cp.async is never committed to a group.",
     consequence="No wait covers it, and its bytes may be missing when they are read.",

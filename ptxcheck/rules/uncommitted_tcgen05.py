@@ -1,8 +1,8 @@
 """A `tcgen05.mma`, `.cp` or `.shift` whose thread ends without a commit.
 
 Checks: feasible paths from the operation to the end of its thread with no `tcgen05.commit`.
-Why: only a commit of the issuing thread makes an mbarrier tell when the operation has completed.
-Source: PTX ISA 9.7.17.6.2 and 9.7.17.12.
+Why: only a commit of the issuing thread makes an mbarrier tell when the operation has completed. Source: PTX ISA
+9.7.17.6.2 and 9.7.17.12.
 Not checked: a commit for another CTA group, which ptxas rejects; device functions.
 """
 
@@ -22,7 +22,6 @@ RULE = Rule(
     id="TM010",
     name="uncommitted-tcgen05",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.17.12",
     summary="A thread ends without a tcgen05.commit for what it issued.",
     consequence="Nobody can know when the result is there: a load reads what was there before.",

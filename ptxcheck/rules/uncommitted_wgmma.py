@@ -24,7 +24,6 @@ RULE = Rule(
     id="WG002",
     name="uncommitted-wgmma",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.16.7.2",
     summary="A wgmma.mma_async is never put into a group by wgmma.commit_group.",
     consequence="No wait covers the multiplication: its result may be read before it is there.",

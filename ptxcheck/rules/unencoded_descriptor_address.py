@@ -2,21 +2,15 @@
 
 Checks: addresses of shared memory followed into the start address of a descriptor. Possible only: an address of a
 cluster kernel that keeps the rank of its CTA.
-Why: the start address is (address & 0x3FFFF) >> 4. Bits above the 14 of the field change the leading offset, and
-the upper bits of a generic address are those of the shared window.
-Source: PTX ISA 9.7.16.5.1 and 9.7.17.4.1 (matrix-descriptor-encode).
+Why: the start address is (address & 0x3FFFF) >> 4. Bits above the 14 of the field change the leading offset, and the
+upper bits of a generic address are those of the shared window. Source: PTX ISA 9.7.16.5.1 and 9.7.17.4.1
+(matrix-descriptor-encode).
 Not checked: addresses from memory or parameters.
 """
 
 from ..protocols.typestate.matrix_tiles import MatrixTiles
 from .matrix_descriptor_rules import Generation, both
-from .matrix_kernels import (
-    BLACKWELL_A,
-    HOPPER_A,
-    blackwell,
-    hopper,
-    packed,
-)
+from .matrix_kernels import BLACKWELL_A, HOPPER_A, blackwell, hopper, packed
 from .rule import Severity
 
 RULES = both(

@@ -21,7 +21,6 @@ RULE = Rule(
     id="PX004",
     name="unfenced-tensormap",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.4",
     summary="A changed tensor map is used without release and acquire fences of its proxy.",
     consequence="The copy may use the old map, or a mixture.",

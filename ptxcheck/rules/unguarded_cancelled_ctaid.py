@@ -2,8 +2,8 @@
 
 Checks: `clusterlaunchcontrol.query_cancel.get_first_ctaid` in a kernel where no branch or guard over it depends on
 `is_canceled`.
-Why: a failed request leaves no CTA; the kernel would work on a tile that is not its own, for ever.
-Source: PTX ISA 9.7.14.19: the behaviour of get_first_ctaid is undefined when the request failed.
+Why: a failed request leaves no CTA; the kernel would work on a tile that is not its own, for ever. Source: PTX ISA
+9.7.14.19: the behaviour of get_first_ctaid is undefined when the request failed.
 Not checked: answers that pass through memory or functions.
 """
 
@@ -20,7 +20,6 @@ RULE = Rule(
     id="CL008",
     name="unguarded-cancelled-ctaid",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.19",
     summary="The CTA of a cancelled launch is read although the cancellation may have failed.",
     consequence="The coordinates are undefined: the kernel works on a wrong tile, or never stops.",

@@ -1,8 +1,7 @@
 """An instruction whose name PTX does not have.
 
 Checks: every instruction against the table of all mnemonics.
-Why: ptxas rejects the module.
-Source: PTX ISA chapter 9.7 and its version notes.
+Why: ptxas rejects the module. Source: PTX ISA chapter 9.7 and its version notes.
 Not checked: modules of a PTX ISA version newer than the table.
 """
 
@@ -22,7 +21,6 @@ RULE = Rule(
     id="PT001",
     name="unknown-instruction",
     severity=Severity.ERROR,
-    since="0.1",
     section="PTX ISA 9.7",
     summary="The instruction is not one of PTX.",
     consequence="ptxas rejects the module, and so does the driver when it compiles it at load time.",

@@ -20,7 +20,6 @@ RULE = Rule(
     id="CL003",
     name="unmatched-cluster-arrive",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.3",
     summary="A thread ends between an arrival at the cluster barrier and the wait for it.",
     consequence="Its CTA may be gone when a peer reaches into its shared memory.",

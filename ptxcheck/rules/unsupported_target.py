@@ -1,8 +1,8 @@
 """An instruction or modifier that the module's `.target` does not have.
 
 Checks: the targets of every form and modifier, architecture-specific (`a`) and family-specific (`f`) ones included.
-Why: ptxas rejects the module; a `sm_90` module cannot use what only `sm_90a` has.
-Source: the "Target ISA Notes" of each instruction; PTX ISA 11.1.2.
+Why: ptxas rejects the module; a `sm_90` module cannot use what only `sm_90a` has. Source: the "Target ISA Notes" of
+each instruction; PTX ISA 11.1.2.
 Not checked: limits that depend on the target, such as the size of shared memory.
 """
 
@@ -27,7 +27,6 @@ RULE = Rule(
     id="PT005",
     name="unsupported-target",
     severity=Severity.ERROR,
-    since="0.1",
     section="PTX ISA 11.1.2",
     summary="The module's `.target` does not have this instruction or modifier.",
     consequence="ptxas rejects the module.",

@@ -25,7 +25,6 @@ RULE = Rule(
     id="WG003",
     name="wgmma-register-in-flight",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.16.7.3",
     summary="A register is accessed while a wgmma.mma_async still works on it.",
     consequence="The result is undefined; ptxas may serialise all multiplications of the function.",

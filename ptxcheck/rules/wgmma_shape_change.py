@@ -22,7 +22,6 @@ RULE = Rule(
     id="WG006",
     name="wgmma-shape-change",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.16.7.1",
     summary="A wgmma.mma_async takes over accumulators of another shape without a fence.",
     consequence="The two multiplications may overlap: the result is undefined.",

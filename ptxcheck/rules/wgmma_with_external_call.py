@@ -3,8 +3,8 @@
 Checks: calls of functions without a body in the module, `vprintf` and `__assertfail` among them, and indirect calls,
 anywhere in a function with `wgmma.mma_async`.
 Why: ptxas cannot know which registers such a function uses while results are on their way, so it waits after each
-multiplication of the whole function, wherever the call is (C7509, C7510); it does not say which call it is.
-Source: notes of ptxas 13.0 on kernels with such calls after the last wait.
+multiplication of the whole function, wherever the call is (C7509, C7510); it does not say which call it is. Source:
+notes of ptxas 13.0 on kernels with such calls after the last wait.
 Not checked: calls of functions in the module, which matter only with work in flight (WG007).
 """
 
@@ -29,7 +29,6 @@ RULE = Rule(
     id="WG021",
     name="wgmma-with-external-call",
     severity=Severity.SLOW,
-    since="0.1",
     section="PTX ISA 9.7.16.7",
     summary="A function that multiplies with wgmma calls a function that ptxas cannot see.",
     consequence="All wgmma instructions of the function are serialised.",

@@ -23,14 +23,13 @@ def of_disagreement(topic: Topic) -> Callable[[KernelView], Hits]:
 RULES = (
     # Checks: copies through maps that the kernel makes, or that are described with --tensor-map: tiled against im2col,
     # and the box of gather4 and scatter4.
-    # Why: the map holds other fields in each mode; ptxas does not know the map.
-    # Source: PTX ISA 5.5.3 to 5.5.6, 9.7.9.26.5.2.
+    # Why: the map holds other fields in each mode; ptxas does not know the map. Source: PTX ISA 5.5.3 to 5.5.6,
+    # 9.7.9.26.5.2.
     # Not checked: maps that are not known.
     Rule(
         id="TD061",
         name="map-mode-mismatch",
         severity=Severity.UNDEFINED,
-        since="0.1",
         section="PTX ISA 9.7.9.26.5.2",
         summary="A copy reads its tensor map in a mode that the map is not for.",
         consequence="The copy faults or moves other bytes.",
@@ -61,14 +60,12 @@ RULES = (
     # Checks: copies of a repeat of the pattern or more, through maps that the kernel makes or that are described with
     # --tensor-map, to addresses that are no multiple of the repeat.
     # Why: the swizzle goes by bits of the address in shared memory, so the pattern starts at multiples of 256, 512 or
-    # 1024 bytes, not at the box.
-    # Source: PTX ISA 5.5.7; CUDA programming guide, shared memory swizzle.
+    # 1024 bytes, not at the box. Source: PTX ISA 5.5.7; CUDA programming guide, shared memory swizzle.
     # Not checked: boxes smaller than the pattern, which fill a part of a larger tile.
     Rule(
         id="TD062",
         name="misaligned-swizzle-box",
         severity=Severity.WRONG_RESULT,
-        since="0.1",
         section="PTX ISA 5.5.7",
         summary="The box of a swizzled map does not start where the pattern of the swizzle does.",
         consequence="Readers that take the pattern to start with the tile read other bytes.",
@@ -87,14 +84,13 @@ RULES = (
     ),
     # Checks: barriers and copies in straight-line code by one thread, through maps that the kernel makes or that are
     # described with --tensor-map.
-    # Why: a copy completes the bytes of its box, whatever part of it lies outside of the tensor.
-    # Source: PTX ISA 9.7.9.26.5.2, 9.7.14.16.
+    # Why: a copy completes the bytes of its box, whatever part of it lies outside of the tensor. Source: PTX ISA
+    # 9.7.9.26.5.2, 9.7.14.16.
     # Not checked: loops, rings and multicast, which whole-kernel verification decides.
     Rule(
         id="TD063",
         name="expected-bytes-box-mismatch",
         severity=Severity.HANG,
-        since="0.1",
         section="PTX ISA 9.7.14.16",
         summary="A barrier expects other bytes than the boxes of its copies have.",
         consequence="The phase never completes, or completes before the data is there.",
@@ -110,14 +106,13 @@ RULES = (
     ),
     # Checks: copies through maps that the kernel makes or that are described with --tensor-map, against the end of the
     # variable and the next copy to the same barrier.
-    # Why: the size of a box is in the map, not in the instruction.
-    # Source: PTX ISA 5.5.3, 5.5.7; docs/tensor-maps.md for rows under a swizzle.
+    # Why: the size of a box is in the map, not in the instruction. Source: PTX ISA 5.5.3, 5.5.7; docs/tensor-maps.md
+    # for rows under a swizzle.
     # Not checked: dynamic shared memory, whose size is the launch's.
     Rule(
         id="TD064",
         name="box-exceeds-shared-buffer",
         severity=Severity.UNDEFINED,
-        since="0.1",
         section="PTX ISA 5.5.3",
         summary="The box of a tensor map fills more shared memory than there is for it.",
         consequence="The copy overwrites what follows: another stage, another variable, a barrier.",

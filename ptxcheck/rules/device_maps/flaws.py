@@ -23,14 +23,13 @@ RULES = (
     # Checks: each value of `tensormap.replace`, by range and residue: rank above 4, boxes outside 1 to 256, element
     # strides outside 1 to 8, sizes of 0, addresses and strides that are no multiple of 16, a stride beyond the fourth.
     # Entries behind the first dimension count where a copy with so many coordinates uses the map.
-    # Why: the limits are those of the host's encode, which refuses such maps; nobody refuses them here.
-    # Source: PTX ISA 9.7.9.27; cuda.h, cuTensorMapEncodeTiled.
+    # Why: the limits are those of the host's encode, which refuses such maps; nobody refuses them here. Source: PTX
+    # ISA 9.7.9.27; cuda.h, cuTensorMapEncodeTiled.
     # Not checked: numbers that may be legal for some input.
     Rule(
         id="TD050",
         name="illegal-map-field",
         severity=Severity.UNDEFINED,
-        since="0.1",
         section="PTX ISA 9.7.9.27",
         summary="A field of a tensor map is replaced by a number that no map can have there.",
         consequence="The copy that uses the map faults or moves the wrong bytes; ptxas does not look at the numbers.",
@@ -60,7 +59,6 @@ RULES = (
         id="TD051",
         name="map-rank-not-zero-based",
         severity=Severity.UNDEFINED,
-        since="0.1",
         section="PTX ISA 9.7.9.27",
         summary="The rank is replaced by the number of dimensions, not by one less.",
         consequence="The hardware takes the map for one of another rank: the copy faults.",
@@ -79,14 +77,13 @@ RULES = (
     ),
     # Checks: maps that the kernel makes whole, by the rules of the host's encode: inner box against swizzle span and
     # element size, size of the box, types against fill modes and interleave.
-    # Why: the driver refuses such maps on the host; nobody does here.
-    # Source: cuda.h, cuTensorMapEncodeTiled; docs/tensor-maps.md.
+    # Why: the driver refuses such maps on the host; nobody does here. Source: cuda.h, cuTensorMapEncodeTiled;
+    # docs/tensor-maps.md.
     # Not checked: maps copied from the host's; what is legal for some input.
     Rule(
         id="TD052",
         name="map-fields-illegal-together",
         severity=Severity.UNDEFINED,
-        since="0.1",
         section="PTX ISA 9.7.9.27",
         summary="Fields of a tensor map are replaced by numbers that are not legal together.",
         consequence="The copy that uses the map faults or moves the wrong bytes.",
@@ -101,14 +98,13 @@ RULES = (
     ),
     # Checks: the first stride of maps that the kernel makes, where it is exactly a row divided by 16 since PTX 8.5, or
     # exactly a row in bytes before.
-    # Why: the operand was in units of 16 bytes until CUDA 12.4 and is in bytes since.
-    # Source: CUTLASS, copy_sm90_desc.hpp, the switch at CUDA 12.5.
+    # Why: the operand was in units of 16 bytes until CUDA 12.4 and is in bytes since. Source: CUTLASS,
+    # copy_sm90_desc.hpp, the switch at CUDA 12.5.
     # Not checked: rows with padding; strides that pass through memory.
     Rule(
         id="TD053",
         name="map-stride-unit-mismatch",
         severity=Severity.WRONG_RESULT,
-        since="0.1",
         section="PTX ISA 9.7.9.27",
         summary="A stride is replaced in the unit of another version of PTX.",
         consequence="Rows are read 16 times too close, or too far apart.",
@@ -124,14 +120,12 @@ RULES = (
     ),
     # Checks: element types 8, 9 and 10 of maps that the kernel makes, where the map is legal only if the number is the
     # driver's.
-    # Why: the two numberings differ in these three.
-    # Source: PTX ISA 9.7.9.27; cuda.h, CUtensorMapDataType.
+    # Why: the two numberings differ in these three. Source: PTX ISA 9.7.9.27; cuda.h, CUtensorMapDataType.
     # Not checked: maps that are legal with both types.
     Rule(
         id="TD054",
         name="driver-element-type",
         severity=Severity.WRONG_RESULT,
-        since="0.1",
         section="PTX ISA 9.7.9.27",
         summary="The element type of a map is replaced by its number in cuda.h, which PTX gives to another type.",
         consequence="The hardware counts in elements of another size.",
@@ -153,7 +147,6 @@ RULES = (
         id="TD055",
         name="map-field-not-set",
         severity=Severity.UNDEFINED,
-        since="0.1",
         section="PTX ISA 9.7.9.27",
         summary="A tensor map is made from zeros, or from nothing, and used before all its fields are set.",
         consequence="The copy faults, or moves bytes that the other fields do not mean.",
@@ -172,7 +165,6 @@ RULES = (
         id="TD056",
         name="map-in-shared-memory",
         severity=Severity.UNDEFINED,
-        since="0.1",
         section="PTX ISA 9.7.9.26.5.2",
         summary="A copy is given a tensor map that is in shared memory.",
         consequence="The copy faults: the hardware reads maps in global, constant and parameter memory.",
@@ -196,7 +188,6 @@ RULES = (
         id="TD057",
         name="map-modified-during-load",
         severity=Severity.UNDEFINED,
-        since="0.1",
         section="PTX ISA 9.7.9.26.1",
         summary="A tensor map is changed while a load that reads it is under way.",
         consequence="The load may read the new map, or a mixture.",
@@ -218,14 +209,13 @@ RULES = (
     ),
     # Checks: copies through maps that other threads of the block made, on all paths of which nobody acquired the map
     # since. PX004 looks at a thread's own changes.
-    # Why: copies read maps through a proxy of its own; a barrier alone does not reach it.
-    # Source: PTX ISA 9.7.14.4 and 9.7.14.17.
+    # Why: copies read maps through a proxy of its own; a barrier alone does not reach it. Source: PTX ISA 9.7.14.4 and
+    # 9.7.14.17.
     # Not checked: maps that other blocks or kernels changed.
     Rule(
         id="TD058",
         name="missing-tensormap-acquire",
         severity=Severity.WRONG_RESULT,
-        since="0.1",
         section="PTX ISA 9.7.14.4",
         summary="A tensor map that other threads changed is used with no acquire of the tensormap proxy.",
         consequence="The copy may use the old map, or a mixture.",
@@ -258,7 +248,6 @@ RULES = (
         id="TD059",
         name="map-never-copied-to-global",
         severity=Severity.WRONG_RESULT,
-        since="0.1",
         section="PTX ISA 9.7.14.17",
         summary="A tensor map is made in shared memory and never copied to where copies can read it.",
         consequence="Copies use whatever map was in global memory before.",
@@ -278,7 +267,6 @@ RULES = (
         id="TD066",
         name="mismatched-tensormap-acquire",
         severity=Severity.WRONG_RESULT,
-        since="0.1",
         section="PTX ISA 9.7.14.4",
         summary="The fences between the change of a tensor map and its use acquire other maps.",
         consequence="The copy may use the old map, or a mixture.",
@@ -296,8 +284,8 @@ RULES = (
     # or the block on any way between the two; and a field that one thread replaces where others have stored zeros
     # before.
     # Why: `.sync` lets the lanes of the warp wait for each other, and orders no access of one lane for another, as a
-    # barrier does. CUTLASS and Triton have `bar.warp.sync` there.
-    # Source: PTX ISA 9.7.14.2 (`bar.warp.sync` guarantees memory ordering), 9.7.14.17.
+    # barrier does. CUTLASS and Triton have `bar.warp.sync` there. Source: PTX ISA 9.7.14.2 (`bar.warp.sync` guarantees
+    # memory ordering), 9.7.14.17.
     # Not checked: maps whose place was not followed, and maps that several threads make.
     Rule(
         id="TD067",

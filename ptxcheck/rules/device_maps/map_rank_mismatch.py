@@ -28,7 +28,6 @@ RULE = Rule(
     id="TD060",
     name="map-rank-mismatch",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.5.2",
     summary="A copy gives another number of coordinates than its tensor map has dimensions.",
     consequence="The copy faults.",

@@ -2,8 +2,8 @@
 
 Checks: descriptors of wgmma and tcgen05 whose start and swizzle are known, against the maps of the copies that fill
 the tile: maps that the kernel makes or that are described with --tensor-map.
-Why: the same swizzle has another number in a map, in a descriptor of wgmma and in one of tcgen05.
-Source: PTX ISA 5.5.7, 9.7.16.5.1, 9.7.17.4.1.
+Why: the same swizzle has another number in a map, in a descriptor of wgmma and in one of tcgen05. Source: PTX ISA
+5.5.7, 9.7.16.5.1, 9.7.17.4.1.
 Not checked: tiles that other instructions write too.
 """
 
@@ -24,7 +24,6 @@ RULE = Rule(
     id="TD065",
     name="operand-swizzle-mismatch",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.16.5.1",
     summary="A matrix instruction reads a tile with another swizzle than the tensor map wrote it with.",
     consequence="The product is of other numbers.",

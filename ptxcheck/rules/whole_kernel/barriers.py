@@ -31,8 +31,8 @@ RULES = (
     ),
     # Checks: the counts of all instructions that take part in one generation of a barrier in a run, each round apart.
     # NB005 compares the instructions of the kernel without running it.
-    # Why: the barrier completes when one of the counts is reached; the others go wrong.
-    # Source: PTX ISA 9.7.14.1 (all threads of a generation specify the same number).
+    # Why: the barrier completes when one of the counts is reached; the others go wrong. Source: PTX ISA 9.7.14.1 (all
+    # threads of a generation specify the same number).
     # Not checked: see MB020.
     Rule(
         id="NB021",

@@ -10,9 +10,8 @@ RULES = (
     # over before the last thread of that CTA ends, as far as some thread of it can know. The same for a CTA's own
     # copies onto mbarriers in a kernel that waits for no mbarrier at all, and for its bulk stores in one that waits
     # for no bulk group.
-    # Why: the shared memory of a CTA that has ended is no longer its own.
-    # Source: PTX ISA 5.1.5; CUDA programming guide, "Distributed Shared Memory" (all blocks stay until accesses are
-    # done).
+    # Why: the shared memory of a CTA that has ended is no longer its own. Source: PTX ISA 5.1.5; CUDA programming
+    # guide, "Distributed Shared Memory" (all blocks stay until accesses are done).
     # Not checked: see MB020.
     Rule(
         id="CL020",
@@ -40,8 +39,8 @@ RULES = (
     # are found here, and arrivals of `tcgen05.commit` at another CTA that has waited for a later commit of the same
     # thread.
     # Why: shared memory may belong to the next CTA. Released kernels end with loads under way that nobody needs, and
-    # with stores that only their commit follows: the rule is pedantic.
-    # Source: PTX ISA 9.7.9.25 (bulk copies), CUDA C++ Programming Guide, asynchronous data copies.
+    # with stores that only their commit follows: the rule is pedantic. Source: PTX ISA 9.7.9.25 (bulk copies), CUDA
+    # C++ Programming Guide, asynchronous data copies.
     # Not checked: see CL020.
     Rule(
         id="CL021",

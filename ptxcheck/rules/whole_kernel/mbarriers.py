@@ -11,8 +11,7 @@ RULES = (
     # counterexample says who waits for what, and who would have had to arrive.
     # Why: the kernel hangs. Usual causes are a parity that is one phase off, a release that one role leaves out on its
     # last round, an expected count that no longer fits the number of arriving threads, and roles that wait for each
-    # other.
-    # Source: PTX ISA 9.7.14.16.8 (a phase completes when all its arrivals and bytes have come).
+    # other. Source: PTX ISA 9.7.14.16.8 (a phase completes when all its arrivals and bytes have come).
     # Not checked: kernels that verification cannot follow; their verdict is `unknown`.
     Rule(
         id="MB020",
@@ -37,8 +36,8 @@ RULES = (
     # Checks: for each wait on a parity, whether the phase after the one that it names can complete before it has seen
     # it.
     # Why: a parity tells a phase from the one before it, and no more. A thread that comes late sees the parity of a
-    # later phase, and waits for a completion that may never come, or takes another stage's data for its own.
-    # Source: PTX ISA 9.7.14.16.5.1 (a phase must be observed complete before an arrive-on of the following phase).
+    # later phase, and waits for a completion that may never come, or takes another stage's data for its own. Source:
+    # PTX ISA 9.7.14.16.5.1 (a phase must be observed complete before an arrive-on of the following phase).
     # Not checked: see MB020.
     Rule(
         id="MB021",
@@ -90,8 +89,8 @@ RULES = (
         check=of_flaws(Flaw.EARLY_ARRIVAL, mechanisms=("mbarrier",)),
     ),
     # Checks: arrivals of all threads in each phase of each mbarrier, against the count that it was initialised with.
-    # Why: the pending count goes below zero; what is too much counts in later phases.
-    # Source: PTX ISA 9.7.14.16.8; the range of the pending count is in 9.7.14.16.3.
+    # Why: the pending count goes below zero; what is too much counts in later phases. Source: PTX ISA 9.7.14.16.8; the
+    # range of the pending count is in 9.7.14.16.3.
     # Not checked: see MB020.
     Rule(
         id="MB023",
@@ -137,8 +136,8 @@ RULES = (
     # Checks: each operation on an mbarrier, at the address that it has in a run, against the initialisations of all
     # threads. MB003 finds the same in the code of one thread; this rule also sees barriers that are addressed by stage
     # or rank.
-    # Why: the contents are whatever was in shared memory.
-    # Source: PTX ISA 9.7.14.16 (any operation but init on an object that is not initialised is undefined).
+    # Why: the contents are whatever was in shared memory. Source: PTX ISA 9.7.14.16 (any operation but init on an
+    # object that is not initialised is undefined).
     # Not checked: see MB020.
     Rule(
         id="MB025",
@@ -277,8 +276,7 @@ RULES = (
     # Checks: uses by other CTAs, or by copies, of an mbarrier whose initialisation no fence makes visible, though the
     # thread has executed `fence.mbarrier_init` before. MB027 finds uses without any such fence.
     # Why: the fence publishes earlier initialisations only. A cluster barrier mostly does the rest: the rule is
-    # pedantic.
-    # Source: PTX ISA 9.7.14.4 (`fence.mbarrier_init`).
+    # pedantic. Source: PTX ISA 9.7.14.4 (`fence.mbarrier_init`).
     # Not checked: see MB020.
     Rule(
         id="MB031",
@@ -309,8 +307,8 @@ RULES = (
     # Why: a parity tells a phase from the one before it, and no more: a warp that falls behind by two phases waits for
     # ever. Compilers let a whole warpgroup wait for room that one of its threads fills, and such warps come in time:
     # the rule is pedantic. Where the warp uses what it waits for, or the wait hangs without being late, it is MB021 or
-    # MB020.
-    # Source: PTX ISA 9.7.14.16.5.1 (a phase must be observed complete before an arrive-on of the following phase).
+    # MB020. Source: PTX ISA 9.7.14.16.5.1 (a phase must be observed complete before an arrive-on of the following
+    # phase).
     # Not checked: see MB020.
     Rule(
         id="MB032",

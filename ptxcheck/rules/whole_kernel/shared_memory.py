@@ -9,8 +9,8 @@ RULES = (
     # Checks: as SM020, for an ordinary write and a copy or matrix operation that is ordered after it: a proxy fence
     # must lie on the way. PX001 finds the same in the code of one thread; this rule follows the order through barriers
     # and waits.
-    # Why: the two go through different paths to shared memory; a barrier orders threads, not proxies.
-    # Source: PTX ISA 8.7 (proxies), 9.7.14.4 (`fence.proxy`).
+    # Why: the two go through different paths to shared memory; a barrier orders threads, not proxies. Source: PTX ISA
+    # 8.7 (proxies), 9.7.14.4 (`fence.proxy`).
     # Not checked: see SM020.
     Rule(
         id="PX020",
@@ -33,8 +33,8 @@ RULES = (
     # matrix instruction reads what it brought.
     # Why: barriers order threads; the two proxies are different paths to shared memory, and only a proxy fence orders
     # them. CUTLASS's and Triton's pipelines hand a slot back to TMA without one, and those of CUTLASS with `cp.async`
-    # have none before `wgmma` and `tcgen05.mma`: the rule is pedantic.
-    # Source: PTX ISA 8.7 (proxies), 9.7.14.4 (`fence.proxy`).
+    # have none before `wgmma` and `tcgen05.mma`: the rule is pedantic. Source: PTX ISA 8.7 (proxies), 9.7.14.4
+    # (`fence.proxy`).
     # Not checked: see SM020.
     Rule(
         id="PX021",
@@ -62,8 +62,8 @@ RULES = (
     ),
     # Checks: every two accesses of overlapping bytes in a run of the whole kernel, ordinary ones, copies and matrix
     # operations alike: the read must come after the write, and see it, in every schedule.
-    # Why: the read gets old bytes, or part of them.
-    # Source: PTX ISA 8.10 (causality order); 9.7.14.16 (what a wait on an mbarrier makes visible).
+    # Why: the read gets old bytes, or part of them. Source: PTX ISA 8.10 (causality order); 9.7.14.16 (what a wait on
+    # an mbarrier makes visible).
     # Not checked: accesses whose place cannot be followed; the verdict on slot safety is `unknown` then.
     Rule(
         id="SM020",
@@ -83,8 +83,7 @@ RULES = (
         check=of_flaws(Flaw.READ_TOO_EARLY, mechanisms=("shared",)),
     ),
     # Checks: as SM020, for a write after a read: the slot must be released by all its readers, after they have read.
-    # Why: the reader gets bytes of the next round.
-    # Source: PTX ISA 8.10 (causality order); 9.7.14.16.
+    # Why: the reader gets bytes of the next round. Source: PTX ISA 8.10 (causality order); 9.7.14.16.
     # Not checked: see SM020.
     Rule(
         id="SM021",
@@ -108,8 +107,8 @@ RULES = (
         check=of_flaws(Flaw.OVERWRITE, mechanisms=("shared",)),
     ),
     # Checks: as SM020, for two writes.
-    # Why: which bytes stay depends on the schedule. A stage that is too small for its copy is a usual cause.
-    # Source: PTX ISA 8.10 (causality order).
+    # Why: which bytes stay depends on the schedule. A stage that is too small for its copy is a usual cause. Source:
+    # PTX ISA 8.10 (causality order).
     # Not checked: see SM020.
     Rule(
         id="SM022",
@@ -133,8 +132,8 @@ RULES = (
     # waits that another lane's next phase could overtake, where the lanes only wait (where they also use the bytes, it
     # is a violation).
     # Why: since sm_70 lanes are scheduled independently; PTX promises no order between them. Code that was compiled
-    # for warps in step mostly runs all the same: the rule is pedantic.
-    # Source: PTX ISA 9.7.14 (`bar.warp.sync`), CUDA C++ Programming Guide, independent thread scheduling.
+    # for warps in step mostly runs all the same: the rule is pedantic. Source: PTX ISA 9.7.14 (`bar.warp.sync`), CUDA
+    # C++ Programming Guide, independent thread scheduling.
     # Not checked: see SM020.
     Rule(
         id="SM023",

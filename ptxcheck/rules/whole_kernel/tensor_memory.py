@@ -8,8 +8,7 @@ from ..violations import of_flaws
 RULES = (
     # Checks: as TM038, for a write or a deallocation after a read: whoever reads an accumulator must have read it
     # before it is handed back. A load is over at `tcgen05.wait::ld`, or where its registers are read.
-    # Why: the reader gets numbers of the next tile.
-    # Source: PTX ISA 9.7.17.6, 9.7.17.7 (deallocation).
+    # Why: the reader gets numbers of the next tile. Source: PTX ISA 9.7.17.6, 9.7.17.7 (deallocation).
     # Not checked: see TM038.
     Rule(
         id="TM039",
@@ -32,8 +31,8 @@ RULES = (
     # of the allocation, loads and stores that start behind it, lanes that no layout of D starts at, lanes of another
     # warp; A, scale factors and metadata in columns of the D that is multiplied into.
     # Why: the columns may be those of another CTA; a warp reaches its own lanes alone; D is written while the rest is
-    # read.
-    # Source: PTX ISA 9.7.17.1 (addressing), 9.7.17.8.1 (access restrictions), 9.7.17.10.5 to 9.7.17.10.7 (layouts).
+    # read. Source: PTX ISA 9.7.17.1 (addressing), 9.7.17.8.1 (access restrictions), 9.7.17.10.5 to 9.7.17.10.7
+    # (layouts).
     # Not checked: addresses that are not followed; loads that only end behind the allocation, as registers that nobody
     # reads may be among theirs; warps that name the first quarter of lanes, which released kernels do in all warps.
     Rule(
@@ -74,8 +73,7 @@ RULES = (
     # Checks: in a run of the whole kernel, a load or deallocation of columns that another warp stored, behind an
     # arrival of that warp, where no `tcgen05.wait::st` comes between the store and the arrival.
     # Why: PTX lets the store run on behind the arrival. Released attention kernels hand their row maxima over like
-    # this all the same, so the rule is pedantic.
-    # Source: PTX ISA 9.7.17.6.4 and 9.7.17.8.5.
+    # this all the same, so the rule is pedantic. Source: PTX ISA 9.7.17.6.4 and 9.7.17.8.5.
     # Not checked: see TM038.
     Rule(
         id="TM043",
@@ -128,8 +126,8 @@ RULES = (
     # Checks: every two accesses of the same columns and lanes in a run of the whole kernel: multiplications, copies,
     # loads, stores and deallocations. The read must come after the end of the write in every schedule: behind the
     # mbarrier of a commit, or behind `tcgen05.wait::st`.
-    # Why: the read gets old numbers, or sums that are not complete.
-    # Source: PTX ISA 9.7.17.6 (memory consistency of tcgen05), 9.7.17.12 (commit).
+    # Why: the read gets old numbers, or sums that are not complete. Source: PTX ISA 9.7.17.6 (memory consistency of
+    # tcgen05), 9.7.17.12 (commit).
     # Not checked: accesses whose address is not followed; the verdict on slot safety says so then.
     Rule(
         id="TM038",
@@ -159,8 +157,8 @@ RULES = (
     ),
     # Checks: as TM038, for a write or a deallocation after a write. What one thread issues to the matrix unit is in
     # order.
-    # Why: either write may come last, and freed columns may belong to another CTA.
-    # Source: PTX ISA 9.7.17.6, 9.7.17.7 (deallocation).
+    # Why: either write may come last, and freed columns may belong to another CTA. Source: PTX ISA 9.7.17.6, 9.7.17.7
+    # (deallocation).
     # Not checked: see TM038.
     Rule(
         id="TM040",

@@ -50,8 +50,7 @@ RULES = (
     # Checks: whether each copy onto an mbarrier is started after the completion of the phase before, as far as the
     # thread that starts it can know.
     # Why: bytes of the next round end the phase of this one, and its own bytes are missing later. The copy also writes
-    # a stage that is still being read.
-    # Source: PTX ISA 9.7.14.16.5.1, 9.7.14.16.8.
+    # a stage that is still being read. Source: PTX ISA 9.7.14.16.5.1, 9.7.14.16.8.
     # Not checked: see MB020.
     Rule(
         id="TX003",

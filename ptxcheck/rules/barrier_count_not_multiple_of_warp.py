@@ -36,8 +36,8 @@ RULE = Rule(
     advice="Round the count up to whole warps and let whole warps arrive.",
     example=sm_90a("""
 - (.param .u64 out) .reqntid 128
--     mov.b32 %r1, 48;
 + (.param .u64 out) .reqntid 64
+-     mov.b32 %r1, 48;
 +     mov.b32 %r1, 64;
       bar.sync 1, %r1; // expect: NB002
       ret;

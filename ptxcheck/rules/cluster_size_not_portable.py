@@ -10,7 +10,7 @@ Not checked: whether enough multiprocessors of one cluster are free.
 from math import prod
 
 from ..protocols.typestate.names import directive_span
-from .rule import Confidence, Example, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _DIRECTIVE = ".reqnctapercluster"
 
@@ -39,16 +39,10 @@ RULE = Rule(
     summary="The cluster has more CTAs than the launch allows.",
     consequence="The launch fails with an error.",
     advice="Use up to 8 CTAs, or up to 16 with cudaFuncAttributeNonPortableClusterSizeAllowed set by the host.",
-    example=Example("""
-  .version 9.0
-  .target sm_90a
-  .address_size 64
-
-- .visible .entry k(.param .u64 out) .reqntid 128 .reqnctapercluster 32 // expect: CL007
-+ .visible .entry k(.param .u64 out) .reqntid 128 .reqnctapercluster 8
-  {
+    example=sm_90a("""
+- (.param .u64 out) .reqntid 128 .reqnctapercluster 32 // expect: CL007
++ (.param .u64 out) .reqntid 128 .reqnctapercluster 8
       ret;
-  }
 """),
     check=check,
 )

@@ -9,7 +9,8 @@ Not checked: ranks that cannot be told from the own one.
 from ..opcodes.op import Op
 from ..protocols.typestate.barriers import Role, find_barriers
 from ..protocols.typestate.remote import remote_confidence
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .protocol_kernels import PAIR
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 _LOCAL = (Role.INIT, Role.INVAL, Role.WAIT, Role.OTHER)
 
@@ -33,31 +34,9 @@ RULE = Rule(
     summary="A wait, initialisation or invalidation names an mbarrier of another CTA.",
     consequence="Undefined: a fault, or an operation on the own CTA's memory at the same offset.",
     advice="Wait on a barrier of the own CTA and let the peer arrive on it remotely.",
-    example=sm_90a("""
-  () .reqntid 128 .reqnctapercluster 2
-      .shared .align 8 .b64 bar;
-
-      mov.u32 %r0, %tid.x;
-      setp.ne.u32 %p0, %r0, 0;
-      @%p0 bra READY;
-      mbarrier.init.shared::cta.b64 [bar], 1;
-      fence.mbarrier_init.release.cluster;
-  READY:
-      barrier.cluster.arrive.aligned;
-      barrier.cluster.wait.aligned;
-      @%p0 bra DONE;
-      mov.u32 %r1, %cluster_ctarank;
-      xor.b32 %r2, %r1, 1;
-      mapa.shared::cluster.u32 %r3, bar, %r2;
-      mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3];
-  WAIT:
--     mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r3], 0;  // expect: MB013
-+     mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [bar], 0;
-      @!%p1 bra WAIT;
-  DONE:
-      barrier.cluster.arrive.aligned;
-      barrier.cluster.wait.aligned;
-      ret;
+    example=PAIR.variant("""
+-     mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r4], 0;  // expect: MB013
++     mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [bar], 0;
 """),
     check=check,
 )

@@ -39,11 +39,7 @@ RULE = Rule(
 
   .visible .entry kernel()
   {
-      .reg .pred %p<4>;
-      .reg .b32 %r<8>;
       .reg .b64 %rd<8>;
-      
-
       mov.u64 %rd0, buffer;
 -     discard.global.L2 [%rd0+64], 128;  // expect: SM004
 +     discard.global.L2 [%rd0+128], 128;

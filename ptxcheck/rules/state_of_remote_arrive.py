@@ -9,7 +9,8 @@ Not checked: ranks that cannot be told from the own one.
 from ..ir import Sink
 from ..protocols.typestate.barriers import Role, find_barriers
 from ..protocols.typestate.remote import remote_confidence
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .protocol_kernels import PAIR
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -31,31 +32,13 @@ RULE = Rule(
     summary="An arrival on another CTA's mbarrier writes a state register.",
     consequence="The state is undefined, and a wait that uses it may pass at once or never.",
     advice="Use `_` as destination of remote arrivals, and let the owner of the barrier wait by parity.",
-    example=sm_90a("""
-  () .reqntid 128 .reqnctapercluster 2
-      .shared .align 8 .b64 bar;
-
-      mov.u32 %r0, %tid.x;
-      setp.ne.u32 %p0, %r0, 0;
-      @%p0 bra READY;
-      mbarrier.init.shared::cta.b64 [bar], 1;
-      fence.mbarrier_init.release.cluster;
-  READY:
-      barrier.cluster.arrive.aligned;
-      barrier.cluster.wait.aligned;
-      @%p0 bra DONE;
-      mov.u32 %r1, %cluster_ctarank;
-      xor.b32 %r2, %r1, 1;
+    example=PAIR.variant("""
 -     mov.u64 %rd3, bar;
 -     cvta.shared.u64 %rd1, %rd3;
 -     mapa.u64 %rd2, %rd1, %r2;
--     mbarrier.arrive.b64 %rd0, [%rd2];  // expect: MB012
-+     mapa.shared::cluster.u32 %r3, bar, %r2;
-+     mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3];
-  DONE:
-      barrier.cluster.arrive.aligned;
-      barrier.cluster.wait.aligned;
-      ret;
+-     @!%p0 mbarrier.arrive.b64 %rd0, [%rd2];  // expect: MB012
++     mapa.shared::cluster.u32 %r4, %r3, %r2;
++     @!%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r4];
 """),
     check=check,
 )

@@ -7,7 +7,8 @@ Not checked: multiplications that are in no group (WG002); waits for too few gro
 """
 
 from ..protocols.typestate.wgmma import Wgmma
-from .rule import Example, Hit, Hits, KernelView, Rule, Severity
+from .matrix_kernels import WGMMA
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -26,32 +27,17 @@ RULE = Rule(
     summary="A thread ends while a wgmma.mma_async may still run.",
     consequence="ptxas adds a wait of its own, and the result of the multiplication is lost.",
     advice="Execute wgmma.wait_group before the results are used and the kernel ends.",
-    example=Example("""
-  .version 8.6
-  .target sm_90a
+    example=WGMMA.variant("""
+= .address_size 64
   .address_size 64
-
   .extern .func helper();
 
-  .visible .entry kernel(.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
-  {
-      .reg .f32 %f<8>;
-      .reg .b64 %rd<4>;
-
-      ld.param.u64 %rd1, [out];
-      ld.param.u64 %rd2, [a];
-      ld.param.u64 %rd3, [b];
-      mov.f32 %f1, 0f00000000;
-      mov.f32 %f2, %f1;
-      mov.f32 %f3, %f1;
-      mov.f32 %f4, %f1;
-      wgmma.fence.sync.aligned;
 -     // expect: WG022
       wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
-      wgmma.commit_group.sync.aligned;
+
+=     wgmma.wait_group.sync.aligned 0;
+=     st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};
 +     wgmma.wait_group.sync.aligned 0;
-      ret;
-  }
 """),
     check=check,
 )

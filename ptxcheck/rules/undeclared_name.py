@@ -26,7 +26,8 @@ RULE = Rule(
     example=sm_90a("""
   (.param .u64 out)
       mov.b32 %r3, 7;
-      mov.b32 %r4, %r3; // expect: PT006
+-     mov.b32 %r24, %r3; // expect: PT006
++     mov.b32 %r4, %r3;
       ret;
 """),
     check=check,

@@ -7,7 +7,8 @@ in a note (C7509, C7510). Source: PTX ISA 9.7.16.7; notes of ptxas 13.0.
 """
 
 from ..protocols.typestate.wgmma import Wgmma
-from .rule import Example, Hit, Hits, KernelView, Rule, Severity
+from .matrix_kernels import WGMMA
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -24,39 +25,15 @@ RULE = Rule(
     summary="A call or return is reached while a wgmma.mma_async may still run.",
     consequence="ptxas serialises all wgmma instructions of the function.",
     advice="Wait for the multiplications before the call, or let the function be inlined.",
-    example=Example("""
-  .version 8.6
-  .target sm_90a
+    example=WGMMA.variant("""
+= .address_size 64
   .address_size 64
+  .func helper() { ret; }
 
-  .func helper()
-  {
-      ret;
-  }
-
-  .visible .entry kernel(.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
-  {
-      .reg .pred %p<4>;
-      .reg .f32 %f<8>;
-      .reg .b32 %r<4>;
-      .reg .b64 %rd<4>;
-
-      ld.param.u64 %rd1, [out];
-      ld.param.u64 %rd2, [a];
-      ld.param.u64 %rd3, [b];
-      mov.f32 %f1, 0f00000000;
-      mov.f32 %f2, %f1;
-      mov.f32 %f3, %f1;
-      mov.f32 %f4, %f1;
-      wgmma.fence.sync.aligned;
-      wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
-      wgmma.commit_group.sync.aligned;
+=     wgmma.wait_group.sync.aligned 0;
 +     wgmma.wait_group.sync.aligned 0;
       call helper; // expect: WG007
 -     wgmma.wait_group.sync.aligned 0;
-      st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};
-      ret;
-  }
 """),
     check=check,
 )

@@ -48,14 +48,3 @@ KERNEL = sm_90a("""
       ret;
 """).base
 """A map of a matrix of 16-bit numbers, made in shared memory, copied out, acquired and used."""
-
-
-def changed(*edits: tuple[str, str]) -> str:
-    """Return the kernel with lines in place of others; none where the second text is empty. Raises ValueError."""
-    text = KERNEL
-    for old, new in edits:
-        block = f"\n{old}\n"
-        if text.count(block) != 1:
-            raise ValueError(f"these lines do not stand in the kernel once: {old}")
-        text = text.replace(block, f"\n{new}\n" if new else "\n")
-    return text

@@ -11,7 +11,6 @@ ACCUMULATORS = sm_100a("""
       .shared .align 8 .b64 empty[2];
       .shared .align 4 .b32 slot;
       .shared .align 1024 .b8 data[18432];
-
       ld.param.u64 %rd0, [in];
       ld.param.u64 %rd1, [out];
       ld.param.u32 %r1, [tiles];

@@ -36,7 +36,6 @@ RULE = Rule(
     example=sm_90a("""
   ()
       .shared .align 8 .b64 bar;
-
       mov.u32 %r0, %tid.x;
       setp.ne.u32 %p0, %r0, 0;
       @%p0 bra READY;

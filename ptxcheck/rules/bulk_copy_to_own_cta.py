@@ -42,7 +42,6 @@ RULE = Rule(
       .shared .align 128 .b8 tile[512];
       .shared .align 8 .b64 bar;
       .shared .align 128 .b8 source[512];
-
       ld.param.u64 %rd0, [out];
       mov.u32 %r0, %tid.x;
       setp.ne.u32 %p0, %r0, 0;

@@ -50,7 +50,6 @@ RULE = Rule(
     example=sm_90a("""
   () .reqntid 32 .reqnctapercluster 2
       .shared .align 4 .b32 total;
-
       mov.u32 %r0, %cluster_ctarank;
       xor.b32 %r1, %r0, 1;
       st.shared.u32 [total], %r0;

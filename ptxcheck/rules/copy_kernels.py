@@ -5,7 +5,6 @@ from .example import sm_80, sm_90a
 BULK_STORE = sm_90a("""
   (.param .u64 out) .reqntid 128
       .shared .align 128 .b8 tile[512];
-
       ld.param.u64 %rd0, [out];
       mov.u32 %r0, %tid.x;
       setp.ne.u32 %p0, %r0, 0;
@@ -23,7 +22,6 @@ BULK_LOAD = sm_90a("""
   (.param .u64 out) .reqntid 128
       .shared .align 128 .b8 tile[512];
       .shared .align 8 .b64 bar;
-
       ld.param.u64 %rd0, [out];
       mov.u32 %r0, %tid.x;
       setp.ne.u32 %p0, %r0, 0;
@@ -44,7 +42,6 @@ BULK_LOAD = sm_90a("""
 CP_ASYNC = sm_80("""
   (.param .u64 out) .reqntid 32
       .shared .align 128 .b8 tile[512];
-
       ld.param.u64 %rd0, [out];
       mov.u32 %r0, %tid.x;
       shl.b32 %r2, %r0, 4;
@@ -62,7 +59,6 @@ CP_ASYNC = sm_80("""
 TENSOR_STORE = sm_90a("""
   (.param .align 64 .b8 map[128]) .reqntid 128
       .shared .align 128 .b8 tile[512];
-
       mov.b64 %rd1, map;
       cvta.param.u64 %rd0, %rd1;
       mov.u32 %r0, %tid.x;

@@ -35,7 +35,6 @@ RULE = Rule(
     example=sm_90a("""
   (.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
       .reg .f32 %f<8>;
-
       ld.param.u64 %rd1, [out];
       ld.param.u64 %rd2, [a];
       ld.param.u64 %rd3, [b];

@@ -39,7 +39,6 @@ RULE = Rule(
   (.param .u64 source) .reqntid 128
       .shared .align 8 .b64 bar;
       .shared .align 128 .b8 tile[1024];
-
       mov.u32 %r0, %tid.x;
       setp.ne.u32 %p0, %r0, 0;
       @%p0 bra READY;

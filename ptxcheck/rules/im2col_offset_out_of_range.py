@@ -49,7 +49,6 @@ RULE = Rule(
       .reg .b16 %h<2>;
       .shared .align 128 .b8 tile[512];
       .shared .align 8 .b64 bar;
-
       mov.b64 %rd1, map;
       cvta.param.u64 %rd0, %rd1;
       mov.u32 %r0, %tid.x;

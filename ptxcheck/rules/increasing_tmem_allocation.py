@@ -28,7 +28,6 @@ RULE = Rule(
       .shared .align 4 .b32 slot;
       .shared .align 4 .b32 slot2;
       .shared .align 8 .b64 bar;
-
       mov.u32 %r1, %tid.x;
       shr.u32 %r2, %r1, 5;
       setp.eq.u32 %p1, %r2, 0;

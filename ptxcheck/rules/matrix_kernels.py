@@ -128,7 +128,6 @@ BLACKWELL_A = 0x4000_4040_0001_0000
 WGMMA = sm_90a("""
   (.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
       .reg .f32 %f<8>;
-
       ld.param.u64 %rd1, [out];
       ld.param.u64 %rd2, [a];
       ld.param.u64 %rd3, [b];

@@ -37,7 +37,6 @@ RULE = Rule(
     example=sm_90a("""
   ()
       .shared .align 8 .b64 bar;
-
       mov.u32 %r0, %tid.x;
 -     mov.u32 %r1, 0;
 +     mov.u32 %r1, 1048575;

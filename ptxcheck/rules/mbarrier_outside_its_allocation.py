@@ -31,7 +31,6 @@ RULE = Rule(
     example=sm_90a("""
   ()
       .shared .align 8 .b64 bars[2];
-
       mov.u32 %r0, %tid.x;
       mov.u32 %r1, bars;
       setp.eq.u32 %p0, %r0, 0;

@@ -32,7 +32,6 @@ RULE = Rule(
     example=sm_80("""
   () .reqntid 32
       .shared .align 16 .b8 tile[1024];
-
       mov.u32 %r0, %tid.x;
       mul.lo.u32 %r1, %r0, 16;
       mov.u32 %r2, tile;

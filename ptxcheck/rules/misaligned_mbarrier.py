@@ -28,7 +28,6 @@ RULE = Rule(
     example=sm_90a("""
   ()
       .shared .align 16 .b8 storage[32];
-
       mov.u32 %r0, %tid.x;
       mov.u32 %r1, storage;
 -     add.u32 %r2, %r1, 4;

@@ -31,7 +31,6 @@ RULE = Rule(
     example=sm_80("""
   () .reqntid 32
       .shared .align 16 .b8 tile[1024];
-
       mov.u32 %r0, %tid.x;
       shl.b32 %r1, %r0, 4;
       mov.u32 %r2, tile;

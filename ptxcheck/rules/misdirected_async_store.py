@@ -52,7 +52,6 @@ RULE = Rule(
   () .reqntid 128 .reqnctapercluster 2
       .shared .align 8 .b64 bar;
       .shared .align 4 .b32 total;
-
       mov.u32 %r0, %tid.x;
       setp.ne.u32 %p0, %r0, 0;
       @%p0 bra READY;

@@ -41,7 +41,6 @@ RULE = Rule(
       .reg .b16 %h<2>;
       .shared .align 128 .b8 tile[512];
       .shared .align 8 .b64 bar;
-
       ld.param.u64 %rd0, [out];
       mov.u32 %r0, %tid.x;
       setp.ne.u32 %p0, %r0, 0;

@@ -32,7 +32,6 @@ RULE = Rule(
 - (.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 192
 + (.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
       .reg .f32 %f<8>;
-
       ld.param.u64 %rd1, [out];
       ld.param.u64 %rd2, [a];
       ld.param.u64 %rd3, [b];

@@ -53,7 +53,6 @@ RULE = Rule(
   ()
       .shared .align 8 .b64 bar;
       .shared .align 4 .b32 left;
-
       mov.u32 %r0, %tid.x;
       setp.ne.u32 %p0, %r0, 0;
       @%p0 bra READY;

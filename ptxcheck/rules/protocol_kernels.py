@@ -9,7 +9,6 @@ RING = sm_90a("""
       .shared .align 128 .b8 data[2048];
       .shared .align 8 .b64 full[2];
       .shared .align 8 .b64 empty[2];
-
       ld.param.u64 %rd0, [in];
       cvta.to.global.u64 %rd0, %rd0;
       ld.param.u32 %r1, [tiles];
@@ -75,7 +74,6 @@ RING = sm_90a("""
 TWO_PHASES = sm_90a("""
   () .reqntid 64
       .shared .align 8 .b64 bar;
-
       mov.u32 %r0, %tid.x;
       setp.ne.u32 %p0, %r0, 0;
       @!%p0 mbarrier.init.shared::cta.b64 [bar], 2;
@@ -111,7 +109,6 @@ TWO_PHASES = sm_90a("""
 STORE = sm_90a("""
   (.param .u64 out) .reqntid 128
       .shared .align 128 .b8 tile[512];
-
       ld.param.u64 %rd0, [out];
       cvta.to.global.u64 %rd0, %rd0;
       mov.u32 %r0, %tid.x;
@@ -135,7 +132,6 @@ COPY = sm_90a("""
   (.param .u64 in) .reqntid 1
       .shared .align 128 .b8 data[1024];
       .shared .align 8 .b64 full;
-
       ld.param.u64 %rd0, [in];
       cvta.to.global.u64 %rd0, %rd0;
       mov.u32 %r0, data;
@@ -155,7 +151,6 @@ COPY = sm_90a("""
 PAIR = sm_90a("""
   () .reqntid 64 .explicitcluster .reqnctapercluster 2, 1, 1
       .shared .align 8 .b64 bar;
-
       mov.u32 %r0, %tid.x;
       mov.u32 %r1, %cluster_ctarank;
       xor.b32 %r2, %r1, 1;

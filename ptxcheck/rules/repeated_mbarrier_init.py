@@ -36,7 +36,6 @@ RULE = Rule(
     example=sm_90a("""
   (.param .u32 tiles) .reqntid 128
       .shared .align 8 .b64 bar;
-
       ld.param.u32 %r1, [tiles];
       mov.u32 %r0, %tid.x;
       setp.ne.u32 %p0, %r0, 0;

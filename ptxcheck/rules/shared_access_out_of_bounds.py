@@ -32,7 +32,6 @@ RULE = Rule(
     example=sm_80("""
   ()
       .shared .align 16 .b8 tile[1024];
-
       mov.u32 %r0, tile;
       mov.u32 %r1, 0;
 -     st.shared.u32 [%r0+1024], %r1;  // expect: SM002

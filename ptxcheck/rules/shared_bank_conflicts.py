@@ -31,7 +31,6 @@ RULE = Rule(
     example=sm_90a("""
   (.param .u64 out) .reqntid 128
       .shared .align 1024 .b8 tile[16384];
-
       ld.param.u64 %rd1, [out];
       mov.u32 %r1, %tid.x;
       mov.u32 %r2, tile;

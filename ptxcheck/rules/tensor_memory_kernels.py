@@ -6,7 +6,6 @@ ALLOCATION = sm_100a("""
   (.param .u32 n) .reqntid 128
       .shared .align 4 .b32 slot;
       .shared .align 8 .b64 bar;
-
       mov.u32 %r1, %tid.x;
       shr.u32 %r2, %r1, 5;
       setp.eq.u32 %p1, %r2, 0;
@@ -22,7 +21,6 @@ ALLOCATION = sm_100a("""
 LOADED = sm_100a("""
   (.param .u32 n) .reqntid 128
       .shared .align 4 .b32 slot;
-
       mov.u32 %r1, %tid.x;
       shr.u32 %r2, %r1, 5;
       setp.eq.u32 %p1, %r2, 0;
@@ -43,7 +41,6 @@ MULTIPLIED = sm_100a("""
       .shared .align 1024 .b8 tile[16384];
       .shared .align 8 .b64 done;
       .shared .align 4 .b32 slot;
-
       mov.u32 %r1, %tid.x;
       shr.u32 %r2, %r1, 5;
       setp.eq.u32 %p1, %r2, 0;
@@ -71,7 +68,6 @@ MULTIPLIED = sm_100a("""
 PAIR = sm_100a("""
   (.param .u32 n) .reqntid 128 .reqnctapercluster 2, 1, 1
       .shared .align 4 .b32 slot;
-
       mov.u32 %r1, %tid.x;
       shr.u32 %r2, %r1, 5;
       setp.eq.u32 %p1, %r2, 0;

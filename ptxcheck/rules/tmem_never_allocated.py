@@ -26,7 +26,6 @@ RULE = Rule(
   (.param .u32 n) .reqntid 128
       .shared .align 4 .b32 slot;
       .shared .align 8 .b64 bar;
-
 -     mov.b32 %r3, 0;
 +     mov.u32 %r1, %tid.x;
 +     shr.u32 %r2, %r1, 5;

@@ -31,7 +31,6 @@ RULE = Rule(
   (.param .u64 out) .reqntid 128
       .shared .align 128 .b8 tile[512];
       .shared .align 8 .b64 bar;
-
       ld.param.u64 %rd0, [out];
       mov.u32 %r0, %tid.x;
       setp.ne.u32 %p0, %r0, 0;

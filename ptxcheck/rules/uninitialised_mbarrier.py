@@ -40,7 +40,6 @@ RULE = Rule(
     example=sm_90a("""
   () .reqntid 128
       .shared .align 8 .b64 bar;
-
       mov.u32 %r0, %tid.x;
       setp.ne.u32 %p0, %r0, 0;
       @%p0 bra READY;

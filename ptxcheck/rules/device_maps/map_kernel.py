@@ -9,7 +9,6 @@ KERNEL = sm_90a("""
       .shared .align 1024 .b8 tile[8192];
       .shared .align 128 .b8 map[128];
       .shared .align 8 .b64 bar;
-
       ld.param.u64 %rd0, [workspace];
       ld.param.u64 %rd1, [source];
       mov.u32 %r0, %tid.x;

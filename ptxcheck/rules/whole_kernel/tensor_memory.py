@@ -89,7 +89,6 @@ RULES = (
   (.param .u32 n) .reqntid 256
       .shared .align 4 .b32 slot;
       .shared .align 8 .b64 stored;
-
       mov.u32 %r1, %tid.x;
       shr.u32 %r2, %r1, 5;
       setp.ne.u32 %p0, %r1, 0;

@@ -29,7 +29,6 @@ RULES = (
       .reg .b32 thread, n, step, parity, bar, buffer, at;
       .reg .b64 from, a_desc;
       .reg .f32 c0, c1, c2, c3;
-
       ld.param.u64 from, [source];
       ld.param.u32 n, [tiles];
       mov.u32 thread, %tid.x;
@@ -92,7 +91,6 @@ RULES = (
       .reg .b32 thread, buffer, at;
       .reg .b64 from, a_desc, b_desc;
       .reg .f32 c0, c1, c2, c3;
-
       ld.param.u64 from, [source];
       mov.u32 thread, %tid.x;
       setp.ne.u32 skip, thread, 0;

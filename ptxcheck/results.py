@@ -152,6 +152,8 @@ class RuleInfo:
     advice: str
     bad: str = field(repr=False)
     good: str = field(repr=False)
+    difference: str = field(repr=False)
+    """Both as one text: `- ` before lines of the bad one, `+ ` before lines of the good one, blanks before others."""
     language: str = "ptx"
     """What `bad` and `good` are written in."""
 

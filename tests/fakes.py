@@ -9,7 +9,7 @@ from typing import Any
 
 from ptxcheck.finding import Confidence, Severity
 from ptxcheck.opcodes.op import Op
-from ptxcheck.rules import Hit, Rule
+from ptxcheck.rules import Example, Hit, Rule
 from ptxcheck.source import Source
 from ptxcheck.view import KernelView
 
@@ -78,8 +78,7 @@ def rule(
         summary="A summary.",
         consequence="The kernel hangs.",
         advice="Do it the other way.",
-        bad=KERNEL,
-        good=KERNEL,
+        example=Example.between(KERNEL, KERNEL),
         check=check or hits_at(Op.MBARRIER_INIT, "init here"),
     )
     return replace(made, **changes)

@@ -7,6 +7,8 @@ from textwrap import fill, indent
 
 from ..results import RuleInfo
 
+_KEY = "`-` marks the lines of the bad kernel alone, `+` those of the good one."
+
 
 def markdown_page(rule: RuleInfo) -> str:
     """Return what `ptxcheck explain` says, in Markdown."""
@@ -16,8 +18,7 @@ def markdown_page(rule: RuleInfo) -> str:
         f"**Why it matters** ({rule.severity.value}): {rule.consequence}\n\n"
         f"**What to do**: {rule.advice}\n\n"
         f"**Source**: {rule.section}. Since ptxcheck {rule.since}.{_markdown_default(rule)}\n\n"
-        f"## Bad\n\n```{rule.language}\n{rule.bad.strip()}\n```\n\n"
-        f"## Good\n\n```{rule.language}\n{rule.good.strip()}\n```\n"
+        f"## Example\n\n{_KEY}\n\n```diff\n{_shown(rule)}\n```\n"
     )
 
 
@@ -36,10 +37,14 @@ def text_page(rule: RuleInfo, width: int = 88) -> str:
         fill(f"What to do: {rule.advice}", width),
         *([] if why is None else [fill(f"Off by default: {why}", width)]),
         fill(f"Source: {rule.section}. Since ptxcheck {rule.since}.", width),
-        "Bad:\n\n" + indent(rule.bad.strip(), "    "),
-        "Good:\n\n" + indent(rule.good.strip(), "    "),
+        fill(f"Example. {_KEY}", width),
+        indent(_shown(rule), "    "),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _shown(rule: RuleInfo) -> str:
+    return rule.difference.strip("\n")
 
 
 def _off_by_default(rule: RuleInfo) -> str | None:

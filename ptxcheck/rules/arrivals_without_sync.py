@@ -1,70 +1,19 @@
 """Arrivals at a named barrier that no thread of the kernel ever waits for.
 
-Checks: `arrive` on a barrier number that no `sync` or `red` of the kernel uses, when all numbers are known
-and no call can synchronise.
-Why: the wait that these arrivals were meant for uses another number, and hangs or does not wait for them; or
-it is gone and the arrivals are left over, as in a CUTLASS 4 example (77, MLA), where they do no harm. The rule
-is pedantic because the two look alike.
-Source: PTX ISA 9.7.14.1: arrive does not wait, sync does.
+Checks: `arrive` on a barrier number that no `sync` or `red` of the kernel uses, when all numbers are known and no call
+can synchronise.
+Why: the wait that these arrivals were meant for uses another number, and hangs or does not wait for them; or it is
+gone and the arrivals are left over, as in a CUTLASS 4 example (77, MLA), where they do no harm. The rule is pedantic
+because the two look alike. Source: PTX ISA 9.7.14.1: arrive does not wait, sync does.
 Not checked: device functions; kernels with numbers that are not constant.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..opcodes.op import Op
 from ..protocols.typestate.named_barrier import NamedBarriers
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    mov.u32 %r1, %tid.x;
-    setp.ge.u32 %p1, %r1, 64;
-    @%p1 bra $consumer;
-    bar.arrive 2, 128; // expect: NB007
-    bra.uni $done;
-$consumer:
-    bar.sync 3, 64;
-$done:
-    bar.sync 0;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    mov.u32 %r1, %tid.x;
-    setp.ge.u32 %p1, %r1, 64;
-    @%p1 bra $consumer;
-    bar.arrive 2, 128;
-    bra.uni $done;
-$consumer:
-    bar.sync 2, 128;
-$done:
-    bar.sync 0;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     barriers = view.get(NamedBarriers)
     arrivals = [site for site in barriers.sites if site.op is Op.BAR_ARRIVE]
     if not arrivals or not view.function.is_entry or not barriers.complete:
@@ -79,13 +28,24 @@ RULE = Rule(
     id="NB007",
     name="arrivals-without-sync",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.14.1",
     summary="Threads arrive at a barrier on which nothing in the kernel waits.",
     consequence="The arrivals order nothing; the wait they belong to hangs or runs ahead.",
     advice="Wait (bar.sync) on the same number, or drop the arrival.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 out) .reqntid 128
+      mov.u32 %r1, %tid.x;
+      setp.ge.u32 %p1, %r1, 64;
+      @%p1 bra $consumer;
+      bar.arrive 2, 128; // expect: NB007
+      bra.uni $done;
+  $consumer:
+-     bar.sync 3, 64;
++     bar.sync 2, 128;
+  $done:
+      bar.sync 0;
+      ret;
+"""),
     check=check,
     pedantic=True,
 )

@@ -1,51 +1,20 @@
 """A named barrier that waits for more threads than the block has.
 
-Checks: counts, through registers, against the block: `.reqntid`, `.maxntid`, or the stated launch, rounded up
-to whole warps.
-Why: the barrier never completes; ptxas accepts it.
-Source: PTX ISA 9.7.14.1; ptxas 13.0 accepts `bar.sync 1, 96` with `.reqntid 64`.
+Checks: counts, through registers, against the block: `.reqntid`, `.maxntid`, or the stated launch, rounded up to whole
+warps.
+Why: the barrier never completes; ptxas accepts it. Source: PTX ISA 9.7.14.1; ptxas 13.0 accepts `bar.sync 1, 96` with
+`.reqntid 64`.
 Not checked: arrivals alone (nobody waits there).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..opcodes.op import Op
 from ..protocols.typestate.named_barrier import NamedBarriers
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128
-{
-    bar.sync 1, 160; // expect: NB003
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128
-{
-    bar.sync 1, 128;
-    ret;
-}
-"""
-
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 WARP = 32
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     limit = view.launch.max_threads
     if limit is None:
         return
@@ -63,12 +32,15 @@ RULE = Rule(
     id="NB003",
     name="barrier-count-above-block-size",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.14.1",
     summary="The barrier waits for more threads than the block can have.",
     consequence="Every thread that waits there hangs.",
     advice="Correct the count, or the launch bounds.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 out) .reqntid 128
+-     bar.sync 1, 160; // expect: NB003
++     bar.sync 1, 128;
+      ret;
+"""),
     check=check,
 )

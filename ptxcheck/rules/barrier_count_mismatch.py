@@ -1,68 +1,17 @@
 """Two groups of threads that use one barrier number at one time, with different counts.
 
-Checks: sites of the same number and different counts whose threads are disjoint and come from one common
-point (the kernel's entry, or a barrier of the whole block) with no synchronisation in between.
-Why: all threads of one round of a barrier must give the same count. Libraries and their users who pick the
-same number hit this (flashinfer-ai/flashinfer #4533, HazyResearch/ThunderKittens cf54408f).
-Source: PTX ISA 9.7.14.1.
+Checks: sites of the same number and different counts whose threads are disjoint and come from one common point (the
+kernel's entry, or a barrier of the whole block) with no synchronisation in between.
+Why: all threads of one round of a barrier must give the same count. Libraries and their users who pick the same number
+hit this (flashinfer-ai/flashinfer #4533, HazyResearch/ThunderKittens cf54408f).
 Not checked: the same number used in turns, which is legal; blocks of unknown size.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.named_barrier import NamedBarriers
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 384
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    mov.u32 %r1, %tid.x;
-    setp.ge.u32 %p1, %r1, 128;
-    @%p1 bra $consumer;
-    bar.sync 1, 128; // expect: NB005
-    bra.uni $done;
-$consumer:
-    bar.sync 1, 256; // expect: NB005
-$done:
-    bar.sync 0;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 384
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    mov.u32 %r1, %tid.x;
-    setp.ge.u32 %p1, %r1, 128;
-    @%p1 bra $consumer;
-    bar.sync 1, 128;
-    bra.uni $done;
-$consumer:
-    bar.sync 2, 256;
-$done:
-    bar.sync 0;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     barriers = view.get(NamedBarriers)
     known = [site for site in barriers.sites if site.number is not None and barriers.count_of(site)]
     for site in known:
@@ -82,12 +31,23 @@ RULE = Rule(
     id="NB005",
     name="barrier-count-mismatch",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.14.1",
     summary="Two groups of threads use the same barrier at the same time with different thread counts.",
     consequence="The round completes early, or never.",
     advice="Give each group a barrier number of its own.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 out) .reqntid 384
+      mov.u32 %r1, %tid.x;
+      setp.ge.u32 %p1, %r1, 128;
+      @%p1 bra $consumer;
+      bar.sync 1, 128; // expect: NB005
+      bra.uni $done;
+  $consumer:
+-     bar.sync 1, 256; // expect: NB005
++     bar.sync 2, 256;
+  $done:
+      bar.sync 0;
+      ret;
+"""),
     check=check,
 )

@@ -2,57 +2,19 @@
 
 Checks: the count of every `bar` and `barrier` instruction, through registers; ptxas looks at literals alone.
 Why: barriers count whole warps. A count of 48 for the threads of `if (tid < 48)` never matches what arrives
-(tile-ai/tilelang 4aea435ba).
-Source: PTX ISA 9.7.14.1: "the number of threads must be a multiple of the warp size"; arrive needs a count
-above zero.
+(tile-ai/tilelang 4aea435ba). Source: PTX ISA 9.7.14.1: "the number of threads must be a multiple of the warp size";
+arrive needs a count above zero.
 Not checked: counts that come from parameters or memory.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..opcodes.op import Op
 from ..protocols.typestate.named_barrier import NamedBarriers
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    mov.b32 %r1, 48;
-    bar.sync 1, %r1; // expect: NB002
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 64
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    mov.b32 %r1, 64;
-    bar.sync 1, %r1;
-    ret;
-}
-"""
-
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 WARP = 32
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for site in view.get(NamedBarriers).sites:
         count = view.body.instructions[site.point].get("threads")
         if count is None:
@@ -68,12 +30,17 @@ RULE = Rule(
     id="NB002",
     name="barrier-count-not-multiple-of-warp",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.1",
     summary="The count of a named barrier is no multiple of the warp size, or an arrival for no thread.",
     consequence="The behaviour is undefined: the barrier completes early, or never.",
     advice="Round the count up to whole warps and let whole warps arrive.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+- (.param .u64 out) .reqntid 128
++ (.param .u64 out) .reqntid 64
+-     mov.b32 %r1, 48;
++     mov.b32 %r1, 64;
+      bar.sync 1, %r1; // expect: NB002
+      ret;
+"""),
     check=check,
 )

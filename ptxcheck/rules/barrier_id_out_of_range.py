@@ -1,56 +1,18 @@
 """A named barrier whose number is not 0 to 15.
 
 Checks: the number of every `bar` and `barrier` instruction, through registers; ptxas looks at literals alone.
-Why: a block has 16 barriers; a number beyond them faults or hits another barrier. An inverted range check in
-CUTLASS let such numbers through (NVIDIA/cutlass 6c3044136).
-Source: PTX ISA 9.7.14.1, operand a.
+Why: a block has 16 barriers; a number beyond them faults or hits another barrier. An inverted range check in CUTLASS
+let such numbers through (NVIDIA/cutlass 6c3044136). Source: PTX ISA 9.7.14.1, operand a.
 Not checked: numbers that come from parameters or memory.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.named_barrier import NamedBarriers
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    mov.b32 %r1, 16;
-    bar.sync %r1, 128; // expect: NB001
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    mov.b32 %r1, 15;
-    bar.sync %r1, 128;
-    ret;
-}
-"""
-
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 LAST_BARRIER = 15
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for site in view.get(NamedBarriers).sites:
         number = view.body.instructions[site.point].get("barrier")
         low, high = view.facts.range(site.point, number)
@@ -63,12 +25,16 @@ RULE = Rule(
     id="NB001",
     name="barrier-id-out-of-range",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.1",
     summary="The barrier number is above 15 whatever the input.",
     consequence="The behaviour is undefined: a fault, or threads that meet at a barrier that others use.",
     advice="Number barriers 0 to 15; __syncthreads() uses 0.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 out) .reqntid 128
+-     mov.b32 %r1, 16;
++     mov.b32 %r1, 15;
+      bar.sync %r1, 128; // expect: NB001
+      ret;
+"""),
     check=check,
 )

@@ -2,98 +2,16 @@
 
 Checks: destinations of copies between CTAs that are surely the executing CTA's own memory.
 Why: such a copy goes to another CTA of the cluster.
-Source: PTX ISA 9.7.9.26.4.1.
 Not checked: ranks that are computed in other ways than from the CTA's own.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..isa.modifier import Mod
 from ..opcodes.op import Op
 from ..protocols.typestate.places import Owner, Places
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128 .reqnctapercluster 2
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-    .shared .align 8 .b64 bar;
-    .shared .align 128 .b8 source[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-
-    mbarrier.init.shared::cta.b64 [bar], 1;
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 512;
-    mov.u32 %r1, tile;
-    mov.u32 %r2, bar;
-    mov.u32 %r3, %cluster_ctarank;
-    xor.b32 %r3, %r3, 1;
-    mapa.shared::cluster.u32 %r4, %r1, %r3;
-    mapa.shared::cluster.u32 %r5, %r2, %r3;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes // expect: BG008
-        [%r1], [source], 512, [%r5];
-WAIT:
-    mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
-    @!%p1 bra WAIT;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128 .reqnctapercluster 2
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-    .shared .align 8 .b64 bar;
-    .shared .align 128 .b8 source[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-
-    mbarrier.init.shared::cta.b64 [bar], 1;
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 512;
-    mov.u32 %r1, tile;
-    mov.u32 %r2, bar;
-    mov.u32 %r3, %cluster_ctarank;
-    xor.b32 %r3, %r3, 1;
-    mapa.shared::cluster.u32 %r4, %r1, %r3;
-    mapa.shared::cluster.u32 %r5, %r2, %r3;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r4], [source], 512, [%r5];
-WAIT:
-    mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
-    @!%p1 bra WAIT;
-DONE:
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, instruction in enumerate(view.cfg.instructions):
         operation = instruction.operation
         between = operation.slots.get("src_space") == Mod.SHARED_CTA
@@ -115,15 +33,36 @@ RULE = Rule(
     id="BG008",
     name="bulk-copy-to-own-cta",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.4.1",
     summary="A bulk copy between CTAs has its destination in the executing CTA.",
     consequence="The behaviour is undefined.",
-    advice=(
-        "Map the destination and the mbarrier to another CTA with mapa, or copy with ordinary "
-        "loads and stores."
-    ),
-    bad=_BAD,
-    good=_GOOD,
+    advice="Map the destination and the mbarrier to another CTA with mapa, or copy with ordinary loads and stores.",
+    example=sm_90a("""
+  (.param .u64 out) .reqntid 128 .reqnctapercluster 2
+      .shared .align 128 .b8 tile[512];
+      .shared .align 8 .b64 bar;
+      .shared .align 128 .b8 source[512];
+      ld.param.u64 %rd0, [out];
+      mov.u32 %r0, %tid.x;
+      setp.ne.u32 %p0, %r0, 0;
+      @%p0 bra DONE;
+      mbarrier.init.shared::cta.b64 [bar], 1;
+      mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 512;
+      mov.u32 %r1, tile;
+      mov.u32 %r2, bar;
+      mov.u32 %r3, %cluster_ctarank;
+      xor.b32 %r3, %r3, 1;
+      mapa.shared::cluster.u32 %r4, %r1, %r3;
+      mapa.shared::cluster.u32 %r5, %r2, %r3;
+      fence.proxy.async.shared::cta;
+-     cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes // expect: BG008
+-         [%r1], [source], 512, [%r5];
++     cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r4], [source], 512, [%r5];
+  WAIT:
+      mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
+      @!%p1 bra WAIT;
+  DONE:
+      ret;
+"""),
     check=check,
 )

@@ -1,85 +1,20 @@
 """A bulk copy of a size that is no multiple of 16 bytes.
 
 Checks: the size of bulk copies, reductions and prefetches, followed through registers, and its upper bound.
-Why: the size must be a multiple of 16; ptxas looks at literals only.
-Source: PTX ISA 9.7.9.26.4.
+Why: the size must be a multiple of 16; ptxas looks at literals only. Source: PTX ISA 9.7.9.26.4.
 Not checked: literals, which ptxas rejects.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..ir import Immediate
 from ..protocols.typestate.async_bytes import BULK
 from ..protocols.typestate.ranges import said
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-    .shared .align 8 .b64 bar;
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    mov.u32 %r1, 24;
-    mbarrier.init.shared::cta.b64 [bar], 1;
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], %r1;
-    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes // expect: BG001
-        [tile], [%rd0], %r1, [bar];
-WAIT:
-    mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
-    @!%p1 bra WAIT;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-    .shared .align 8 .b64 bar;
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    mov.u32 %r1, 32;
-    mbarrier.init.shared::cta.b64 [bar], 1;
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], %r1;
-    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd0], %r1, [bar];
-WAIT:
-    mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
-    @!%p1 bra WAIT;
-DONE:
-    ret;
-}
-"""
+from .copy_kernels import BULK_LOAD
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 _MOST = (1 << 20) - 16
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, instruction in enumerate(view.cfg.instructions):
         size = instruction.get("size") if instruction.operation.op in BULK else None
         if size is None or isinstance(size, Immediate) or view.facts.never_runs(point):
@@ -96,14 +31,15 @@ RULE = Rule(
     id="BG001",
     name="bulk-size-not-multiple-of-16",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.4.1",
     summary="The size of a bulk copy is not a multiple of 16.",
-    consequence=(
-        "The behaviour is undefined: a fault, or bytes that are not copied and a phase that never completes."
-    ),
+    consequence="The behaviour is undefined: a fault, or bytes that are not copied and a phase that never completes.",
     advice="Round the size up to 16 bytes and pad the buffers, or copy the rest with ordinary loads.",
-    bad=_BAD,
-    good=_GOOD,
+    example=BULK_LOAD.variant("""
+-     mov.u32 %r2, 24;
++     mov.u32 %r2, 256;
+
+      cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], %r2, [bar]; // expect: BG001
+"""),
     check=check,
 )

@@ -1,86 +1,19 @@
 """A buffer or tensor map that is changed while a bulk copy may still read it.
 
-Checks: stores, `cp.async` and copies into the source of a bulk copy, and changes of its tensor map, on a
-path of the thread that started it with no wait that may cover it.
+Checks: stores, `cp.async` and copies into the source of a bulk copy, and changes of its tensor map, on a path of the
+thread that started it with no wait that may cover it.
 Why: the source must not change until the copy has read it; only a wait of the same thread tells.
-Source: PTX ISA 9.7.9.26.1.
 Not checked: other threads; addresses that are not surely the same.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.async_bytes import AsyncBytes
 from ..protocols.typestate.copy_groups import bulk_groups
 from ..protocols.typestate.tensor_map_updates import in_flight
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    st.shared.u32 [tile], %r0;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
-    cp.async.bulk.commit_group;
-    st.shared.u32 [tile], 1; // expect: BG012
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0+512], [tile], 512;
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group.read 0;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    st.shared.u32 [tile], %r0;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group.read 0;
-    st.shared.u32 [tile], 1;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0+512], [tile], 512;
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group.read 0;
-DONE:
-    ret;
-}
-"""
+from .copy_kernels import BULK_STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     if not view.get(bulk_groups).copies:
         return
     read = {one.point: one for one in view.get(AsyncBytes).copied_from_shared}
@@ -102,15 +35,24 @@ RULE = Rule(
     id="BG012",
     name="bulk-source-overwritten",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.1",
     summary="The source of a pending bulk copy, or its tensor map, is overwritten.",
     consequence="The copy writes a mixture of old and new bytes.",
     advice=(
-        "Execute cp.async.bulk.wait_group.read in the thread that started the copy before the "
-        "buffer is written again."
+        "Execute cp.async.bulk.wait_group.read in the thread that started the copy before the buffer is written again."
     ),
-    bad=_BAD,
-    good=_GOOD,
+    example=BULK_STORE.variant("""
+=     @%p0 bra DONE;
+      @%p0 bra DONE;
+      st.shared.u32 [tile], %r0;
+
+=     cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
+      cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
+      cp.async.bulk.commit_group;
++     cp.async.bulk.wait_group.read 0;
+      st.shared.u32 [tile], 1; // expect: BG012
+      fence.proxy.async.shared::cta;
+      cp.async.bulk.global.shared::cta.bulk_group [%rd0+512], [tile], 512;
+"""),
     check=check,
 )

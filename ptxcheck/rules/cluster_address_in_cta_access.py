@@ -1,79 +1,27 @@
 """Another CTA's shared memory accessed through the own CTA's window.
 
-Checks: loads, stores, atomics and arrivals spelled `.shared` or `.shared::cta` whose address comes from
-`mapa` with another CTA's rank.
-Why: the address lies in the cluster window only; the spelling says that it is in the own CTA's.
-Source: PTX ISA 5.1.7 and 6.4.1.
+Checks: loads, stores, atomics and arrivals spelled `.shared` or `.shared::cta` whose address comes from `mapa` with
+another CTA's rank.
+Why: the address lies in the cluster window only; the spelling says that it is in the own CTA's. Source: PTX ISA 5.1.7
+and 6.4.1.
 Not checked: ranks that cannot be told from the own one; generic addresses, which are fine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
-from ..finding import Severity
 from ..protocols.typestate.barriers import Role, find_barriers
 from ..protocols.typestate.places import Place
 from ..protocols.typestate.remote import remote_confidence
 from ..protocols.typestate.shared_access import find_shared_accesses
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel() .reqntid 32 .reqnctapercluster 2
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 4 .b32 total;
-
-    mov.u32 %r0, %cluster_ctarank;
-    xor.b32 %r1, %r0, 1;
-    st.shared.u32 [total], %r0;
-    barrier.cluster.arrive.aligned;
-    barrier.cluster.wait.aligned;
-    mapa.shared::cluster.u32 %r2, total, %r1;
-    ld.shared.u32 %r3, [%r2];  // expect: SM006
-    barrier.cluster.arrive.aligned;
-    barrier.cluster.wait.aligned;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel() .reqntid 32 .reqnctapercluster 2
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 4 .b32 total;
-
-    mov.u32 %r0, %cluster_ctarank;
-    xor.b32 %r1, %r0, 1;
-    st.shared.u32 [total], %r0;
-    barrier.cluster.arrive.aligned;
-    barrier.cluster.wait.aligned;
-    mapa.shared::cluster.u32 %r2, total, %r1;
-    ld.shared::cluster.u32 %r3, [%r2];
-    barrier.cluster.arrive.aligned;
-    barrier.cluster.wait.aligned;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _OWN_WINDOW = (".shared", ".shared::cta")
+
+
 _REMOTE_ROLES = (Role.ARRIVE, Role.EXPECT, Role.COMPLETE)
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, space, place in _named(view):
         confidence = remote_confidence(view, point, place) if space in _OWN_WINDOW else None
         if confidence is not None:
@@ -95,14 +43,24 @@ RULE = Rule(
     id="SM006",
     name="cluster-address-in-cta-access",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 6.4.1",
-    summary=(
-        "An address of another CTA's shared memory is used with `.shared::cta`, which `.shared` means too."
-    ),
+    summary="An address of another CTA's shared memory is used with `.shared::cta`, which `.shared` means too.",
     consequence="A fault, or an access of the own CTA's memory at the same offset.",
     advice="Spell the access `.shared::cluster`, or use a generic address.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  () .reqntid 32 .reqnctapercluster 2
+      .shared .align 4 .b32 total;
+      mov.u32 %r0, %cluster_ctarank;
+      xor.b32 %r1, %r0, 1;
+      st.shared.u32 [total], %r0;
+      barrier.cluster.arrive.aligned;
+      barrier.cluster.wait.aligned;
+      mapa.shared::cluster.u32 %r2, total, %r1;
+-     ld.shared.u32 %r3, [%r2];  // expect: SM006
++     ld.shared::cluster.u32 %r3, [%r2];
+      barrier.cluster.arrive.aligned;
+      barrier.cluster.wait.aligned;
+      ret;
+"""),
     check=check,
 )

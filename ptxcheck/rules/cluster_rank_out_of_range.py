@@ -2,53 +2,14 @@
 
 Checks: the rank, through registers, against `.reqnctapercluster` or the stated launch.
 Why: the address points nowhere; ptxas accepts it.
-Source: PTX ISA 9.7.9.23.
 Not checked: kernels whose cluster size is not known.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..opcodes.op import Op
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128 .reqnctapercluster 2
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .shared .align 4 .b32 data;
-    mov.u32 %r1, data;
-    mapa.shared::cluster.u32 %r2, %r1, 2; // expect: CL005
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128 .reqnctapercluster 2
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .shared .align 4 .b32 data;
-    mov.u32 %r1, data;
-    mapa.shared::cluster.u32 %r2, %r1, 1;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     size = view.launch.cluster_size
     if size is None:
         return
@@ -65,12 +26,17 @@ RULE = Rule(
     id="CL005",
     name="cluster-rank-out-of-range",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.23",
     summary="The rank given to mapa is not below the number of CTAs in the cluster.",
     consequence="The behaviour is undefined: a fault, or an access to the wrong CTA.",
     advice="Use ranks from 0 to the cluster size minus 1.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 out) .reqntid 128 .reqnctapercluster 2
+      .shared .align 4 .b32 data;
+      mov.u32 %r1, data;
+-     mapa.shared::cluster.u32 %r2, %r1, 2; // expect: CL005
++     mapa.shared::cluster.u32 %r2, %r1, 1;
+      ret;
+"""),
     check=check,
 )

@@ -1,36 +1,17 @@
 """A `tcgen05.mma` that takes an operand from a collector buffer that nothing has filled.
 
-Checks: feasible paths from the start of the kernel to a multiplication with `::use` or `::lastuse` and no `::fill`
-of the same buffer before.
+Checks: feasible paths from the start of the kernel to a multiplication with `::use` or `::lastuse` and no `::fill` of
+the same buffer before.
 Why: the multiplication reads what an earlier one left in the buffer.
-Source: PTX ISA 9.7.17.10.4.
 Not checked: whether what was filled is still the same operand.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
-from .tensor_memory_kernels import (
-    CLOSE,
-    COMMIT,
-    INIT,
-    OPEN,
-    WAIT,
-    expect,
-    kernel,
-)
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import MULTIPLIED
 
 
-def _multiply(use: str) -> str:
-    return f"@%p2 tcgen05.mma.cta_group::1.kind::f16.collector::a::{use} [%r3], %rd1, %rd1, %r8, %p3;"
-
-
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, buffer in view.get(TensorMemoryUse).collectors_never_filled():
         yield Hit(point, f"collector buffer {buffer} is not filled on some way to this multiplication")
 
@@ -39,12 +20,15 @@ RULE = Rule(
     id="TM029",
     name="collector-never-filled",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.17.10.4",
     summary="A collector buffer is used that no multiplication before has filled.",
     consequence="The operand is whatever the buffer holds.",
     advice="Let an earlier tcgen05.mma with the same operand fill the buffer.",
-    bad=kernel(INIT, OPEN, expect(_multiply("use"), "TM029"), COMMIT, WAIT, CLOSE),
-    good=kernel(INIT, OPEN, _multiply("fill"), _multiply("lastuse"), COMMIT, WAIT, CLOSE),
+    example=MULTIPLIED.variant("""
+=     @%p2 tcgen05.mma.cta_group::1.kind::f16 [%r3], %rd1, %rd1, %r8, %p3;
+-     @%p2 tcgen05.mma.cta_group::1.kind::f16.collector::a::use [%r3], %rd1, %rd1, %r8, %p3; // expect: TM029
++     @%p2 tcgen05.mma.cta_group::1.kind::f16.collector::a::fill [%r3], %rd1, %rd1, %r8, %p3;
++     @%p2 tcgen05.mma.cta_group::1.kind::f16.collector::a::lastuse [%r3], %rd1, %rd1, %r8, %p3;
+"""),
     check=check,
 )

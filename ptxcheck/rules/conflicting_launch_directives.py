@@ -2,43 +2,18 @@
 
 Checks: `.maxntid` with `.reqntid`; `.maxclusterrank` with `.reqnctapercluster`; `.blocksareclusters` without
 `.reqntid` and `.reqnctapercluster`; zero in `.maxntid` or `.reqntid`.
-Why: ptxas rejects the module.
-Source: PTX ISA 11.4, 11.7, 11.8.1; checked against ptxas 13.0.
+Why: ptxas rejects the module. Source: PTX ISA 11.4, 11.7, 11.8.1; checked against ptxas 13.0.
 Not checked: limits of a device.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
-from ..finding import Severity
 from ..protocols.typestate.names import directive_span
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .maxntid 128 .reqntid 128 // expect: PT010
-{
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128 .reqnctapercluster 2
-{
-    ret;
-}
-"""
+from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 
 _EXCLUSIVE = ((".maxntid", ".reqntid"), (".maxclusterrank", ".reqnctapercluster"))
+
+
 _CLUSTERS = ".blocksareclusters"
 
 
@@ -54,7 +29,7 @@ def _complaints(given: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, str
             yield keyword, f"{keyword} must be positive in each dimension"
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for keyword, message in _complaints(view.function.attributes):
         yield Hit(0, message, span=directive_span(view.module, view.function, keyword))
 
@@ -63,12 +38,20 @@ RULE = Rule(
     id="PT010",
     name="conflicting-launch-directives",
     severity=Severity.ERROR,
-    since="0.1",
     section="PTX ISA 11.4, 11.7",
     summary="The kernel's launch directives contradict one another, or lack one that another needs.",
     consequence="ptxas rejects the module.",
     advice="Keep the directive that says what the host does, and drop the other.",
-    bad=_BAD,
-    good=_GOOD,
+    example=Example("""
+  .version 9.0
+  .target sm_90a
+  .address_size 64
+
+- .visible .entry k(.param .u64 out) .maxntid 128 .reqntid 128 // expect: PT010
++ .visible .entry k(.param .u64 out) .reqntid 128 .reqnctapercluster 2
+  {
+      ret;
+  }
+"""),
     check=check,
 )

@@ -2,75 +2,17 @@
 
 Checks: the optional number of source bytes against the copy size, followed through registers.
 Why: a source size above the copy size is undefined; ptxas looks at literals only.
-Source: PTX ISA 9.7.9.26.3.1.
 Not checked: literals, which ptxas rejects.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..ir import Register
 from ..opcodes.op import Op
 from ..protocols.typestate.ranges import said
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    mov.u32 %r4, 16;
-    cp.async.ca.shared.global [%r1], [%rd0], 8, %r4; // expect: CA006
-    cp.async.wait_all;
-    ld.shared.u32 %r3, [%r1];
-    st.global.u32 [%rd0+64], %r3;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    mov.u32 %r4, 4;
-    cp.async.ca.shared.global [%r1], [%rd0], 8, %r4;
-    cp.async.wait_all;
-    ld.shared.u32 %r3, [%r1];
-    st.global.u32 [%rd0+64], %r3;
-    ret;
-}
-"""
+from .copy_kernels import CP_ASYNC
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, instruction in enumerate(view.cfg.instructions):
         given = instruction.get("src_size") if instruction.operation.op is Op.CP_ASYNC else None
         if not isinstance(given, Register) or view.facts.never_runs(point):
@@ -84,12 +26,18 @@ RULE = Rule(
     id="CA006",
     name="cp-async-source-size",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.3.1",
     summary="The source size of cp.async exceeds the copy size.",
     consequence="The behaviour is undefined.",
     advice="Limit the source size to the copy size; what is below it is filled with zeros.",
-    bad=_BAD,
-    good=_GOOD,
+    example=CP_ASYNC.variant("""
+=     cp.async.ca.shared.global [%r1], [%rd0], 16;
+=     cp.async.commit_group;
+=     cp.async.wait_group 0;
+-     mov.u32 %r4, 16;
++     mov.u32 %r4, 4;
+      cp.async.ca.shared.global [%r1], [%rd0], 8, %r4; // expect: CA006
+      cp.async.wait_all;
+"""),
     check=check,
 )

@@ -1,79 +1,17 @@
 """A `cp.async.wait_group` that leaves as many groups open as there can be.
 
-Checks: waits before which, on all paths from the start, no more groups are committed than they leave open,
-while a copy is pending.
+Checks: waits before which, on all paths from the start, no more groups are committed than they leave open, while a
+copy is pending.
 Why: such a wait returns at once and completes nothing.
-Source: PTX ISA 9.7.9.26.3.3.
 Not checked: loops in which the number of groups grows; device functions.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.copy_groups import small_groups
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    cp.async.ca.shared.global [%r1], [%rd0], 16;
-    cp.async.commit_group;
-    cp.async.wait_group 1; // expect: CA004
-    bar.sync 0;
-    ld.shared.u32 %r3, [tile];
-    st.global.u32 [%rd0+64], %r3;
-    cp.async.wait_group 0;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    cp.async.ca.shared.global [%r1], [%rd0], 16;
-    cp.async.commit_group;
-    cp.async.wait_group 0;
-    bar.sync 0;
-    ld.shared.u32 %r3, [tile];
-    st.global.u32 [%rd0+64], %r3;
-    cp.async.wait_group 0;
-    ret;
-}
-"""
+from .copy_kernels import CP_ASYNC
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     groups = view.get(small_groups)
     for slip in groups.without_effect() if view.function.is_entry else ():
         message = f"at most {groups.waits[slip.point]} groups can be open here, and this leaves as many open"
@@ -84,12 +22,21 @@ RULE = Rule(
     id="CA004",
     name="cp-async-wait-without-effect",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.3.3",
     summary="A wait for cp.async groups that never waits.",
     consequence="The copies before it are not complete when it returns.",
     advice="Lower the number of groups that may stay open, and commit before you wait.",
-    bad=_BAD,
-    good=_GOOD,
+    example=CP_ASYNC.variant("""
+=     cp.async.commit_group;
+      cp.async.commit_group;
+-     cp.async.wait_group 1; // expect: CA004
++     cp.async.wait_group 0;
+      bar.sync 0;
+      ld.shared.u32 %r3, [tile];
+      st.global.u32 [%rd0+64], %r3;
+
+=     ld.shared.u32 %r3, [%r1];
+=     st.global.u32 [%rd0+64], %r3;
+"""),
     check=check,
 )

@@ -1,61 +1,16 @@
 """A warp-wide matrix instruction that only part of a warp executes.
 
-Checks: `mma`, `wmma`, `ldmatrix`, `stmatrix` and `movmatrix` below a branch or guard that goes by the lane or
-an elected thread, while the other lanes are alive.
-Why: `.sync.aligned` promises that all threads of the warp execute this same instruction; each holds part of
-the matrices.
-Source: PTX ISA 9.7.13 and 9.7.9 (ldmatrix, stmatrix).
-Not checked: wgmma, tcgen05, setmaxnreg and cluster barriers, which have rules of their own; branches on
-values from memory.
+Checks: `mma`, `wmma`, `ldmatrix`, `stmatrix` and `movmatrix` below a branch or guard that goes by the lane or an
+elected thread, while the other lanes are alive.
+Why: `.sync.aligned` promises that all threads of the warp execute this same instruction; each holds part of the
+matrices. Source: PTX ISA 9.7.13 and 9.7.9 (ldmatrix, stmatrix).
+Not checked: wgmma, tcgen05, setmaxnreg and cluster barriers, which have rules of their own; branches on values from
+memory.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Confidence, Severity
 from ..opcodes.op import Op
 from ..protocols.typestate.divergence import part_of_warp
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    mov.u32 %r1, %tid.x;
-    and.b32 %r2, %r1, 31;
-    setp.ne.u32 %p1, %r2, 0;
-    @%p1 bra $done;
-    movmatrix.sync.aligned.m8n8.trans.b16 %r3, %r2; // expect: NB010
-$done:
-    bar.sync 0;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    mov.u32 %r1, %tid.x;
-    and.b32 %r2, %r1, 31;
-    movmatrix.sync.aligned.m8n8.trans.b16 %r3, %r2;
-    bar.sync 0;
-    ret;
-}
-"""
-
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _WARP_WIDE = frozenset(
     {
@@ -64,7 +19,7 @@ _WARP_WIDE = frozenset(
 )  # fmt: skip
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, instruction in enumerate(view.body.instructions):
         if instruction.operation.op not in _WARP_WIDE:
             continue
@@ -82,12 +37,20 @@ RULE = Rule(
     id="NB010",
     name="divergent-aligned-instruction",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.13",
     summary="A matrix instruction of the whole warp is executed by part of it.",
     consequence="The result is undefined.",
     advice="Move the instruction out of the divergent branch; guard its inputs or outputs instead.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 out) .reqntid 128
+      mov.u32 %r1, %tid.x;
+      and.b32 %r2, %r1, 31;
+-     setp.ne.u32 %p1, %r2, 0;
+-     @%p1 bra $done;
+      movmatrix.sync.aligned.m8n8.trans.b16 %r3, %r2; // expect: NB010
+- $done:
+      bar.sync 0;
+      ret;
+"""),
     check=check,
 )

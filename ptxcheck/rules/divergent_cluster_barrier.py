@@ -1,67 +1,19 @@
 """A cluster barrier that not all threads of the block come to.
 
-Checks: the aligned forms executed by part of a warp while its other lanes are alive; and warps that wait for
-the cluster while the others of their block wait for them at a barrier of the whole block.
+Checks: the aligned forms executed by part of a warp while its other lanes are alive; and warps that wait for the
+cluster while the others of their block wait for them at a barrier of the whole block.
 Why: the cluster barrier has no thread count: all threads of all CTAs take part. Emitted for one warp of a
 warp-specialised kernel it hangs (triton-lang/triton #9456).
-Source: PTX ISA 9.7.14.3.
 Not checked: branches on values from memory; threads that may have ended, which do not count.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Confidence, Severity
 from ..opcodes.spec import Trait
 from ..protocols.typestate.cluster_barrier import ClusterBarrier
 from ..protocols.typestate.divergence import part_of_warp
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128 .reqnctapercluster 2
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    mov.u32 %r1, %tid.x;
-    setp.ge.u32 %p1, %r1, 32;
-    @%p1 bra $join;
-    barrier.cluster.arrive.aligned;
-    barrier.cluster.wait.aligned; // expect: CL006
-$join:
-    bar.sync 0;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128 .reqnctapercluster 2
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    mov.u32 %r1, %tid.x;
-    setp.ge.u32 %p1, %r1, 32;
-    barrier.cluster.arrive.aligned;
-    barrier.cluster.wait.aligned;
-    @%p1 bra $join;
-    mov.b32 %r2, 1;
-$join:
-    bar.sync 0;
-    ret;
-}
-"""
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     steps = view.get(ClusterBarrier)
     for point in sorted(steps.arrivals | steps.waits):
         aligned = Trait.ALIGNED in view.body.instructions[point].operation.traits
@@ -85,12 +37,22 @@ RULE = Rule(
     id="CL006",
     name="divergent-cluster-barrier",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.14.3",
     summary="Some threads of the block wait at the cluster barrier that others do not come to.",
     consequence="The kernel hangs.",
     advice="Let every thread of the block arrive at the cluster barrier.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 out) .reqntid 128 .reqnctapercluster 2
+      mov.u32 %r1, %tid.x;
+      setp.ge.u32 %p1, %r1, 32;
+-     @%p1 bra $join;
+      barrier.cluster.arrive.aligned;
+      barrier.cluster.wait.aligned; // expect: CL006
++     @%p1 bra $join;
++     mov.b32 %r2, 1;
+  $join:
+      bar.sync 0;
+      ret;
+"""),
     check=check,
 )

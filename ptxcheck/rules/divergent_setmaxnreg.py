@@ -1,66 +1,19 @@
 """A `setmaxnreg` that part of a warp, or not all warps of a warpgroup, execute.
 
-Checks: `setmaxnreg` below a branch or guard that goes by the lane or an elected thread, while the other
-lanes are alive; and warps of its warpgroup that never come to any `setmaxnreg`, that the block does not have,
-or whose guard is false where that of the others is true.
+Checks: `setmaxnreg` below a branch or guard that goes by the lane or an elected thread, while the other lanes are
+alive; and warps of its warpgroup that never come to any `setmaxnreg`, that the block does not have, or whose guard is
+false where that of the others is true.
 Why: all threads of a warpgroup must execute the same one.
-Source: PTX ISA 9.7.20.5.
-Not checked: branches that no thread index decides; blocks of unknown size. Warps that execute another
-`setmaxnreg` than their neighbours are WG012.
+Not checked: branches that no thread index decides; blocks of unknown size. Warps that execute another `setmaxnreg`
+than their neighbours are WG012.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Confidence, Severity
 from ..protocols.typestate.divergence import part_of_warp
 from ..protocols.typestate.register_count import RegisterCount
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel() .reqntid 384 .minnctapersm 1
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<4>;
-
-    mov.u32 %r1, %tid.x;
-    setp.ge.u32 %p1, %r1, 32;
-    @%p1 bra $rest;
-    setmaxnreg.dec.sync.aligned.u32 40; // expect: WG010
-$rest:
-    bar.sync 0;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel() .reqntid 384 .minnctapersm 1
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<4>;
-
-    mov.u32 %r1, %tid.x;
-    setp.ge.u32 %p1, %r1, 128;
-    @%p1 bra $rest;
-    setmaxnreg.dec.sync.aligned.u32 40;
-$rest:
-    bar.sync 0;
-    ret;
-}
-"""
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point in view.get(RegisterCount).counts:
         part = part_of_warp(view, point)
         if part is not None:
@@ -81,12 +34,20 @@ RULE = Rule(
     id="WG010",
     name="divergent-setmaxnreg",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.20.5",
     summary="A setmaxnreg is executed by part of a warp or of a warpgroup.",
     consequence="Undefined: the counts of the warps go astray, or the kernel hangs.",
     advice="Branch by warpgroup (threadIdx.x / 128), and launch whole warpgroups.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  () .reqntid 384 .minnctapersm 1
+      mov.u32 %r1, %tid.x;
+-     setp.ge.u32 %p1, %r1, 32;
++     setp.ge.u32 %p1, %r1, 128;
+      @%p1 bra $rest;
+      setmaxnreg.dec.sync.aligned.u32 40; // expect: WG010
+  $rest:
+      bar.sync 0;
+      ret;
+"""),
     check=check,
 )

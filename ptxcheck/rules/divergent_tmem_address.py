@@ -1,85 +1,19 @@
 """A `tcgen05.ld` or `.st` whose address differs between the lanes of a warp.
 
 Checks: addresses that are a sum of the lane or thread index, scaled, and what is alike in the warp.
-Why: all threads of the warp must give the same address; the shape tells which part each lane gets.
-Source: PTX ISA 9.7.17.8.3 and 9.7.17.8.4.
+Why: all threads of the warp must give the same address; the shape tells which part each lane gets. Source: PTX ISA
+9.7.17.8.3 and 9.7.17.8.4.
 Not checked: addresses that depend on the lane in other ways.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..opcodes.op import Op
 from ..protocols.typestate.tensor_address import differs_in_warp
 from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    shl.b32 %r8, %r1, 16;
-    add.u32 %r9, %r3, %r8;
-    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r9]; // expect: TM012
-    tcgen05.wait::ld.sync.aligned;
-    add.u32 %r6, %r4, 1;
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    and.b32 %r8, %r2, 3;
-    shl.b32 %r8, %r8, 21;
-    add.u32 %r9, %r3, %r8;
-    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r9];
-    tcgen05.wait::ld.sync.aligned;
-    add.u32 %r6, %r4, 1;
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point in sorted(view.get(TensorMemory).of(LOADS | {Op.TCGEN05_ST})):
         if differs_in_warp(view, point):
             yield Hit(point, "the address differs from lane to lane of the warp")
@@ -89,14 +23,20 @@ RULE = Rule(
     id="TM012",
     name="divergent-tmem-address",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.8.3",
     summary="The lanes of a warp give different tensor-memory addresses.",
     consequence="Undefined: which address is used is not said.",
-    advice=(
-        "Add the first lane of the warp's quarter, (warp % 4) << 21, and nothing that depends on the lane."
-    ),
-    bad=_BAD,
-    good=_GOOD,
+    advice="Add the first lane of the warp's quarter, (warp % 4) << 21, and nothing that depends on the lane.",
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
+      ld.shared.b32 %r3, [slot];
+-     shl.b32 %r8, %r1, 16;
++     and.b32 %r8, %r2, 3;
++     shl.b32 %r8, %r8, 21;
+      add.u32 %r9, %r3, %r8;
+      tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r9]; // expect: TM012
+      tcgen05.wait::ld.sync.aligned;
+      add.u32 %r6, %r4, 1;
+"""),
     check=check,
 )

@@ -1,74 +1,19 @@
 """A tcgen05 instruction of the whole warp that only part of it executes.
 
-Checks: `tcgen05.alloc`, `.dealloc`, `.relinquish_alloc_permit`, `.ld`, `.st` and `.wait` below a branch or
-guard that goes by the lane or an elected thread, while the other lanes are alive.
-Why: `.sync.aligned` promises that all threads of the warp execute this same instruction.
-Source: PTX ISA 9.7.17.7 and 9.7.17.8.
+Checks: `tcgen05.alloc`, `.dealloc`, `.relinquish_alloc_permit`, `.ld`, `.st` and `.wait` below a branch or guard that
+goes by the lane or an elected thread, while the other lanes are alive.
+Why: `.sync.aligned` promises that all threads of the warp execute this same instruction. Source: PTX ISA 9.7.17.7 and
+9.7.17.8.
 Not checked: branches on values from memory.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Confidence, Severity
 from ..protocols.typestate.divergence import part_of_warp
 from ..protocols.typestate.tensor_memory import WARP_WIDE, TensorMemory
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    elect.sync _|%p2, -1;
-    @%p2 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32; // expect: TM007
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point in sorted(view.get(TensorMemory).of(WARP_WIDE)):
         part = part_of_warp(view, point)
         if part is not None:
@@ -84,12 +29,17 @@ RULE = Rule(
     id="TM007",
     name="divergent-tmem-collective",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.7",
     summary="A warp-wide tcgen05 instruction is executed by part of a warp.",
     consequence="Undefined behaviour or a hang.",
     advice="Let a whole warp execute it; elect a thread only for tcgen05.mma, .cp, .shift and .commit.",
-    bad=_BAD,
-    good=_GOOD,
+    example=ALLOCATION.variant("""
+-     elect.sync _|%p2, -1;
+-     @%p2 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32; // expect: TM007
++     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+
+      ld.shared.b32 %r3, [slot];
++     bar.sync 0;
+"""),
     check=check,
 )

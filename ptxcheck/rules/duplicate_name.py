@@ -1,60 +1,17 @@
 """A name that one block, or the module, declares twice.
 
-Checks: registers, variables, parameters and labels of each block, which share one set of names; functions
-and variables of the module.
-Why: ptxas rejects the module. Two inline-assembly blocks with the same label, without braces of their own,
-are the usual cause: it shows only when the compiler unrolls or inlines.
-Source: PTX ISA 4.4; checked against ptxas 13.0.
+Checks: registers, variables, parameters and labels of each block, which share one set of names; functions and
+variables of the module.
+Why: ptxas rejects the module. Two inline-assembly blocks with the same label, without braces of their own, are the
+usual cause: it shows only when the compiler unrolls or inlines. Source: PTX ISA 4.4; checked against ptxas 13.0.
 Not checked: prototypes whose parameters differ.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.names import DeclaredNames, duplicate_items
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out)
-{
-    .reg .b32 %r<3>;
-WAIT:
-    mov.b32 %r1, 7;
-WAIT: // expect: PT007
-    mov.b32 %r2, 7;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out)
-{
-    .reg .b32 %r<3>;
-    {
-WAIT:
-    mov.b32 %r1, 7;
-    }
-    {
-WAIT:
-    mov.b32 %r2, 7;
-    }
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for found in DeclaredNames(view.module, view.function).duplicates():
         yield Hit(found.point, f"'{found.name}' is declared before in this block", span=found.span)
     with_body = next((f for f in view.module.functions if f.body is not None), None)
@@ -66,12 +23,21 @@ RULE = Rule(
     id="PT007",
     name="duplicate-name",
     severity=Severity.ERROR,
-    since="0.1",
     section="PTX ISA 4.4, 5.4",
     summary="The name is declared before in the same block.",
     consequence="ptxas rejects the module.",
     advice="Put inline assembly with labels or registers between braces, or use %= in label names.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 out)
++     {
+  WAIT:
+      mov.b32 %r1, 7;
++     }
++     {
+  WAIT: // expect: PT007
+      mov.b32 %r2, 7;
++     }
+      ret;
+"""),
     check=check,
 )

@@ -1,65 +1,18 @@
 """A warp-collective whose member mask names lanes that cannot be there, or leaves out one that is.
 
-Checks: constant masks of `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`, `elect.sync` and
-`bar.warp.sync` below a branch or guard that goes by the lane or an elected thread, while the lanes left out
-are alive and meet no such instruction on their own way.
-Why: the instruction waits for every lane of the mask. `elect.sync` with a full mask run by 16 threads hit
-NVIDIA/cccl ace13cd23f.
-Source: PTX ISA 9.7.9.6, 9.7.14.2, 9.7.14.10 to 15.
+Checks: constant masks of `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`, `elect.sync` and `bar.warp.sync` below
+a branch or guard that goes by the lane or an elected thread, while the lanes left out are alive and meet no such
+instruction on their own way.
+Why: the instruction waits for every lane of the mask. `elect.sync` with a full mask run by 16 threads hit NVIDIA/cccl
+ace13cd23f. Source: PTX ISA 9.7.9.6, 9.7.14.2, 9.7.14.10 to 15.
 Not checked: masks that are not constant; branches on values from memory.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Confidence, Severity
 from ..protocols.typestate.member_mask import misplaced_masks
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    mov.u32 %r1, %tid.x;
-    and.b32 %r2, %r1, 31;
-    setp.ge.u32 %p1, %r2, 16;
-    @%p1 bra $done;
-    shfl.sync.bfly.b32 %r3, %r2, 8, 31, -1; // expect: NB008
-$done:
-    bar.warp.sync -1;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    mov.u32 %r1, %tid.x;
-    and.b32 %r2, %r1, 31;
-    setp.ge.u32 %p1, %r2, 16;
-    @%p1 bra $done;
-    shfl.sync.bfly.b32 %r3, %r2, 8, 31, 65535;
-$done:
-    bar.warp.sync -1;
-    ret;
-}
-"""
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for found in misplaced_masks(view):
         yield Hit(
             found.point,
@@ -73,12 +26,21 @@ RULE = Rule(
     id="NB008",
     name="full-mask-in-divergent-code",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.14.2",
     summary="The member mask names lanes of the warp that take another path.",
     consequence="The warp waits for them for ever, or uses values that were never given.",
     advice="Use the mask of the lanes that are there, or move the instruction out of the branch.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 out) .reqntid 128
+      mov.u32 %r1, %tid.x;
+      and.b32 %r2, %r1, 31;
+      setp.ge.u32 %p1, %r2, 16;
+      @%p1 bra $done;
+-     shfl.sync.bfly.b32 %r3, %r2, 8, 31, -1; // expect: NB008
++     shfl.sync.bfly.b32 %r3, %r2, 8, 31, 65535;
+  $done:
+      bar.warp.sync -1;
+      ret;
+"""),
     check=check,
 )

@@ -1,53 +1,16 @@
 """A `setmaxnreg` in a kernel whose register count at the start ptxas does not know.
 
 Checks: kernels with neither `.maxnreg` nor a block size together with `.minnctapersm`.
-Why: ptxas then drops the instruction and says so in a note (C7508) only, unless the kernel needs as many
-registers as its block can have. That makes the finding a possible one.
-Source: PTX ISA 9.7.20.5; notes of ptxas 13.0.
+Why: ptxas then drops the instruction and says so in a note (C7508) only, unless the kernel needs as many registers as
+its block can have. That makes the finding a possible one. Source: PTX ISA 9.7.20.5; notes of ptxas 13.0.
 Not checked: the ptxas option `--maxrregcount`, which fixes the count, too; device functions.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Confidence, Severity
 from ..protocols.typestate.register_count import RegisterCount
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel() .maxntid 384
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<4>;
-
-    setmaxnreg.dec.sync.aligned.u32 40; // expect: WG011
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel() .maxntid 384 .minnctapersm 1
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<4>;
-
-    setmaxnreg.dec.sync.aligned.u32 40;
-    ret;
-}
-"""
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     counts = view.get(RegisterCount).counts
     if counts and view.function.is_entry and view.get(RegisterCount).most is None:
         text = "no directive tells how many registers a thread starts with: ptxas may ignore this"
@@ -58,13 +21,16 @@ RULE = Rule(
     id="WG011",
     name="ignored-setmaxnreg",
     severity=Severity.SLOW,
-    since="0.1",
     section="PTX ISA 9.7.20.5",
     summary="ptxas may ignore setmaxnreg, as the register count at the start is not known.",
     consequence="The registers are not redistributed.",
     advice="Give __launch_bounds__(threads, blocks) with both numbers, or .maxnreg.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+- () .maxntid 384
++ () .maxntid 384 .minnctapersm 1
+      setmaxnreg.dec.sync.aligned.u32 40; // expect: WG011
+      ret;
+"""),
     check=check,
     confidence=Confidence.POSSIBLE,
 )

@@ -1,50 +1,15 @@
 """Modifiers that an instruction does not take, or not together.
 
 Checks: that some form of the instruction takes the modifiers as written.
-Why: ptxas rejects the module.
-Source: the syntax lines of PTX ISA chapter 9.7.
+Why: ptxas rejects the module. Source: the syntax lines of PTX ISA chapter 9.7.
 Not checked: modules of a PTX ISA version newer than the table.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.legality import NEWEST_VERSION, is_unknown, modifiers_fit
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out)
-{
-    .reg .b32 %r<3>;
-    mov.b32 %r1, 7;
-    add.b32 %r2, %r1, 1; // expect: PT002
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out)
-{
-    .reg .b32 %r<3>;
-    mov.b32 %r1, 7;
-    add.u32 %r2, %r1, 1;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     if view.module.version > NEWEST_VERSION:
         return
     for point, instruction in enumerate(view.body.instructions):
@@ -57,12 +22,16 @@ RULE = Rule(
     id="PT002",
     name="illegal-modifiers",
     severity=Severity.ERROR,
-    since="0.1",
     section="PTX ISA 9.7",
     summary="The instruction does not take these modifiers, or not together.",
     consequence="ptxas rejects the module.",
     advice="Compare with the forms that the PTX ISA lists for the instruction.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 out)
+      mov.b32 %r1, 7;
+-     add.b32 %r2, %r1, 1; // expect: PT002
++     add.u32 %r2, %r1, 1;
+      ret;
+"""),
     check=check,
 )

@@ -1,58 +1,20 @@
 """Operands of a wrong number, kind or type, and literals out of range.
 
-Checks: the operands of every instruction against the form that its modifiers select: how many there are,
-register types and widths, lengths of vectors, literals, and the state spaces of variables.
-Why: ptxas rejects the module.
-Source: PTX ISA 6 (operands), 9.2 (type checking) and the syntax lines of chapter 9.7.
+Checks: the operands of every instruction against the form that its modifiers select: how many there are, register
+types and widths, lengths of vectors, literals, and the state spaces of variables.
+Why: ptxas rejects the module. Source: PTX ISA 6 (operands), 9.2 (type checking) and the syntax lines of chapter 9.7.
 Not checked: values in registers (other rules do), calls, modules newer than the table.
 """
 
-from __future__ import annotations
+from collections.abc import Hashable
 
-from collections.abc import Hashable, Iterator
-
-from ..finding import Severity
 from ..isa.operands import OperandShapes, operand_problems, takes_limits
 from ..protocols.typestate.legality import NEWEST_VERSION, is_unknown, modifiers_fit
 from ..protocols.typestate.names import DeclaredNames
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out)
-{
-    .reg .b32 %r<3>;
-    .reg .b64 %rd<2>;
-    mov.b64 %rd1, 7;
-    mov.b32 %r1, 7;
-    add.u32 %r2, %r1, %rd1; // expect: PT003
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out)
-{
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<2>;
-    mov.b64 %rd1, 7;
-    mov.b32 %r1, 7;
-    cvt.u32.u64 %r3, %rd1;
-    add.u32 %r2, %r1, %r3;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     if view.module.version > NEWEST_VERSION:
         return
     names = DeclaredNames(view.module, view.function)
@@ -82,12 +44,18 @@ RULE = Rule(
     id="PT003",
     name="illegal-operands",
     severity=Severity.ERROR,
-    since="0.1",
     section="PTX ISA 9.7",
     summary="The operands do not fit the instruction: number, kind, type or literal value.",
     consequence="ptxas rejects the module.",
     advice="Give each operand the register type, vector length or literal that the form asks for.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 out)
+      mov.b64 %rd1, 7;
+      mov.b32 %r1, 7;
+-     add.u32 %r2, %r1, %rd1; // expect: PT003
++     cvt.u32.u64 %r3, %rd1;
++     add.u32 %r2, %r1, %r3;
+      ret;
+"""),
     check=check,
 )

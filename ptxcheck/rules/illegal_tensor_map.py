@@ -1,9 +1,9 @@
 """Host code that encodes a tensor map which the driver refuses or the documents forbid.
 
-Checks: the arguments of cuTensorMapEncodeTiled, …Im2col and …Im2colWide in C++, CUDA and Python sources, as far
-as constants, conditions and calls within the file say what they are.
-Why: the driver answers CUDA_ERROR_INVALID_VALUE at run time and does not say which argument it means.
-Source: `descriptors/constraints.toml`, which names one for each constraint.
+Checks: the arguments of cuTensorMapEncodeTiled, …Im2col and …Im2colWide in C++, CUDA and Python sources, as far as
+constants, conditions and calls within the file say what they are.
+Why: the driver answers CUDA_ERROR_INVALID_VALUE at run time and does not say which argument it means. Source:
+`descriptors/constraints.toml`, which names one for each constraint.
 Not checked: what only some values of unknown parts would break; with --possible that is reported too.
 """
 
@@ -16,9 +16,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from ..descriptors.constraints import load
-from ..finding import Confidence, Severity
-from ..view import KernelView
-from .rule import Hit, HostHit, Rule
+from .rule import Confidence, Example, Hits, HostHit, KernelView, Rule, Severity
 
 if TYPE_CHECKING:
     from ..hostcode.encode import Issue
@@ -118,7 +116,7 @@ def example(row: Mapping[str, Any], changes: Mapping[str, str], *, marked: bool)
     return "\n".join(["", *lines, "}", ""])
 
 
-def _nothing(_view: KernelView) -> Iterator[Hit]:
+def _nothing(_view: KernelView) -> Hits:
     return iter(())
 
 
@@ -132,17 +130,16 @@ def _rules() -> Iterator[Rule]:
             id=row["id"],
             name=row["name"],
             severity=_SEVERITIES[row["layer"]],
-            since="0.1",
             section=section,
             summary=row["summary"],
             consequence=_CONSEQUENCES[row["layer"]],
             advice=row["advice"],
-            bad=example(row, row["bad"], marked=True),
-            good=example(row, row.get("good", {}), marked=False),
+            example=Example.between(
+                example(row, row["bad"], marked=True), example(row, row.get("good", {}), marked=False), "cpp"
+            ),
             check=_nothing,
             pedantic=row.get("pedantic", False),
             host=partial(_hits, frozenset(named), row.get("fault")),
-            language="cpp",
         )
 
 

@@ -5,6 +5,8 @@ The tiles are bf16 or f16, K-major, rows of 128 bytes with the 128-byte swizzle:
 
 from __future__ import annotations
 
+from .example import sm_90a
+
 _HOPPER = """
 .version 8.6
 .target sm_90a
@@ -122,3 +124,22 @@ def _mark(expect: str) -> str:
 HOPPER_A = 0x4000_0040_0001_0000
 """128-byte swizzle, groups of 8 rows 1024 bytes apart."""
 BLACKWELL_A = 0x4000_4040_0001_0000
+
+WGMMA = sm_90a("""
+  (.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
+      .reg .f32 %f<8>;
+      ld.param.u64 %rd1, [out];
+      ld.param.u64 %rd2, [a];
+      ld.param.u64 %rd3, [b];
+      mov.f32 %f1, 0f00000000;
+      mov.f32 %f2, %f1;
+      mov.f32 %f3, %f1;
+      mov.f32 %f4, %f1;
+      wgmma.fence.sync.aligned;
+      wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
+      wgmma.commit_group.sync.aligned;
+      wgmma.wait_group.sync.aligned 0;
+      st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};
+      ret;
+""").base
+"""One multiplication of a warpgroup."""

@@ -1,65 +1,18 @@
 """An mbarrier that several threads initialise.
 
-Checks: initialisations of one object, at one address for all threads, that more than one thread of the CTA
-surely executes: no thread-dependent condition guards them, or an election alone in a block of several
-warps.
-Why: the second initialisation finds a live object, perhaps after other threads have arrived on it.
-Source: PTX ISA 9.7.14.16.12. Seen as an initialisation under an election only, so once per warp.
+Checks: initialisations of one object, at one address for all threads, that more than one thread of the CTA surely
+executes: no thread-dependent condition guards them, or an election alone in a block of several warps.
+Why: the second initialisation finds a live object, perhaps after other threads have arrived on it. Source: PTX ISA
+9.7.14.16.12. Seen as an initialisation under an election only, so once per warp.
 Not checked: kernels that may be launched with one thread only.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.barriers import find_barriers
 from ..protocols.typestate.crowd import crowd
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel() .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 8 .b64 bar;
-
-    mbarrier.init.shared::cta.b64 [bar], 128;  // expect: MB007
-    bar.sync 0;
-    mbarrier.arrive.shared::cta.b64 %rd0, [bar];
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel() .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r0, %tid.x;
-    setp.eq.u32 %p0, %r0, 0;
-    @%p0 mbarrier.init.shared::cta.b64 [bar], 128;
-    bar.sync 0;
-    mbarrier.arrive.shared::cta.b64 %rd0, [bar];
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for use in view.get(find_barriers).inits:
         if use.place is None or use.place.at is None or not use.is_local:
             continue
@@ -73,17 +26,22 @@ RULE = Rule(
     id="MB007",
     name="mbarrier-init-by-many-threads",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.16.12",
     summary="More than one thread initialises the same mbarrier.",
     consequence=(
-        "Undefined; arrivals between the initialisations are lost and waiting threads hang, rarely and "
-        "on some days."
+        "Undefined; arrivals between the initialisations are lost and waiting threads hang, rarely and on some days."
     ),
-    advice=(
-        "Let one thread of the CTA initialise (thread 0, or the elected lane of one warp), then synchronise."
-    ),
-    bad=_BAD,
-    good=_GOOD,
+    advice="Let one thread of the CTA initialise (thread 0, or the elected lane of one warp), then synchronise.",
+    example=sm_90a("""
+  () .reqntid 128
+      .shared .align 8 .b64 bar;
+-     mbarrier.init.shared::cta.b64 [bar], 128;  // expect: MB007
++     mov.u32 %r0, %tid.x;
++     setp.eq.u32 %p0, %r0, 0;
++     @%p0 mbarrier.init.shared::cta.b64 [bar], 128;
+      bar.sync 0;
+      mbarrier.arrive.shared::cta.b64 %rd0, [bar];
+      ret;
+"""),
     check=check,
 )

@@ -1,67 +1,16 @@
 """An mbarrier outside the variable that it is addressed through.
 
 Checks: mbarrier operands at an offset into a shared variable of known size.
-Why: the word belongs to another variable or to nobody; an array of barriers was declared too short.
-Source: PTX ISA 5.1.7 and 9.7.14.16.1.
+Why: the word belongs to another variable or to nobody; an array of barriers was declared too short. Source: PTX ISA
+5.1.7 and 9.7.14.16.1.
 Not checked: dynamic shared memory, whose size the launch decides.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.barriers import BARRIER_BYTES, find_barriers
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel()
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 8 .b64 bars[2];
-
-    mov.u32 %r0, %tid.x;
-    mov.u32 %r1, bars;
-    setp.eq.u32 %p0, %r0, 0;
-    @%p0 mbarrier.init.shared::cta.b64 [%r1], 1;
-    @%p0 mbarrier.init.shared::cta.b64 [%r1+8], 1;
-    @%p0 mbarrier.init.shared::cta.b64 [%r1+16], 1;  // expect: MB016
-    bar.sync 0;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel()
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 8 .b64 bars[2];
-
-    mov.u32 %r0, %tid.x;
-    mov.u32 %r1, bars;
-    setp.eq.u32 %p0, %r0, 0;
-    @%p0 mbarrier.init.shared::cta.b64 [%r1], 1;
-    @%p0 mbarrier.init.shared::cta.b64 [%r1+8], 1;
-    bar.sync 0;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for use in view.get(find_barriers).uses:
         if use.place is None or use.place.size is None:
             continue
@@ -75,12 +24,21 @@ RULE = Rule(
     id="MB016",
     name="mbarrier-outside-its-allocation",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.16.1",
     summary="An mbarrier operand lies outside the shared variable that it is addressed through.",
     consequence="It overlaps other data, or faults.",
     advice="Declare storage for all barriers: 8 bytes each, for full and empty barriers of all stages.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  ()
+      .shared .align 8 .b64 bars[2];
+      mov.u32 %r0, %tid.x;
+      mov.u32 %r1, bars;
+      setp.eq.u32 %p0, %r0, 0;
+      @%p0 mbarrier.init.shared::cta.b64 [%r1], 1;
+      @%p0 mbarrier.init.shared::cta.b64 [%r1+8], 1;
+-     @%p0 mbarrier.init.shared::cta.b64 [%r1+16], 1;  // expect: MB016
+      bar.sync 0;
+      ret;
+"""),
     check=check,
 )

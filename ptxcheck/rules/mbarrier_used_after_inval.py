@@ -1,69 +1,17 @@
 """An operation on an mbarrier after its invalidation.
 
-Checks: feasible paths of one thread from an invalidation of an object with a constant address to any
-operation on it but a new initialisation.
-Why: invalidated storage holds no mbarrier.
-Source: PTX ISA 9.7.14.16.13. Seen as a barrier object destroyed while others still wait on it.
+Checks: feasible paths of one thread from an invalidation of an object with a constant address to any operation on it
+but a new initialisation.
+Why: invalidated storage holds no mbarrier. Source: PTX ISA 9.7.14.16.13. Seen as a barrier object destroyed while
+others still wait on it.
 Not checked: other threads that use the object later.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.mbarrier_lifecycle import find_lifecycle
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel()
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    mbarrier.init.shared::cta.b64 [bar], 1;
-    mbarrier.inval.shared::cta.b64 [bar];
-    mbarrier.arrive.shared::cta.b64 %rd0, [bar];  // expect: MB005
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel()
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    mbarrier.init.shared::cta.b64 [bar], 1;
-    mbarrier.arrive.shared::cta.b64 %rd0, [bar];
-    mbarrier.inval.shared::cta.b64 [bar];
-DONE:
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for breach in view.get(find_lifecycle).used_after_inval:
         assert breach.cause is not None
         yield Hit(
@@ -77,14 +25,22 @@ RULE = Rule(
     id="MB005",
     name="mbarrier-used-after-inval",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.16.13",
     summary="An mbarrier is used after it was invalidated.",
     consequence="Undefined; usually a hang, or a phase that seems complete at once.",
-    advice=(
-        "Invalidate only behind a barrier that all users have passed; initialise again before the next use."
-    ),
-    bad=_BAD,
-    good=_GOOD,
+    advice="Invalidate only behind a barrier that all users have passed; initialise again before the next use.",
+    example=sm_90a("""
+  ()
+      .shared .align 8 .b64 bar;
+      mov.u32 %r0, %tid.x;
+      setp.ne.u32 %p0, %r0, 0;
+      @%p0 bra DONE;
+      mbarrier.init.shared::cta.b64 [bar], 1;
++     mbarrier.arrive.shared::cta.b64 %rd0, [bar];
+      mbarrier.inval.shared::cta.b64 [bar];
+-     mbarrier.arrive.shared::cta.b64 %rd0, [bar];  // expect: MB005
+  DONE:
+      ret;
+"""),
     check=check,
 )

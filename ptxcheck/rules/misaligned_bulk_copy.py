@@ -2,87 +2,18 @@
 
 Checks: source and destination of bulk copies and reductions, in shared and global memory.
 Why: both must be 16-byte aligned; ptxas does not look at addresses.
-Source: PTX ISA 9.7.9.26.4.1.
 Not checked: pointers that the kernel gets as parameters and does not change.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.async_bytes import BULK
 from ..protocols.typestate.places import Places
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-    .shared .align 8 .b64 bar;
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, 8;
-
-    mbarrier.init.shared::cta.b64 [bar], 1;
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 256;
-    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes // expect: BG002
-        [%r1], [%rd0], 256, [bar];
-WAIT:
-    mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
-    @!%p1 bra WAIT;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-    .shared .align 8 .b64 bar;
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, 16;
-
-    mbarrier.init.shared::cta.b64 [bar], 1;
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 256;
-    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], 256, [bar];
-WAIT:
-    mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
-    @!%p1 bra WAIT;
-DONE:
-    ret;
-}
-"""
+from .copy_kernels import BULK_LOAD
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 _ALIGNMENT = 16
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, instruction in enumerate(view.cfg.instructions):
         if instruction.operation.op not in BULK or view.facts.never_runs(point):
             continue
@@ -98,12 +29,15 @@ RULE = Rule(
     id="BG002",
     name="misaligned-bulk-copy",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.4.1",
     summary="An address of a bulk copy is not 16-byte aligned.",
     consequence="The copy faults or moves other bytes than those named.",
     advice="Align the buffers to 16 bytes (128 for tensor copies) and keep offsets multiples of 16.",
-    bad=_BAD,
-    good=_GOOD,
+    example=BULK_LOAD.variant("""
+      mov.u32 %r1, tile;
+-     add.u32 %r1, %r1, 8;
+
+      cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], %r2, [bar]; // expect: BG002
+"""),
     check=check,
 )

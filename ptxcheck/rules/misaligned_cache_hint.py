@@ -1,65 +1,20 @@
 """A cache hint at an address that is no multiple of 128.
 
 Checks: `discard` and `applypriority`.
-Why: both work on whole lines of 128 bytes; a discarded neighbour loses its data.
-Source: PTX ISA 9.7.9.16 and .18.
+Why: both work on whole lines of 128 bytes; a discarded neighbour loses its data. Source: PTX ISA 9.7.9.16 and .18.
 Not checked: addresses from parameters.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..opcodes.op import Op
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_80
-.address_size 64
-
-.global .align 128 .b8 buffer[1024];
-
-.visible .entry kernel()
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    
-
-    mov.u64 %rd0, buffer;
-    discard.global.L2 [%rd0+64], 128;  // expect: SM004
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_80
-.address_size 64
-
-.global .align 128 .b8 buffer[1024];
-
-.visible .entry kernel()
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    
-
-    mov.u64 %rd0, buffer;
-    discard.global.L2 [%rd0+128], 128;
-    ret;
-}
-"""
+from .rule import Example, Hit, Hits, KernelView, Rule, Severity
 
 _LINE = 128
+
+
 _HINTS = frozenset({Op.DISCARD, Op.APPLYPRIORITY})
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, instruction in enumerate(view.body.instructions):
         if instruction.operation.op not in _HINTS or view.facts.never_runs(point):
             continue
@@ -71,12 +26,25 @@ RULE = Rule(
     id="SM004",
     name="misaligned-cache-hint",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.16",
     summary="The address of a discard or of a cache priority is not 128-byte aligned.",
     consequence="Undefined; a discard may destroy the data beside the intended line.",
     advice="Round the address to a multiple of 128.",
-    bad=_BAD,
-    good=_GOOD,
+    example=Example("""
+  .version 8.6
+  .target sm_80
+  .address_size 64
+
+  .global .align 128 .b8 buffer[1024];
+
+  .visible .entry kernel()
+  {
+      .reg .b64 %rd<8>;
+      mov.u64 %rd0, buffer;
+-     discard.global.L2 [%rd0+64], 128;  // expect: SM004
++     discard.global.L2 [%rd0+128], 128;
+      ret;
+  }
+"""),
     check=check,
 )

@@ -1,77 +1,20 @@
 """A `cp.async` whose addresses are no multiples of its size.
 
 Checks: destination and source; the destination also thread by thread where the block is known.
-Why: both must be aligned to the 4, 8 or 16 bytes copied; ptxas does not look at addresses.
-Source: PTX ISA 6.4.1 and 9.7.9.26.3.1.
+Why: both must be aligned to the 4, 8 or 16 bytes copied; ptxas does not look at addresses. Source: PTX ISA 6.4.1 and
+9.7.9.26.3.1.
 Not checked: pointers that the kernel gets as parameters and does not change.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..opcodes.op import Op
 from ..protocols.typestate.alignment import misaligned
 from ..protocols.typestate.copy_groups import small_groups
 from ..protocols.typestate.shared_access import find_shared_accesses
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    cp.async.ca.shared.global [%r1+4], [%rd0], 8; // expect: CA001
-    cp.async.commit_group;
-    cp.async.wait_group 0;
-    ld.shared.u32 %r3, [%r1+4];
-    st.global.u32 [%rd0+64], %r3;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    cp.async.ca.shared.global [%r1+8], [%rd0], 8;
-    cp.async.commit_group;
-    cp.async.wait_group 0;
-    ld.shared.u32 %r3, [%r1+8];
-    st.global.u32 [%rd0+64], %r3;
-    ret;
-}
-"""
+from .copy_kernels import CP_ASYNC
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for access in view.get(find_shared_accesses) if view.get(small_groups).copies else ():
         instruction = view.cfg.instructions[access.point]
         if instruction.operation.op is not Op.CP_ASYNC:
@@ -90,12 +33,18 @@ RULE = Rule(
     id="CA001",
     name="misaligned-cp-async",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.3.1",
     summary="An address of cp.async is not aligned to the bytes copied.",
     consequence="The copy faults.",
     advice="Align both addresses to the copy size, or copy 4 or 8 bytes at a time.",
-    bad=_BAD,
-    good=_GOOD,
+    example=CP_ASYNC.variant("""
+=     cp.async.ca.shared.global [%r1], [%rd0], 16;
+-     cp.async.ca.shared.global [%r1+4], [%rd0], 8; // expect: CA001
++     cp.async.ca.shared.global [%r1+8], [%rd0], 8;
+
+=     ld.shared.u32 %r3, [%r1];
+-     ld.shared.u32 %r3, [%r1+4];
++     ld.shared.u32 %r3, [%r1+8];
+"""),
     check=check,
 )

@@ -1,66 +1,18 @@
 """A matrix row at an address that is no multiple of 16.
 
-Checks: the row addresses of `ldmatrix` and `stmatrix`: for all threads, or, where the block is known and
-the address is linear in the thread index, for each thread.
-Why: each lane gives the address of one row of 16 bytes, which must be aligned to it.
-Source: PTX ISA 9.7.15.5.15 and .16.
+Checks: the row addresses of `ldmatrix` and `stmatrix`: for all threads, or, where the block is known and the address
+is linear in the thread index, for each thread.
+Why: each lane gives the address of one row of 16 bytes, which must be aligned to it. Source: PTX ISA 9.7.15.5.15 and
+.16.
 Not checked: rows at addresses that depend on more than the thread index, unless all are misaligned.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.alignment import misaligned
 from ..protocols.typestate.shared_access import ROW_BYTES, find_shared_accesses
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_80
-.address_size 64
-
-.visible .entry kernel() .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 16 .b8 tile[1024];
-
-    mov.u32 %r0, %tid.x;
-    mul.lo.u32 %r1, %r0, 16;
-    mov.u32 %r2, tile;
-    add.u32 %r3, %r2, %r1;
-    ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [%r3+8];  // expect: SM003
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_80
-.address_size 64
-
-.visible .entry kernel() .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 16 .b8 tile[1024];
-
-    mov.u32 %r0, %tid.x;
-    mul.lo.u32 %r1, %r0, 16;
-    mov.u32 %r2, tile;
-    add.u32 %r3, %r2, %r1;
-    ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [%r3+16];
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for access in view.get(find_shared_accesses):
         if not access.is_matrix or access.place is None:
             continue
@@ -73,12 +25,20 @@ RULE = Rule(
     id="SM003",
     name="misaligned-matrix-row",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.15.5.15",
     summary="A row address of a matrix load or store is not 16-byte aligned.",
     consequence="A misaligned-address fault or wrong matrix elements.",
     advice="Keep rows at multiples of 16 bytes: pad the row pitch to a multiple of 16.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_80("""
+  () .reqntid 32
+      .shared .align 16 .b8 tile[1024];
+      mov.u32 %r0, %tid.x;
+      mul.lo.u32 %r1, %r0, 16;
+      mov.u32 %r2, tile;
+      add.u32 %r3, %r2, %r1;
+-     ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [%r3+8];  // expect: SM003
++     ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [%r3+16];
+      ret;
+"""),
     check=check,
 )

@@ -1,84 +1,21 @@
 """A tensor copy from or to a shared address that is no multiple of 128.
 
 Checks: the shared address of tensor copies and reductions.
-Why: boxes in shared memory must be 128-byte aligned; swizzled ones need the repeat of their pattern, 256 to
-1024 bytes. ptxas does not look at addresses.
-Source: CUDA programming guide, alignment requirements of multi-dimensional bulk tensor copies.
+Why: boxes in shared memory must be 128-byte aligned; swizzled ones need the repeat of their pattern, 256 to 1024
+bytes. ptxas does not look at addresses. Source: CUDA programming guide, alignment requirements of multi-dimensional
+bulk tensor copies.
 Not checked: variables whose declared alignment is below 128; the swizzle mode, which is in the tensor map.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.async_bytes import TENSOR
 from ..protocols.typestate.places import Places
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .align 64 .b8 map[128]) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    mov.b64 %rd1, map;
-    cvta.param.u64 %rd0, %rd1;
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, 64;
-    mov.u32 %r2, 0;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r2, %r2}], [%r1]; // expect: BG011
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group 0;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .align 64 .b8 map[128]) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    mov.b64 %rd1, map;
-    cvta.param.u64 %rd0, %rd1;
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, 128;
-    mov.u32 %r2, 0;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r2, %r2}], [%r1];
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group 0;
-DONE:
-    ret;
-}
-"""
+from .copy_kernels import TENSOR_STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 _ALIGNMENT = 128
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, instruction in enumerate(view.cfg.instructions):
         if instruction.operation.op not in TENSOR or view.facts.never_runs(point):
             continue
@@ -93,12 +30,18 @@ RULE = Rule(
     id="BG011",
     name="misaligned-tensor-box",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="CUDA programming guide, tensor memory access",
     summary="The shared-memory box of a tensor copy is not 128-byte aligned.",
     consequence="The copy faults, or writes other bytes and its barrier never completes.",
     advice="Align every stage to 128 bytes, to 1024 with a 128-byte swizzle.",
-    bad=_BAD,
-    good=_GOOD,
+    example=TENSOR_STORE.variant("""
+=     mov.u32 %r1, 8;
+      mov.u32 %r1, tile;
+-     add.u32 %r1, %r1, 64;
++     add.u32 %r1, %r1, 128;
+
+=     cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r1, %r2}], [tile];
+      cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r2, %r2}], [%r1]; // expect: BG011
+"""),
     check=check,
 )

@@ -1,87 +1,25 @@
 """A tensor-memory address whose lane does not fit the shape of the access.
 
-Checks: `tcgen05.ld` and `.st` of 32 lanes and `tcgen05.shift` at a lane that is no multiple of 32, and
-shapes of 16 lanes at one that is no multiple of 16; D of `tcgen05.mma` at a lane that is no multiple of 16, or
-not 0 where D has all 128 lanes; A and metadata in the other half of the quarters than a D of 16 lanes of each. For
-addresses that are constant, or away from an allocation by a constant or, of loads and stores, by what follows from
-the thread index.
-Why: the shape starts at the first lane of a quarter, or in the middle of it; a layout of D starts at lane 0,
-or, of half of the lanes, at 16, where A and the metadata start, too.
-Source: PTX ISA 9.7.17.8.2, 9.7.17.9.3 and 9.7.17.10.5.
+Checks: `tcgen05.ld` and `.st` of 32 lanes and `tcgen05.shift` at a lane that is no multiple of 32, and shapes of 16
+lanes at one that is no multiple of 16; D of `tcgen05.mma` at a lane that is no multiple of 16, or not 0 where D has
+all 128 lanes; A and metadata in the other half of the quarters than a D of 16 lanes of each. For addresses that are
+constant, or away from an allocation by a constant or, of loads and stores, by what follows from the thread index.
+Why: the shape starts at the first lane of a quarter, or in the middle of it; a layout of D starts at lane 0, or, of
+half of the lanes, at 16, where A and the metadata start, too. Source: PTX ISA 9.7.17.8.2, 9.7.17.9.3 and 9.7.17.10.5.
 Not checked: addresses computed in other ways.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
-from ..finding import Severity
 from ..opcodes.op import Op
 from ..protocols.typestate.tensor_address import tensor_address, warp_addresses
 from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    add.u32 %r9, %r3, 524288;
-    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r9]; // expect: TM016
-    tcgen05.wait::ld.sync.aligned;
-    add.u32 %r6, %r4, 1;
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
-    tcgen05.wait::ld.sync.aligned;
-    add.u32 %r6, %r4, 1;
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     memory = view.get(TensorMemory)
     for point in sorted(memory.of(LOADS | {Op.TCGEN05_ST, Op.TCGEN05_SHIFT})):
         shape = view.body.instructions[point].operation.slots.get("shape", "")
@@ -110,12 +48,18 @@ RULE = Rule(
     id="TM016",
     name="misaligned-tmem-lane",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.8.2",
     summary="A tensor-memory access starts at a lane that its shape does not allow.",
     consequence="Undefined.",
     advice="Start at a multiple of 32 lanes (16 for shapes of 16 lanes).",
-    bad=_BAD,
-    good=_GOOD,
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
+      ld.shared.b32 %r3, [slot];
+-     add.u32 %r9, %r3, 524288;
+-     tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r9]; // expect: TM016
++     tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
+      tcgen05.wait::ld.sync.aligned;
+      add.u32 %r6, %r4, 1;
+"""),
     check=check,
 )

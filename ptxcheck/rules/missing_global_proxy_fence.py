@@ -1,85 +1,18 @@
 """Global memory that a thread writes and then has copied, with no proxy fence between.
 
-Checks: stores and atomics of bytes that the same thread's bulk copy reads, on a path with no
-`fence.proxy.async` that covers global memory.
-Why: bulk copies read through the async proxy, also global memory that the same kernel has written.
-Source: PTX ISA 8.6 and 9.7.14.4.
+Checks: stores and atomics of bytes that the same thread's bulk copy reads, on a path with no `fence.proxy.async` that
+covers global memory.
+Why: bulk copies read through the async proxy, also global memory that the same kernel has written. Source: PTX ISA 8.6
+and 9.7.14.4.
 Not checked: bytes that other threads write; tensor copies, whose addresses are in the tensor map.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.proxies import Between, find_crossings
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-    .shared .align 8 .b64 bar;
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    st.global.v2.u64 [%rd0], {%rd0, %rd0};
-
-    mbarrier.init.shared::cta.b64 [bar], 1;
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 512;
-    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes // expect: PX003
-        [tile], [%rd0], 512, [bar];
-WAIT:
-    mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
-    @!%p1 bra WAIT;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-    .shared .align 8 .b64 bar;
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    st.global.v2.u64 [%rd0], {%rd0, %rd0};
-    fence.proxy.async.global;
-
-    mbarrier.init.shared::cta.b64 [bar], 1;
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 512;
-    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd0], 512, [bar];
-WAIT:
-    mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
-    @!%p1 bra WAIT;
-DONE:
-    ret;
-}
-"""
+from .copy_kernels import BULK_LOAD
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for crossing in view.get(find_crossings):
         if crossing.between is Between.NOTHING and crossing.is_global:
             message = (
@@ -92,12 +25,17 @@ RULE = Rule(
     id="PX003",
     name="missing-global-proxy-fence",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.14.4",
     summary="Ordinary writes of global memory are read by an asynchronous copy with no proxy fence.",
     consequence="The copy may read what was there before.",
     advice="Execute fence.proxy.async.global in every writing thread, then the barrier, then the copy.",
-    bad=_BAD,
-    good=_GOOD,
+    example=BULK_LOAD.variant("""
+=     mov.u32 %r1, tile;
+      st.global.v2.u64 [%rd0], {%rd0, %rd0};
++     fence.proxy.async.global;
+      mov.u32 %r1, tile;
+
+      cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], %r2, [bar]; // expect: PX003
+"""),
     check=check,
 )

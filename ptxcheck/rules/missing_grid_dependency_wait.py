@@ -1,68 +1,23 @@
 """A kernel of a programmatic dependent launch that reads global memory before `griddepcontrol.wait`.
 
-Checks: kernels that use `griddepcontrol`: a path from the entry to a load from global memory without the
-wait.
+Checks: kernels that use `griddepcontrol`: a path from the entry to a load from global memory without the wait.
 Why: only the wait orders the kernel behind its predecessor. It was missing on one of two paths in
 Dao-AILab/flash-attention 3a7694c0 and altogether in NVIDIA/cutlass #2760.
-Source: PTX ISA 9.7.14.14.
-Not checked: whether the bytes come from the predecessor. Reading weights early is legal and common, so the
-rule claims no more than "possible".
+Not checked: whether the bytes come from the predecessor. Reading weights early is legal and common, so the rule claims
+no more than "possible".
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Confidence, Severity
 from ..opcodes.op import Op
 from ..protocols.typestate.paths import Paths, Query
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 in) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [in];
-    cvta.to.global.u64 %rd2, %rd1;
-    ld.global.b32 %r1, [%rd2]; // expect: PT011
-    griddepcontrol.wait;
-    griddepcontrol.launch_dependents;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 in) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [in];
-    cvta.to.global.u64 %rd2, %rd1;
-    griddepcontrol.wait;
-    ld.global.b32 %r1, [%rd2];
-    griddepcontrol.launch_dependents;
-    ret;
-}
-"""
-
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 _USES = frozenset({Op.GRIDDEPCONTROL_WAIT, Op.GRIDDEPCONTROL_LAUNCH_DEPENDENTS})
+
+
 _LOADS = frozenset({Op.LD, Op.LD_NC, Op.CP_ASYNC})
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     instructions = view.body.instructions
     if not view.function.is_entry or not any(i.operation.op in _USES for i in instructions):
         return
@@ -83,13 +38,20 @@ RULE = Rule(
     id="PT011",
     name="missing-grid-dependency-wait",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.14.14",
     summary="Global memory is read on a path without griddepcontrol.wait.",
     consequence="The kernel may read what its predecessor has not written yet.",
     advice="Execute griddepcontrol.wait before the first read of the predecessor's results, on every path.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 in) .reqntid 128
+      ld.param.u64 %rd1, [in];
+      cvta.to.global.u64 %rd2, %rd1;
++     griddepcontrol.wait;
+      ld.global.b32 %r1, [%rd2]; // expect: PT011
+-     griddepcontrol.wait;
+      griddepcontrol.launch_dependents;
+      ret;
+"""),
     check=check,
     confidence=Confidence.POSSIBLE,
 )

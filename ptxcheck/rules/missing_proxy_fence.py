@@ -1,84 +1,18 @@
 """Shared memory that a thread writes and then has copied, with no proxy fence between.
 
-Checks: stores, matrix stores, atomics and `cp.async` of bytes that the same thread's bulk or tensor copy
-reads, on a path with no `fence.proxy.async` that covers shared memory.
-Why: bulk copies read through the async proxy. Barriers and mbarriers order the threads, but not the
-proxies.
-Source: PTX ISA 8.6 and 9.7.9.26.2.
-Not checked: bytes that other threads write; operands of wgmma and tcgen05; bytes of a box beyond the first
-16.
+Checks: stores, matrix stores, atomics and `cp.async` of bytes that the same thread's bulk or tensor copy reads, on a
+path with no `fence.proxy.async` that covers shared memory.
+Why: bulk copies read through the async proxy. Barriers and mbarriers order the threads, but not the proxies. Source:
+PTX ISA 8.6 and 9.7.9.26.2.
+Not checked: bytes that other threads write; operands of wgmma and tcgen05; bytes of a box beyond the first 16.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.proxies import Between, find_crossings
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 2;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    st.shared.u32 [%r1], %r0;
-    bar.sync 0;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512; // expect: PX001
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group.read 0;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 2;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    st.shared.u32 [%r1], %r0;
-    fence.proxy.async.shared::cta;
-    bar.sync 0;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group.read 0;
-DONE:
-    ret;
-}
-"""
+from .protocol_kernels import STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for crossing in view.get(find_crossings):
         if crossing.between is Between.NOTHING and not crossing.is_global:
             message = "bytes that this reads were written by ordinary stores with no fence.proxy.async since"
@@ -89,12 +23,14 @@ RULE = Rule(
     id="PX001",
     name="missing-proxy-fence",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.2",
     summary="Ordinary writes of shared memory are read by an asynchronous copy with no proxy fence.",
     consequence="The copy may read what was there before.",
     advice="Execute fence.proxy.async.shared::cta in every writing thread, then the barrier, then the copy.",
-    bad=_BAD,
-    good=_GOOD,
+    example=STORE.variant("""
++     fence.proxy.async.shared::cta;
+
+      cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 512; // expect: PX001
+"""),
     check=check,
 )

@@ -1,75 +1,20 @@
 """Tensor memory that is still allocated when the kernel ends.
 
-Checks: allocations in kernels without any deallocation; ends of the kernel that all threads of the block come
-to together, past the allocation, with no deallocation on the way; allocations whose address another one writes
-over before anybody reads it.
-Why: tensor memory belongs to the multiprocessor; what a block does not free is lost to the next ones,
-which wait for it.
-Source: PTX ISA 9.7.17.1.2 and 9.7.17.7.
-Not checked: roles that part before the end, of which one could free; kernels that call functions which
-synchronise.
+Checks: allocations in kernels without any deallocation; ends of the kernel that all threads of the block come to
+together, past the allocation, with no deallocation on the way; allocations whose address another one writes over
+before anybody reads it.
+Why: tensor memory belongs to the multiprocessor; what a block does not free is lost to the next ones, which wait for
+it. Source: PTX ISA 9.7.17.1.2 and 9.7.17.7.
+Not checked: roles that part before the end, of which one could free; kernels that call functions which synchronise.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory import TensorMemory
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32; // expect: TM002
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for pair in view.get(TensorMemory).never_freed():
         related = ((pair.then, "the kernel ends here"),)
         yield Hit(pair.first, "nobody frees these columns before the kernel ends", related=related)
@@ -82,12 +27,15 @@ RULE = Rule(
     id="TM002",
     name="missing-tmem-dealloc",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.17.7",
     summary="The kernel ends with tensor memory allocated.",
     consequence="Later blocks wait for ever for columns.",
     advice="Free on every way to the end: one warp executes tcgen05.dealloc after the last use.",
-    bad=_BAD,
-    good=_GOOD,
+    example=ALLOCATION.variant("""
+      @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32; // expect: TM002
+
++     bar.sync 0;
++     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
+"""),
     check=check,
 )

@@ -1,80 +1,20 @@
 """A `wgmma.mma_async` with no `wgmma.fence` since its registers were written.
 
-Checks: feasible paths from the start of a kernel, or from a write to an accumulator or a fragment of A, to
-the multiplication with no fence between. Registers that are moved count as written where the value was.
-Why: the multiplication reads and writes registers asynchronously; only the fence orders it after the
-ordinary accesses before. Multiplications of one shape on the same accumulators follow each other without.
-Source: PTX ISA 9.7.16.7.1.
-Not checked: reads of the registers before the multiplication overwrites them; the first fence of a device
-function. A zero moved to the registers in straight code is only possible to be wrong: ptxas starts from
-zero without the registers.
+Checks: feasible paths from the start of a kernel, or from a write to an accumulator or a fragment of A, to the
+multiplication with no fence between. Registers that are moved count as written where the value was.
+Why: the multiplication reads and writes registers asynchronously; only the fence orders it after the ordinary accesses
+before. Multiplications of one shape on the same accumulators follow each other without.
+Not checked: reads of the registers before the multiplication overwrites them; the first fence of a device function. A
+zero moved to the registers in straight code is only possible to be wrong: ptxas starts from zero without the
+registers.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Confidence, Severity
 from ..protocols.typestate.wgmma import Wgmma
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .f32 %f<8>;
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<4>;
-
-    ld.param.u64 %rd1, [out];
-    ld.param.u64 %rd2, [a];
-    ld.param.u64 %rd3, [b];
-    wgmma.fence.sync.aligned;
-    ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];
-    // expect: WG001
-    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
-    wgmma.commit_group.sync.aligned;
-    wgmma.wait_group.sync.aligned 0;
-    st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .f32 %f<8>;
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<4>;
-
-    ld.param.u64 %rd1, [out];
-    ld.param.u64 %rd2, [a];
-    ld.param.u64 %rd3, [b];
-    mov.f32 %f1, 0f00000000;
-    mov.f32 %f2, %f1;
-    mov.f32 %f3, %f1;
-    mov.f32 %f4, %f1;
-    wgmma.fence.sync.aligned;
-    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
-    wgmma.commit_group.sync.aligned;
-    wgmma.wait_group.sync.aligned 0;
-    st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};
-    ret;
-}
-"""
+from .matrix_kernels import WGMMA
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for found in view.get(Wgmma).unfenced():
         if found.since is None or found.register is None:
             yield Hit(found.point, "no wgmma.fence comes before this first multiplication")
@@ -91,15 +31,21 @@ RULE = Rule(
     id="WG001",
     name="missing-wgmma-fence",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.16.7.1",
     summary="A wgmma.mma_async uses registers that were written since the last wgmma.fence.",
     consequence="The multiplication may read old values; some ptxas releases insert a fence and serialise.",
     advice=(
-        "Put wgmma.fence.sync.aligned after the last write to accumulators and fragments, before the "
-        "first multiplication."
+        "Put wgmma.fence.sync.aligned after the last write to accumulators and fragments, before the first "
+        "multiplication."
     ),
-    bad=_BAD,
-    good=_GOOD,
+    example=WGMMA.variant("""
++     mov.f32 %f1, 0f00000000;
++     mov.f32 %f2, %f1;
++     mov.f32 %f3, %f1;
++     mov.f32 %f4, %f1;
+      wgmma.fence.sync.aligned;
+-     ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];
+-     // expect: WG001
+"""),
     check=check,
 )

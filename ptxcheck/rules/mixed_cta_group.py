@@ -6,25 +6,12 @@ Source: PTX ISA 9.7.17.5 and 9.7.17.7.
 Not checked: functions that are called.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
-from .tensor_memory_kernels import (
-    BARRIER,
-    CLOSE,
-    LOAD,
-    OPEN,
-    expect,
-    kernel,
-)
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import LOADED
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     mixed = view.get(TensorMemoryUse).mixed_groups()
     if mixed is not None:
         yield Hit(
@@ -36,14 +23,13 @@ RULE = Rule(
     id="TM033",
     name="mixed-cta-group",
     severity=Severity.ERROR,
-    since="0.1",
     section="PTX ISA 9.7.17.5",
     summary="tcgen05 instructions of one kernel have different cta_group.",
     consequence="ptxas refuses the kernel, or its behaviour is undefined.",
     advice="Use one cta_group in the whole kernel.",
-    bad=kernel(
-        OPEN, LOAD, BARRIER, expect("@%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128;", "TM033")
-    ),
-    good=kernel(OPEN, LOAD, CLOSE),
+    example=LOADED.variant("""
+-     @%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128; // expect: TM033
++     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 128;
+"""),
     check=check,
 )

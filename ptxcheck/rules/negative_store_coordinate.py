@@ -2,79 +2,17 @@
 
 Checks: coordinates that are surely negative, in tile mode.
 Why: a store must start inside the tensor; only loads fill in what lies outside.
-Source: PTX ISA 9.7.9.26.5.1.
 Not checked: coordinates beyond the end, which the tensor map decides.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from ..cfg.call import fitted
-from ..finding import Severity
 from ..ir import Address, Vector
 from ..isa.modifier import Mod
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .align 64 .b8 map[128]) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    mov.b64 %rd1, map;
-    cvta.param.u64 %rd0, %rd1;
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    mov.u32 %r1, -8;
-    mov.u32 %r2, 0;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r1, %r2}], [tile]; // expect: BG009
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group 0;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .align 64 .b8 map[128]) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    mov.b64 %rd1, map;
-    cvta.param.u64 %rd0, %rd1;
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    mov.u32 %r1, 8;
-    mov.u32 %r2, 0;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r1, %r2}], [tile];
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group 0;
-DONE:
-    ret;
-}
-"""
+from .copy_kernels import TENSOR_STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, instruction in enumerate(view.cfg.instructions):
         operation = instruction.operation
         address = instruction.get("tensor_map")
@@ -94,12 +32,15 @@ RULE = Rule(
     id="BG009",
     name="negative-store-coordinate",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.5.1",
     summary="A tensor store starts at a negative coordinate.",
     consequence="The behaviour is undefined.",
     advice="Clip the box in shared memory, or let the store start at 0.",
-    bad=_BAD,
-    good=_GOOD,
+    example=TENSOR_STORE.variant("""
+-     mov.u32 %r1, -8;
++     mov.u32 %r1, 8;
+
+      cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r1, %r2}], [tile]; // expect: BG009
+"""),
     check=check,
 )

@@ -1,78 +1,18 @@
 """Two `cp.async` of one thread into the same bytes with no wait between them.
 
-Checks: pairs of copies, and copies in loops, whose destinations surely overlap, on a path with no wait that
-may cover the first.
+Checks: pairs of copies, and copies in loops, whose destinations surely overlap, on a path with no wait that may cover
+the first.
 Why: copies are not ordered among each other; two that write one place in one group are undefined.
-Source: PTX ISA 9.7.9.26.3.2.
 Not checked: other threads; addresses that are not surely the same.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.async_bytes import AsyncBytes
 from ..protocols.typestate.copy_groups import small_groups
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[1024];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    cp.async.ca.shared.global [%r1], [%rd0], 16;
-    cp.async.ca.shared.global [%r1+8], [%rd0+32], 8; // expect: CA007
-    cp.async.commit_group;
-    cp.async.wait_group 0;
-    ld.shared.u32 %r3, [%r1];
-    st.global.u32 [%rd0+64], %r3;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[1024];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    cp.async.ca.shared.global [%r1], [%rd0], 16;
-    cp.async.ca.shared.global [%r1+512], [%rd0+32], 8;
-    cp.async.commit_group;
-    cp.async.wait_group 0;
-    ld.shared.u32 %r3, [%r1];
-    st.global.u32 [%rd0+64], %r3;
-    ret;
-}
-"""
+from .copy_kernels import CP_ASYNC
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     if not view.get(small_groups).copies:
         return
     copies = view.get(AsyncBytes).small_copies
@@ -88,12 +28,18 @@ RULE = Rule(
     id="CA007",
     name="overlapping-cp-async",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.3.2",
     summary="Two pending cp.async write the same bytes.",
     consequence="Which bytes stay is undefined.",
     advice="Wait for the first copy before the second, or copy to another place.",
-    bad=_BAD,
-    good=_GOOD,
+    example=CP_ASYNC.variant("""
+=     .shared .align 128 .b8 tile[512];
+      .shared .align 128 .b8 tile[1024];
+
+=     cp.async.ca.shared.global [%r1], [%rd0], 16;
+      cp.async.ca.shared.global [%r1], [%rd0], 16;
+-     cp.async.ca.shared.global [%r1+8], [%rd0+32], 8; // expect: CA007
++     cp.async.ca.shared.global [%r1+512], [%rd0+32], 8;
+"""),
     check=check,
 )

@@ -7,27 +7,12 @@ Source: PTX ISA 9.7.17.5; https://github.com/NVIDIA/cutlass/pull/3316.
 Not checked: what an mbarrier before is waited for.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Confidence, Severity
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
-from .tensor_memory_kernels import kernel
-
-_CLUSTER = ".reqntid 128\n.reqnctapercluster 2, 1, 1"
-_MEET = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"
-_FREE = """ld.shared.b32 %r3, [slot];
-@%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128;"""
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import PAIR
 
 
-def _pair(mark: str) -> str:
-    return f"@%p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 128;{mark}"
-
-
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point in view.get(TensorMemoryUse).pair_before_peer():
         yield Hit(point, "the peer may not have started", confidence=Confidence.POSSIBLE)
 
@@ -36,13 +21,15 @@ RULE = Rule(
     id="TM034",
     name="pair-allocation-before-peer",
     severity=Severity.HANG,
-    since="0.1",
     section="PTX ISA 9.7.17.5",
     summary="Tensor memory of a pair is allocated before the peer is known to run.",
     consequence="A hang, or an address that the peer overwrites, now and then.",
     advice="Execute barrier.cluster.arrive and .wait before the allocation.",
-    bad=kernel(_pair(" // expect: TM034"), _MEET, _FREE, directives=_CLUSTER),
-    good=kernel(_MEET, _pair(""), _MEET, _FREE, directives=_CLUSTER),
+    example=PAIR.variant("""
++     barrier.cluster.arrive.aligned;
++     barrier.cluster.wait.aligned;
+      @%p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 128; // expect: TM034
+"""),
     check=check,
     confidence=Confidence.POSSIBLE,
 )

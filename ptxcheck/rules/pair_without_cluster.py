@@ -2,71 +2,16 @@
 
 Checks: `.cta_group::2` where the cluster size is known to be odd.
 Why: a pair is two CTAs of a cluster whose ranks differ in the last bit.
-Source: PTX ISA 9.7.17.5.1.
 Not checked: kernels that get their cluster size at launch.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..isa.modifier import Mod
 from ..protocols.typestate.tensor_memory import TENSOR_MEMORY, TensorMemory
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128 .reqnctapercluster 3
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 32; // expect: TM014
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    @%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 32; // expect: TM014
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128 .reqnctapercluster 2
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     size = view.launch.cluster_size
     if size is None or size % 2 == 0:
         return
@@ -79,12 +24,22 @@ RULE = Rule(
     id="TM014",
     name="pair-without-cluster",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.5.1",
     summary="A .cta_group::2 instruction runs in a cluster of odd size.",
     consequence="Undefined, or a hang: some CTA has no peer.",
     advice="Launch clusters of an even number of CTAs, or use .cta_group::1.",
-    bad=_BAD,
-    good=_GOOD,
+    example=ALLOCATION.variant("""
+= .visible .entry kernel(.param .u32 n) .reqntid 128
+- .visible .entry kernel(.param .u32 n) .reqntid 128 .reqnctapercluster 3
++ .visible .entry kernel(.param .u32 n) .reqntid 128 .reqnctapercluster 2
+
+=     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+      @%p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 32; // expect: TM014
+
+=     bar.sync 0;
+=     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
++     bar.sync 0;
+      @%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 32; // expect: TM014
+"""),
     check=check,
 )

@@ -2,76 +2,15 @@
 
 Checks: the parity operand of waits, followed through registers.
 Why: the operand names the even or the odd phase; other numbers are undefined. ptxas rejects literals only.
-Source: PTX ISA 9.7.14.16.19.
 Not checked: parities that depend on parameters or loop counters of unknown range.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.barriers import Role, find_barriers
 from ..protocols.typestate.ranges import outside
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel()
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra READY;
-    mbarrier.init.shared::cta.b64 [bar], 1;
-READY:
-    bar.sync 0;
-    @!%p0 mbarrier.arrive.shared::cta.b64 %rd0, [bar];
-    mov.u32 %r1, 2;
-WAIT:
-    mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], %r1;  // expect: MB010
-    @!%p1 bra WAIT;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel()
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra READY;
-    mbarrier.init.shared::cta.b64 [bar], 1;
-READY:
-    bar.sync 0;
-    @!%p0 mbarrier.arrive.shared::cta.b64 %rd0, [bar];
-    mov.u32 %r1, 0;
-WAIT:
-    mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], %r1;
-    @!%p1 bra WAIT;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for use in view.get(find_barriers).having(Role.WAIT):
         parity = outside(view, use.point, "parity", 0, 1)
         if parity is not None:
@@ -82,12 +21,26 @@ RULE = Rule(
     id="MB010",
     name="parity-out-of-range",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.16.19",
     summary="The parity operand of a wait is neither 0 nor 1.",
     consequence="Undefined: the wait may pass at once or never.",
     advice="Pass the phase number modulo 2.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  ()
+      .shared .align 8 .b64 bar;
+      mov.u32 %r0, %tid.x;
+      setp.ne.u32 %p0, %r0, 0;
+      @%p0 bra READY;
+      mbarrier.init.shared::cta.b64 [bar], 1;
+  READY:
+      bar.sync 0;
+      @!%p0 mbarrier.arrive.shared::cta.b64 %rd0, [bar];
+-     mov.u32 %r1, 2;
++     mov.u32 %r1, 0;
+  WAIT:
+      mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], %r1;  // expect: MB010
+      @!%p1 bra WAIT;
+      ret;
+"""),
     check=check,
 )

@@ -1,64 +1,18 @@
 """A wgmma instruction that some warps of a warpgroup do not execute.
 
-Checks: blocks that are no multiple of 128 threads where the last warpgroup takes part, blocks of less than
-128 threads, branches that send some warps of a warpgroup elsewhere, and lanes that their index has ended before.
-Why: the four warps of a warpgroup work on one matrix; all of them must execute the same instruction.
-Source: PTX ISA 9.7.16.1 and 9.7.16.5.2.
+Checks: blocks that are no multiple of 128 threads where the last warpgroup takes part, blocks of less than 128
+threads, branches that send some warps of a warpgroup elsewhere, and lanes that their index has ended before.
+Why: the four warps of a warpgroup work on one matrix; all of them must execute the same instruction. Source: PTX ISA
+9.7.16.1 and 9.7.16.5.2.
 Not checked: branches that no thread index decides; parts of a warp whose other lanes are alive (WG005).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.warpgroup import part_of_warpgroup
 from ..protocols.typestate.wgmma import WGMMA, Wgmma
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 192
-{
-    .reg .pred %p<4>;
-    .reg .f32 %f<8>;
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<4>;
-
-    ld.param.u64 %rd1, [out];
-    ld.param.u64 %rd2, [a];
-    ld.param.u64 %rd3, [b];
-    wgmma.fence.sync.aligned; // expect: WG004
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .f32 %f<8>;
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<4>;
-
-    ld.param.u64 %rd1, [out];
-    ld.param.u64 %rd2, [a];
-    ld.param.u64 %rd3, [b];
-    wgmma.fence.sync.aligned;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for op in WGMMA:
         for point in view.get(Wgmma).points[op]:
             part = part_of_warpgroup(view, point)
@@ -70,12 +24,19 @@ RULE = Rule(
     id="WG004",
     name="partial-warpgroup",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.16.1",
     summary="A wgmma instruction is executed by part of a warpgroup.",
     consequence="The result is undefined, or the warps wait for ever.",
     advice="Launch a multiple of 128 threads and branch by warpgroup (threadIdx.x / 128), not by warp.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+- (.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 192
++ (.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
+      .reg .f32 %f<8>;
+      ld.param.u64 %rd1, [out];
+      ld.param.u64 %rd2, [a];
+      ld.param.u64 %rd3, [b];
+      wgmma.fence.sync.aligned; // expect: WG004
+      ret;
+"""),
     check=check,
 )

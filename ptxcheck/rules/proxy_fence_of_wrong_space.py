@@ -2,81 +2,15 @@
 
 Checks: as for a missing proxy fence, with one between for the other space.
 Why: `fence.proxy.async.global` does not order shared memory, nor the shared forms global memory.
-Source: PTX ISA 9.7.14.4.
 Not checked: bytes that other threads write.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.proxies import Between, find_crossings
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 2;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    st.shared.u32 [%r1], %r0;
-    fence.proxy.async.global; // expect: PX002
-    bar.sync 0;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group.read 0;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 2;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    st.shared.u32 [%r1], %r0;
-    fence.proxy.async;
-    bar.sync 0;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group.read 0;
-DONE:
-    ret;
-}
-"""
+from .protocol_kernels import STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for crossing in view.get(find_crossings):
         if crossing.between is Between.OTHER_SPACE:
             message = (
@@ -92,15 +26,16 @@ RULE = Rule(
     id="PX002",
     name="proxy-fence-of-wrong-space",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.14.4",
     summary="The proxy fence is for another state space.",
     consequence="The copy may read what was there before.",
     advice=(
-        "Use fence.proxy.async.shared::cta for shared memory, .global for global memory, or "
-        "fence.proxy.async for both."
+        "Use fence.proxy.async.shared::cta for shared memory, .global for global memory, or fence.proxy.async for "
+        "both."
     ),
-    bad=_BAD,
-    good=_GOOD,
+    example=STORE.variant("""
+-     fence.proxy.async.global; // expect: PX002
++     fence.proxy.async.shared::cta;
+"""),
     check=check,
 )

@@ -1,76 +1,18 @@
 """Bytes of a `cp.async` that are read before anything waits for it.
 
-Checks: loads, atomics and matrix loads of bytes that the same thread's `cp.async` writes, on a path with no
-wait that may cover the copy.
+Checks: loads, atomics and matrix loads of bytes that the same thread's `cp.async` writes, on a path with no wait that
+may cover the copy.
 Why: until a wait the destination holds old bytes, new ones, or some of each.
-Source: PTX ISA 9.7.9.26.3.
 Not checked: other threads; addresses that are not surely the same.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.async_bytes import AsyncBytes
 from ..protocols.typestate.copy_groups import small_groups
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    cp.async.ca.shared.global [%r1], [%rd0], 16;
-    cp.async.commit_group;
-    ld.shared.u32 %r3, [%r1]; // expect: CA003
-    cp.async.wait_group 0;
-    st.global.u32 [%rd0+64], %r3;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    cp.async.ca.shared.global [%r1], [%rd0], 16;
-    cp.async.commit_group;
-    cp.async.wait_group 0;
-    ld.shared.u32 %r3, [%r1];
-    st.global.u32 [%rd0+64], %r3;
-    ret;
-}
-"""
+from .copy_kernels import CP_ASYNC
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     if not view.get(small_groups).copies:
         return
     copied = {one.point: one for one in view.get(AsyncBytes).small_copies}
@@ -86,14 +28,14 @@ RULE = Rule(
     id="CA003",
     name="read-before-cp-async-wait",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.3",
     summary="The destination of cp.async is read before the copy is waited for.",
     consequence="The thread reads old bytes.",
-    advice=(
-        "Commit the copy and wait for its group before the read; count the groups that the wait leaves open."
-    ),
-    bad=_BAD,
-    good=_GOOD,
+    advice="Commit the copy and wait for its group before the read; count the groups that the wait leaves open.",
+    example=CP_ASYNC.variant("""
++     cp.async.wait_group 0;
+      ld.shared.u32 %r3, [%r1]; // expect: CA003
+-     cp.async.wait_group 0;
+"""),
     check=check,
 )

@@ -1,79 +1,18 @@
 """A `.read` wait where the written bytes are needed.
 
-Checks: paths from a bulk copy to global memory to a load of bytes that it writes, with no wait without
-`.read`. A release at GPU scope or wider on such a path is reported as possible: it may publish something
-else.
+Checks: paths from a bulk copy to global memory to a load of bytes that it writes, with no wait without `.read`. A
+release at GPU scope or wider on such a path is reported as possible: it may publish something else.
 Why: `.read` says that the source has been read; the destination may still be unwritten.
-Source: PTX ISA 9.7.9.26.6.2.
 Not checked: destinations of tensor copies, of which only the release is seen.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Confidence, Severity
 from ..protocols.typestate.async_bytes import AsyncBytes
 from ..protocols.typestate.copy_groups import bulk_groups, full_bulk_groups
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group.read 0;
-    ld.global.u32 %r1, [%rd0+16]; // expect: BG006
-    st.global.u32 [%rd0+1024], %r1;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group 0;
-    ld.global.u32 %r1, [%rd0+16];
-    st.global.u32 [%rd0+1024], %r1;
-DONE:
-    ret;
-}
-"""
+from .copy_kernels import BULK_STORE
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     groups = view.get(full_bulk_groups)
     if not groups.copies:
         return
@@ -96,12 +35,16 @@ RULE = Rule(
     id="BG006",
     name="read-wait-as-completion",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.6.2",
     summary="A wait for the source of a bulk copy is used as if the copy were complete.",
     consequence="What is read, here or by those who see the flag, may be old.",
     advice="Wait with cp.async.bulk.wait_group, without .read, before the result is read or published.",
-    bad=_BAD,
-    good=_GOOD,
+    example=BULK_STORE.variant("""
+=     cp.async.bulk.wait_group.read 0;
+-     cp.async.bulk.wait_group.read 0;
++     cp.async.bulk.wait_group 0;
+      ld.global.u32 %r1, [%rd0+16]; // expect: BG006
+      st.global.u32 [%rd0+1024], %r1;
+"""),
     check=check,
 )

@@ -2,78 +2,16 @@
 
 Checks: every tensor reduction.
 Why: reductions have the modes tile and im2col_no_offs only; ptxas takes scatter4 without a word.
-Source: PTX ISA 9.7.9.26.5.3.
 Not checked: nothing.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..isa.modifier import Mod
 from ..opcodes.op import Op
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .align 64 .b8 map[128]) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    mov.b64 %rd1, map;
-    cvta.param.u64 %rd0, %rd1;
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    mov.u32 %r1, 0;
-    fence.proxy.async.shared::cta;
-    cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile::scatter4.bulk_group // expect: BG013
-        [%rd0, {%r1, %r1, %r1, %r1, %r1}], [tile];
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group 0;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .align 64 .b8 map[128]) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    mov.b64 %rd1, map;
-    cvta.param.u64 %rd0, %rd1;
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    mov.u32 %r1, 0;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group
-        [%rd0, {%r1, %r1, %r1, %r1, %r1}], [tile];
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group 0;
-DONE:
-    ret;
-}
-"""
+from .copy_kernels import TENSOR_STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, instruction in enumerate(view.cfg.instructions):
         operation = instruction.operation
         scatters = operation.op is Op.CP_REDUCE_ASYNC_BULK_TENSOR and operation.has(Mod.TILE_SCATTER4)
@@ -85,12 +23,22 @@ RULE = Rule(
     id="BG013",
     name="reduce-with-scatter",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.9.26.5.3",
     summary="A tensor reduction is given the mode scatter4.",
     consequence="The instruction has no documented meaning.",
     advice="Reduce row by row in tile mode, or scatter with cp.async.bulk.tensor and no reduction.",
-    bad=_BAD,
-    good=_GOOD,
+    example=TENSOR_STORE.variant("""
+= .target sm_90a
+  .target sm_100a
+
+=     mov.u32 %r1, 8;
+=     mov.u32 %r2, 0;
+      mov.u32 %r1, 0;
+
+=     cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r1, %r2}], [tile];
+-     cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile::scatter4.bulk_group // expect: BG013
++     cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group
+          [%rd0, {%r1, %r1, %r1, %r1, %r1}], [tile];
+"""),
     check=check,
 )

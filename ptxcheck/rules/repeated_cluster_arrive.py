@@ -1,51 +1,16 @@
 """`barrier.cluster.arrive` by a thread that has arrived and not waited since.
 
 Checks: feasible paths from an arrival to the next with no wait between.
-Why: a thread that arrives twice is counted twice, and the barrier completes while a peer is missing.
-Source: PTX ISA 9.7.14.3: each thread arrives once in each round.
+Why: a thread that arrives twice is counted twice, and the barrier completes while a peer is missing. Source: PTX ISA
+9.7.14.3: each thread arrives once in each round.
 Not checked: calls that may wait.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.cluster_barrier import ClusterBarrier
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128 .reqnctapercluster 2
-{
-    barrier.cluster.arrive.aligned;
-    barrier.cluster.arrive.aligned; // expect: CL002
-    barrier.cluster.wait.aligned;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out) .reqntid 128 .reqnctapercluster 2
-{
-    barrier.cluster.arrive.aligned;
-    barrier.cluster.wait.aligned;
-    barrier.cluster.arrive.aligned;
-    barrier.cluster.wait.aligned;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for slip in view.get(ClusterBarrier).repeated_arrivals():
         related = () if slip.before is None else ((slip.before, "the arrival before"),)
         yield Hit(slip.point, "a thread arrives here again without having waited in between", related=related)
@@ -55,12 +20,17 @@ RULE = Rule(
     id="CL002",
     name="repeated-cluster-arrive",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.3",
     summary="A thread arrives at the cluster barrier twice with no wait in between.",
     consequence="The barrier completes before all threads of the cluster have arrived.",
     advice="Wait (barrier.cluster.wait) before arriving again.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 out) .reqntid 128 .reqnctapercluster 2
+      barrier.cluster.arrive.aligned;
++     barrier.cluster.wait.aligned;
+      barrier.cluster.arrive.aligned; // expect: CL002
+      barrier.cluster.wait.aligned;
+      ret;
+"""),
     check=check,
 )

@@ -1,91 +1,18 @@
 """An mbarrier that one thread initialises a second time while it is alive.
 
-Checks: feasible paths of one thread from an initialisation of an object with a constant address to another
-one of it, or around a loop to the same one, with no invalidation between.
-Why: storage that holds an mbarrier takes no other use, not even a new initialisation, until it is
-invalidated; arrivals and copies in flight count towards the wrong phase.
-Source: PTX ISA 9.7.14.16.4 and .12. Seen where two barriers with separate lives got one address.
+Checks: feasible paths of one thread from an initialisation of an object with a constant address to another one of it,
+or around a loop to the same one, with no invalidation between.
+Why: storage that holds an mbarrier takes no other use, not even a new initialisation, until it is invalidated;
+arrivals and copies in flight count towards the wrong phase. Source: PTX ISA 9.7.14.16.4 and .12. Seen where two
+barriers with separate lives got one address.
 Not checked: two threads that initialise one object (see MB007).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.mbarrier_lifecycle import find_lifecycle
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u32 tiles) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 8 .b64 bar;
-
-    ld.param.u32 %r1, [tiles];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    mov.u32 %r2, 0;
-TILE:
-    @%p0 bra READY;
-    mbarrier.init.shared::cta.b64 [bar], 128;  // expect: MB004
-READY:
-    bar.sync 0;
-    mbarrier.arrive.shared::cta.b64 %rd0, [bar];
-WAIT:
-    mbarrier.try_wait.shared::cta.b64 %p1, [bar], %rd0;
-    @!%p1 bra WAIT;
-    bar.sync 0;
-    add.u32 %r2, %r2, 1;
-    setp.lt.u32 %p2, %r2, %r1;
-    @%p2 bra TILE;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u32 tiles) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 8 .b64 bar;
-
-    ld.param.u32 %r1, [tiles];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    mov.u32 %r2, 0;
-TILE:
-    @%p0 bra READY;
-    mbarrier.init.shared::cta.b64 [bar], 128;
-READY:
-    bar.sync 0;
-    mbarrier.arrive.shared::cta.b64 %rd0, [bar];
-WAIT:
-    mbarrier.try_wait.shared::cta.b64 %p1, [bar], %rd0;
-    @!%p1 bra WAIT;
-    bar.sync 0;
-    @!%p0 mbarrier.inval.shared::cta.b64 [bar];
-    add.u32 %r2, %r2, 1;
-    setp.lt.u32 %p2, %r2, %r1;
-    @%p2 bra TILE;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for breach in view.get(find_lifecycle).repeated:
         assert breach.cause is not None
         again = "in every round of this loop" if breach.cause == breach.point else "again"
@@ -98,18 +25,36 @@ RULE = Rule(
     id="MB004",
     name="repeated-mbarrier-init",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.16.12",
     summary="An mbarrier is initialised again without being invalidated first.",
     consequence=(
-        "Undefined; arrivals of the old object are lost or counted in the new one, and waiting threads "
-        "may hang."
+        "Undefined; arrivals of the old object are lost or counted in the new one, and waiting threads may hang."
     ),
     advice=(
-        "Initialise once, outside loops; or invalidate the object, behind a barrier of all users, before"
-        " reusing it."
+        "Initialise once, outside loops; or invalidate the object, behind a barrier of all users, before reusing it."
     ),
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u32 tiles) .reqntid 128
+      .shared .align 8 .b64 bar;
+      ld.param.u32 %r1, [tiles];
+      mov.u32 %r0, %tid.x;
+      setp.ne.u32 %p0, %r0, 0;
+      mov.u32 %r2, 0;
+  TILE:
+      @%p0 bra READY;
+      mbarrier.init.shared::cta.b64 [bar], 128;  // expect: MB004
+  READY:
+      bar.sync 0;
+      mbarrier.arrive.shared::cta.b64 %rd0, [bar];
+  WAIT:
+      mbarrier.try_wait.shared::cta.b64 %p1, [bar], %rd0;
+      @!%p1 bra WAIT;
+      bar.sync 0;
++     @!%p0 mbarrier.inval.shared::cta.b64 [bar];
+      add.u32 %r2, %r2, 1;
+      setp.lt.u32 %p2, %r2, %r1;
+      @%p2 bra TILE;
+      ret;
+"""),
     check=check,
 )

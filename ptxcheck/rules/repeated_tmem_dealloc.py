@@ -2,29 +2,15 @@
 
 Checks: two deallocations of one address on a feasible path with no allocation between.
 Why: a deallocation must name what an allocation returned and nobody has freed.
-Source: PTX ISA 9.7.17.7.
 Not checked: deallocations by different warps.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
-from .tensor_memory_kernels import (
-    CLOSE,
-    FREE,
-    LOAD,
-    OPEN,
-    expect,
-    kernel,
-)
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import LOADED
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for pair in view.get(TensorMemoryUse).freed_twice():
         related = ((pair.first, "freed here"),)
         yield Hit(pair.then, "these columns have been freed before", related=related)
@@ -34,12 +20,13 @@ RULE = Rule(
     id="TM027",
     name="repeated-tmem-dealloc",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.7",
     summary="A tcgen05.dealloc frees columns that the same thread has freed before.",
     consequence="Undefined: columns of another block may be freed.",
     advice="Free each allocation once.",
-    bad=kernel(OPEN, LOAD, CLOSE, expect(FREE, "TM027")),
-    good=kernel(OPEN, LOAD, CLOSE),
+    example=LOADED.variant("""
+      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 128;
+-     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 128; // expect: TM027
+"""),
     check=check,
 )

@@ -1,17 +1,22 @@
-"""What a rule is: texts, metadata, and one pure function over a kernel's views."""
+"""What a rule is: texts, metadata, and one pure function over a kernel's views; and the names to write one with."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..finding import Confidence, Counterexample, Severity
 from ..source import Span
 from ..view import KernelView
+from .example import Example, sm_80, sm_90a, sm_100a
 
 if TYPE_CHECKING:
     from ..hostcode.view import HostView
+
+__all__ = [
+    "Confidence", "Example", "Hit", "Hits", "HostHit", "KernelView", "Rule", "Severity", "sm_80", "sm_90a", "sm_100a",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,10 @@ class Hit:
     """The run that shows it, for what takes more than one thread."""
 
 
+Hits: TypeAlias = Iterator[Hit]
+"""What the check of a rule gives."""
+
+
 @dataclass(frozen=True, slots=True)
 class HostHit:
     """One place in host code where a rule fires, and the way of calls that leads to it, innermost first."""
@@ -40,18 +49,14 @@ class HostHit:
     confidence: Confidence = Confidence.PROVED
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A rule. `id` is for ever; `name` names the bad pattern and reads well in "allow ⟨name⟩".
-
-    `bad` and `good` are complete PTX kernels: the rule fires on `bad` at the lines marked
-    `// expect: ID` and says nothing on `good`.
-    """
+    """A rule. `id` is for ever; `name` names the bad pattern and reads well in "allow ⟨name⟩"."""
 
     id: str
     name: str
     severity: Severity
-    since: str
+    since: str = "0.1"
     """Version of ptxcheck that introduced it."""
     section: str
     """PTX ISA section or driver document that the rule rests on."""
@@ -61,14 +66,32 @@ class Rule:
     """Why it matters: hang, wrong result, launch error."""
     advice: str
     """What to do."""
-    bad: str = field(repr=False)
-    good: str = field(repr=False)
-    check: Callable[[KernelView], Iterator[Hit]] = field(repr=False)
+    example: Example = field(repr=False)
+    """The rule fires on the bad kernel at the lines marked `// expect: ID`, and says nothing on the good one."""
+    check: Callable[[KernelView], Hits] = field(repr=False)
     confidence: Confidence = Confidence.PROVED
     """Highest confidence that the rule claims; `POSSIBLE` rules are off by default."""
     pedantic: bool = False
     """True for what the documents forbid but released libraries rely on: off by default."""
     host: Callable[[HostView], Iterator[HostHit]] | None = field(default=None, repr=False)
-    """For a rule about host code: `bad` and `good` are C++ then, and `check` finds nothing."""
-    language: str = "ptx"
-    """What `bad` and `good` are written in: "ptx" or "cpp"."""
+    """For a rule about host code: the example is C++ then, and `check` finds nothing."""
+
+    @property
+    def bad(self) -> str:
+        """Return the bad kernel of the example."""
+        return self.example.bad
+
+    @property
+    def good(self) -> str:
+        """Return the good kernel of the example."""
+        return self.example.good
+
+    @property
+    def language(self) -> str:
+        """Return what the example is written in: "ptx" or "cpp"."""
+        return self.example.language
+
+    @property
+    def difference(self) -> str:
+        """Return both kernels as one text, each line with its margin."""
+        return self.example.text

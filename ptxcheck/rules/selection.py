@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from ..finding import Confidence, Severity
 from ..results import UnknownSelectorError
+from ..sources.former_names import FORMER_NAMES
 from .rule import Rule
 
 ALL = "ALL"
@@ -56,11 +57,13 @@ def matches(rule: Rule, selector: str) -> bool:
 
 
 def check_selectors(rules: Sequence[Rule], selectors: Iterable[str]) -> None:
-    """Raise UnknownSelectorError for the first selector that names no rule."""
+    """Raise UnknownSelectorError for the first selector that names no rule, or one by a former name."""
     severities = [severity.value for severity in Severity]
     for selector in selectors:
         if selector == ALL or selector in severities or any(matches(rule, selector) for rule in rules):
             continue
+        if selector in FORMER_NAMES:
+            raise UnknownSelectorError(f"the rule {selector} was renamed to {FORMER_NAMES[selector]}")
         known = [*(rule.id for rule in rules), *(rule.name for rule in rules), *severities]
         close = get_close_matches(selector, known, n=1)
         hint = f"; did you mean {close[0]}?" if close else "; `ptxcheck rules` lists them"

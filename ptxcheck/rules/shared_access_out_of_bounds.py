@@ -1,62 +1,17 @@
 """A load, store or atomic beyond the shared variable that it is addressed through.
 
-Checks: accesses of a variable of known size at an offset that is outside for every thread, or, where the
-block is known and the offset is linear in the thread index, for one thread.
+Checks: accesses of a variable of known size at an offset that is outside for every thread, or, where the block is
+known and the offset is linear in the thread index, for one thread.
 Why: the bytes belong to another variable or to nobody.
-Source: PTX ISA 5.1.7.
 Not checked: dynamic shared memory; memory of other CTAs is checked like the own.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.alignment import out_of_bounds
 from ..protocols.typestate.shared_access import find_shared_accesses
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_80
-.address_size 64
-
-.visible .entry kernel()
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 16 .b8 tile[1024];
-
-    mov.u32 %r0, tile;
-    mov.u32 %r1, 0;
-    st.shared.u32 [%r0+1024], %r1;  // expect: SM002
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_80
-.address_size 64
-
-.visible .entry kernel()
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 16 .b8 tile[1024];
-
-    mov.u32 %r0, tile;
-    mov.u32 %r1, 0;
-    st.shared.u32 [%r0+1020], %r1;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_80
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for access in view.get(find_shared_accesses):
         if access.place is None or access.place.size is None:
             continue
@@ -70,12 +25,18 @@ RULE = Rule(
     id="SM002",
     name="shared-access-out-of-bounds",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 5.1.7",
     summary="A shared-memory access lies outside the variable that it is addressed through.",
     consequence="Other data is overwritten or read, or the kernel faults.",
     advice="Correct the offset or enlarge the array.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_80("""
+  ()
+      .shared .align 16 .b8 tile[1024];
+      mov.u32 %r0, tile;
+      mov.u32 %r1, 0;
+-     st.shared.u32 [%r0+1024], %r1;  // expect: SM002
++     st.shared.u32 [%r0+1020], %r1;
+      ret;
+"""),
     check=check,
 )

@@ -1,91 +1,19 @@
 """An arrival on another CTA's mbarrier that asks for the phase state.
 
 Checks: arrivals with a state destination whose address comes from `mapa` with another CTA's rank.
-Why: a remote arrival returns no state; its destination must be `_`. ptxas sees it only where the space is
-spelled as that of the cluster.
-Source: PTX ISA 9.7.14.16.11 and .16.
+Why: a remote arrival returns no state; its destination must be `_`. ptxas sees it only where the space is spelled as
+that of the cluster. Source: PTX ISA 9.7.14.16.11 and .16.
 Not checked: ranks that cannot be told from the own one.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..ir import Sink
 from ..protocols.typestate.barriers import Role, find_barriers
 from ..protocols.typestate.remote import remote_confidence
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel() .reqntid 128 .reqnctapercluster 2
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra READY;
-    mbarrier.init.shared::cta.b64 [bar], 1;
-    fence.mbarrier_init.release.cluster;
-READY:
-    barrier.cluster.arrive.aligned;
-    barrier.cluster.wait.aligned;
-    @%p0 bra DONE;
-    mov.u32 %r1, %cluster_ctarank;
-    xor.b32 %r2, %r1, 1;
-    mov.u64 %rd3, bar;
-    cvta.shared.u64 %rd1, %rd3;
-    mapa.u64 %rd2, %rd1, %r2;
-    mbarrier.arrive.b64 %rd0, [%rd2];  // expect: MB012
-DONE:
-    barrier.cluster.arrive.aligned;
-    barrier.cluster.wait.aligned;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel() .reqntid 128 .reqnctapercluster 2
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra READY;
-    mbarrier.init.shared::cta.b64 [bar], 1;
-    fence.mbarrier_init.release.cluster;
-READY:
-    barrier.cluster.arrive.aligned;
-    barrier.cluster.wait.aligned;
-    @%p0 bra DONE;
-    mov.u32 %r1, %cluster_ctarank;
-    xor.b32 %r2, %r1, 1;
-    mapa.shared::cluster.u32 %r3, bar, %r2;
-    mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3];
-DONE:
-    barrier.cluster.arrive.aligned;
-    barrier.cluster.wait.aligned;
-    ret;
-}
-"""
+from .protocol_kernels import PAIR
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for use in view.get(find_barriers).having(Role.ARRIVE):
         state = view.body.instructions[use.point].get("state")
         if state is None or isinstance(state, Sink):
@@ -100,12 +28,17 @@ RULE = Rule(
     id="MB012",
     name="state-of-remote-arrive",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.14.16.16",
     summary="An arrival on another CTA's mbarrier writes a state register.",
     consequence="The state is undefined, and a wait that uses it may pass at once or never.",
     advice="Use `_` as destination of remote arrivals, and let the owner of the barrier wait by parity.",
-    bad=_BAD,
-    good=_GOOD,
+    example=PAIR.variant("""
+-     mov.u64 %rd3, bar;
+-     cvta.shared.u64 %rd1, %rd3;
+-     mapa.u64 %rd2, %rd1, %r2;
+-     @!%p0 mbarrier.arrive.b64 %rd0, [%rd2];  // expect: MB012
++     mapa.shared::cluster.u32 %r4, %r3, %r2;
++     @!%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r4];
+"""),
     check=check,
 )

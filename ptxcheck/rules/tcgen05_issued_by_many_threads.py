@@ -2,84 +2,16 @@
 
 Checks: instructions that whole warps, or a known set with two threads of one warp, execute together.
 Why: each thread that executes the instruction issues it once more; a single thread is to issue it.
-Source: PTX ISA 9.7.17.5.
 Not checked: guards and branches that the thread index does not decide and that are not known to hold alike in a warp.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.issue import issued_by_several
 from ..protocols.typestate.tensor_memory import ISSUED_ONCE, TensorMemory
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    mov.b64 %rd1, 0;
-    mov.b64 %rd2, 0;
-    mov.b32 %r5, 0;
-    @%p1 tcgen05.mma.cta_group::1.kind::f16 [%r3], %rd1, %rd2, %r5, 0; // expect: TM011
-    @%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar]; // expect: TM011
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    mov.b64 %rd1, 0;
-    mov.b64 %rd2, 0;
-    mov.b32 %r5, 0;
-    elect.sync _|%p3, -1;
-    and.pred %p2, %p1, %p3;
-    @%p2 tcgen05.mma.cta_group::1.kind::f16 [%r3], %rd1, %rd2, %r5, 0;
-    @%p2 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point in sorted(view.get(TensorMemory).of(ISSUED_ONCE)):
         if issued_by_several(view, point):
             yield Hit(point, "each of several threads of a warp issues this")
@@ -89,12 +21,22 @@ RULE = Rule(
     id="TM011",
     name="tcgen05-issued-by-many-threads",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.17.5",
     summary="A tcgen05 instruction for one thread is executed by several of a warp.",
     consequence="The product is accumulated many times, and too many arrivals are counted.",
     advice="Elect one thread (elect.sync) for it.",
-    bad=_BAD,
-    good=_GOOD,
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
+      ld.shared.b32 %r3, [slot];
+      mov.b64 %rd1, 0;
+      mov.b64 %rd2, 0;
+      mov.b32 %r5, 0;
+-     @%p1 tcgen05.mma.cta_group::1.kind::f16 [%r3], %rd1, %rd2, %r5, 0; // expect: TM011
+-     @%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar]; // expect: TM011
++     elect.sync _|%p3, -1;
++     and.pred %p2, %p1, %p3;
++     @%p2 tcgen05.mma.cta_group::1.kind::f16 [%r3], %rd1, %rd2, %r5, 0;
++     @%p2 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];
+"""),
     check=check,
 )

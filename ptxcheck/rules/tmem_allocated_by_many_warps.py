@@ -1,72 +1,18 @@
 """A `tcgen05.alloc` or `.dealloc` that several warps of a block execute.
 
 Checks: instructions that a known set of several warps executes.
-Why: a single warp of each CTA allocates and frees; each further one allocates again and the addresses of
-the others are lost, or frees what is free.
-Source: PTX ISA 9.7.17.5.
-Not checked: guards that no thread index decides. Where the size of the block is only bounded, the finding
-is possible.
+Why: a single warp of each CTA allocates and frees; each further one allocates again and the addresses of the others
+are lost, or frees what is free.
+Not checked: guards that no thread index decides. Where the size of the block is only bounded, the finding is possible.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Confidence, Severity
 from ..opcodes.op import Op
 from ..protocols.typestate.tensor_memory import TensorMemory
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32; // expect: TM017
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    bar.sync 0;
-    tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32; // expect: TM017
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for op in (Op.TCGEN05_ALLOC, Op.TCGEN05_DEALLOC):
         for point in sorted(view.get(TensorMemory).points[op]):
             execution = view.facts.execution(point)
@@ -85,12 +31,19 @@ RULE = Rule(
     id="TM017",
     name="tmem-allocated-by-many-warps",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.5",
     summary="Several warps allocate or free tensor memory at one place.",
     consequence="Later blocks run out of columns, or memory in use is freed.",
     advice="Let one warp of the block do it.",
-    bad=_BAD,
-    good=_GOOD,
+    example=ALLOCATION.variant("""
+-     tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32; // expect: TM017
++     mov.u32 %r1, %tid.x;
++     shr.u32 %r2, %r1, 5;
++     setp.eq.u32 %p1, %r2, 0;
++     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+
+-     tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32; // expect: TM017
++     @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
+"""),
     check=check,
 )

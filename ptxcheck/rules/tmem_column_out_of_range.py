@@ -1,82 +1,22 @@
 """An access or accumulator beyond the columns that are allocated, or beyond all 512.
 
-Checks: addresses that are constant, or away from an allocation by a constant or by what follows from the thread
-index, with the columns that the shape touches at least; D of tcgen05.mma at a constant address, where the instruction
+Checks: addresses that are constant, or away from an allocation by a constant or by what follows from the thread index,
+with the columns that the shape touches at least; D of tcgen05.mma at a constant address, where the instruction
 descriptor and the layout give one column for each of N.
-Why: the columns behind belong to another allocation, or do not exist.
-Source: PTX ISA 9.7.17.1 and 9.7.17.8.2.
+Why: the columns behind belong to another allocation, or do not exist. Source: PTX ISA 9.7.17.1 and 9.7.17.8.2.
 Not checked: registers of a load that nobody reads; addresses computed in other ways; A and scale factors in tensor
 memory.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..opcodes.op import Op
 from ..protocols.typestate.tensor_address import tensor_address, used_width, warp_addresses
 from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r4, %r6}, [%r3 + 31]; // expect: TM015
-    tcgen05.wait::ld.sync.aligned;
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r4, %r6}, [%r3 + 30];
-    tcgen05.wait::ld.sync.aligned;
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point in sorted(view.get(TensorMemory).of(LOADS | {Op.TCGEN05_ST})):
         address = tensor_address(view, point) or next((each for _, each in warp_addresses(view, point)), None)
         if address is None:
@@ -94,12 +34,16 @@ RULE = Rule(
     id="TM015",
     name="tmem-column-out-of-range",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.1",
     summary="An access goes beyond the allocated columns of tensor memory.",
     consequence="Undefined: a fault, or another block's data.",
     advice="Allocate more columns, or load fewer at once.",
-    bad=_BAD,
-    good=_GOOD,
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
+      ld.shared.b32 %r3, [slot];
+-     tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r4, %r6}, [%r3 + 31]; // expect: TM015
++     tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r4, %r6}, [%r3 + 30];
+      tcgen05.wait::ld.sync.aligned;
+"""),
     check=check,
 )

@@ -2,71 +2,15 @@
 
 Checks: constant counts of deallocations against the counts of all allocations.
 Why: what is freed must be what one allocation returned.
-Source: PTX ISA 9.7.17.7.
 Not checked: which allocation an address comes from; kernels that call functions which synchronise.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory import TensorMemory
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 64;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32; // expect: TM003
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, count in view.get(TensorMemory).wrong_sizes():
         related = tuple((p, "an allocation") for p in sorted(view.get(TensorMemory).allocations))
         yield Hit(point, f"{count} columns are freed, but no allocation has as many", related=related)
@@ -76,12 +20,15 @@ RULE = Rule(
     id="TM003",
     name="tmem-dealloc-size-mismatch",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.7",
     summary="tcgen05.dealloc frees another number of columns than was allocated.",
     consequence="Columns are lost, or others' are freed.",
     advice="Free with the count of the allocation.",
-    bad=_BAD,
-    good=_GOOD,
+    example=ALLOCATION.variant("""
+-     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 64;
++     @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+
+      @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32; // expect: TM003
+"""),
     check=check,
 )

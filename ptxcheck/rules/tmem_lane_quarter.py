@@ -1,84 +1,19 @@
 """A `tcgen05.ld` or `.st` of lanes that the warp cannot reach.
 
-Checks: addresses that are constant, or away from an allocation by a constant or by what follows from the
-thread index, against the warps that execute the instruction.
+Checks: addresses that are constant, or away from an allocation by a constant or by what follows from the thread index,
+against the warps that execute the instruction.
 Why: warp w reaches the 32 lanes from 32 * (w % 4) on and no others.
-Source: PTX ISA 9.7.17.8.1.
 Not checked: addresses computed from memory or parameters; branches that no thread index decides.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..opcodes.op import Op
 from ..protocols.typestate.tensor_address import warp_addresses
 from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3]; // expect: TM013
-    tcgen05.wait::ld.sync.aligned;
-    add.u32 %r6, %r4, 1;
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    and.b32 %r8, %r2, 3;
-    shl.b32 %r8, %r8, 21;
-    add.u32 %r9, %r3, %r8;
-    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r9];
-    tcgen05.wait::ld.sync.aligned;
-    add.u32 %r6, %r4, 1;
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point in sorted(view.get(TensorMemory).of(LOADS | {Op.TCGEN05_ST})):
         wrong: dict[int, list[int]] = {}
         for warp, address in warp_addresses(view, point):
@@ -93,12 +28,20 @@ RULE = Rule(
     id="TM013",
     name="tmem-lane-quarter",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.17.8.1",
     summary="A warp accesses lanes of tensor memory that belong to another warp of its warpgroup.",
     consequence="Undefined: a fault or wrong data.",
     advice="Add (warp % 4) << 21 to the address.",
-    bad=_BAD,
-    good=_GOOD,
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
+      ld.shared.b32 %r3, [slot];
+-     tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3]; // expect: TM013
++     and.b32 %r8, %r2, 3;
++     shl.b32 %r8, %r8, 21;
++     add.u32 %r9, %r3, %r8;
++     tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r9];
+      tcgen05.wait::ld.sync.aligned;
+      add.u32 %r6, %r4, 1;
+"""),
     check=check,
 )

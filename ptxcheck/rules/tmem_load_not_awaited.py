@@ -1,80 +1,18 @@
 """A register of a `tcgen05.ld` accessed before `tcgen05.wait::ld`.
 
 Checks: registers read or written on a feasible path from the load with no wait between.
-Why: the load runs on after the instruction; its registers are settled by the wait. ptxas makes later uses
-of the registers wait by itself, compilers move arithmetic in front of the wait, and released kernels do
-without it: the rule is pedantic.
-Source: PTX ISA 9.7.17.6 and 9.7.17.8.5.
+Why: the load runs on after the instruction; its registers are settled by the wait. ptxas makes later uses of the
+registers wait by itself, compilers move arithmetic in front of the wait, and released kernels do without it: the rule
+is pedantic. Source: PTX ISA 9.7.17.6 and 9.7.17.8.5.
 Not checked: plain moves, which compilers place freely and the assembler removes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory import TensorMemory
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
-    add.u32 %r6, %r4, 1; // expect: TM008
-    tcgen05.wait::ld.sync.aligned;
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
-    tcgen05.wait::ld.sync.aligned;
-    add.u32 %r6, %r4, 1;
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for touch in view.get(TensorMemory).early_uses:
         yield Hit(
             touch.point,
@@ -87,13 +25,18 @@ RULE = Rule(
     id="TM008",
     name="tmem-load-not-awaited",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.17.8.5",
     summary="The result of a tcgen05.ld is used before it was waited for.",
     consequence="The value may be an old one.",
     advice="Execute tcgen05.wait::ld.sync.aligned first.",
-    bad=_BAD,
-    good=_GOOD,
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
+      ld.shared.b32 %r3, [slot];
+      tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
++     tcgen05.wait::ld.sync.aligned;
+      add.u32 %r6, %r4, 1; // expect: TM008
+-     tcgen05.wait::ld.sync.aligned;
+"""),
     check=check,
     pedantic=True,
 )

@@ -1,86 +1,19 @@
 """A `tcgen05.st` with no `tcgen05.wait::st` before the data is used or the thread is done.
 
-Checks: feasible paths from the store to a load of the same address, to a multiplication of the same thread
-into the same columns, to a deallocation, or to the end of the thread, with no wait between.
-Why: the store runs on after the instruction; only the wait lets the thread, or one that it signals, rely
-on it.
+Checks: feasible paths from the store to a load of the same address, to a multiplication of the same thread into the
+same columns, to a deallocation, or to the end of the thread, with no wait between.
+Why: the store runs on after the instruction; only the wait lets the thread, or one that it signals, rely on it.
 Source: PTX ISA 9.7.17.6.4 and 9.7.17.8.5.
 Not checked: signals to other threads between the store and a later wait.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory import TensorMemory
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    tcgen05.st.sync.aligned.32x32b.x1.b32 [%r3], {%r1}; // expect: TM009
-    bar.sync 0;
-    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
-    tcgen05.wait::ld.sync.aligned;
-    add.u32 %r6, %r4, 1;
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    tcgen05.st.sync.aligned.32x32b.x1.b32 [%r3], {%r1};
-    tcgen05.wait::st.sync.aligned;
-    bar.sync 0;
-    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
-    tcgen05.wait::ld.sync.aligned;
-    add.u32 %r6, %r4, 1;
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     seen: set[int] = set()
     early = view.get(TensorMemoryUse).stored_before_multiplication()
     for pair in (*view.get(TensorMemory).unawaited_stores(), *early):
@@ -94,12 +27,19 @@ RULE = Rule(
     id="TM009",
     name="tmem-store-not-awaited",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.17.8.5",
     summary="A tcgen05.st is not waited for.",
     consequence="A load or multiplication may read the old contents.",
     advice="Execute tcgen05.wait::st.sync.aligned before the data is read or others are told.",
-    bad=_BAD,
-    good=_GOOD,
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
+      ld.shared.b32 %r3, [slot];
+      tcgen05.st.sync.aligned.32x32b.x1.b32 [%r3], {%r1}; // expect: TM009
++     tcgen05.wait::st.sync.aligned;
+      bar.sync 0;
+      tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
+      tcgen05.wait::ld.sync.aligned;
+      add.u32 %r6, %r4, 1;
+"""),
     check=check,
 )

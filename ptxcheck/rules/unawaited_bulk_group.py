@@ -1,73 +1,18 @@
 """A committed bulk copy that no wait can cover.
 
-Checks: copies after which, on all paths, no `cp.async.bulk.wait_group` leaves few enough groups open. Paths
-that skip the wait, while others do not, are reported as possible: released kernels end with their last
-store open.
-Why: until it has completed, nobody may change its source, and the CTA's shared memory is freed at its end.
-Source: PTX ISA 9.7.9.26.1 and 9.7.9.26.6.2.
+Checks: copies after which, on all paths, no `cp.async.bulk.wait_group` leaves few enough groups open. Paths that skip
+the wait, while others do not, are reported as possible: released kernels end with their last store open.
+Why: until it has completed, nobody may change its source, and the CTA's shared memory is freed at its end. Source: PTX
+ISA 9.7.9.26.1 and 9.7.9.26.6.2.
 Not checked: device functions.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Confidence, Severity
 from ..protocols.typestate.copy_groups import bulk_groups, wrong_waits
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512; // expect: BG004
-    cp.async.bulk.commit_group;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group.read 0;
-DONE:
-    ret;
-}
-"""
+from .copy_kernels import BULK_STORE
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     sure = {slip.copy: slip for slip in view.get(bulk_groups).never_awaited()}
     elsewhere = {slip.copy for slip in view.get(wrong_waits)}
     for slip in sure.values():
@@ -85,14 +30,14 @@ RULE = Rule(
     id="BG004",
     name="unawaited-bulk-group",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.6.2",
     summary="A bulk copy is committed and never waited for.",
     consequence="Its source in shared memory may be overwritten or freed before it is read.",
-    advice=(
-        "Wait with cp.async.bulk.wait_group.read 0 before the buffer is reused and before the thread ends."
-    ),
-    bad=_BAD,
-    good=_GOOD,
+    advice="Wait with cp.async.bulk.wait_group.read 0 before the buffer is reused and before the thread ends.",
+    example=BULK_STORE.variant("""
+      cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512; // expect: BG004
+
++     cp.async.bulk.wait_group.read 0;
+"""),
     check=check,
 )

@@ -2,76 +2,16 @@
 
 Checks: copies after which no `wait_group` that leaves few enough groups open, no `wait_all` and no
 `cp.async.mbarrier.arrive` is reachable.
-Why: only these complete it; a barrier of the CTA does not.
-Source: PTX ISA 9.7.9.26.3.
-Not checked: device functions; paths that skip a wait which others take, as the last round of a prefetch
-does.
+Why: only these complete it; a barrier of the CTA does not. Source: PTX ISA 9.7.9.26.3.
+Not checked: device functions; paths that skip a wait which others take, as the last round of a prefetch does.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.copy_groups import small_groups, wrong_waits
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    cp.async.ca.shared.global [%r1], [%rd0], 16; // expect: CA002
-    cp.async.commit_group;
-    bar.sync 0;
-    ld.shared.u32 %r3, [tile];
-    st.global.u32 [%rd0+64], %r3;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    cp.async.ca.shared.global [%r1], [%rd0], 16;
-    cp.async.commit_group;
-    cp.async.wait_group 0;
-    bar.sync 0;
-    ld.shared.u32 %r3, [tile];
-    st.global.u32 [%rd0+64], %r3;
-    ret;
-}
-"""
+from .copy_kernels import CP_ASYNC
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     elsewhere = {slip.copy for slip in view.get(wrong_waits)}
     empty = [slip.point for slip in view.get(small_groups).without_effect()]
     for slip in view.get(small_groups).never_awaited():
@@ -84,12 +24,18 @@ RULE = Rule(
     id="CA002",
     name="unawaited-cp-async",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.3.3",
     summary="A cp.async is committed and never waited for.",
     consequence="Whoever reads the destination may see old bytes.",
     advice="Execute cp.async.wait_group or wait_all, then a barrier, before the bytes are read.",
-    bad=_BAD,
-    good=_GOOD,
+    example=CP_ASYNC.variant("""
+      cp.async.ca.shared.global [%r1], [%rd0], 16; // expect: CA002
+
+=     cp.async.wait_group 0;
+=     ld.shared.u32 %r3, [%r1];
++     cp.async.wait_group 0;
+      bar.sync 0;
+      ld.shared.u32 %r3, [tile];
+"""),
     check=check,
 )

@@ -1,71 +1,16 @@
 """A bulk copy that no `cp.async.bulk.commit_group` follows before the kernel ends.
 
 Checks: feasible paths of one thread from a copy that completes in a group to the end with no commit.
-Why: waits cover committed groups only; an uncommitted copy is never waited for.
-Source: PTX ISA 9.7.9.26.6.
+Why: waits cover committed groups only; an uncommitted copy is never waited for. Source: PTX ISA 9.7.9.26.6.
 Not checked: device functions; threads other than the one that issues the copy cannot commit for it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.copy_groups import bulk_groups
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512; // expect: BG003
-    cp.async.bulk.wait_group 0;
-DONE:
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    setp.ne.u32 %p0, %r0, 0;
-    @%p0 bra DONE;
-    fence.proxy.async.shared::cta;
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
-    cp.async.bulk.commit_group;
-    cp.async.bulk.wait_group 0;
-DONE:
-    ret;
-}
-"""
+from .copy_kernels import BULK_STORE
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for slip in view.get(bulk_groups).uncommitted:
         related = ((slip.point, "the thread ends here"),)
         yield Hit(slip.copy, "the thread that starts this copy never commits it to a group", related=related)
@@ -75,12 +20,17 @@ RULE = Rule(
     id="BG003",
     name="uncommitted-bulk-group",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.6.1",
     summary="A bulk copy is never committed to a group.",
     consequence="No wait covers it: its source may be overwritten or freed while it is read.",
     advice="Execute cp.async.bulk.commit_group after it, in the same thread.",
-    bad=_BAD,
-    good=_GOOD,
+    example=BULK_STORE.variant("""
+=     cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512;
+=     cp.async.bulk.commit_group;
+=     cp.async.bulk.wait_group.read 0;
+      cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 512; // expect: BG003
++     cp.async.bulk.commit_group;
+      cp.async.bulk.wait_group 0;
+"""),
     check=check,
 )

@@ -1,76 +1,17 @@
 """A `cp.async` that is never committed to a group.
 
-Checks: feasible paths from a copy to the end of the kernel with no commit, no `wait_all` and no arrival for
-it, where each path passes a `wait_group`, or none has anything that could complete the copy.
+Checks: feasible paths from a copy to the end of the kernel with no commit, no `wait_all` and no arrival for it, where
+each path passes a `wait_group`, or none has anything that could complete the copy.
 Why: `wait_group` covers committed groups only.
-Source: PTX ISA 9.7.9.26.3.2.
 Not checked: device functions.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.copy_groups import small_groups
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    cp.async.ca.shared.global [%r1], [%rd0], 16; // expect: CA005
-    cp.async.wait_group 0;
-    bar.sync 0;
-    ld.shared.u32 %r3, [tile];
-    st.global.u32 [%rd0+64], %r3;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.0
-.target sm_80
-.address_size 64
-
-.visible .entry kernel(.param .u64 out) .reqntid 32
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<8>;
-    .shared .align 128 .b8 tile[512];
-
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r2, %r0, 4;
-    mov.u32 %r1, tile;
-    add.u32 %r1, %r1, %r2;
-    cp.async.ca.shared.global [%r1], [%rd0], 16;
-    cp.async.commit_group;
-    cp.async.wait_group 0;
-    bar.sync 0;
-    ld.shared.u32 %r3, [tile];
-    st.global.u32 [%rd0+64], %r3;
-    ret;
-}
-"""
+from .copy_kernels import CP_ASYNC
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     groups = view.get(small_groups)
     cfg = view.cfg
     for slip in groups.uncommitted:
@@ -87,12 +28,17 @@ RULE = Rule(
     id="CA005",
     name="uncommitted-cp-async",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.9.26.3.2",
     summary="A cp.async is never committed to a group.",
     consequence="No wait covers it, and its bytes may be missing when they are read.",
     advice="Execute cp.async.commit_group before the wait, or use cp.async.wait_all.",
-    bad=_BAD,
-    good=_GOOD,
+    example=CP_ASYNC.variant("""
+      cp.async.ca.shared.global [%r1], [%rd0], 16; // expect: CA005
++     cp.async.commit_group;
+
+=     ld.shared.u32 %r3, [%r1];
+      bar.sync 0;
+      ld.shared.u32 %r3, [tile];
+"""),
     check=check,
 )

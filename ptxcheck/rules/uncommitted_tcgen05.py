@@ -1,89 +1,17 @@
 """A `tcgen05.mma`, `.cp` or `.shift` whose thread ends without a commit.
 
 Checks: feasible paths from the operation to the end of its thread with no `tcgen05.commit`.
-Why: only a commit of the issuing thread makes an mbarrier tell when the operation has completed.
-Source: PTX ISA 9.7.17.6.2 and 9.7.17.12.
+Why: only a commit of the issuing thread makes an mbarrier tell when the operation has completed. Source: PTX ISA
+9.7.17.6.2 and 9.7.17.12.
 Not checked: a commit for another CTA group, which ptxas rejects; device functions.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.tensor_memory import TensorMemory
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    mov.b64 %rd1, 0;
-    mov.b64 %rd2, 0;
-    mov.b32 %r5, 0;
-    elect.sync _|%p3, -1;
-    and.pred %p2, %p1, %p3;
-    @%p2 tcgen05.mma.cta_group::1.kind::f16 [%r3], %rd1, %rd2, %r5, 0; // expect: TM010
-    bar.sync 0;
-    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
-    tcgen05.wait::ld.sync.aligned;
-    add.u32 %r6, %r4, 1;
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_100a
-.address_size 64
-
-.visible .entry kernel(.param .u32 n) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<16>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b32 slot;
-    .shared .align 8 .b64 bar;
-
-    mov.u32 %r1, %tid.x;
-    shr.u32 %r2, %r1, 5;
-    setp.eq.u32 %p1, %r2, 0;
-    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-    bar.sync 0;
-    ld.shared.b32 %r3, [slot];
-    mov.b64 %rd1, 0;
-    mov.b64 %rd2, 0;
-    mov.b32 %r5, 0;
-    elect.sync _|%p3, -1;
-    and.pred %p2, %p1, %p3;
-    @%p2 tcgen05.mma.cta_group::1.kind::f16 [%r3], %rd1, %rd2, %r5, 0;
-    @%p2 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];
-    bar.sync 0;
-    @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity
+from .tensor_memory_kernels import ALLOCATION
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     found = view.get(TensorMemory).uncommitted()
     if found is not None:
         related = ((found.then, "the thread ends"),)
@@ -94,12 +22,24 @@ RULE = Rule(
     id="TM010",
     name="uncommitted-tcgen05",
     severity=Severity.WRONG_RESULT,
-    since="0.1",
     section="PTX ISA 9.7.17.12",
     summary="A thread ends without a tcgen05.commit for what it issued.",
     consequence="Nobody can know when the result is there: a load reads what was there before.",
     advice="Execute tcgen05.commit in the thread that issued the operation, and wait on its mbarrier.",
-    bad=_BAD,
-    good=_GOOD,
+    example=ALLOCATION.variant("""
+=     ld.shared.b32 %r3, [slot];
+      ld.shared.b32 %r3, [slot];
+      mov.b64 %rd1, 0;
+      mov.b64 %rd2, 0;
+      mov.b32 %r5, 0;
+      elect.sync _|%p3, -1;
+      and.pred %p2, %p1, %p3;
+      @%p2 tcgen05.mma.cta_group::1.kind::f16 [%r3], %rd1, %rd2, %r5, 0; // expect: TM010
+-     bar.sync 0;
+-     tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
+-     tcgen05.wait::ld.sync.aligned;
+-     add.u32 %r6, %r4, 1;
++     @%p2 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];
+"""),
     check=check,
 )

@@ -3,76 +3,14 @@
 Checks: feasible paths from a multiplication to an access to its accumulators, or to the end, with no
 `wgmma.commit_group` between.
 Why: `wgmma.wait_group` waits for groups; what was never committed is in none, so that no wait covers it.
-Source: PTX ISA 9.7.16.7.2.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.wgmma import Wgmma
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .f32 %f<8>;
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<4>;
-
-    ld.param.u64 %rd1, [out];
-    ld.param.u64 %rd2, [a];
-    ld.param.u64 %rd3, [b];
-    mov.f32 %f1, 0f00000000;
-    mov.f32 %f2, %f1;
-    mov.f32 %f3, %f1;
-    mov.f32 %f4, %f1;
-    wgmma.fence.sync.aligned;
-    // expect: WG002
-    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
-    wgmma.wait_group.sync.aligned 0;
-    st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .f32 %f<8>;
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<4>;
-
-    ld.param.u64 %rd1, [out];
-    ld.param.u64 %rd2, [a];
-    ld.param.u64 %rd3, [b];
-    mov.f32 %f1, 0f00000000;
-    mov.f32 %f2, %f1;
-    mov.f32 %f3, %f1;
-    mov.f32 %f4, %f1;
-    wgmma.fence.sync.aligned;
-    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
-    wgmma.commit_group.sync.aligned;
-    wgmma.wait_group.sync.aligned 0;
-    st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};
-    ret;
-}
-"""
+from .matrix_kernels import WGMMA
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     uses = {touch.site: touch for touch in reversed(view.get(Wgmma).touches) if touch.open}
     for site, touch in sorted(uses.items()):
         related = ((touch.point, f"{touch.register.name} is used here"),)
@@ -86,12 +24,15 @@ RULE = Rule(
     id="WG002",
     name="uncommitted-wgmma",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.16.7.2",
     summary="A wgmma.mma_async is never put into a group by wgmma.commit_group.",
     consequence="No wait covers the multiplication: its result may be read before it is there.",
     advice="Execute wgmma.commit_group.sync.aligned after the last multiplication of each batch.",
-    bad=_BAD,
-    good=_GOOD,
+    example=WGMMA.variant("""
+      wgmma.fence.sync.aligned;
+-     // expect: WG002
+
++     wgmma.commit_group.sync.aligned;
+"""),
     check=check,
 )

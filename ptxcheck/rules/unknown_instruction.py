@@ -1,50 +1,15 @@
 """An instruction whose name PTX does not have.
 
 Checks: every instruction against the table of all mnemonics.
-Why: ptxas rejects the module.
-Source: PTX ISA chapter 9.7 and its version notes.
+Why: ptxas rejects the module. Source: PTX ISA chapter 9.7 and its version notes.
 Not checked: modules of a PTX ISA version newer than the table.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.legality import NEWEST_VERSION, is_unknown
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out)
-{
-    .reg .b32 %r<3>;
-    mov.b32 %r1, 7;
-    addd.s32 %r2, %r1, 1; // expect: PT001
-    ret;
-}
-"""
-
-_GOOD = """
-.version 9.0
-.target sm_90a
-.address_size 64
-
-.visible .entry k(.param .u64 out)
-{
-    .reg .b32 %r<3>;
-    mov.b32 %r1, 7;
-    add.s32 %r2, %r1, 1;
-    ret;
-}
-"""
+from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     if view.module.version > NEWEST_VERSION:
         return
     for point, instruction in enumerate(view.body.instructions):
@@ -56,12 +21,16 @@ RULE = Rule(
     id="PT001",
     name="unknown-instruction",
     severity=Severity.ERROR,
-    since="0.1",
     section="PTX ISA 9.7",
     summary="The instruction is not one of PTX.",
     consequence="ptxas rejects the module, and so does the driver when it compiles it at load time.",
     advice="Correct the spelling; opcodes and modifiers are in lower case and separated by dots.",
-    bad=_BAD,
-    good=_GOOD,
+    example=sm_90a("""
+  (.param .u64 out)
+      mov.b32 %r1, 7;
+-     addd.s32 %r2, %r1, 1; // expect: PT001
++     add.s32 %r2, %r1, 1;
+      ret;
+"""),
     check=check,
 )

@@ -1,37 +1,29 @@
 """From violations that whole-kernel verification found to hits, for the rules that are named after them."""
 
-from __future__ import annotations
+from collections.abc import Callable
 
-from collections.abc import Callable, Iterator
-
-from ..explain.violations import whole_kernel
-from ..finding import Confidence
-from ..view import KernelView
-from .rule import Hit
-
-_CAUSES = ("arrivals", "bytes")
-Check = Callable[[KernelView], Iterator[Hit]]
+from ..explain.violations import Cause, whole_kernel
+from ..protocols.model.outcome import Flaw
+from .rule import Confidence, Hit, Hits, KernelView
 
 
 def of_flaws(
-    *flaws: str, mechanisms: tuple[str, ...] = (), causes: tuple[str, ...] = (), strict: bool = False
-) -> Check:
-    """Return a check for violations with one of these flaws (values of `Flaw`), at barriers of these mechanisms.
+    *flaws: Flaw, mechanisms: tuple[str, ...] = (), cause: Cause | None = None, strict: bool = False
+) -> Callable[[KernelView], Hits]:
+    """Return a check for violations with one of these flaws, at barriers of these mechanisms.
 
-    `causes` tells deadlocks apart: missing `arrivals` or `bytes`. `strict`: what released libraries rely on all the
-    same, for pedantic rules.
+    `cause` tells deadlocks apart. `strict`: what released libraries rely on all the same, for pedantic rules.
     Each hit has its counterexample; one that rests on something taken for granted is `possible`.
     """
 
-    def check(view: KernelView) -> Iterator[Hit]:
+    def check(view: KernelView) -> Hits:
         whole = view.get(whole_kernel)
         for violation in () if whole is None else whole.strict if strict else whole.violations:
+            flaw = violation.problem.flaw
             if (
-                violation.problem.flaw.value in flaws
+                flaw in flaws
                 and violation.mechanism in (mechanisms or (violation.mechanism,))
-                and (
-                    violation.problem.flaw.value != "deadlock" or violation.cause.value in (causes or _CAUSES)
-                )
+                and (flaw is not Flaw.DEADLOCK or violation.cause in (cause or violation.cause,))
             ):
                 from ..explain.counterexample import Story
 

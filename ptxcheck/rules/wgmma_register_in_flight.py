@@ -1,80 +1,17 @@
 """A register of a `wgmma.mma_async` accessed before a wait covers the multiplication.
 
-Checks: accumulators read or written, and fragments of A written, on a feasible path from the
-multiplication with no `wgmma.wait_group` that reaches its group; the groups committed in between are
-counted.
+Checks: accumulators read or written, and fragments of A written, on a feasible path from the multiplication with no
+`wgmma.wait_group` that reaches its group; the groups committed in between are counted.
 Why: the multiplication runs on after the instruction; its registers belong to it until the wait.
-Source: PTX ISA 9.7.16.7.3.
 Not checked: plain moves, which compilers place freely and the assembler removes; reads of fragments of A.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.wgmma import Wgmma
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .f32 %f<8>;
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<4>;
-
-    ld.param.u64 %rd1, [out];
-    ld.param.u64 %rd2, [a];
-    ld.param.u64 %rd3, [b];
-    mov.f32 %f1, 0f00000000;
-    mov.f32 %f2, %f1;
-    mov.f32 %f3, %f1;
-    mov.f32 %f4, %f1;
-    wgmma.fence.sync.aligned;
-    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
-    wgmma.commit_group.sync.aligned;
-    wgmma.wait_group.sync.aligned 1;
-    st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4}; // expect: WG003
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .f32 %f<8>;
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<4>;
-
-    ld.param.u64 %rd1, [out];
-    ld.param.u64 %rd2, [a];
-    ld.param.u64 %rd3, [b];
-    mov.f32 %f1, 0f00000000;
-    mov.f32 %f2, %f1;
-    mov.f32 %f3, %f1;
-    mov.f32 %f4, %f1;
-    wgmma.fence.sync.aligned;
-    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
-    wgmma.commit_group.sync.aligned;
-    wgmma.wait_group.sync.aligned 0;
-    st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};
-    ret;
-}
-"""
+from .matrix_kernels import WGMMA
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for touch in view.get(Wgmma).touches:
         if not touch.open:
             yield Hit(
@@ -88,15 +25,17 @@ RULE = Rule(
     id="WG003",
     name="wgmma-register-in-flight",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.16.7.3",
     summary="A register is accessed while a wgmma.mma_async still works on it.",
     consequence="The result is undefined; ptxas may serialise all multiplications of the function.",
     advice=(
-        "Wait (wgmma.wait_group) for the group of the multiplication first; N is the number of newer "
-        "groups that may stay open."
+        "Wait (wgmma.wait_group) for the group of the multiplication first; N is the number of newer groups that may "
+        "stay open."
     ),
-    bad=_BAD,
-    good=_GOOD,
+    example=WGMMA.variant("""
+-     wgmma.wait_group.sync.aligned 1;
++     wgmma.wait_group.sync.aligned 0;
+      st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4}; // expect: WG003
+"""),
     check=check,
 )

@@ -1,76 +1,16 @@
 """Accumulators that pass from a `wgmma.mma_async` of one shape to one of another without a fence.
 
-Checks: feasible paths between two multiplications on the same accumulators that differ in the number or
-type of these, with no `wgmma.fence` between.
+Checks: feasible paths between two multiplications on the same accumulators that differ in the number or type of these,
+with no `wgmma.fence` between.
 Why: multiplications follow each other in order without a fence only where they have one shape.
-Source: PTX ISA 9.7.16.7.1.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..finding import Severity
 from ..protocols.typestate.wgmma import Wgmma
-from ..view import KernelView
-from .rule import Hit, Rule
-
-_BAD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .f32 %f<9>;
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<4>;
-
-    ld.param.u64 %rd1, [out];
-    ld.param.u64 %rd2, [a];
-    ld.param.u64 %rd3, [b];
-    wgmma.fence.sync.aligned;
-    wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16
-        {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, %rd2, %rd3, 0, 1, 1, 0, 0;
-    // expect: WG006
-    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
-    wgmma.commit_group.sync.aligned;
-    wgmma.wait_group.sync.aligned 0;
-    st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};
-    ret;
-}
-"""
-
-_GOOD = """
-.version 8.6
-.target sm_90a
-.address_size 64
-
-.visible .entry kernel(.param .u64 out, .param .u64 a, .param .u64 b) .reqntid 128
-{
-    .reg .pred %p<4>;
-    .reg .f32 %f<9>;
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<4>;
-
-    ld.param.u64 %rd1, [out];
-    ld.param.u64 %rd2, [a];
-    ld.param.u64 %rd3, [b];
-    wgmma.fence.sync.aligned;
-    wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16
-        {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, %rd2, %rd3, 0, 1, 1, 0, 0;
-    wgmma.fence.sync.aligned;
-    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd3, 1, 1, 1, 0, 0;
-    wgmma.commit_group.sync.aligned;
-    wgmma.wait_group.sync.aligned 0;
-    st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};
-    ret;
-}
-"""
+from .matrix_kernels import WGMMA
+from .rule import Hit, Hits, KernelView, Rule, Severity
 
 
-def check(view: KernelView) -> Iterator[Hit]:
+def check(view: KernelView) -> Hits:
     for point, before in view.get(Wgmma).reshaped():
         related = ((before, "the multiplication of another shape"),)
         yield Hit(
@@ -82,12 +22,24 @@ RULE = Rule(
     id="WG006",
     name="wgmma-shape-change",
     severity=Severity.UNDEFINED,
-    since="0.1",
     section="PTX ISA 9.7.16.7.1",
     summary="A wgmma.mma_async takes over accumulators of another shape without a fence.",
     consequence="The two multiplications may overlap: the result is undefined.",
     advice="Put wgmma.fence.sync.aligned between them.",
-    bad=_BAD,
-    good=_GOOD,
+    example=WGMMA.variant("""
+=     .reg .f32 %f<8>;
+      .reg .f32 %f<9>;
+
+=     mov.f32 %f1, 0f00000000;
+=     mov.f32 %f2, %f1;
+=     mov.f32 %f3, %f1;
+=     mov.f32 %f4, %f1;
+=     wgmma.fence.sync.aligned;
+      wgmma.fence.sync.aligned;
+      wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16
+          {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, %rd2, %rd3, 0, 1, 1, 0, 0;
+-     // expect: WG006
++     wgmma.fence.sync.aligned;
+"""),
     check=check,
 )

@@ -14,6 +14,7 @@ from ..launches.launch_comments import PARSERS
 from ..opcodes.target import Target
 from ..results import Note, NoteKind, RuleInfo
 from ..sources.comments import Comment, Verb
+from ..sources.former_names import FORMER_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,5 +118,8 @@ def _complaint(comment: Comment, used: bool, rules: Sequence[RuleInfo]) -> str |
         return "suppression names no rule, so it has no effect"
     if not comment.text:
         return f"suppression of {shown} has no reason, so it has no effect: write why after the bracket"
+    renamed = next((name for name in comment.rules if name in FORMER_NAMES), None)
+    if renamed is not None:
+        return f"the rule {renamed} was renamed to {FORMER_NAMES[renamed]}"
     ran = any(names_rule(name, rule.id, rule.name) for name in comment.rules for rule in rules)
     return f"unused suppression of {shown}: nothing to suppress here" if ran and not used else None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.rules.wgmma_stored_by_another_warp import RULE
+from ptxcheck.rules import RULES
 from ptxcheck.verdict import Property, VerdictKind
 
 from .verifying import kind, verified
 
+_GOOD = next(rule.good for rule in RULES if rule.id == "WG024")
 _FENCE = "    fence.proxy.async.shared::cta;\n"
 _MEET = "    bar.sync 0;\nWAIT_FULL"
 _TWO = ((".reqntid 128", ".reqntid 256"), ("other[4096]", "other[8192]"))
@@ -21,7 +22,7 @@ _TAKEN = "wgmma sees what all warps of its warpgroup stored before they came to 
 
 
 def _changed(*changes: tuple[str, str]) -> str:
-    text = RULE.good
+    text = _GOOD
     for old, new in changes:
         assert text.count(old) == 1
         text = text.replace(old, new)

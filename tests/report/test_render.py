@@ -170,7 +170,7 @@ def test_sarif_results(report: Report) -> None:
     }  # fmt: skip
     rules = run["tool"]["driver"]["rules"]
     assert all(rules[result["ruleIndex"]]["id"] == rule for rule, result in results.items())
-    assert "```ptx" in rules[0]["help"]["markdown"]
+    assert "```diff" in rules[0]["help"]["markdown"]
     assert results["XX001"]["suppressions"] == []
     assert results["XX003"]["suppressions"][0]["kind"] == "inSource"
     assert results["XX001"]["partialFingerprints"]["ptxcheck/v1"]

@@ -19,6 +19,7 @@ from ptxcheck.rules import (
     select_rules,
 )
 from ptxcheck.source import Source
+from ptxcheck.sources.former_names import FORMER_NAMES
 
 from .. import fakes
 from ..expectations import expected, found
@@ -42,6 +43,13 @@ def example(name: str, text: str, rule: Rule) -> Source:
 def test_no_rule_is_left_out() -> None:
     missing = {rule.id for rule in defined()} - {rule.id for rule in RULES}
     assert not missing, f"not in RULES: {sorted(missing)}"
+
+
+def test_the_file_of_a_rule_has_its_name() -> None:
+    for module in pkgutil.walk_packages(rules.__path__, "ptxcheck.rules."):
+        rule = getattr(importlib.import_module(module.name), "RULE", None)
+        if rule is not None:
+            assert module.name.rsplit(".", 1)[-1] == rule.name.replace("-", "_")
 
 
 def test_ids_and_names_are_unique() -> None:
@@ -111,6 +119,17 @@ def test_unknown_selector_suggests() -> None:
         ids("MB003")
     with pytest.raises(UnknownSelectorError, match="`ptxcheck rules` lists them"):
         ids("qqqqqqqq")
+
+
+def test_a_former_name_is_told_the_new_one() -> None:
+    with pytest.raises(UnknownSelectorError, match="wait-of-a-bystander was renamed to unsynchronised-obs"):
+        select_rules(RULES, ("wait-of-a-bystander",))
+
+
+def test_former_names_lead_to_rules_of_today() -> None:
+    names = {rule.name for rule in RULES}
+    assert set(FORMER_NAMES.values()) <= names
+    assert names.isdisjoint(FORMER_NAMES)
 
 
 def test_configuration_may_turn_a_rule_on() -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.rules.tensor_memory_kernels import (
+from ptxcheck.source import Source
+
+from .kernels import agrees
+from .tensor_memory_kernels import (
     ADDRESS,
     ALLOCATE,
     BARRIER,
@@ -19,9 +22,6 @@ from ptxcheck.rules.tensor_memory_kernels import (
     expect,
     kernel,
 )  # fmt: skip
-from ptxcheck.source import Source
-
-from .kernels import agrees
 
 BRANCH = "setp.eq.u32 %p5, %r9, 0;"
 CLUSTER = ".reqntid 128\n.reqnctapercluster 2, 1, 1"

@@ -63,7 +63,7 @@ def fake(
         problem=SimpleNamespace(flaw=flaw, point=3), mechanism=mechanism, cause=cause, certain=certain
     )
     found, tolerated = ((), (violation,)) if strict else ((violation,), ())
-    return SimpleNamespace(whole_kernel=SimpleNamespace(violations=found, strict=tolerated))
+    return SimpleNamespace(get=lambda _: SimpleNamespace(violations=found, strict=tolerated))
 
 
 def owners(view: Any) -> list[Rule]:
@@ -95,12 +95,12 @@ def test_what_libraries_rely_on_belongs_to_one_pedantic_rule(
 
 def test_what_rests_on_assumptions_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counterexample, "Story", NoStory)
-    check = of_flaws("deadlock")
+    check = of_flaws(Flaw.DEADLOCK)
     for certain, confidence in ((True, Confidence.PROVED), (False, Confidence.POSSIBLE)):
         (hit,) = check(fake(Flaw.DEADLOCK, "mbarrier", certain=certain))
         assert (hit.confidence, hit.point, hit.message) == (confidence, 3, "told")
 
 
 def test_nothing_is_said_without_verification() -> None:
-    view: Any = SimpleNamespace(whole_kernel=None)
-    assert list(of_flaws("deadlock")(view)) == []
+    view: Any = SimpleNamespace(get=lambda _: None)
+    assert list(of_flaws(Flaw.DEADLOCK)(view)) == []

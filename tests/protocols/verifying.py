@@ -9,11 +9,9 @@ from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.protocols.verify import verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
+from tests.limits import VERIFY_SECONDS
 
 from .machine_runs import kernel
-
-VERIFY_SECONDS = 600.0
-"""Processor time that no text of the tests comes near: no answer depends on how busy a machine is."""
 
 ONE_MBARRIER = """
 mov.u32 %r9, %tid.x; mov.u32 %r1, smem; setp.eq.u32 %p9, %r9, 0;

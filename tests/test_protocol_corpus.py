@@ -83,7 +83,7 @@ def test_verdicts(path: Path, wanted: Expectation) -> None:
     if path.suffix == ".cu" and not HAS_NVCC:
         pytest.skip("no nvcc")
     (judged,) = judge(
-        ptx_of(path), seconds=VERIFY_SECONDS, origin=read(path) if path.suffix == ".cu" else None
+        ptx_of(path), seconds=6 * VERIFY_SECONDS, origin=read(path) if path.suffix == ".cu" else None
     )
     said = [
         Said(v.property.value, v.kind.value, judged.lines(v.reasons[0].point if v.reasons else -1))

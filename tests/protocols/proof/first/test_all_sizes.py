@@ -31,7 +31,7 @@ _GOOD = frozenset({VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.A
 _SECONDS = VERIFY_SECONDS / 5
 
 
-def verified(text: str) -> Verification:
+def verified(text: str, seconds: float = _SECONDS) -> Verification:
     """Verify a kernel with as many runs for further sizes as the rings that hold need, and few more."""
     module = parse_module(Source("k.ptx", text))
     (function,) = module.entries
@@ -41,7 +41,7 @@ def verified(text: str) -> Verification:
         if "// ptxcheck: launch" in line
     ]
     launch = launch_of(function, hints)[0] if hints else from_directives(function)
-    return verify(build(function), function, module, launch, seconds=_SECONDS)
+    return verify(build(function), function, module, launch, seconds=seconds)
 
 
 def deadlock_freedom(result: Verification) -> VerdictKind:
@@ -122,7 +122,8 @@ done:
     ],
 )  # fmt: skip
 def test_rings_hold_for_all_counts_with_a_reason(name: str) -> None:
-    result = verified((CORPUS / f"{name}.ptx").read_text(encoding="utf-8"))
+    text = (CORPUS / f"{name}.ptx").read_text(encoding="utf-8")
+    result = verified(text, 2 * VERIFY_SECONDS)
     assert result.complete
     assert result.for_all is not None
     for verdict in result.verdicts():

@@ -429,8 +429,9 @@ def test_a_process_that_dies_is_replaced(tmp_path: Path) -> None:
         (worker,) = children(server.pid)
         before = ticks(worker)
         editor.change(uri, slow(200))
-        while ticks(worker) < before + 10:  # the check is not under way yet
-            await asyncio.sleep(0.05)
+        async with asyncio.timeout(PATIENCE):
+            while ticks(worker) < before + 10:  # the check is not under way yet
+                await asyncio.sleep(0.05)
         os.kill(worker, signal.SIGKILL)
         (found,) = await editor.codes(uri, "None")
         assert "has ended (exit code -9)" in found.message

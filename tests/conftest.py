@@ -1,13 +1,27 @@
-"""No test reads results that another one, or the user, has left behind."""
+"""No test reads results that another one, or the user, has left behind, and none runs out of time."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
+
+from ptxcheck.protocols import verify
+from ptxcheck.protocols.proof.first import budget
+from tests.limits import SlowClock
 
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path_factory.getbasetemp() / "results" / uuid4().hex
     monkeypatch.setenv("PTXCHECK_CACHE_DIR", str(folder))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _time_enough() -> Iterator[None]:
+    """Verify to the end, on a busy machine too: the number of runs is limited, and that is enough."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (verify, budget):
+            patch.setattr(module, "time", SlowClock)
+        yield

@@ -18,6 +18,7 @@ import ptxcheck
 from ptxcheck.runtime.executors import Dask, ExecutorError, executor_at
 
 from .fakes import KERNEL
+from .limits import WALL_SECONDS
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -58,7 +59,7 @@ def cluster() -> Iterator[str]:
     address = process.stdout.readline().strip()
     assert address.startswith("tcp://")
     yield address.removeprefix("tcp://")
-    process.communicate("", timeout=60)
+    process.communicate("", timeout=WALL_SECONDS)
 
 
 @pytest.fixture

@@ -18,6 +18,8 @@ from benchmarks.mutation.subject import Subject, subjects
 from ptxcheck.parser import parse_module
 from ptxcheck.source import Source
 
+from .limits import WALL_SECONDS
+
 CORPUS = Path(__file__).parent.parent / "corpus" / "protocols"
 PTXAS = shutil.which("ptxas")
 
@@ -160,7 +162,7 @@ def test_ptxas_takes_mutants(tmp_path: Path) -> None:
         path.write_text(mutant.text, encoding="ascii")
         target = mutant.text.split(".target", 1)[1].split()[0]
         command = [PTXAS, f"-arch={target}", "-O0", "-o", str(tmp_path / "out"), str(path)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=WALL_SECONDS)
         assert done.returncode == 0, (name, mutant.operator, mutant.statement, done.stderr)
 
 

@@ -19,6 +19,7 @@ from ptxcheck.config import Config
 from ptxcheck.frontends import discover, load
 from ptxcheck.source import Source
 
+from .limits import VERIFY_SECONDS, WALL_SECONDS
 from .protocol_expectations import Expectation, Said, Status, compare, expectation
 
 CORPUS = Path(__file__).parent.parent / "corpus" / "protocols"
@@ -81,7 +82,9 @@ def ptx_of(path: Path) -> Source:
 def test_verdicts(path: Path, wanted: Expectation) -> None:
     if path.suffix == ".cu" and not HAS_NVCC:
         pytest.skip("no nvcc")
-    (judged,) = judge(ptx_of(path), seconds=60, origin=read(path) if path.suffix == ".cu" else None)
+    (judged,) = judge(
+        ptx_of(path), seconds=6 * VERIFY_SECONDS, origin=read(path) if path.suffix == ".cu" else None
+    )
     said = [
         Said(v.property.value, v.kind.value, judged.lines(v.reasons[0].point if v.reasons else -1))
         for v in judged.verdicts
@@ -141,5 +144,5 @@ def test_ptxas_assembles(path: Path, tmp_path: Path) -> None:
     text = path.read_text(encoding="ascii")
     target = text.split(".target", 1)[1].split()[0]
     command = [PTXAS, f"-arch={target}", "-O0", "-o", str(tmp_path / "out.cubin"), str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=WALL_SECONDS)
     assert done.returncode == 0, done.stderr

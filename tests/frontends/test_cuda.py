@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -111,11 +112,14 @@ def test_errors_are_shown_as_they_are(fake: FakeNvcc) -> None:
     assert set(problem.detail.splitlines()) == {"k.cu(1): error: bad", "1 error"}
 
 
-def test_time_limit(fake: FakeNvcc) -> None:
-    fake.install("time.sleep(60)")
+def test_time_limit(fake: FakeNvcc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    fake.install("time.sleep(6000)")
     (problem,) = compiled(NvccOptions(timeout=0.5)).problems
     assert "longer than 0.5 s" in problem.message
-    assert not os.path.exists(fake.temporary())
+    assert not list(temporary.iterdir())
 
 
 def test_no_output(fake: FakeNvcc) -> None:

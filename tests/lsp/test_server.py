@@ -14,8 +14,9 @@ from lsprotocol import types
 
 import ptxcheck
 from ptxcheck.config import Config
+from tests.limits import WALL_SECONDS as PATIENCE
 
-from .editor import LITTLE, PATIENCE, Editor, edit, with_encoding
+from .editor import LITTLE, Editor, edit, with_encoding
 from .kernels import BAD, GOOD, HANG, HEADER, NESTED, RING, slow
 
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
@@ -113,7 +114,6 @@ def test_only_the_latest_text_counts(tmp_path: Path) -> None:
         uri = editor.open((tmp_path / "k.ptx").as_uri(), BAD)
         for number in range(30):
             editor.change(uri, BAD + f"// {number}\n")
-            await asyncio.sleep(0.01)
         editor.change(uri, GOOD)
         await editor.until(lambda: bool(editor.published) and editor.published[-1].version == 32)
         await editor.codes(uri)
@@ -414,6 +414,12 @@ def children(process: int) -> list[int]:
     return [int(word) for path in found for word in path.read_text().split()]
 
 
+def ticks(process: int) -> int:
+    """Return the processor time that a process has taken, in hundredths of a second."""
+    words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return int(words[11]) + int(words[12])
+
+
 @pytest.mark.skipif(not Path(f"/proc/{os.getpid()}/task").is_dir(), reason="no /proc")
 def test_a_process_that_dies_is_replaced(tmp_path: Path) -> None:
     async def story(editor: Editor) -> None:
@@ -422,8 +428,11 @@ def test_a_process_that_dies_is_replaced(tmp_path: Path) -> None:
         server = editor.client._server
         assert server is not None
         (worker,) = children(server.pid)
+        before = ticks(worker)
         editor.change(uri, slow(200))
-        await asyncio.sleep(1.5)  # the check is under way
+        async with asyncio.timeout(PATIENCE):
+            while ticks(worker) < before + 10:  # the check is not under way yet
+                await asyncio.sleep(0.05)
         os.kill(worker, signal.SIGKILL)
         (found,) = await editor.codes(uri, "None")
         assert "has ended (exit code -9)" in found.message

@@ -15,6 +15,7 @@ import pytest
 from ptxcheck.config import Config
 from ptxcheck.page import Page, build_page
 from ptxcheck.source import Source
+from tests.limits import WALL_SECONDS
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
@@ -75,7 +76,7 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
         contexts.append(context)
         result = Opened(context.new_page())
         page = result.page
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(WALL_SECONDS * 1000)
         page.on("request", lambda request: result.requests.append(request.url))
         page.on("dialog", result.refuse)
         page.on("console", lambda message: result.complaints.append(f"{message.type}: {message.text}"))

@@ -9,11 +9,17 @@ from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.protocols.verify import verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
+from tests.limits import VERIFY_SECONDS
 
-from .machine.running import kernel
+from .machine_runs import kernel
 
-_SECONDS = 120.0
-"""Enough on a machine that is busy: none of the texts takes more than some seconds."""
+ONE_MBARRIER = """
+mov.u32 %r9, %tid.x; mov.u32 %r1, smem; setp.eq.u32 %p9, %r9, 0;
+@%p9 mbarrier.init.shared.b64 [%r1], 128; bar.sync 0;
+"""
+WAIT_FOR_PHASE = """
+W{name}: mbarrier.try_wait.parity.shared.b64 %p8, [%r1], {parity}; @!%p8 bra W{name};
+"""
 
 
 def verified(text: str) -> Verification:
@@ -23,7 +29,7 @@ def verified(text: str) -> Verification:
     (function,) = module.entries
     assert function.body is not None
     assert not function.body.problems
-    return verify(build(function), function, module, from_directives(function), seconds=_SECONDS)
+    return verify(build(function), function, module, from_directives(function), seconds=VERIFY_SECONDS)
 
 
 def kind(result: Verification, which: Property) -> VerdictKind:

@@ -16,6 +16,7 @@ from ptxcheck.repair.session import (
     session_json,
     session_text,
 )
+from tests.limits import WALL_SECONDS
 
 _RING = Path(__file__).parents[2] / "corpus" / "runnable" / "ring.toml"
 _RACES = """========= COMPUTE-SANITIZER
@@ -68,7 +69,7 @@ def test_logs(tool: Tool, text: str, errors: int | None, detail: str) -> None:
 
 def test_the_report_is_awaited(stand_in: str) -> None:
     for image, errors in (("good", 0), ("bad", 1)):
-        said = sanitize(_RING, image, [0], Tool.MEMCHECK, stand_in, limit_seconds=5.0)
+        said = sanitize(_RING, image, [0], Tool.MEMCHECK, stand_in, limit_seconds=WALL_SECONDS)
         assert said.errors == errors
 
 
@@ -76,7 +77,7 @@ def test_a_tool_that_does_not_start_has_no_answer(tmp_path: Path) -> None:
     broken = tmp_path / "compute-sanitizer"
     broken.write_text("#!/bin/sh\necho no device >&2\nexit 1\n")
     broken.chmod(0o755)
-    said = sanitize(_RING, "image", [0], Tool.MEMCHECK, str(broken), limit_seconds=5.0)
+    said = sanitize(_RING, "image", [0], Tool.MEMCHECK, str(broken), limit_seconds=WALL_SECONDS)
     assert said.errors is None
     assert "no device" in said.detail
 

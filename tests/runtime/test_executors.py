@@ -18,6 +18,7 @@ from ptxcheck.results import ProblemKind
 from ptxcheck.runtime.cache import Cache
 from ptxcheck.runtime.executors import Processes, Serial
 from tests.fakes import KERNEL, hear_interrupts
+from tests.limits import WALL_SECONDS
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -123,11 +124,11 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: py
         start_new_session=True,
         preexec_fn=hear_interrupts,
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + WALL_SECONDS
     while len(list(results.glob("*/*"))) < 5 and time.monotonic() < deadline:
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=WALL_SECONDS)
     assert (process.returncode, errors) == (130, b"ptxcheck: interrupted\n")
     kept = {path: path.stat().st_ino for path in results.glob("??/*") if not path.name.startswith(".new")}
     assert 5 <= len(kept) < 1200

@@ -2,9 +2,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
 
 import ptxcheck
 from ptxcheck.rules import Hit
+from ptxcheck.runtime import profile as profile_module
 from ptxcheck.runtime.profile import Profile, profile_table
 from ptxcheck.view import KernelView
 from tests.fakes import rule, source
@@ -37,9 +41,13 @@ def test_profile_names_rules_analyses_and_phases() -> None:
     assert lines[-1].endswith("total")
 
 
-def test_an_activity_does_not_count_the_one_inside() -> None:
+def test_an_activity_does_not_count_the_one_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(profile_module, "time", SimpleNamespace(perf_counter=lambda: clock.now))
     profile = Profile()
-    with profile.activity("outer"), profile.activity("inner"):
-        time.sleep(0.05)
-    assert profile.seconds["outer"] < 0.02
-    assert profile.seconds["inner"] >= 0.05
+    with profile.activity("outer"):
+        clock.now += 1
+        with profile.activity("inner"):
+            clock.now += 20
+        clock.now += 300
+    assert profile.seconds == {"outer": 301, "inner": 20}

@@ -3,13 +3,15 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 
 import pytest
 
 from ptxcheck.runtime.watch import WatchError, changes, watched_folders
 from tests.fakes import KERNEL, hear_interrupts
+from tests.limits import WALL_SECONDS
 
 
 def test_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,13 +51,20 @@ def test_a_change_is_checked(tmp_path: Path) -> None:
         text=True,
         preexec_fn=hear_interrupts,
     )
-    assert process.stdout is not None
+    out = process.stdout
+    assert out is not None
+    lines = SimpleQueue[str]()
     try:
-        assert process.stdout.readline().startswith("checked 1 kernel")
-        time.sleep(1)
-        kernel.write_text(KERNEL.replace("128", "0"))
-        assert process.stdout.readline().startswith("k.ptx:8:3: ")
+        assert out.readline().startswith("checked 1 kernel")
+        told = Thread(target=lambda: lines.put(out.readline()), daemon=True)
+        told.start()
+        for number in range(int(WALL_SECONDS)):  # until somebody watches
+            kernel.write_text(KERNEL.replace("128", "0") + f"// {number}\n")
+            told.join(1)
+            if not told.is_alive():
+                break
+        assert lines.get_nowait().startswith("k.ptx:8:3: ")
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=120)
+        process.communicate(timeout=WALL_SECONDS)
     assert process.returncode == 130

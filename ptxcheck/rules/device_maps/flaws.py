@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from ...descriptors.device.flaws import FlawKind
-from ...descriptors.device.flaws import device_flaws
+from ...descriptors.device.flaws import FlawKind, device_flaws
 from ..rule import Hit, Hits, KernelView, Rule, Severity
 from .map_kernel import KERNEL
 

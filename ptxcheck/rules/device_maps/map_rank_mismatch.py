@@ -6,19 +6,15 @@ Not checked: maps that are not known.
 """
 
 from ...descriptors.agreement import Topic
-from ...descriptors.device.flaws import FlawKind
 from ...descriptors.contract import Contract
-from ...descriptors.device.flaws import device_flaws
+from ...descriptors.device.flaws import FlawKind, device_flaws
 from ..rule import Hit, Hits, KernelView, Rule, Severity
 from .map_kernel import KERNEL
 
 
 def check(view: KernelView) -> Hits:
     told = {
-        point
-        for flaw in view.get(device_flaws)
-        if flaw.kind is FlawKind.RANK
-        for point, _ in flaw.related
+        point for flaw in view.get(device_flaws) if flaw.kind is FlawKind.RANK for point, _ in flaw.related
     }
     for one in view.get(Contract).disagreements:
         if one.topic is Topic.RANK and one.point not in told:

@@ -332,6 +332,6 @@ RULES = (
 +     ld.shared.u32 %r13, [%r14];
 +     mbarrier.arrive.shared::cta.b64 _, [%r9];
 """),
-        check=of_flaws(Flaw.LATE_BYSTANDER, strict=True),
+        check=of_flaws(Flaw.LATE_OBSERVER, strict=True),
     ),
 )

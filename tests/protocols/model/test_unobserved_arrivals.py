@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxcheck.verdict import Property, VerdictKind
-from tests.protocols.machine.running import kernel
+from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import kind, verified
 
 ROLES = """

@@ -6,7 +6,7 @@ import pytest
 
 from ptxcheck.protocols.order.lane_order import taken_to_be_in_step
 from ptxcheck.verdict import Property, VerdictKind
-from tests.protocols.machine.running import kernel, run
+from tests.protocols.machine_runs import kernel, run
 from tests.protocols.verifying import kind, verified
 
 OTHERS = """

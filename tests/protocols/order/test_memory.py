@@ -24,7 +24,10 @@ from ptxcheck.protocols.model.actions import (
 )
 from ptxcheck.protocols.model.outcome import Flaw
 from ptxcheck.protocols.model.sync_objects import ClusterBarrier, NamedBarrier, WarpBarrier
+from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.protocols.proof.search import examine
+from ptxcheck.protocols.proof.simulate import simulate
+from ptxcheck.verdict import Property, VerdictKind
 from tests.protocols.building import (
     BYTES,
     EMPTY,
@@ -36,6 +39,8 @@ from tests.protocols.building import (
     protocol,
     shown,
 )
+from tests.protocols.machine_runs import kernel
+from tests.protocols.verifying import kind, verified
 
 READ = Access(0, reads=(SLOT,))
 WRITE = Access(0, writes=(SLOT,))
@@ -192,8 +197,6 @@ def test_ordinary_accesses_of_mbarrier_bytes() -> None:
 
 
 # -- extents
-
-
 def test_bytes_that_are_not_certain_give_doubts_and_no_problem() -> None:
     tile = Span(0, 1024, BYTES, exact=False)
     inside = Access(0, reads=(Span(0, 2048, BYTES),))
@@ -242,8 +245,6 @@ def test_code_that_may_be_skipped_gives_doubts_only() -> None:
 
 
 # -- exits and registers
-
-
 @pytest.mark.parametrize("wide", [True, False])
 def test_a_release_of_cta_scope_publishes_nothing_to_another_cta(wide: bool) -> None:
     there = Barrier(1, 0)
@@ -282,3 +283,159 @@ def test_threads_that_have_ended_count_at_barriers_of_all() -> None:
     assert flaws_of({}, [], [barrier]) == set()
     named = Rendezvous(0, NamedBarrier(0, 1), 1, 2, True)
     assert flaws_of({}, [], [named]) == {Flaw.DEADLOCK}
+
+
+HALVES = (Span(0, 1024, 64), Span(0, 1088, 64))
+BOTH_HALVES = (Span(0, 1024, 128),)
+WRITING, MEETING, FENCING, MULTIPLYING = 1, 2, 3, 4
+
+
+def multiplying_warp(
+    number: int, *, fence: bool = True, first: bool = False, pipeline: str = "wgmma"
+) -> Strand:
+    """Return a warp that writes its half and multiplies both; `first`: it fences before the barrier."""
+    meet = Rendezvous(MEETING, NamedBarrier(0, 0), 32, 64, True)
+    fences: tuple[Action, ...] = (Fence(FENCING, proxy=True),) if fence else ()
+    middle = (*fences, meet) if first else (meet, *fences)
+    use = Transfer(MULTIPLYING, (), pipeline, reads=BOTH_HALVES)
+    return Strand(
+        0, number, (1 << 32) - 1, f"warp {number}", (Access(WRITING, (), (HALVES[number],)), *middle, use)
+    )
+
+
+def flaws_of_warps(*warps: Strand) -> list[Flaw]:
+    return [problem.flaw for problem in simulate(Protocol(warps, 64)).problems]
+
+
+def test_fence_of_the_writer_before_the_barrier() -> None:
+    assert flaws_of_warps(multiplying_warp(0, first=True), multiplying_warp(1, first=True)) == []
+
+
+def test_fence_behind_the_barrier_is_only_strict() -> None:
+    outcome = simulate(Protocol((multiplying_warp(0), multiplying_warp(1)), 64))
+    assert outcome.problems == ()
+    assert {problem.flaw for problem in outcome.strict} == {Flaw.FENCED_BEHIND_BARRIER}
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_warp_that_never_fences_is_not_excused(which: int) -> None:
+    assert Flaw.MISSING_PROXY_FENCE in flaws_of_warps(
+        *(multiplying_warp(number, fence=number != which) for number in (0, 1))
+    )
+
+
+def test_bulk_copies_are_not_excused() -> None:
+    assert Flaw.MISSING_PROXY_FENCE in flaws_of_warps(
+        multiplying_warp(0, pipeline="bulk"), multiplying_warp(1, pipeline="bulk")
+    )
+
+
+MBARRIER_BEHIND_A_BARRIER = """
+    mov.u32 %r9, %tid.x; mov.u32 %r1, smem; setp.eq.u32 %p9, %r9, 0; setp.eq.u32 %p7, %r9, 96;
+    @%p9 mbarrier.init.shared.b64 [%r1+512], 128; bar.sync 0;
+"""
+"""Accesses that are let pass though nothing orders them: what comes behind the second is compared with the first."""
+MEET_AND_ARRIVE = "bar.sync 0; mbarrier.arrive.shared.b64 _, [%r1+512];"
+ALL_STORE = "st.shared.u32 [%r1], 7;"
+TWO_ACCESSES = {
+    "one stores another value, then all": ("@!%p9 bra ON; st.shared.u32 [%r1], 5; ON:", ALL_STORE),
+    "all store, then one another value": (ALL_STORE, "@!%p9 bra ON; st.shared.u32 [%r1], 5; ON:"),
+    "all store, then one reads": (ALL_STORE, "@!%p9 bra ON; ld.shared.u32 %r2, [%r1]; ON:"),
+    "one of a warp stores, one of another reads": (
+        "@!%p7 bra A; st.shared.u32 [%r1], 7; A:", "@!%p9 bra ON; ld.shared.u32 %r2, [%r1]; ON:",
+    ),
+}  # fmt: skip
+
+
+def verified_pair(first: str, between: str, then: str) -> Verification:
+    return verified(kernel(MBARRIER_BEHIND_A_BARRIER + first + between + then + MEET_AND_ARRIVE))
+
+
+@pytest.mark.parametrize("name", TWO_ACCESSES)
+def test_who_stored_first_is_compared_with_what_comes_later(name: str) -> None:
+    first, then = TWO_ACCESSES[name]
+    assert kind(verified_pair(first, "", then), Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+    assert kind(verified_pair(first, "bar.sync 0;", then), Property.SLOT_SAFETY) in (
+        VerdictKind.PROVED,
+        VerdictKind.ASSUMES,
+    )
+
+
+@pytest.mark.parametrize("value", ["7", "%r9"])
+def test_stores_of_a_thread_that_a_predicate_chooses_are_not_known_to_be_in_order(value: str) -> None:
+    store = f"@%p7 st.shared.u32 [%r1], {value};"
+    reads = "@!%p9 bra ON; ld.shared.u32 %r2, [%r1]; ON:"
+    assert kind(verified_pair(store, "", reads), Property.SLOT_SAFETY) is VerdictKind.UNKNOWN
+    assert kind(verified_pair(store, "bar.sync 0;", reads), Property.SLOT_SAFETY) is VerdictKind.PROVED
+
+
+def test_one_value_of_all_threads_is_let_pass_round_after_round() -> None:
+    rounds = "".join(f"st.shared.u32 [%r1], {value}; bar.sync 0;" for value in (1, 2, 3))
+    assert kind(verified_pair(rounds, "", ""), Property.SLOT_SAFETY) in (
+        VerdictKind.PROVED,
+        VerdictKind.ASSUMES,
+    )
+
+
+STORE_AT_AN_UNKNOWN_INDEX = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry kernel(.param .u64 places)
+.reqntid 64
+{{
+    .shared .align 8 .b64 full;
+    .shared .align 4 .b8 table[256];
+    .shared .align 4 .b8 other[256];
+    .reg .pred leads;
+    .reg .b32 thread, index, at, place, word;
+    .reg .b64 where;
+    mov.u32 thread, %tid.x;
+    setp.eq.u32 leads, thread, 32;
+    @leads mbarrier.init.shared.b64 [full], 64;
+    bar.sync 0;
+    ld.param.u64 where, [places];
+    ld.global.u32 index, [where];
+    {mask}
+    shl.b32 at, index, 2;
+    mov.u32 place, {written};
+    add.u32 place, place, at;
+    @leads st.shared.u32 [place], index;
+    {between}
+    mov.u32 place, table;
+    shl.b32 at, thread, 2;
+    add.u32 place, place, at;
+    ld.shared.u32 word, [place{offset}];
+    ret;
+}}
+"""
+"""Accesses of shared memory at an index that is not known: they stay inside their variable."""
+UNKNOWN_INDEX = "an index into shared memory that is not known stays inside its variable"
+
+
+def slot_safety_at_an_index(
+    written: str, between: str = "", mask: str = "", offset: str = ""
+) -> tuple[VerdictKind, set[str]]:
+    text = STORE_AT_AN_UNKNOWN_INDEX.format(written=written, between=between, mask=mask, offset=offset)
+    result = verified(text)
+    kinds = {each.property: each.kind for each in result.verdicts()}
+    return kinds[Property.SLOT_SAFETY], result.provisos
+
+
+def test_another_variable_is_not_met() -> None:
+    assert slot_safety_at_an_index("other") == (VerdictKind.ASSUMES, {UNKNOWN_INDEX})
+
+
+def test_the_same_variable_may_be_met() -> None:
+    kind, _ = slot_safety_at_an_index("table")
+    assert kind is VerdictKind.UNKNOWN
+
+
+def test_a_barrier_orders_wherever_the_access_is() -> None:
+    assert slot_safety_at_an_index("table", between="bar.sync 0;") == (VerdictKind.ASSUMES, {UNKNOWN_INDEX})
+
+
+@pytest.mark.parametrize(("largest", "expected"), [(7, VerdictKind.ASSUMES), (15, VerdictKind.UNKNOWN)])
+def test_a_bound_of_the_index_counts(largest: int, expected: VerdictKind) -> None:
+    mask = f"and.b32 index, index, {largest};"
+    kind, _ = slot_safety_at_an_index("table", mask=mask, offset="+32")
+    assert kind is expected

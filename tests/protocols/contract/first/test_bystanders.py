@@ -15,7 +15,7 @@ from ptxcheck.protocols.model.outcome import Flaw, Outcome, Problem
 from ptxcheck.protocols.proof.evidence import Run, Verification
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
-from tests.protocols.machine.running import kernel
+from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import kind, verified
 
 ROUNDS = 5

@@ -6,7 +6,7 @@ import pytest
 
 from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.verdict import Property, VerdictKind
-from tests.protocols.machine.running import kernel
+from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import kind, verified
 
 OF_HOST = "ld.param.u32 %r2, [n];"

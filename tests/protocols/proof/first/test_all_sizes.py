@@ -24,12 +24,15 @@ from ptxcheck.protocols.symex.values.symbol import Atom, Condition, Form
 from ptxcheck.protocols.verify import verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
+from tests.limits import VERIFY_SECONDS
 
 CORPUS = Path(__file__).parents[4] / "corpus" / "protocols"
 _GOOD = frozenset({VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.ASSUMES})
+_SECONDS = VERIFY_SECONDS / 5
 
 
-def verified(text: str, seconds: float = 20.0) -> Verification:
+def verified(text: str, seconds: float = _SECONDS) -> Verification:
+    """Verify a kernel with as many runs for further sizes as the rings that hold need, and few more."""
     module = parse_module(Source("k.ptx", text))
     (function,) = module.entries
     hints = [
@@ -119,7 +122,8 @@ done:
     ],
 )  # fmt: skip
 def test_rings_hold_for_all_counts_with_a_reason(name: str) -> None:
-    result = verified((CORPUS / f"{name}.ptx").read_text(encoding="utf-8"))
+    text = (CORPUS / f"{name}.ptx").read_text(encoding="utf-8")
+    result = verified(text, 2 * VERIFY_SECONDS)
     assert result.complete
     assert result.for_all is not None
     for verdict in result.verdicts():
@@ -184,7 +188,7 @@ def test_multiplications_in_tensor_memory_hold_for_all_counts() -> None:
     ids=["early", "late"],
 )
 def test_a_stage_that_is_released_before_its_multiplication(step: int, expected: VerdictKind) -> None:
-    result = verified(tensor_ring(f"setp.eq.u32 %p6, %r7, {step};"), seconds=10)
+    result = verified(tensor_ring(f"setp.eq.u32 %p6, %r7, {step};"))
     assert next(v.kind for v in result.verdicts() if v.property is Property.SLOT_SAFETY) is expected
     assert result.for_all is None
 
@@ -231,7 +235,7 @@ def test_no_slip_in_a_late_round_is_proved(slip: Slip) -> None:
     text = ring(slip.text, breaks=True, count=slip.count).replace(
         ".reg .pred", ".reg .b16 %rs<4>;\n.reg .pred"
     )
-    result = verified(text, seconds=5)
+    result = verified(text)
     assert deadlock_freedom(result) is not VerdictKind.PROVED
     assert result.for_all is None
 
@@ -239,7 +243,7 @@ def test_no_slip_in_a_late_round_is_proved(slip: Slip) -> None:
 @settings(max_examples=8, deadline=None)
 @given(slips())
 def test_no_stage_that_is_released_early_in_a_late_round_is_proved(slip: Slip) -> None:
-    result = verified(tensor_ring(slip.text), seconds=5)
+    result = verified(tensor_ring(slip.text))
     assert result.for_all is None
 
 

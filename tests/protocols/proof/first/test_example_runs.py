@@ -18,7 +18,7 @@ from ptxcheck.protocols.symex.values.symbol import Atom, show_atom
 from ptxcheck.protocols.symex.values.trace import Shape
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
-from tests.protocols.machine.running import kernel
+from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import deadlock, kind, verified
 
 FIND_GROUP = """

@@ -24,7 +24,7 @@ from ptxcheck.protocols.symex.values.trace import Shape, Trace
 from ptxcheck.protocols.verify import verify
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
-from tests.protocols.machine.running import kernel
+from tests.protocols.machine_runs import kernel
 
 WORD = Span(0, 64, 16)
 ASK, LOAD, STORE, TEST = 3, 7, 9, "is-canceled"

@@ -21,7 +21,7 @@ from ptxcheck.protocols.symex.values.floating import compared, computed
 from ptxcheck.protocols.symex.values.symbol import Form, atom
 from ptxcheck.protocols.symex.values.trace import NotFollowedError, Shape
 from ptxcheck.source import Source
-from tests.protocols.machine.running import run
+from tests.protocols.machine_runs import run
 
 HEAD = """.version 8.6
 .target sm_90a

@@ -6,7 +6,7 @@ import pytest
 
 from ptxcheck.protocols.symex.values.symbol import Form
 from ptxcheck.protocols.symex.values.trace import NotFollowedError
-from tests.protocols.machine.running import run
+from tests.protocols.machine_runs import run
 
 LOOP = """
 mov.u32 %r0, %tid.x;

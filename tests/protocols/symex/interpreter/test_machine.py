@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ptxcheck.protocols.symex.values.trace import NotFollowedError
-from tests.protocols.machine.running import run
+from tests.protocols.machine_runs import run
 
 ALL = (1 << 128) - 1
 INIT = "mov.u32 %r1, smem; mbarrier.init.shared.b64 [%r1], 1;"

@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 from ptxcheck.opcodes.op import Op
 from ptxcheck.protocols.symex.values import lane_arithmetic as lanes
 from ptxcheck.protocols.symex.values.substitution import with_pins
-from ptxcheck.protocols.symex.values.symbol import (
-    Form,
-    Value,
-    atom,
-    plus,
-)
+from ptxcheck.protocols.symex.values.symbol import Form, Value, atom, plus
 
 WIDTHS = st.sampled_from([16, 32, 64])
 
@@ -93,3 +88,18 @@ def test_products_of_what_is_rounded_down_are_one_however_it_is_written() -> Non
         found = with_pins(product, dict(zip(names, (number, 3), strict=True)), 1)
         assert isinstance(found, int)
         assert lanes.signed(found, 32) == (number + 7) // 8 * 8 * 3
+
+
+N = atom("param", "n", 0, 4)
+M = atom("param", "m", 0, 4)
+
+
+def test_halves_of_a_product_are_different_symbols() -> None:
+    assert lanes.multiply(N, M, 32) != lanes.multiply_high(N, M, 32, signed_operands=False)
+    signed, unsigned = (lanes.multiply_high(N, 5, 32, signed_operands=each) for each in (True, False))
+    assert signed != unsigned
+
+
+def test_operations_of_one_name_with_other_modifiers_are_different_symbols() -> None:
+    left, right = (lanes.pure(Op.SHF, lambda *_: 0, (N, M, 3), each) for each in (0, 1))
+    assert left != right

@@ -1,0 +1,62 @@
+"""Missing proxy fences are certain where no instruction of a kernel is one, whatever the launch."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ptxcheck.verdict import Property, VerdictKind
+from tests.protocols.corpus_runs import ROOT
+from tests.protocols.verifying import kind, verified
+
+FENCE_OF_GLOBAL_MEMORY = "    fence.proxy.async.global;\n"
+FENCE_ELSEWHERE = "    fence.proxy.async.shared::cta;\n"
+ROUNDS_THROUGH_SHARED_MEMORY = """
+    .shared .align 4 .b8 cell[8];
+    and.b32 at, n, 4;
+    mov.u32 slot, cell;
+    add.u32 slot, slot, at;
+    @!skip st.shared.u32 [slot], n;
+    bar.sync 0;
+    ld.shared.u32 n, [slot];
+"""
+"""The number of rounds comes through shared memory, at a place that is not known."""
+
+
+def slot_safety(name: str, first: str = "") -> VerdictKind:
+    """Verify a kernel of which only the largest block is known, with some code behind the initialisation."""
+    text = (ROOT / "wgmma" / f"{name}.ptx").read_text()
+    text = re.sub(r"\)\s*\{\n", ")\n.maxntid 160\n{\n", text, count=1)
+    text = text.replace("READY:\n    bar.sync 0;\n", f"READY:\n    bar.sync 0;\n{first}", 1)
+    result = verified(text)
+    return kind(result, Property.SLOT_SAFETY)
+
+
+@pytest.mark.parametrize("first", ["", FENCE_OF_GLOBAL_MEMORY, FENCE_ELSEWHERE])
+def test_where_accesses_alone_go_wrong_the_block_does_not_matter(first: str) -> None:
+    assert slot_safety("operand_written_by_threads.no_proxy_fence", first) is VerdictKind.VIOLATED
+
+
+@pytest.mark.parametrize("fence", ["", FENCE_OF_GLOBAL_MEMORY])
+def test_without_any_fence_it_does_not_matter_what_roles_read(fence: str) -> None:
+    first = fence + ROUNDS_THROUGH_SHARED_MEMORY
+    assert slot_safety("operand_written_by_threads.no_proxy_fence", first) is VerdictKind.VIOLATED
+
+
+def test_with_a_fence_elsewhere_it_matters_what_roles_read() -> None:
+    anywhere = ROUNDS_THROUGH_SHARED_MEMORY.replace(
+        "and.b32 at, n, 4;", "mov.u32 at, %smid; and.b32 at, at, 4;"
+    )
+    first = FENCE_ELSEWHERE + anywhere
+    assert slot_safety("operand_written_by_threads.no_proxy_fence", first) is VerdictKind.UNKNOWN
+
+
+def test_what_roles_read_is_known_in_a_run_with_numbers() -> None:
+    first = FENCE_ELSEWHERE + ROUNDS_THROUGH_SHARED_MEMORY
+    assert slot_safety("operand_written_by_threads.no_proxy_fence", first) is VerdictKind.VIOLATED
+    assert slot_safety("operand_written_by_threads", first) is not VerdictKind.VIOLATED
+
+
+def test_the_good_twin_stays_silent() -> None:
+    assert slot_safety("operand_written_by_threads") is VerdictKind.ASSUMES

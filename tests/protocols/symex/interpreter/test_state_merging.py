@@ -1,0 +1,161 @@
+"""Branches that nothing depends on which records an event: copies that may be left out, registers of one side."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.protocols.proof.first.deciding import Question
+from ptxcheck.verdict import Property, VerdictKind
+from tests.protocols.machine_runs import run
+from tests.protocols.verifying import kind, verified
+
+OPEN_PREDICATE = """
+    mov.u32 %r9, %tid.x; ld.param.u32 %r5, [n]; ld.param.u64 %rd1, [p]; mov.u32 %r1, smem; shl.b32 %r2, %r9, 2;
+    add.u32 %r3, %r1, %r2; mul.hi.u32 %r6, %r9, %r5; add.u32 %r7, %r6, %r5; setp.lt.u32 %p1, %r7, 40;
+"""
+"""A predicate that differs between threads, of which nothing is known."""
+OPTIONAL_COPIES = {
+    "guard": "@%p1 cp.async.ca.shared.global [%r3], [%rd1], 4;",
+    "branch": "@!%p1 bra N; add.u32 %r4, %r3, 64; cp.async.ca.shared.global [%r4], [%rd1], 4; N:",
+}
+
+
+@pytest.mark.parametrize("copy", list(OPTIONAL_COPIES.values()), ids=list(OPTIONAL_COPIES))
+def test_nothing_is_decided_for_a_copy(copy: str) -> None:
+    ran = run(OPEN_PREDICATE + copy + "cp.async.commit_group; mbarrier.init.shared.b64 [%r1], 1;")
+    (event,) = ran.events("cp.async.ca")
+    assert not ran.questions
+    assert not event.certain
+    assert event.threads == (1 << 128) - 1
+
+
+def test_threads_that_surely_make_no_copy_are_not_among_them() -> None:
+    """The predicate of the copy comes from a branch that only thread 0 may take."""
+    ran = run(
+        OPEN_PREDICATE
+        + "setp.ne.u32 %p2, %r9, 0; setp.gt.u32 %p3, %r5, 9; or.pred %p4, %p2, %p3; mov.pred %p5, 0;"
+        "@%p4 bra S; setp.lt.u32 %p5, %r5, 5; S: not.pred %p6, %p5; @%p6 bra N;"
+        "cp.async.ca.shared.global [%r3], [%rd1], 4; N: cp.async.commit_group; mbarrier.init.shared.b64 [%r1], 1;"
+    )
+    (event,) = ran.events("cp.async.ca")
+    assert not ran.questions
+    assert event.threads == 1
+
+
+def test_a_copy_that_all_threads_make_is_certain() -> None:
+    ran = run(OPEN_PREDICATE + "cp.async.ca.shared.global [%r3], [%rd1], 4; cp.async.commit_group;")
+    assert [event.certain for event in ran.events("cp.async.ca")] == [True]
+
+
+def test_a_branch_to_more_than_copies_is_decided() -> None:
+    body = (
+        OPEN_PREDICATE + "setp.lt.u32 %p1, %r5, 40; @!%p1 bra N; cp.async.ca.shared.global [%r3], [%rd1], 4;"
+    )
+    ran = run(body + "cp.async.commit_group; N: mbarrier.init.shared.b64 [%r1], 1;")
+    assert len(ran.questions) == 1
+
+
+COPY_READ_BY_ANOTHER_WARP = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry kernel(.param .u64 source, .param .u32 length)
+.reqntid 64
+{{
+    .shared .align 8 .b64 full;
+    .shared .align 16 .b8 tile[256];
+    .reg .pred leads, inside;
+    .reg .b32 thread, at, length, slot, word;
+    .reg .b64 source;
+    mov.u32 thread, %tid.x;
+    setp.eq.u32 leads, thread, 0;
+    @leads mbarrier.init.shared.b64 [full], 64;
+    ld.param.u64 source, [source];
+    ld.param.u32 length, [length];
+    shl.b32 at, thread, 2;
+    mov.u32 slot, tile;
+    add.u32 slot, slot, at;
+    setp.lt.u32 inside, thread, length;
+    @inside cp.async.ca.shared.global [slot], [source], 4;
+    {wait}
+    bar.sync 0;
+    xor.b32 at, thread, 32;
+    shl.b32 at, at, 2;
+    mov.u32 slot, tile;
+    add.u32 slot, slot, at;
+    ld.shared.u32 word, [slot];
+    ret;
+}}
+"""
+
+
+def test_copies_that_may_be_left_out_are_waited_for() -> None:
+    result = verified(COPY_READ_BY_ANOTHER_WARP.format(wait="cp.async.wait_all;"))
+    assert kind(result, Property.SLOT_SAFETY) in (VerdictKind.PROVED, VerdictKind.ASSUMES)
+
+
+def test_else_they_may_meet_what_reads_the_bytes() -> None:
+    assert (
+        kind(verified(COPY_READ_BY_ANOTHER_WARP.format(wait="")), Property.SLOT_SAFETY) is VerdictKind.UNKNOWN
+    )
+
+
+COPY_OF_ALL_THREADS_OR_NONE = COPY_READ_BY_ANOTHER_WARP.replace(
+    "setp.lt.u32 inside, thread, length;", "setp.lt.u32 inside, length, 40;"
+)
+
+
+def test_what_all_threads_copy_or_none_is_decided_where_it_matters() -> None:
+    assert (
+        kind(verified(COPY_OF_ALL_THREADS_OR_NONE.format(wait="")), Property.SLOT_SAFETY)
+        is VerdictKind.VIOLATED
+    )
+
+
+def test_nothing_is_decided_of_copies_that_are_waited_for() -> None:
+    result = verified(COPY_OF_ALL_THREADS_OR_NONE.format(wait="cp.async.wait_all;"))
+    assert kind(result, Property.SLOT_SAFETY) is VerdictKind.PROVED
+    assert result.runs == 1
+
+
+def test_what_both_sides_give_a_register_alike_is_known_behind_them() -> None:
+    ran = run(
+        OPEN_PREDICATE
+        + "@%p1 bra A; mov.u32 %r8, 24; cp.async.ca.shared.global [%r3], [%rd1], 4; bra B; A: mov.u32 %r8, 24;"
+        "B: cp.async.commit_group; add.u32 %r8, %r8, %r1; mbarrier.init.shared.b64 [%r8], 1;"
+    )
+    assert not ran.questions
+    assert ran.operands("mbarrier.init", "addr") == [1024 + 24]
+
+
+WRITTEN_ON_ONE_SIDE = """
+ld.param.u32 %r1, [n];
+ld.param.u32 %r2, [m];
+mov.u32 %r9, smem;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra AROUND;
+setp.eq.u32 %p2, %r2, 7;
+selp.u32 %r3, 8, 16, %p2;
+AROUND:
+setp.ne.u32 %p3, %r1, 0;
+@%p3 bra END;
+add.u32 %r4, %r9, %r3;
+mbarrier.init.shared.b64 [%r4], 1;
+END:
+"""
+
+
+@pytest.mark.parametrize("is_seven", [True, False])
+def test_what_one_side_writes_is_known_behind_the_branch(is_seven: bool) -> None:
+    """Where n is zero the register was written, and the barrier is at one of two places."""
+
+    def choose(question: Question) -> bool:
+        ((name, factor),) = question.condition.form.terms
+        number = {"n": 0, "m": 7 if is_seven else 5}[str(name[1])]
+        return (
+            question.condition.holds(factor * number + question.condition.form.constant) == question.positive
+        )
+
+    ran = run(WRITTEN_ON_ONE_SIDE, choose=choose)
+    (start,) = ran.operands("mbarrier.init", "addr")
+    assert isinstance(start, int)
+    assert start % 1024 == (8 if is_seven else 16)

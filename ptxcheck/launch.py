@@ -8,6 +8,8 @@ from enum import Enum
 Dim = tuple[int, int, int]
 MAX_THREADS = 1024
 """Threads of a CTA at most (CUDA C++ Programming Guide, technical specifications)."""
+BOUND_NAMES = {False: "`.maxntid`", True: "`__launch_bounds__`"}
+"""What bounds the threads of a block, in PTX and in CUDA sources."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 from ..finding import Counterexample, Role
 from ..finding import Step as Shown
+from ..launch import BOUND_NAMES
 from ..protocols.model.actions import (
     Action,
     Arrive,
@@ -90,7 +92,18 @@ class Story:
     # -- texts
 
     def message(self) -> str:
-        """Return the flaw in one sentence."""
+        """Return the flaw in one sentence, with the launch where only the code itself suggests it."""
+        return self._flaw() + self._suggested_launch()
+
+    def _suggested_launch(self) -> str:
+        if self.view.launch.block_is_exact:
+            return ""
+        threads = prod(self.violation.shape.block)
+        return (
+            f"; if launched with {threads} threads (from {BOUND_NAMES[self.view.module.source.is_compiled]})"
+        )
+
+    def _flaw(self) -> str:
         problem = self._problem
         name, who = self._names.of(problem.barrier), self._role_of(problem.strand).name
         if problem.flaw is not Flaw.DEADLOCK:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..explain.violations import whole_kernel
-from ..launch import FactOrigin
+from ..launch import BOUND_NAMES, FactOrigin
 from ..launches.parameter_facts import fact_lines
+from ..protocols.proof.evidence import BLOCK
 from ..results import (
     KernelVerdicts,
     Problem,
@@ -56,6 +57,7 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
         assumptions=tuple(_remarks(view, locator, taken)),
         given=_given(view),
         facts=fact_lines(view.launch.facts),
+        block_origin=BOUND_NAMES[view.module.source.is_compiled] if BLOCK in result.assumptions else "",
         out_of_time=whole.out_of_time,
     )
 

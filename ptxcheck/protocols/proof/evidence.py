@@ -160,6 +160,8 @@ class Verification:
     def is_sure(self, run: Run, problem: Problem) -> bool:
         """Tell whether a run with a problem is certainly possible, for the launch that was verified.
 
+        A block that `.maxntid` bounds is taken to be launched whole: the author wrote the number, and the finding
+        names it. A cluster that nothing states is not.
         In a kernel without any proxy fence, neither the launch nor what roles read from shared memory can put one
         between two accesses: that they come one after the other is all that it takes. This is said of ordinary stores
         alone, as released kernels multiply what `cp.async` has brought without a fence.
@@ -169,10 +171,9 @@ class Verification:
             return False
         if never_fenced and problem.demonstrated:
             return any(_is_ordinary(run.protocol, *earlier) for earlier in problem.related)
-        is_known = not self.inferred and BLOCK not in self.assumptions
         is_alone = self.shape is not None and self.shape.ctas == 1 and self.is_admitted
         is_meant = not self.inferred or is_alone
-        return problem in run.sure and (is_known or (is_meant and only_accesses(run.problems)))
+        return problem in run.sure and (not self.inferred or (is_meant and only_accesses(run.problems)))
 
     def _where(self, problem: Problem) -> str:
         """Return which parameters are zero, and which are not, in the run that shows a problem."""

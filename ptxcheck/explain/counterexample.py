@@ -10,7 +10,7 @@ from math import prod
 
 from ..finding import Counterexample, Role
 from ..finding import Step as Shown
-from ..launch import BOUND_NAMES
+from ..launch import BOUND_NAMES, BlockOrigin
 from ..protocols.model.actions import (
     Action,
     Arrive,
@@ -96,12 +96,20 @@ class Story:
         return self._flaw() + self._suggested_launch()
 
     def _suggested_launch(self) -> str:
-        if self.view.launch.block_is_exact:
-            return ""
-        threads = prod(self.violation.shape.block)
-        return (
-            f"; if launched with {threads} threads (from {BOUND_NAMES[self.view.module.source.is_compiled]})"
-        )
+        """Return for which launch it goes wrong, where no launch is stated."""
+        violation = self.violation
+        threads = prod(violation.shape.block)
+        match violation.block_origin:
+            case BlockOrigin.BOUND:
+                bound = BOUND_NAMES[self.view.module.source.is_compiled]
+                return f"; if launched with {threads} threads (from {bound})"
+            case BlockOrigin.SUGGESTED:
+                blocks = " or ".join(map(str, violation.suggested_blocks))
+                return (
+                    f"; if launched with {blocks} threads (nothing states the block, the code suggests this)"
+                )
+            case _:
+                return ""
 
     def _flaw(self) -> str:
         problem = self._problem

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from ...launch import BlockOrigin
 from ...verdict import (
     Property,
     Reason,
@@ -56,6 +57,9 @@ class Verification:
     """What all runs of a kernel showed for one launch shape."""
 
     shape: Shape | None
+    block_origin: BlockOrigin = BlockOrigin.STATED
+    suggested_blocks: tuple[int, ...] = ()
+    """Threads of the blocks that the code suggests, where nothing else says anything; each was tried."""
     inferred: bool = False
     runs: int = 0
     trips: list[int] = field(default_factory=list)
@@ -127,7 +131,9 @@ class Verification:
             detail = f"{broken[0].detail}; no schedule was found that goes wrong"
             return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
         if broken:
-            detail = f"{broken[0].detail}{self._where(broken[0])}; {self._not_certain(broken)}"
+            detail = (
+                f"{broken[0].detail}{self._where(broken[0])}; not certain, because of the assumptions listed"
+            )
             return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
         if self.reasons or self._has_spread():
             first = self.reasons[0] if self.reasons else Reason("another property does not hold", -1)
@@ -148,14 +154,6 @@ class Verification:
             kind = VerdictKind.PROVED
         notes = tuple(self.bounds) if self.for_all is None else (Reason(self.for_all, -1),)
         return Verdict(which, kind or VerdictKind.PROVED_BOUNDED, notes)
-
-    def _not_certain(self, problems: Sequence[Problem]) -> str:
-        """Return why problems that a schedule shows may be none."""
-        sure = [problem for run in self.failures if not run.doubt for problem in run.sure]
-        if self.shape is None or self.inferred or not any(problem in sure for problem in problems):
-            return "not certain, because of the assumptions listed"
-        threads = "x".join(map(str, self.shape.block)).removesuffix("x1").removesuffix("x1")
-        return f"certain with --launch block={threads}, if that is how the kernel is launched"
 
     def is_sure(self, run: Run, problem: Problem) -> bool:
         """Tell whether a run with a problem is certainly possible, for the launch that was verified.

@@ -8,6 +8,19 @@ from enum import Enum
 Dim = tuple[int, int, int]
 MAX_THREADS = 1024
 """Threads of a CTA at most (CUDA C++ Programming Guide, technical specifications)."""
+BOUND_NAMES = {False: "`.maxntid`", True: "`__launch_bounds__`"}
+"""What bounds the threads of a block, in PTX and in CUDA sources."""
+
+
+class BlockOrigin(Enum):
+    """Who says how many threads a block has."""
+
+    STATED = "stated"
+    """The launch: a directive that fixes it, the user, or host code."""
+    BOUND = "bound"
+    """`.maxntid` (`__launch_bounds__`), which only bounds it."""
+    SUGGESTED = "suggested"
+    """The code, by the branches that tell threads apart and the counts of barriers."""
 
 
 @dataclass(frozen=True, slots=True)

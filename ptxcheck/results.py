@@ -105,8 +105,15 @@ class KernelVerdicts:
     """Values of parameters that the user gave, such as `param+640=8192`, and conditions on them."""
     facts: tuple[str, ...] = ()
     """What the compiler or the kernel's source says of parameters, and the verdicts may rest on."""
+    block_origin: str = ""
+    """What of the kernel the block was taken from, where the launch does not say it: `__launch_bounds__`."""
     out_of_time: bool = False
     """True when more time might have decided more."""
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether some property was not decided, and none is violated."""
+        return self.kind is VerdictKind.UNKNOWN
 
     @property
     def kind(self) -> VerdictKind:

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+COMPILED_SUFFIX = ".cu.ptx"
+"""Ends the names of texts that CUDA sources were compiled to."""
+
 
 class Span(NamedTuple):
     """Half-open range of character offsets into one source text."""
@@ -39,6 +42,11 @@ class Source:
             starts.append(at + 1)
             at = find("\n", at + 1)
         return starts
+
+    @property
+    def is_compiled(self) -> bool:
+        """Tell whether this is what ptxcheck compiled a CUDA source to, which then has the name of that source."""
+        return self.name.endswith(COMPILED_SUFFIX)
 
     def position(self, offset: int) -> Position:
         """Return the line and column of a character offset."""

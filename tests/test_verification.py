@@ -120,8 +120,10 @@ def test_value_of_no_parameter_is_a_problem() -> None:
 
 def test_unknown_block_size_is_said() -> None:
     report = check(RING.replace(".reqntid 64", ""))
-    assert verdict(report) == "unknown"
-    assert [kernel.name for kernel in report.incomplete] == ["kernel"]
+    assert verdict(report) == "assumes"
+    table = report.kernels[0].verification
+    assert table is not None
+    assert table.block_origin == "the code"
     given = ptxcheck.check(
         Source("k.ptx", RING.replace(".reqntid 64", "")),
         config=Config(launch=(parse_hint("block=64", "--launch"),)),

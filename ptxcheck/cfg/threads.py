@@ -131,7 +131,7 @@ class Lanes:
         self._block: Dim = (
             launch.block if launch.block is not None else (launch.max_threads or MAX_THREADS, 1, 1)
         )
-        self.usable = exact or not _reads_other_axes(cfg)
+        self.usable = exact or not reads_other_axes(cfg)
         self.size = self._block[0] * self._block[1] * self._block[2]
         self._threads = np.arange(self.size, dtype=np.uint64)
         self._sparse: Sparse[Name, Numbers] = Sparse(self)
@@ -350,7 +350,7 @@ def is_exact(operation: Operation) -> bool:
     return operation.op is Op.SHFL_SYNC or concrete.knows(operation.op, typing_of(operation))
 
 
-def _reads_other_axes(cfg: Cfg) -> bool:
+def reads_other_axes(cfg: Cfg) -> bool:
     axes = {"%tid.y", "%tid.z", "%ntid.y", "%ntid.z"}
     for instruction in cfg.instructions:
         if instruction.operation.op is Op.MOV:

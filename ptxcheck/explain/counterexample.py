@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 from ..finding import Counterexample, Role
 from ..finding import Step as Shown
+from ..launch import BOUND_NAMES, BlockOrigin
 from ..protocols.model.actions import (
     Action,
     Arrive,
@@ -91,7 +93,26 @@ class Story:
     # -- texts
 
     def message(self) -> str:
-        """Return the flaw in one sentence."""
+        """Return the flaw in one sentence, with the launch where only the code itself suggests it."""
+        return self._flaw() + self._suggested_launch()
+
+    def _suggested_launch(self) -> str:
+        """Return for which launch it goes wrong, where no launch is stated."""
+        violation = self.violation
+        threads = prod(violation.shape.block)
+        match violation.block_origin:
+            case BlockOrigin.BOUND:
+                bound = BOUND_NAMES[self.view.module.source.is_compiled]
+                return f"; if launched with {threads} threads (from {bound})"
+            case BlockOrigin.SUGGESTED:
+                blocks = " or ".join(map(str, violation.suggested_blocks))
+                return (
+                    f"; if launched with {blocks} threads (nothing states the block, the code suggests this)"
+                )
+            case _:
+                return ""
+
+    def _flaw(self) -> str:
         problem = self._problem
         name, who = self._names.of(problem.barrier), self._role_of(problem.strand).name
         if problem.flaw is not Flaw.DEADLOCK:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from ..descriptors.contract import Contract
 from ..ir import Immediate
-from ..launch import GivenValue
+from ..launch import BlockOrigin, GivenValue
 from ..opcodes.op import Op
 from ..opcodes.spec import Trait
 from ..protocols.contract.given import AT_POINT
@@ -79,6 +79,8 @@ class Violation:
     problem: Problem
     certain: bool
     cause: Cause = Cause.ARRIVALS
+    block_origin: BlockOrigin = BlockOrigin.STATED
+    suggested_blocks: tuple[int, ...] = ()
 
     @property
     def mechanism(self) -> str:
@@ -123,7 +125,15 @@ class WholeKernel:
         if shape is None:
             return ()
         return tuple(
-            Violation(shape, run, problem, self.result.is_sure(run, problem), cause)
+            Violation(
+                shape,
+                run,
+                problem,
+                self.result.is_sure(run, problem),
+                cause,
+                self.result.block_origin,
+                self.result.suggested_blocks,
+            )
             for run, problem, cause in _each_once(
                 each for run in self.result.failures for each in _flaws(run)
             )

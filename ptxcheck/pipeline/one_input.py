@@ -169,7 +169,7 @@ def _check_function(
     result = evaluate(view, rules, locator, severities, possible=config.possible)
     allowance.take(view)
     show(view)
-    position = module.source.position(function.span.start)
+    position = locator.head(function)
     settings = [
         Problem(ProblemKind.SETTING, text, position, function.name) for text in (*complaints, *unknown)
     ]

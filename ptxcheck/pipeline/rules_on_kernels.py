@@ -71,7 +71,9 @@ def evaluate(
     verdicts = verdict_table(view, locator)
     unknown = verdicts is not None and any(v.kind is VerdictKind.UNKNOWN for v in verdicts.verdicts)
     complete = not (notes or problems or view.body.problems or unknown)
-    return Evaluation(_result(view, complete, verdicts), tuple(_without_echoes(findings)), problems, notes)
+    return Evaluation(
+        _result(view, locator, complete, verdicts), tuple(_without_echoes(findings)), problems, notes
+    )
 
 
 def _without_echoes(findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -168,10 +170,12 @@ def _opaque(view: KernelView, locator: Locator) -> tuple[Note, ...]:
     return (Note(NoteKind.OPAQUE, message, position, view.function.name),)
 
 
-def _result(view: KernelView, complete: bool, verdicts: KernelVerdicts | None) -> KernelResult:
+def _result(
+    view: KernelView, locator: Locator, complete: bool, verdicts: KernelVerdicts | None
+) -> KernelResult:
     return KernelResult(
         name=view.function.name,
-        position=view.module.source.position(view.function.span.start),
+        position=locator.head(view.function),
         launch=view.launch,
         instructions=len(view.body.instructions),
         complete=complete,

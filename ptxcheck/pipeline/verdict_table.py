@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..explain.violations import whole_kernel
-from ..launch import FactOrigin
+from ..launch import BOUND_NAMES, BlockOrigin, FactOrigin
 from ..launches.parameter_facts import fact_lines
 from ..results import (
     KernelVerdicts,
@@ -56,8 +56,19 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
         assumptions=tuple(_remarks(view, locator, taken)),
         given=_given(view),
         facts=fact_lines(view.launch.facts),
+        block_origin=_block_origin(view, result.block_origin),
         out_of_time=whole.out_of_time,
     )
+
+
+def _block_origin(view: KernelView, origin: BlockOrigin) -> str:
+    match origin:
+        case BlockOrigin.BOUND:
+            return BOUND_NAMES[view.module.source.is_compiled]
+        case BlockOrigin.SUGGESTED:
+            return "the code"
+        case _:
+            return ""
 
 
 def _given(view: KernelView) -> tuple[str, ...]:

@@ -6,10 +6,11 @@ import time
 from functools import partial
 from math import prod
 
+from ..cfg import analyse
 from ..cfg.cfg import Cfg
 from ..cfg.special import MAX_THREADS
 from ..ir import Function, Module
-from ..launch import Dim, Launch
+from ..launch import BlockOrigin, Dim, Launch
 from ..opcodes.spec import Trait
 from ..verdict import Reason
 from .model.fences import never_fences
@@ -21,6 +22,7 @@ from .symex.slice.endless_loops import POLLED, endless_loops, polling_loops
 from .symex.slice.layout import layout_of
 from .symex.slice.sliced_program import Program
 from .symex.values.trace import Assumption, Shape
+from .typestate.block_candidates import suggested_blocks, usual_blocks
 from .typestate.register_count import most_registers
 
 
@@ -43,15 +45,60 @@ def verify(
     `seconds` limits the processor time. Without `accesses`, ordinary accesses of shared memory are left out (see
     `symex.values.trace`): less work, and slot safety stays unknown.
     """
-    started = time.process_time()
     block = launch.block or _most_threads(function)
-    if block is None:
-        return Verification(None, reasons=[Reason("the block size is not known: give it with --launch", -1)])
-    if not launch.block_is_exact:
-        text = f"the block is taken to have all {block[0] * block[1] * block[2]} threads that it may have"
-        taken = {BLOCK: Assumption("block", text, -1)}
-    else:
-        taken = {}
+    if block is not None:
+        origin = BlockOrigin.STATED if launch.block_is_exact else BlockOrigin.BOUND
+        return _verify(cfg, function, module, launch, block, origin, seconds, accesses)
+    return _verify_suggested(cfg, function, module, launch, seconds, accesses)
+
+
+def _verify_suggested(
+    cfg: Cfg, function: Function, module: Module, launch: Launch, seconds: float, accesses: bool
+) -> Verification:
+    """Verify a kernel for the blocks that its code suggests; only what goes wrong in all of them is broken.
+
+    Where it is, the blocks that hosts usually launch are tried, too, before that is said.
+    """
+    suggested = suggested_blocks(analyse(cfg, module, launch))
+    broken: list[Verification] = []
+    for threads in (*suggested, *(usual_blocks(suggested) if suggested else ())):
+        share = seconds / len(suggested)
+        block = (threads, 1, 1)
+        result = _verify(cfg, function, module, launch, block, BlockOrigin.SUGGESTED, share, accesses)
+        result.suggested_blocks = suggested
+        if not _is_broken(result):
+            return result
+        broken.append(result)
+    unknown = Verification(None, reasons=[Reason("the block size is not known: give it with --launch", -1)])
+    return broken[0] if broken else unknown
+
+
+def _is_broken(result: Verification) -> bool:
+    """Tell whether a kernel certainly goes wrong in a launch."""
+    return any(result.is_sure(run, problem) for run in result.failures for problem in run.problems)
+
+
+_TAKEN = {
+    BlockOrigin.BOUND: "the block is taken to have all {} threads that it may have",
+    BlockOrigin.SUGGESTED: "the block is taken to have {} threads, as its code suggests",
+}
+
+
+def _verify(
+    cfg: Cfg,
+    function: Function,
+    module: Module,
+    launch: Launch,
+    block: Dim,
+    origin: BlockOrigin,
+    seconds: float,
+    accesses: bool,
+) -> Verification:
+    """Verify one kernel for one block."""
+    started = time.process_time()
+    taken = {}
+    if origin in _TAKEN:
+        taken[BLOCK] = Assumption("block", _TAKEN[origin].format(prod(block)), -1)
     known = launch.cluster
     program = Program(cfg, module, launch, accesses=accesses)
     registers = most_registers(function.attributes, block[0] * block[1] * block[2])
@@ -82,6 +129,7 @@ def verify(
     if not accesses:
         result.memory_doubts.append(Reason("ordinary accesses of shared memory were not followed", -1))
     result.assumptions.update(taken)
+    result.block_origin = origin
     _note_loops(program, result)
     result.never_fences = never_fences(cfg)
     result.is_admitted = is_admitted

@@ -156,6 +156,7 @@ def _verdicts(table: KernelVerdicts) -> dict[str, Any]:
     return {
         "verdict": table.kind.value,
         "block": None if table.block is None else list(table.block),
+        "block_from": table.block_origin.strip("`") or None,
         "cluster": None if table.cluster is None else list(table.cluster),
         "inferred": table.inferred,
         "given": list(table.given),

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 from ..finding import Severity
-from ..results import Report
+from ..results import KernelResult, Report
 from ..source import Position
-from ..verdict import SEVERITY
+from ..verdict import SEVERITY, VerdictKind
+from .names import short_name
+
+_MOST_NAMES = 3
+_LONGEST_REASON = 100
 
 COLORS = {
     Severity.ERROR: "red",
@@ -57,12 +62,35 @@ def summary(report: Report) -> str:
     if report.problems:
         parts.append(plural(len(report.problems), "problem"))
     kinds = Counter(kernel.verification.kind for kernel in report.kernels if kernel.verification is not None)
-    if kinds:
-        told = ", ".join(f"{kinds[kind]} {kind.value}" for kind in reversed(SEVERITY) if kinds[kind])
-        parts.append(f"{sum(kinds.values())} verified ({told})")
-    if report.incomplete:
-        parts.append(f"{len(report.incomplete)} not checked in full")
+    decided = [kind for kind in reversed(SEVERITY) if kinds[kind] and kind is not VerdictKind.UNKNOWN]
+    if decided:
+        told = ", ".join(f"{kinds[kind]} {kind.value}" for kind in decided)
+        parts.append(f"{sum(kinds[kind] for kind in decided)} verified ({told})")
+    parts += _not_verified(report)
     return "; ".join(parts)
+
+
+def _not_verified(report: Report) -> Iterator[str]:
+    """Yield what was not decided: the kernels by name, with the reason of the first."""
+    open_ones = [
+        each for each in report.kernels if each.verification is not None and each.verification.is_open
+    ]
+    if open_ones:
+        names = ", ".join(visible(short_name(kernel.name)) for kernel in open_ones[:_MOST_NAMES])
+        more = f" and {len(open_ones) - _MOST_NAMES} more" if len(open_ones) > _MOST_NAMES else ""
+        reason = _first_reason(open_ones[0])
+        yield f"{plural(len(open_ones), 'kernel')} NOT verified: {names}{more}{f' ({reason})' if reason else ''}"
+    others = sum(kernel not in open_ones for kernel in report.incomplete)
+    if others:
+        yield f"{others} not checked in full"
+
+
+def _first_reason(kernel: KernelResult) -> str:
+    """Return why a kernel was not decided, cut to what fits a line."""
+    table = kernel.verification
+    verdicts = () if table is None else (each for each in table.verdicts if each.kind is VerdictKind.UNKNOWN)
+    text = next((visible(remark.text) for each in verdicts for remark in each.reasons), "")
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON].rsplit(' ', 1)[0]} …"
 
 
 def statistics(report: Report) -> str:

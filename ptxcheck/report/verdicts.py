@@ -30,7 +30,8 @@ def launch_line(table: KernelVerdicts) -> str:
     """Return the launch that the verdicts are for, and where it is a guess."""
     if table.block is None:
         return "launch not known"
-    parts = [f"block {_dim(table.block)}"]
+    origin = f" (from {table.block_origin})" if table.block_origin else ""
+    parts = [f"block {_dim(table.block)}{origin}"]
     if table.cluster is not None:
         parts.append(f"cluster {_dim(table.cluster)}{' (inferred)' if table.inferred else ''}")
     return ", ".join([*parts, *table.given])

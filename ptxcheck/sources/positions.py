@@ -89,6 +89,15 @@ class Locator:
         frames = self.frames(function, point)
         return Location(ptx, span, frames, self._primary(frames))
 
+    def head(self, function: Function) -> Position:
+        """Return where a function is: in the CUDA source if ptxcheck compiled it and line information tells."""
+        source = self.module.source
+        if source.is_compiled and function.body is not None:
+            for chain in self._chains(function.body):
+                if chain:
+                    return self._frame(chain[-1][0], function.name).position
+        return source.position(function.span.start)
+
     def frames(self, function: Function, point: int) -> tuple[Frame, ...]:
         """Return the inline stack at a point, innermost first; empty without line information."""
         assert function.body is not None

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..finding import Finding
 from ..results import Note, NoteKind, Report
-from ..source import Position
+from ..source import COMPILED_SUFFIX, Position
 
 SCHEMA = 1
 
@@ -89,7 +89,7 @@ def _relative(finding: Finding, path: str) -> str:
 
 def _input_of(file: str) -> str:
     """Return the CUDA source that a compiled file's PTX is named after, or the file itself."""
-    return file.removesuffix(".ptx") if file.endswith(".cu.ptx") else file
+    return file.removesuffix(".ptx") if file.endswith(COMPILED_SUFFIX) else file
 
 
 def _from_folder(name: str, path: str) -> str:

@@ -89,7 +89,7 @@ def test_text_names_launch_reasons_and_contract() -> None:
         "   = taking: loads agree",
         "   = runs: 2 runs; loops of open length repeat 0, 3 times",
     ]
-    assert "1 verified (1 unknown); 1 not checked in full" in render(report, Format.TEXT)
+    assert "1 kernel NOT verified: k (a jump is not followed)" in render(report, Format.TEXT)
     concise = render(report, Format.CONCISE).splitlines()[0]
     assert concise.startswith("k.ptx:7:3: unknown k, block 64×1×1, cluster 2×1×1 (inferred), n=4: ")
     notice = render(report, Format.GITHUB).splitlines()[0]

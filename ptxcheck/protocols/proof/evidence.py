@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from ...launch import BlockOrigin
 from ...verdict import (
     Property,
     Reason,
@@ -69,6 +70,9 @@ class Verification:
     """What all runs of a kernel showed for one launch shape."""
 
     shape: Shape | None
+    block_origin: BlockOrigin = BlockOrigin.STATED
+    suggested_blocks: tuple[int, ...] = ()
+    """Threads of the blocks that the code suggests, where nothing else says anything; each was tried."""
     inferred: bool = False
     runs: int = 0
     trips: list[int] = field(default_factory=list)
@@ -140,7 +144,9 @@ class Verification:
             detail = f"{broken[0].detail}; no schedule was found that goes wrong"
             return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
         if broken:
-            detail = f"{broken[0].detail}{self._where(broken[0])}; {self._not_certain(broken)}"
+            detail = (
+                f"{broken[0].detail}{self._where(broken[0])}; not certain, because of the assumptions listed"
+            )
             return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
         if self.reasons or self._has_spread():
             first = self.reasons[0] if self.reasons else Reason("another property does not hold", -1)
@@ -162,17 +168,11 @@ class Verification:
         notes = tuple(self.bounds) if self.for_all is None else (Reason(self.for_all, -1),)
         return Verdict(which, kind or VerdictKind.PROVED_BOUNDED, notes)
 
-    def _not_certain(self, problems: Sequence[Problem]) -> str:
-        """Return why problems that a schedule shows may be none."""
-        sure = [problem for run in self.failures if not run.doubt for problem in run.sure]
-        if self.shape is None or self.inferred or not any(problem in sure for problem in problems):
-            return "not certain, because of the assumptions listed"
-        threads = "x".join(map(str, self.shape.block)).removesuffix("x1").removesuffix("x1")
-        return f"certain with --launch block={threads}, if that is how the kernel is launched"
-
     def is_sure(self, run: Run, problem: Problem) -> bool:
         """Tell whether a run with a problem is certainly possible, for the launch that was verified.
 
+        A block that `.maxntid` bounds is taken to be launched whole: the author wrote the number, and the finding
+        names it. A cluster that nothing states is not.
         In a kernel without any proxy fence, neither the launch nor what roles read from shared memory can put one
         between two accesses: that they come one after the other is all that it takes. This is said of ordinary stores
         alone, as released kernels multiply what `cp.async` has brought without a fence.
@@ -182,10 +182,9 @@ class Verification:
             return False
         if never_fenced and problem.demonstrated:
             return any(_is_ordinary(run.protocol, *earlier) for earlier in problem.related)
-        is_known = not self.inferred and BLOCK not in self.assumptions
         is_alone = self.shape is not None and self.shape.ctas == 1 and self.is_admitted
         is_meant = not self.inferred or is_alone
-        return problem in run.sure and (is_known or (is_meant and only_accesses(run.problems)))
+        return problem in run.sure and (not self.inferred or (is_meant and only_accesses(run.problems)))
 
     def _where(self, problem: Problem) -> str:
         """Return which parameters are zero, and which are not, in the run that shows a problem."""

@@ -1,9 +1,13 @@
-"""What goes wrong in the largest block is certain with the launch that makes it, and the reason says so."""
+"""What goes wrong in the block that the code itself suggests is certain, and the finding names that block."""
 
 from __future__ import annotations
 
 import pytest
 
+from ptxcheck.check import check
+from ptxcheck.finding import Confidence
+from ptxcheck.results import PropertyVerdict
+from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import verified
@@ -23,17 +27,35 @@ WAIT:
 
 
 @pytest.mark.parametrize(
-    ("directive", "block"),
-    [(".maxntid 64", "64"), (".maxntid 32, 2, 1", "32x2"), (".maxntid 64, 1, 1", "64")],
+    ("directive", "origin"),
+    [
+        (".maxntid 64", "launched with 64 threads (from `.maxntid`)"),
+        ("", "launched with 32 or 128 threads (nothing states the block, the code suggests this)"),
+    ],
 )
-def test_a_block_that_may_be_smaller_is_the_one_to_say(directive: str, block: str) -> None:
-    text = kernel(WAIT_FOR_ONE_ARRIVAL_OF_EACH.format(arrivals=65), threads=64)
-    (verdict, *_) = verified(text.replace(".reqntid 64", directive)).verdicts()
-    assert verdict.property is Property.DEADLOCK_FREEDOM
-    assert verdict.kind is VerdictKind.UNKNOWN
-    assert verdict.reasons[0].text.endswith(
-        f"certain with --launch block={block}, if that is how the kernel is launched"
+def test_a_block_that_the_code_suggests_makes_a_finding_that_names_it(directive: str, origin: str) -> None:
+    text = kernel(WAIT_FOR_ONE_ARRIVAL_OF_EACH.format(arrivals=1025), threads=64).replace(
+        ".reqntid 64", directive
     )
+    report = check(Source("k.ptx", text))
+    (finding,) = report.active
+    assert finding.confidence is Confidence.PROVED
+    assert finding.message.endswith(f"; if {origin}")
+    (result,) = report.kernels
+    assert result.verification is not None
+    assert result.verification.verdicts[0] == PropertyVerdict(
+        Property.DEADLOCK_FREEDOM, VerdictKind.VIOLATED, result.verification.verdicts[0].reasons
+    )
+
+
+def test_a_block_that_is_right_for_one_of_those_suggested_is_no_finding() -> None:
+    text = kernel(WAIT_FOR_ONE_ARRIVAL_OF_EACH.format(arrivals=128), threads=64).replace(".reqntid 64", "")
+    report = check(Source("k.ptx", text))
+    assert not report.active
+    (result,) = report.kernels
+    assert result.verification is not None
+    assert result.verification.block == (128, 1, 1)
+    assert result.verification.block_origin == "the code"
 
 
 def test_a_block_that_is_known_needs_nothing() -> None:

@@ -50,14 +50,10 @@ def test_suppressed_with_a_reason(line: str) -> None:
         (f"{INIT} // ptxcheck: ignore[XX001]", "suppression of XX001 has no reason"),
         (f"{INIT} // ptxcheck: ignore[] why", "suppression names no rule"),
         (f"{INIT} // ptxcheck: ignore[XX002] why", "unused suppression of XX002"),
-<<<<<<< HEAD
         (
             f"{INIT} // ptxcheck: ignore[missed-phase, unbalanced-bytes] why",
             "the rule unbalanced-bytes was renamed to tx-count-mismatch",
         ),
-=======
-        (f"{INIT} // ptxcheck: ignore[TX001, unbalanced-bytes] why", "the rule unbalanced-bytes was renamed to tx"),
->>>>>>> h/rules
         (f"{INIT} // ptxcheck: ignroe[XX001] why", "comment not understood"),
         (f"{INIT} // ptxcheck: ignore XX001 why", "comment not understood"),
         (f"{INIT}\n\n  // ptxcheck: ignore[XX001] why", "unused suppression of XX001"),

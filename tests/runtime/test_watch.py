@@ -51,11 +51,12 @@ def test_a_change_is_checked(tmp_path: Path) -> None:
         text=True,
         preexec_fn=hear_interrupts,
     )
-    assert process.stdout is not None
+    output = process.stdout
+    assert output is not None
     lines = SimpleQueue[str]()
     try:
-        assert process.stdout.readline().startswith("checked 1 kernel")
-        told = Thread(target=lambda: lines.put(process.stdout.readline()), daemon=True)
+        assert output.readline().startswith("checked 1 kernel")
+        told = Thread(target=lambda: lines.put(output.readline()), daemon=True)
         told.start()
         for number in range(int(WALL_SECONDS)):  # until somebody watches
             kernel.write_text(KERNEL.replace("128", "0") + f"// {number}\n")

@@ -25,7 +25,7 @@ from ..model.outcome import Flaw, Outcome, Problem
 from ..model.record import Record
 from ..symex.interpreter.polling import POLLS
 from .clock import Clock, Component, Row
-from .memory import Touch
+from .conflicts import Touch
 from .phases import Actor
 
 

@@ -1,4 +1,12 @@
-"""Proxy fences that leave out stores into the shared memory of other CTAs: those of `.shared::cta`."""
+"""Proxy fences that leave out stores into the shared memory of other CTAs: those of `.shared::cta`.
+
+Property: a store into another CTA, which may read it through the async proxy, is named where proxy fences are behind it
+and all of them are such ones.
+
+Argument: such a fence is for the shared memory of the CTA that executes it (PTX ISA, "membar / fence").
+
+Not covered: which of several fences behind a store is meant for it; one wide fence anywhere behind it is enough.
+"""
 
 from __future__ import annotations
 

@@ -59,18 +59,14 @@ from ..order.clock import (
     execution_only,
     stamped,
 )
+from ..order.conflicts import Touch
 from ..order.copy_extents import most_bytes
 from ..order.counted_barriers import Meeting, Meetings
 from ..order.deadlock import Explainer
 from ..order.exits import Exits
+from ..order.extents import MATRIX_PIPELINES, Part, parts_of
 from ..order.late_copies import LateCopies
-from ..order.memory import (
-    MATRIX_PIPELINES,
-    Memory,
-    Part,
-    Touch,
-    parts_of,
-)
+from ..order.memory import Memory
 from ..order.phases import (
     Actor,
     Mbarrier,

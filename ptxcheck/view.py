@@ -58,7 +58,7 @@ class KernelView:
     @property
     def cfg(self) -> Cfg:
         """Basic blocks, dominators and loops."""
-        return self.get(_control_flow)
+        return self.get(_cfg)
 
     @property
     def facts(self) -> Facts:
@@ -66,7 +66,7 @@ class KernelView:
         return self.get(_facts)
 
 
-def _control_flow(view: KernelView) -> Cfg:
+def _cfg(view: KernelView) -> Cfg:
     return build(view.function)
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..explain.violations import whole_kernel
+from ..protocols.typestate.accumulator_columns import AccumulatorColumns
 from ..protocols.typestate.tensor_memory import COLUMNS
-from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from ..report.names import short_name
 from ..resources import Resources, gather
 from ..resources.render import as_text
@@ -54,7 +54,7 @@ def _tensor(view: KernelView, resources: Resources, places: Places) -> dict[str,
     if not resources.tensor:
         return None
     ranges: dict[tuple[str, int, int, bool], int] = {}
-    for found in view.get(TensorMemoryUse).column_ranges():
+    for found in view.get(AccumulatorColumns).column_ranges():
         ranges.setdefault((found.what, found.first, found.count, found.is_absolute), found.point)
     return {
         "columns": COLUMNS,

@@ -12,9 +12,9 @@ Not checked: addresses computed in other ways.
 from collections.abc import Iterator
 
 from ..opcodes.op import Op
+from ..protocols.typestate.accumulator_columns import AccumulatorColumns
 from ..protocols.typestate.tensor_address import tensor_address, warp_addresses
 from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
-from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from .rule import Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import ALLOCATION
 
@@ -27,10 +27,10 @@ def check(view: KernelView) -> Hits:
         lane = next((lane for lane in _lanes(view, point) if lane % step), None)
         if lane is not None:
             yield Hit(point, f"lane {lane} is not a multiple of {step}")
-    for point, lane, step in view.get(TensorMemoryUse).d_off_its_lanes():
+    for point, lane, step in view.get(AccumulatorColumns).d_off_its_lanes():
         where = f"a multiple of {step}" if step < 128 else "0: D has all lanes"
         yield Hit(point, f"D starts at lane {lane}, which is not {where}")
-    for point, what, lane, of_d in view.get(TensorMemoryUse).operands_off_d():
+    for point, what, lane, of_d in view.get(AccumulatorColumns).operands_off_d():
         text = f"{what} starts at lane {lane} and D at lane {of_d}: both have the same half of each quarter of lanes"
         yield Hit(point, text)
 

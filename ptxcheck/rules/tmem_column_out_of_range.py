@@ -9,9 +9,9 @@ memory.
 """
 
 from ..opcodes.op import Op
+from ..protocols.typestate.accumulator_columns import AccumulatorColumns
 from ..protocols.typestate.tensor_address import tensor_address, used_width, warp_addresses
 from ..protocols.typestate.tensor_memory import LOADS, TensorMemory
-from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
 from .rule import Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import ALLOCATION
 
@@ -25,7 +25,7 @@ def check(view: KernelView) -> Hits:
         if end > address.columns:
             what = "tensor memory" if address.is_absolute else "the allocation"
             yield Hit(point, f"this reaches column {end - 1}, but {what} has {address.columns}")
-    for point, last, address in view.get(TensorMemoryUse).d_beyond():
+    for point, last, address in view.get(AccumulatorColumns).d_beyond():
         what = "tensor memory" if address.is_absolute else "the allocation"
         yield Hit(point, f"D reaches column {last}, but {what} has {address.columns}")
 

@@ -7,13 +7,13 @@ Not checked: operands at computed addresses, and columns that only some formats 
 verdicts is `unknown` there.
 """
 
-from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
+from ..protocols.typestate.accumulator_columns import AccumulatorColumns
 from .rule import Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import MULTIPLIED
 
 
 def check(view: KernelView) -> Hits:
-    for overlap in view.get(TensorMemoryUse).overlaps():
+    for overlap in view.get(AccumulatorColumns).overlaps():
         yield Hit(overlap.point, f"{overlap.what} from column {overlap.column} on and D share columns")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -61,11 +62,16 @@ class Profile:
 
         class CountedView(KernelView):
             def compute(self, analysis: Callable[[KernelView], Result]) -> Result:
-                name = analysis.__qualname__.removesuffix(".of").lstrip("_")
-                with profile.activity(f"analysis {name}"):
+                with profile.activity(f"analysis {_name_of(analysis)}"):
                     return super().compute(analysis)
 
         return CountedView
+
+
+def _name_of(analysis: Callable[[KernelView], object]) -> str:
+    """Return the name of a class or function, its words joined with underscores."""
+    name = analysis.__qualname__.removesuffix(".of").lstrip("_")
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
 def activity_of(profile: Profile | None, name: str) -> AbstractContextManager[None]:

@@ -12,8 +12,9 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
-from tests.limits import WALL_SECONDS as PATIENCE
+from tests.limits import WALL_SECONDS
 
+PATIENCE = WALL_SECONDS
 _ENCODED = {"utf-16": "utf-16-le", "utf-8": "utf-8", "utf-32": "utf-32-le"}
 _UNIT = {"utf-16": 2, "utf-8": 1, "utf-32": 4}
 

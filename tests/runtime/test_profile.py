@@ -31,6 +31,7 @@ def test_profile_names_rules_analyses_and_phases() -> None:
         "rule XX001 rule-xx001",
         "analysis facts",
         "analysis cfg",
+        "analysis contract",
         "analysis whole_kernel",
         "analysis device_maps",
         "analysis matrix_tiles",

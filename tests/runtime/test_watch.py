@@ -35,7 +35,7 @@ def test_a_change_is_checked(tmp_path: Path) -> None:
         [
             sys.executable,
             "-m",
-            "ptxcheck",
+            "ptxcheck.cli",
             "check",
             "k.ptx",
             "--watch",
@@ -51,12 +51,12 @@ def test_a_change_is_checked(tmp_path: Path) -> None:
         text=True,
         preexec_fn=hear_interrupts,
     )
-    out = process.stdout
-    assert out is not None
+    output = process.stdout
+    assert output is not None
     lines = SimpleQueue[str]()
     try:
-        assert out.readline().startswith("checked 1 kernel")
-        told = Thread(target=lambda: lines.put(out.readline()), daemon=True)
+        assert output.readline().startswith("checked 1 kernel")
+        told = Thread(target=lambda: lines.put(output.readline()), daemon=True)
         told.start()
         for number in range(int(WALL_SECONDS)):  # until somebody watches
             kernel.write_text(KERNEL.replace("128", "0") + f"// {number}\n")

@@ -1,9 +1,14 @@
 """Pairs of accesses of the same bytes of which one writes, without a look at every pair.
 
-Bytes that the same accesses cover are one *cell*. In a cell each access meets the last writes before it, and a write
-the reads since then, one of each source; what came before these is ordered by them. For all cells together these
-pairs are found by sorting, and a filter over whole columns of pairs leaves those that are worth a look. Where a pair
-is not ordered and passes for it, the earlier access meets what comes behind the later one as well.
+Property: where `compare` reports no pair as wrong, none is: of any two accesses of the same bytes, one of them a write,
+the earlier one in time comes first in every schedule, or that it may not is let pass.
+
+Argument: bytes that the same accesses cover are one *cell*. In a cell each access meets the last writes before it, and
+a write the reads since then, one of each source; what came before these is ordered by them. For all cells together
+these pairs are found by sorting, and a filter over whole columns of pairs leaves those that are worth a look. Where a
+pair is not ordered and passes for it, the earlier access meets what comes behind the later one as well.
+
+Not covered: what is left when the budget runs out, which is returned.
 """
 
 from __future__ import annotations

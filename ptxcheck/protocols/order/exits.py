@@ -31,7 +31,7 @@ from ..model.record import Record
 from ..symex.slice.polling import POLLS
 from .actor import Actor
 from .clock import Clock, Component, Row
-from .memory import Touch
+from .conflicts import Touch
 
 
 @dataclass(frozen=True, slots=True)

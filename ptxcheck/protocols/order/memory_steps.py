@@ -1,4 +1,12 @@
-"""When a schedule touches shared memory."""
+"""When a schedule touches shared memory.
+
+Property: each access and each piece of asynchronous work of a schedule comes once, at the step in which its bytes are
+read or written.
+
+Argument: asynchronous work is done when it completes; work that never does is taken for done at its issue.
+
+Not covered: what a piece of work writes before it completes.
+"""
 
 from __future__ import annotations
 

@@ -32,13 +32,7 @@ from ..model.outcome import Flaw, TensorColumn
 from ..model.record import Record
 from ..model.tensor_address import ABSOLUTE
 from .clock import Clock, Component, Row
-from .conflicts import Told, is_executed_before
-from .memory import (
-    Place,
-    Spans,
-    Touch,
-    compare,
-)
+from .conflicts import Place, Spans, Told, Touch, compare, is_executed_before
 
 _GROUPS = 8
 _WORK = {

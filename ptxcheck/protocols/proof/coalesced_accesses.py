@@ -29,7 +29,7 @@ from ..model.actions import (
 )
 from ..model.lowering import merged
 from ..model.outcome import Outcome, Problem
-from ..order.memory import MATRIX_PIPELINES
+from ..order.extents import MATRIX_PIPELINES
 from .lockstep_lanes import without_late_lanes
 from .simulate import simulate
 

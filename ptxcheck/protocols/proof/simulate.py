@@ -62,20 +62,16 @@ from ..order.clock import (
     execution_only,
     stamped,
 )
+from ..order.conflicts import Touch
 from ..order.copy_extents import most_bytes
 from ..order.counted_barriers import Meeting, Meetings
 from ..order.deadlock import Explainer
 from ..order.exits import Exits
+from ..order.extents import MATRIX_PIPELINES, Part, parts_of
 from ..order.late_copies import LateCopies
 from ..order.mbarrier_lifetimes import Lifetimes
 from ..order.mbarrier_state import Mbarrier
-from ..order.memory import (
-    MATRIX_PIPELINES,
-    Memory,
-    Part,
-    Touch,
-    parts_of,
-)
+from ..order.memory import Memory
 from ..order.phases import Phases
 from ..order.pipelines import Pipelines
 from ..order.register_budget import RegisterPool

@@ -15,6 +15,7 @@ from ...descriptors.matrix.accumulator import accumulator
 from ...descriptors.matrix.operand_columns import BESIDE_D, operand_columns
 from ...opcodes.op import Op
 from ...verdict import Reason, VerdictKind
+from .accumulator_columns import AccumulatorColumns
 from .descriptor_fields import host_descriptor
 from .judgement import Judgement, unknown
 from .matrix_operands import TCGEN05
@@ -33,7 +34,6 @@ from .tensor_bounds import (
     TensorBounds,
 )
 from .tensor_memory import LOADS, TensorMemory
-from .tensor_memory_use import TensorMemoryUse
 
 if TYPE_CHECKING:
     from ...view import KernelView
@@ -162,7 +162,7 @@ class Accesses:
 
 def flaws_of_accesses(view: KernelView) -> Iterator[Reason]:
     """Yield what is surely wrong with the columns and lanes of accesses."""
-    use = view.get(TensorMemoryUse)
+    use = view.get(AccumulatorColumns)
     for overlap in use.overlaps():
         yield Reason(f"{overlap.what} from column {overlap.column} on and D share columns", overlap.point)
     for point, last, address in use.d_beyond():

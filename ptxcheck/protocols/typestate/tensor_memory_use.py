@@ -9,7 +9,6 @@ Not seen: orders that several threads make together; the whole-kernel machine do
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,15 +19,11 @@ from ...cfg import (
     ThreadSet,
     Value,
 )
-from ...descriptors.matrix import instruction as words
-from ...descriptors.matrix.accumulator import accumulator
-from ...descriptors.matrix.operand_columns import BESIDE_D, operand_columns
 from ...isa.modifier import Mod
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
+from .accumulator_columns import AccumulatorColumns
 from .matrix_operands import TCGEN05 as MULTIPLICATIONS
-from .matrix_operands import InstructionWord
-from .matrix_tiles import MatrixTiles
 from .paths import Paths, Query
 from .places import Place, Places
 from .register_flow import unknown_calls
@@ -37,7 +32,6 @@ from .tensor_address import (
     half_width,
     tensor_address,
     warp_addresses,
-    width,
 )
 from .tensor_memory import LOADS, Pair, TensorMemory
 
@@ -52,33 +46,6 @@ _NEAREST = 2
 """Multiplications in front of a load to look at."""
 _LANE = 1 << 16
 """One lane, in an address."""
-_ALL_LANES = 128
-_HALF_OF_THE_LANES = 64
-"""M of the layout that has 16 lanes of each quarter."""
-_HALF_QUARTER = 16
-_WHOLE_ROWS = ((False, 64), (False, 128), (True, 256))
-"""(pair, M) of the shapes whose D has one column for each of N."""
-
-
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """Two operands of one multiplication that share columns."""
-
-    point: int
-    what: str
-    column: int
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnRange:
-    """Columns that an instruction reads or writes."""
-
-    point: int
-    what: str
-    first: int
-    """Counted from the start of the allocation, or of tensor memory when `is_absolute`."""
-    count: int
-    is_absolute: bool
 
 
 class TensorMemoryUse:
@@ -87,6 +54,7 @@ class TensorMemoryUse:
     def __init__(self, view: KernelView) -> None:
         self._view = view
         self._memory = view.get(TensorMemory)
+        self._columns = view.get(AccumulatorColumns)
 
     # ---- deallocation
 
@@ -211,65 +179,6 @@ class TensorMemoryUse:
                 if self._path(None, point, frozenset(fills.get(buffer, set()))) is not None:
                     yield point, buffer
 
-    def overlaps(self) -> Iterator[Overlap]:
-        """Yield multiplications whose D surely shares columns with what they read beside it."""
-        for word in self._words():
-            width = self._columns_of_d(word)
-            d = tensor_address(self._view, word.point)
-            if width is None or d is None:
-                continue
-            for name, what in BESIDE_D.items():
-                if self._view.body.instructions[word.point].get(name) is None:
-                    continue
-                other = tensor_address(self._view, word.point, name)
-                if other is None or (other.is_absolute, other.slot) != (d.is_absolute, d.slot):
-                    continue
-                count = operand_columns(name, word.shape, word.fields).least
-                if other.column < d.column + width and d.column < other.column + count:
-                    yield Overlap(word.point, what, other.column)
-
-    def d_beyond(self) -> Iterator[tuple[int, int, TensorAddress]]:
-        """Yield multiplications whose D ends behind its allocation: (point, last column, address)."""
-        seen: set[tuple[int, TensorAddress]] = set()
-        for word in self._words():
-            width, address = self._columns_of_d(word), tensor_address(self._view, word.point)
-            if width is None or address is None or address.column + width <= address.columns:
-                continue
-            key = (self._view.cfg.graph.block_of[word.point], address)
-            if key not in seen:
-                seen.add(key)
-                yield word.point, address.column + width - 1, address
-
-    def d_off_its_lanes(self) -> Iterator[tuple[int, int, int]]:
-        """Yield multiplications whose D starts at a lane that its layout does not: (point, lane, step of lanes).
-
-        A layout with all lanes starts at the first one, others at a multiple of 16.
-        """
-        for word in self._words():
-            address = tensor_address(self._view, word.point)
-            fills = self._columns_of_d(word) is not None and word.fields.get("m") != _HALF_OF_THE_LANES
-            step = _ALL_LANES if fills else _HALF_QUARTER
-            if address is not None and address.lane % step:
-                yield word.point, address.lane, step
-
-    def operands_off_d(self) -> Iterator[tuple[int, str, int, int]]:
-        """Yield operands in another half of each quarter of lanes than D: (point, what, its lane, that of D).
-
-        Where D has 16 lanes of each quarter, A and the metadata start at the same of lane 0 and 16 (layouts C and F).
-        """
-        for word in self._words():
-            m, n = word.fields.get("m"), word.fields.get("n")
-            layout = None if m is None or n is None else accumulator(word.shape, m, n)
-            d = tensor_address(self._view, word.point)
-            if layout is None or layout.all_lanes or d is None:
-                continue
-            for name, what in (("a_taddr", "A"), ("metadata", "the metadata")):
-                if self._view.body.instructions[word.point].get(name) is None:
-                    continue
-                other = tensor_address(self._view, word.point, name)
-                if other is not None and (other.lane ^ d.lane) & _HALF_QUARTER:
-                    yield word.point, what, other.lane, d.lane
-
     def lost_allocations(self) -> Iterator[Pair]:
         """Yield two allocations of which the second writes over the address of the first before anybody reads it."""
         places = {
@@ -297,8 +206,8 @@ class TensorMemoryUse:
             if address is not None:
                 stores[point] = address
         seen: set[TensorAddress] = set()
-        for word in self._words() if stores else ():
-            d, columns = tensor_address(self._view, word.point), self._columns_of_d(word)
+        for word in self._columns.words if stores else ():
+            d, columns = tensor_address(self._view, word.point), self._columns.of_d(word)
             if d is None or columns is None or d in seen:
                 continue
             seen.add(d)
@@ -312,34 +221,6 @@ class TensorMemoryUse:
             found = self._path(same, word.point, self._memory.store_waits)
             if found is not None:
                 yield found
-
-    def column_ranges(self) -> Iterator[ColumnRange]:
-        """Yield the columns of accumulators, loads and stores, as far as they are known."""
-        for word in self._words():
-            address, columns = tensor_address(self._view, word.point), self._columns_of_d(word)
-            if address is not None and columns is not None:
-                yield ColumnRange(word.point, "accumulator", address.column, columns, address.is_absolute)
-        for op, what in ((Op.TCGEN05_LD, "load"), (Op.TCGEN05_LD_RED, "load"), (Op.TCGEN05_ST, "store")):
-            for point in sorted(self._memory.points[op]):
-                address = tensor_address(self._view, point)
-                if address is not None:
-                    columns = width(self._view, point)
-                    yield ColumnRange(point, what, address.column, columns, address.is_absolute)
-
-    def _words(self) -> tuple[InstructionWord, ...]:
-        return self._view.get(MatrixTiles).operands.instruction_words
-
-    def _columns_of_d(self, word: InstructionWord) -> int | None:
-        """Return how many columns D has, None where the layout is another one or not known."""
-        m, n = word.fields.get("m"), word.fields.get("n")
-        if (
-            m is None
-            or n is None
-            or word.shape.weight_stationary
-            or any(words.broken(word.shape, word.fields))
-        ):
-            return None
-        return n if (word.shape.pair, m) in _WHOLE_ROWS or (word.shape.kind.is_scaled and m == 128) else None
 
     def unawaited_results(self) -> Iterator[Pair]:
         """Yield (multiplication, load of its D by the same thread) with no wait on an mbarrier between.
@@ -437,4 +318,4 @@ def _columns(form: Linear) -> tuple[tuple[Atom, int], ...]:
     return tuple((atom, factor) for atom, factor in form.terms if factor % _LANE)
 
 
-__all__ = ["Overlap", "TensorMemoryUse"]
+__all__ = ["TensorMemoryUse"]

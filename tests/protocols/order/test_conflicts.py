@@ -16,7 +16,6 @@ from ptxcheck.protocols.model.actions import (
     Transfer,
 )
 from ptxcheck.protocols.model.outcome import Outcome
-from ptxcheck.protocols.model.record import Record
 from ptxcheck.protocols.order.clock import Row
 from ptxcheck.protocols.order.conflicts import (
     Pairs,
@@ -25,7 +24,7 @@ from ptxcheck.protocols.order.conflicts import (
     columns_of,
     compare,
 )
-from ptxcheck.protocols.order.memory import Memory
+from ptxcheck.protocols.order.races import Races
 from ptxcheck.protocols.proof.coalesced_accesses import examined
 
 _STRANDS = 3
@@ -108,13 +107,13 @@ def test_the_pairs_are_those_of_each_byte(touches: list[Touch]) -> None:
 def test_the_filter_leaves_the_pairs_that_are_judged_to_be_races(touches: list[Touch]) -> None:
     """Else a race would be passed over, or time spent on what is none."""
     strands = tuple(Strand(index % 2, index, 1, "", ()) for index in range(_STRANDS))
-    memory = Memory(Protocol(strands, _STRANDS), Record())
+    races = Races(Protocol(strands, _STRANDS))
     places = [(a, b) for b in range(len(touches)) for a in range(b)]
     if not places:
         return
     earlier, later = (np.array(each, dtype=np.int64) for each in zip(*places, strict=True))
-    kept = memory.races(Pairs(touches, columns_of(touches), earlier, later))
-    judged = [memory.race(touches[a], touches[b]) is not None for a, b in places]
+    kept = races.among(Pairs(touches, columns_of(touches), earlier, later))
+    judged = [races.race(touches[a], touches[b]) is not None for a, b in places]
     assert kept.tolist() == judged
 
 

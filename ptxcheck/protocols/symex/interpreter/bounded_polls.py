@@ -1,4 +1,11 @@
-"""Polls that threads give up after some tries: where one fails, those that follow it at once fail too."""
+"""Polls that threads give up after some tries: where one fails, those that follow it at once fail too.
+
+Property: a poll that has failed fails again as long as its thread records nothing in between, up to `_MOST` tries.
+
+Argument: the failed poll is kept with the number of events that there were.
+
+Not covered: threads that go on after more tries: they are taken to try until they succeed, which the run assumes.
+"""
 
 from __future__ import annotations
 

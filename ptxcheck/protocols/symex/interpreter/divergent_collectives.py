@@ -1,5 +1,12 @@
 """Warp-collectives that lanes of a warp come to without others that the member mask names (PTX ISA, "shfl.sync").
 
+Property: `Parted.threads` returns every thread whose warp comes to a collective without a lane that the mask names.
+
+Argument: masks are compared with the thread set that comes together, warp by warp; a mask that is no constant is
+taken to name all lanes.
+
+Not covered: lanes that have ended; who waits for them is told by the protocol.
+
 The lanes wait there for the others, which have to come to the same kind of instruction with the same mask, unless they
 have ended. Where all lanes of the mask come together there is nothing to wait for.
 """

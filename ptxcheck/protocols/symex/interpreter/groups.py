@@ -1,4 +1,12 @@
-"""Threads of a CTA that run together, and the branches at whose joins they meet again."""
+"""Threads of a CTA that run together, and the branches at whose joins they meet again.
+
+Property: every thread is in one group, waits at one join, or has ended; from a join go on all threads that came to
+it, once the last side of its branch has come or ended.
+
+Argument: a frame counts the sides under way; each arrival or end takes one away, and each split adds those it makes.
+
+Not covered: threads that wait for what others store; `release` lets those at a join go on without them.
+"""
 
 from __future__ import annotations
 

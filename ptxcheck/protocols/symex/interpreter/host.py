@@ -1,5 +1,12 @@
 """What the host passes and has put into global memory, all of it numbers: for runs in which little is left open.
 
+Property: a parameter or a word of global memory has one number in a run, whoever asks, but for arrays that the kernel
+may write (`is_overwritten`).
+
+Argument: bytes are chosen when they are first asked for, and kept.
+
+Not covered: that a host launches the kernel with these numbers; a fault that needs them is reported with them.
+
 Numbers are such as a host would pass, as far as the text of the kernel tells what they are (`parameter_kinds`): arrays
 lie apart from each other, divisors have their multipliers, and all sizes are there. An array in global memory holds the
 same number everywhere, unless numbers are to differ. Bytes of copies stay symbols, as only the host's tensor maps would

@@ -1,14 +1,14 @@
 """Registers to which every definition in a region gives one number, however often the region runs.
 
-A compiler sinks `ld.param` and what follows from it alone into loops. What such a register holds behind the loop is
-known although the loop is not followed.
-
 Property: a register that `keep_steady` returns holds behind the region what it now holds, whichever way the region ran.
 
 Argument: each of its definitions is run once (`steady_definitions`); it is kept where all of them give one value, and
 every thread held that value before or nothing.
 
 Not covered: registers that threads come out with as they went in with another number.
+
+A compiler sinks `ld.param` and what follows from it alone into loops. What such a register holds behind the loop is
+known although the loop is not followed.
 """
 
 from __future__ import annotations

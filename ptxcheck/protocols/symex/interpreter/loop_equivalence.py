@@ -1,5 +1,14 @@
 """Loops that compute the same: what each of several roles works out for itself by the same code.
 
+Property: results with equal names are equal numbers.
+
+Argument: two loops whose ways, decisions and carried values have the same names make the same steps, round by round:
+what a name stands for at the start of a round follows from its first number and from what such names were a round
+before.
+
+Not covered: loops that read shared memory, or anything else that threads of the kernel write; and wrap-around:
+numbers are those of forms, symbols are ordered as signed numbers.
+
 Roles of a kernel often look for their next tile on their own: each runs a copy of one loop over tables of the host.
 What such a loop leaves in a register follows from its code and from what it starts with, as long as it only computes
 and reads memory that no thread of the kernel is taken to write. So results are named by what is computed: equal names

@@ -1,5 +1,11 @@
 """Places in shared memory through which numbers are handed on turn by turn: the ring of a tile scheduler.
 
+Property: a warp that reads a place in its k-th turn gets what was written there k-th, if that is known.
+
+Argument: writes of a byte are kept in order; the turn of a warp at a place goes on with the first read after a wait.
+
+Not covered: that schedules agree with this; it is assumed (`shared-ring`), and asked of the schedules of the run.
+
 One thread writes a place once in each turn, others wait and read it. The machine runs one role after the other and no
 schedule, so what a warp reads in its k-th turn at a place is taken to be what was written there k-th. Reads of a place
 with no wait between them are of one turn. Whether the schedules of the run agree is asked afterwards (`verify`).

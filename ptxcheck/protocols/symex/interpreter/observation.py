@@ -1,4 +1,11 @@
-"""What a run shows beside its events: registers at the heads of loops, comparisons, and in which round events are."""
+"""What a run shows beside its events: registers at the heads of loops, comparisons, and in which round events are.
+
+Property: what is noted is what threads held and compared in the run, in the round that they were in.
+
+Argument: the machine notes it where it happens, and drops what it makes again.
+
+Not covered: code whose sides are both run though threads take one of them: nothing is noted there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""Accesses of shared memory in the trace of one CTA."""
+"""Accesses of shared memory in the trace of one CTA.
+
+Property: every access of shared memory that a thread makes in the run is recorded, with an address, with bytes that
+it stays inside, or as one that may be anywhere.
+
+Argument: the guard of an access is not decided for its sake: where it is open the access may happen (`certain` is
+false). Regions that are not followed record each of their accesses as one that may happen.
+
+Not covered: indices that leave their variable; they are taken to stay inside (`Layout.within`).
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,16 @@
 """Variables in shared memory that hand numbers from some warps to others: task tables, captured arguments.
 
+Property: a read gives the number that the latest store of an earlier epoch left, if every thread that stores has come
+as far and that number is known.
+
+Argument: all threads pass the barriers of the whole CTA in the same order, so epochs order stores and reads.
+
+Not covered: copies, atomics and other stores; that they leave these bytes alone is assumed (`shared-table`).
+
 Stores to a constant place in shared memory are kept with their *epoch*: how many barriers of the whole CTA the
 storing thread has passed. All threads pass these barriers in the same order, so a read sees what was stored in
 earlier epochs, the latest of it. A store in the epoch of the read itself leaves the value open, and so does one that
 may not happen. Besides stores to constant places, those count that give each of their lanes a place of such a variable.
-
-Not seen: copies, atomics and other stores; that they leave these bytes alone is an assumption of the run that reads
-(`shared-table`).
 """
 
 from __future__ import annotations

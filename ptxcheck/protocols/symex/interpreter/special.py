@@ -1,4 +1,13 @@
-"""Special registers of the SIMT machine."""
+"""Special registers of the SIMT machine.
+
+Property: each register reads what PTX says for the shape of the launch, or a symbol that is one number for all
+threads that read one.
+
+Argument: numbers of threads and CTAs follow from the shape; the place in the grid is a symbol for each axis of the
+clusters.
+
+Not covered: registers that change from read to read; they are symbols of their own (`operand_values`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""Which instructions access shared memory as ordinary loads, stores and atomics, and how."""
+"""Which instructions access shared memory as ordinary loads, stores and atomics, and how.
+
+Property: every instruction that may be an ordinary access of shared memory has a kind; what it touches is no more
+than `AccessKind.at` says of its address.
+
+Argument: traits of the instruction table tell loads, stores and atomics; a generic address is left out only where it
+is a pointer of the host or lies outside the shared window.
+
+Not covered: pointers of the host that point into shared memory.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,12 @@
 """Words that one CTA tells all of its cluster: each lane of an `st.async` writes one place in the CTA of its number.
 
+Property: a word in `Broadcasts.words` is one number in all CTAs of the cluster, turn by turn.
+
+Argument: every lane that stores it stores a number that is uniform in the warp, at one constant offset in the CTA of
+its number, and no ordinary store is known to write there.
+
+Not covered: lanes for some CTAs alone: a run in which only these store is not followed.
+
 Tile schedulers do so: lane n hands the next tile to CTA n. A word that is one number in all lanes is the same in all
 CTAs then, turn by turn; others, as the place of the tile for each CTA, are not. Where anything else is known to
 write the word, or stores of that kind are not followed, nothing is said. A run in which such a store is made by lanes

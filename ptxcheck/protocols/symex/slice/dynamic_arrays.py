@@ -1,5 +1,12 @@
 """Where arrays start that are accessed at an index which nothing bounds: dynamic shared memory has no sizes.
 
+Property: an access is at or behind the start that `array_start` gives, when no index is negative.
+
+Argument: the constant of an address that is a sum is the least that it can be, but for what is taken away; of that,
+numbers that are rounded down are no more than what they are rounded from.
+
+Not covered: negative indices, and where the array ends.
+
 An address is a variable, a constant and an index, so the array starts at the constant. A pointer that a loop moves on
 by constants starts at the constant that it has in front of the loop. Where an index is taken away, the constant is
 where the array ends, and nothing tells where it starts; but for what is left of a number that is rounded down.

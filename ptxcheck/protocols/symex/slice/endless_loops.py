@@ -1,6 +1,12 @@
 """Loops that may not end: those that nothing in them can end, and those that poll words in shared memory.
 
-All other loops without synchronisation are taken to end.
+Property: a loop that `endless_loops` names is never left once it is entered a second time; one of `polling_loops` is
+left only when a word in shared memory says so.
+
+Argument: each way out is decided by a definition in front of the loop, and each round comes to it; polls are followed
+back from the ways out through definitions in the loop.
+
+Not covered: all other loops without synchronisation, which are taken to end.
 """
 
 from __future__ import annotations

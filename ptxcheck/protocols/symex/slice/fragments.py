@@ -1,5 +1,11 @@
 """Which bytes a `wmma` load or store touches (PTX ISA, "wmma.load", "wmma.store").
 
+Property: the bytes that a `wmma` load or store touches lie in the lines of its fragment.
+
+Argument: shape, layout and type of the opcode give lines and their length, the stride their distance.
+
+Not covered: strides that are not known: then all of shared memory behind the address is touched.
+
 The warp gives one address; the lines of the matrix (rows, or columns where it is stored by columns) start every so many
 elements behind it: the stride, or the length of a line where none is given.
 """

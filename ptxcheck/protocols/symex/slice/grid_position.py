@@ -1,5 +1,11 @@
 """Branches that go by the place of a CTA in the grid, through whatever is computed from it or chosen by it.
 
+Property: a branch that is left out goes the same way in all CTAs that differ in their place in the grid alone.
+
+Argument: closure over registers that are computed from the place, or written in a region behind such a branch.
+
+Not covered: places that go through memory.
+
 CTAs of one cluster have their work together: where such a branch parts them, the grid is not one that a host launches.
 """
 

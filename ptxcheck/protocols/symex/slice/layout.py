@@ -1,4 +1,13 @@
-"""Where things lie for the machine: shared variables, parameters, global symbols."""
+"""Where things lie for the machine: shared variables, parameters, global symbols.
+
+Property: variables of shared memory have offsets that do not overlap, aligned as declared; dynamic ones start
+together, behind all others.
+
+Argument: offsets are given in the order of declaration, from the end of what the system keeps.
+
+Not covered: that ptxas gives the same offsets: nothing but their differences inside a variable is used for verdicts.
+An index that is not known is taken to stay inside its variable.
+"""
 
 from __future__ import annotations
 

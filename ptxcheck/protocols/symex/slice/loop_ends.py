@@ -1,5 +1,12 @@
 """What loops leave in registers that say how they ended: constants, by the block that the loop came through last.
 
+Property: `Ends.value` is what the register holds behind the region, given which block ran last and what it held
+before.
+
+Argument: nothing but the named blocks writes the register in the region, and each moves a constant into it.
+
+Not covered: registers that are written under a guard, or with what is computed.
+
 A search leaves "found" and "nothing left" in flags that are set together: where each of two blocks moves a constant
 into every one of some registers and nothing else in the loop writes them, all of them tell which block ran last. So
 does one block with such constants, together with what the registers held before.

@@ -1,5 +1,13 @@
 """The shape of the code between a branch and its join, as far as registers behind it depend on it.
 
+Property: registers behind the join depend on nothing that is not in the outline.
+
+Argument: instructions are those that ways out and live registers depend on, to a fixed point; branches that nothing
+depends on are passed by.
+
+Not covered: irreducible code, jumps out of the region, and outlines of more than `_MOST_POINTS` instructions: these
+have none.
+
 Blocks are nodes: node 0 is the branch, the last one its join, and the block of the branch is a node besides where the
 code comes back to it. Numbers of nodes follow from the way through them, so that copies of one loop have the same:
 blocks with one way in and one way out have none.

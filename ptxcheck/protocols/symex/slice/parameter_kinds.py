@@ -1,6 +1,13 @@
 """What a kernel takes its parameters for, as far as its text shows: pointers, divisors, amounts of shifts, bytes.
 
-For runs in which the host passes numbers (`host`): these should be such as a host would pass.
+Property: none that a verdict rests on: these are guesses at what a host would pass.
+
+Argument: parameters are followed through sums and copies to where they are an address, an amount of a shift, a factor
+of a high product, or compared with a constant.
+
+Not covered: what a parameter is used for behind memory or loops of other shapes.
+
+For runs in which the host passes numbers (`machine.host`): these should be such as a host would pass.
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""Which polls of mbarriers have succeeded when a predicate has a truth."""
+"""Which polls of mbarriers have succeeded when a predicate has a truth.
+
+Property: where a predicate has the given truth, each poll that is yielded has succeeded.
+
+Argument: logic, negation, copies and choices of two literals are followed back to `test_wait` and `try_wait`, and
+only without guards.
+
+Not covered: other computations on the answer of a poll, and chains longer than `_DEPTH`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,11 @@
 """Regions whose branches go by the number of the thread and constants alone, so that their loops can be run.
 
+Property: every branch in blocks for which `is_counted` holds goes the same way in every run, for each thread.
+
+Argument: its guard is computed from the number of the thread, sizes of the CTA and constants alone.
+
+Not covered: how many rounds that are; the budget of the run ends long ones.
+
 Such a loop clears a buffer, or copies a tile by elements: each thread takes the same few rounds in every run.
 """
 

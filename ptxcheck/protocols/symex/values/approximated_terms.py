@@ -1,5 +1,13 @@
 """Whether the solver knows all about a path: else a path that it takes for possible may not be.
 
+Property: a path for which `doubt_of` returns None is possible if the solver says so.
+
+Argument: every variable of the solver is then an input, which may be any number, a comparison that may come out
+either way, or an operation that is free and shares no input with another one.
+
+Not covered: inputs that the host relates to each other; see `related_loop`, `empty_sizes` and `scales` for those that
+are known.
+
 To the solver, an operation that it does not follow (see `terms`) is a variable of its own. There may be no operands
 that give the number which a path needs, and where something else that is decided depends on the same parameters or
 loads, the two may be related in a way that the solver does not see.

@@ -1,7 +1,10 @@
 """Intervals of terms: what claims about parts of a term say of it, without a solver.
 
-Property: when all claims that were noted hold, each term lies in its interval. Relations between parts are not seen, so
-an interval may be too wide, never too narrow.
+Property: when all claims that were noted hold, each term lies in its interval.
+
+Argument: interval arithmetic from variables up; a claim that was noted narrows the interval of its term.
+
+Not covered: relations between parts: an interval may be too wide, never too narrow.
 """
 
 from __future__ import annotations

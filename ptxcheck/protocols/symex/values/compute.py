@@ -1,4 +1,12 @@
-"""Register instructions of the SIMT machine, by operation."""
+"""Register instructions of the SIMT machine, by operation.
+
+Property: of numbers each function gives what PTX says, cut to the width of the operation; of symbols a symbol that is
+equal for equal computations.
+
+Argument: by operation, after the PTX ISA; numbers of lanes are computed lane by lane.
+
+Not covered: wrap-around of symbols, and floating-point numbers.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,11 @@
 """Divisions by a number of the host: a high product and a shift, by what it has computed from the divisor.
 
+Property: numbers that fit a `Divisor` are those that the host computes from one divisor.
+
+Argument: multiplier and shift follow from the divisor by the formulas of the two libraries.
+
+Not covered: other ways to divide by a number of the host: their parameters are taken to be free.
+
 The numbers are parameters side by side, as in `cutlass::FastDivmod` (`include/cutlass/fast_math.h`, `find_divisor`):
 divisor, multiplier, shift; or in `cuda::fast_mod_div` (`cuda/__cmath/fast_modulo_division.h` of CCCL): divisor,
 multiplier, what is added to the dividend, shift. To choose a multiplier that belongs to no divisor would show a run

@@ -1,5 +1,12 @@
 """Floating-point numbers that are known: comparisons, and products and sums of scales.
 
+Property: a result that is given is the one that the hardware gives, bit by bit.
+
+Argument: Python computes with 64 bits and rounds once to the format; only operations for which that is exact are
+done.
+
+Not covered: other roundings, fused operations and formats of less than 16 bits: nothing is known of them.
+
 Only what a run with numbers of the host needs to tell whether a scale is zero; everything else stays a symbol.
 """
 

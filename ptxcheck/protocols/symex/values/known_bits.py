@@ -1,4 +1,11 @@
-"""Bits of a symbol that are the same whatever its parts are: fields of words that are packed out of symbols."""
+"""Bits of a symbol that are the same whatever its parts are: fields of words that are packed out of symbols.
+
+Property: each bit that is known is the same in every run.
+
+Argument: bits of masks, packed words and sums of one term follow from those of their parts.
+
+Not covered: carries: of a sum of several terms nothing is known.
+"""
 
 from __future__ import annotations
 

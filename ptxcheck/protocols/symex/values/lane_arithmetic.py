@@ -1,5 +1,12 @@
 """Integer instructions on values of the SIMT machine: numbers, one number per thread, or symbols.
 
+Property: of numbers each function gives the result of the PTX operation; of symbols a form or an atom that stands for
+it, equal for equal operands.
+
+Argument: sums and products by a number stay linear; everything else keeps its operands in the atom.
+
+Not covered: wrap-around of linear forms, which are read as integers (`wraparound`).
+
 Numbers are unsigned, masked to the width of the operation. An operation on symbols that is not linear gives
 an opaque atom, so equal computations stay equal.
 """

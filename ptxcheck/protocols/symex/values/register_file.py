@@ -1,4 +1,11 @@
-"""Registers of all threads of a CTA: a value for each set of threads that wrote it together."""
+"""Registers of all threads of a CTA: a value for each set of threads that wrote it together.
+
+Property: a read gives what each of the threads wrote last, or names the sets of threads that hold different symbols.
+
+Argument: the pieces of a register are on disjoint sets of threads; a write cuts its threads out of the older ones.
+
+Not covered: threads that have not written the register: their numbers in an array mean nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,11 @@
 """Scales: floating-point numbers of the host that a path compares with zero, as epilogues do to leave out a product.
 
+Property: where `possible_scales` returns comparisons, some numbers make all of them come out as the path has them.
+
+Argument: no scale is asked to be zero and not to be, and of those in memory all are zero, or none is.
+
+Not covered: other comparisons of floating-point numbers; see `approximated_terms`.
+
 The solver follows no floating-point number. Each scale is zero or is not, as the host likes, so such comparisons come
 out as a path has them where they ask no scale to be both. A product of scales is zero where all of them are, and one
 where they are. Scales in memory may be one number, whatever their addresses

@@ -1,7 +1,12 @@
 """Decisions of a run as claims for the solver: which sides of a branch earlier decisions leave possible.
 
-Parameters and CTA indices are read as signed 32-bit integers without wrap-around; loads and operations that are
-not linear, a shift or a mask by a constant are variables of their own.
+Property: a side that `implied` or `is_possible` excludes has no numbers that agree with the decisions before it.
+
+Argument: decisions are given to the solver as claims (`terms`); where it finds no answer in time, both sides stay
+open.
+
+Not covered: loads, and operations that are not linear, a shift or a mask by a constant: these are variables of their
+own, so that what is possible to the solver may not be.
 """
 
 from __future__ import annotations

@@ -1,5 +1,12 @@
 """Choices inside a symbol: a number that depends on open predicates becomes one when those are decided.
 
+Property: a value with numbers, decided predicates or the lanes of one thread put in is the number that it is then, or
+a symbol for it.
+
+Argument: atoms are computed again from their arguments by the functions that made them.
+
+Not covered: atoms nested deeper than `_MOST_NESTED`, and those that are named by their opcode: they stay as they are.
+
 `selp`, and logic on predicates, keep their arguments in the atom. `rebuild` computes the value again with every
 predicate that is the same for all threads decided; what is left is a number, a number per thread, or a symbol
 whose text has no such choice.

@@ -1,13 +1,19 @@
 """Symbolic values of the SIMT machine: linear forms over opaque atoms, and what decisions say of them.
 
+Property: equal atoms stand for equal numbers in a run, for threads between which they do not differ; an answer of
+`Decisions.implied` follows from what was assumed.
+
+Argument: an atom is named by what it is computed from, and for memory that changes by which read it was; intervals
+and excluded numbers follow from the decisions on the same form.
+
+Not covered: wrap-around: a linear form is read as an integer.
+
 An atom stands for something that the kernel's text does not fix: a parameter, a value loaded from memory, a CTA
 index, or the result of an operation on such values that is not linear. Equal texts are equal atoms, so two
 roles that compute the same trip count agree about it.
 
 A symbol may stand for another number in each thread (`differs`): what was computed from lanes, or loaded from
 addresses that differ. Such a symbol is never decided for several threads at once.
-
-Unsupported: wrap-around. A linear form is read as an integer.
 """
 
 from __future__ import annotations

@@ -1,5 +1,11 @@
 """Symbols of the machine as terms of the solver.
 
+Property: for numbers without wrap-around, a term has the number of the form or atom that it was made for.
+
+Argument: operation by operation; an operation that is not followed is a variable of its own.
+
+Not covered: wrap-around, and how variables of their own are related.
+
 Followed are sums, comparisons, choices, and operations by a constant: shifts, masks of bits side by side, high
 products, divisions. Parameters and CTA indices are signed integers without wrap-around, of 64 bits where they are
 read as such and else of 32; everything else is a variable of its own, which may differ from what it is.

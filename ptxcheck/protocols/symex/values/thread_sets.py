@@ -1,4 +1,11 @@
-"""Sets of threads of a CTA by their warps."""
+"""Sets of threads of a CTA by their warps.
+
+Property: the functions return exactly the threads that their names tell, among those given.
+
+Argument: a warp is 32 threads in a row, from a multiple of 32 on.
+
+Not covered: CTAs of more threads than the count that is given.
+"""
 
 from __future__ import annotations
 

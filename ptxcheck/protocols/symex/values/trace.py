@@ -1,5 +1,11 @@
 """What the SIMT machine records, in program order per thread.
 
+Property: two events of one thread stand in the order in which it executes them.
+
+Argument: the machine appends events as it runs groups of threads, and a thread is in one group at a time.
+
+Not covered: the order of events of different threads.
+
 Two kinds of events share one list, so that their order is program order for each thread:
 
 - synchronising instructions (`event.access is None`): `operands` holds the value of each operand by its name in

@@ -1,5 +1,11 @@
 """Between which numbers a value lies whatever its symbols are, because masks and choices bound them.
 
+Property: a value lies in its interval, whatever its symbols are.
+
+Argument: masks and choices bound their results; sums add the intervals of their terms.
+
+Not covered: values with a part that nothing bounds: they have no interval.
+
 A place such as `row + (head & 12)` is not known, but which bytes it may be is.
 """
 

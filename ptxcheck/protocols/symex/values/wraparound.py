@@ -1,5 +1,11 @@
 """Where numbers may wrap around, which linear forms do not know: runs with such numbers are not made.
 
+Property: where a symbol may lose bits in an instruction, `loss_of` and `may_be_cut` say so, and the run notes it.
+
+Argument: by the widths that numbers were read with, and those of the operation.
+
+Not covered: runs with numbers that do wrap around: these are not made, which verdicts name as an assumption.
+
 A number of 64 bits that an instruction cuts to 32 is taken to fit, and a multiple to be one of an integer.
 """
 

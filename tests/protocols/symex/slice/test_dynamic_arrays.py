@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.protocols.order.memory import _OPEN
+from ptxcheck.protocols.order.extents import _OPEN
 from ptxcheck.verdict import Property, VerdictKind
 from tests.protocols.verifying import verified
 

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from ..symex.values.symbol import Form
+from .partings import Partings
 
 Amount: TypeAlias = int | Form
 """Bytes: a number, or a linear form over boxes of tensor maps and parameters."""
@@ -332,6 +333,8 @@ class Protocol:
     """Threads of all CTAs together: what the cluster barrier waits for."""
     registers: int | None = None
     """Registers of a thread when the kernel starts; None when not known: then no increase blocks."""
+    partings: Partings = field(default_factory=Partings)
+    """Events that lanes of a warp come to on different sides of a branch."""
 
     def team(self, strand: int) -> tuple[int, ...]:
         """Return the strands of the warpgroup of a strand."""

@@ -41,6 +41,7 @@ from .actions import (
     Strand,
 )
 from .lowering_cache import Lowered
+from .partings import partings_of, threads_apart
 from .tensor_address import Allocation, allocations_of
 from .tensor_loads import LoadUses
 from .unobserved_arrivals import without_unheard_arrivals
@@ -245,7 +246,7 @@ def build_protocol(
     known = Lowered() if lowered is None else lowered
     strands = [strand for trace in traces for strand in _strands(cfg, trace, meanings, loads, known)]
     threads = sum(trace.shape.threads for trace in traces)
-    return Protocol(without_unheard_arrivals(cfg, strands), threads, registers)
+    return Protocol(without_unheard_arrivals(cfg, strands), threads, registers, partings_of(traces))
 
 
 def _strands(
@@ -272,7 +273,7 @@ def _name(trace: Trace, warp: int, lanes: int) -> str:
 
 
 def _classes(cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower]) -> list[ThreadSet]:
-    """Split each warp into threads that take part in the same synchronising events.
+    """Split each warp into threads that take part in the same synchronising events, on the same sides of branches.
 
     Ordinary accesses do not split: threads of a strand that take no part in one have no bytes in it.
     """
@@ -286,6 +287,7 @@ def _classes(cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower]) -> list[Threa
         for event in trace.events
         if event.access is None and cfg.instructions[event.point].operation.op in meanings
     )
+    distinct.update(dict.fromkeys(threads_apart(trace)))
     for threads in distinct:
         parts: list[ThreadSet] = []
         for mask in found:

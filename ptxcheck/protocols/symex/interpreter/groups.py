@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..values.trace import ThreadSet
+from ..values.trace import Side, ThreadSet
 
 
 @dataclass(slots=True)
@@ -19,6 +19,14 @@ class Frame:
     arrived: ThreadSet = 0
     is_outermost: bool = False
     """Nobody goes on from the join."""
+    side: Side | None = None
+    """The side of an outer branch that the threads were on when they parted."""
+    fork: int = 0
+    """Number of the parting of those that have gone on from the join and those that come to it later; 0: none."""
+
+    def side_behind(self) -> Side | None:
+        """Return the side that threads are on which go on from the join now."""
+        return Side(self.side, self.fork, self.arrived) if self.fork else self.side
 
 
 @dataclass(slots=True)
@@ -33,6 +41,7 @@ class Group:
     rounds: int = 0
     turns: dict[int, int] = field(default_factory=dict)
     """How often each loop that they are in has started anew."""
+    side: Side | None = None
 
     def move(self, block: int, source: int) -> None:
         """Go to the start of a block."""
@@ -60,6 +69,7 @@ class Group:
             if frame.arrived:
                 self.move(frame.join, frame.source)
                 self.threads, self.frame, self.turns = frame.arrived, frame.parent, dict(frame.turns)
+                self.side = frame.side_behind()
                 return True
             frame = frame.parent
             if frame is not None:
@@ -67,14 +77,22 @@ class Group:
         return False
 
 
-def release(groups: list[Group], parked: list[Group]) -> bool:
-    """Let threads that wait at a join for others go on without them; False when nobody waits."""
+def release(groups: list[Group], parked: list[Group], fork: int) -> bool:
+    """Let threads that wait at a join for others go on without them; False when nobody waits.
+
+    `fork` is a new number for their parting.
+    """
     for group in parked:
         frame = group.frame
         while frame is not None:
             if frame.arrived and not frame.is_outermost:
                 early = Group(frame.join, frame.arrived, frame.parent)
-                early.came_from, early.turns = frame.source, dict(frame.turns)
+                frame.fork = frame.fork or fork
+                early.came_from, early.turns, early.side = (
+                    frame.source,
+                    dict(frame.turns),
+                    frame.side_behind(),
+                )
                 frame.arrived = 0
                 if frame.parent is not None:
                     frame.parent.left += 1

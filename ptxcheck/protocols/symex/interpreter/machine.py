@@ -81,6 +81,7 @@ from ..values.trace import (
     NotFollowedError,
     Peek,
     Shape,
+    Side,
     ThreadSet,
     TooLongError,
     Trace,
@@ -190,6 +191,10 @@ class Machine:
         self._ring_turns: dict[int, int] = {}
         self._specials: dict[tuple[str, str], Value] = {}
         self._apart: Machine | None = None
+        self._side: Side | None = None
+        """The side of a branch that the threads are on which run now."""
+        self._forks = 0
+        """How often threads have parted."""
 
     def run(self) -> Trace:
         """Run every thread to its exit. Raises NotFollowedError."""
@@ -232,6 +237,10 @@ class Machine:
 
     # -- control
 
+    def _new_fork(self) -> int:
+        self._forks += 1
+        return self._forks
+
     def _run_groups(self, first: Group) -> ThreadSet:
         """Run a group, and those that it splits into, to the end; return the threads that come to its own join.
 
@@ -244,7 +253,7 @@ class Machine:
             if not groups:
                 waiting, parked = parked, []
                 moved = [self._try(group, groups, parked) for group in waiting]
-                if not any(moved) and not release(groups, parked):
+                if not any(moved) and not release(groups, parked, self._new_fork()):
                     self._unpark(groups, parked)
                 continue
             group = groups.pop()
@@ -281,6 +290,7 @@ class Machine:
         """Everybody waits: let one group read without knowing what."""
         self.table.may_park = False
         group = parked.pop(0)
+        self._side = group.side
         try:
             self._step(self._parted.steps(group.block, group.threads)[group.at], group.threads)
             group.at += 1
@@ -313,6 +323,7 @@ class Machine:
                     again = group.came_from in inside
                     group.turns[group.block] = group.turns.get(group.block, -1) + 1 if again else 0
             self.decider.turns = group.turns
+            self._side = group.side
             if self._observation is not None and group.at == 0:
                 self._observe_head(self._observation, group)
             points = steps_of(group.block, group.threads)
@@ -344,14 +355,15 @@ class Machine:
             return True
         frame = group.frame
         if join != self.cfg.exit:
-            frame = Frame(join, block, frame, len(sides), dict(group.turns))
+            frame = Frame(join, block, frame, len(sides), dict(group.turns), side=group.side)
         elif frame is not None:
             frame.left += len(sides) - 1
+        fork = self._new_fork()
         for edge, taken in reversed(sides):
-            side = Group(edge.target, taken, frame)
-            side.came_from = block
-            side.turns = dict(group.turns)
-            groups.append(side)
+            part = Group(edge.target, taken, frame, side=Side(group.side, fork, taken))
+            part.came_from = block
+            part.turns = dict(group.turns)
+            groups.append(part)
         return False
 
     def _sides(
@@ -457,12 +469,13 @@ class Machine:
     def run_aside(self, source: int, block: int, threads: ThreadSet, join: int) -> None:
         """Run one side of a branch that records nothing, as far as the join."""
         turns, may_park = self.decider.turns, self.table.may_park
+        side = self._side
         frame = Frame(join, source, None, 1, dict(turns), is_outermost=True)
-        group = Group(block, threads, frame)
+        group = Group(block, threads, frame, side=side)
         group.came_from, group.turns = source, dict(turns)
         self.table.may_park = False
         self._run_groups(group)
-        self.decider.turns, self.table.may_park = turns, may_park
+        self.decider.turns, self.table.may_park, self._side = turns, may_park, side
 
     # -- decisions
 
@@ -729,7 +742,7 @@ class Machine:
     ) -> int:
         index = len(self._events)
         certain = access is not None or not self.decider.speculative
-        self._events.append(Event(index, point, guard, operands, threads, access, certain))
+        self._events.append(Event(index, point, guard, operands, threads, access, certain, self._side))
         if self._observation is not None:
             self._observation.recorded(self.decider.turns)
         return index

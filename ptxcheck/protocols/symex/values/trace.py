@@ -115,6 +115,16 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """One side of a branch at which threads parted, inside the side `outer` of another branch."""
+
+    outer: Side | None
+    fork: int
+    """Number of the parting: the sides of one have it in common."""
+    threads: ThreadSet
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Event:
     """One synchronising instruction or access, executed together by `threads`."""
 
@@ -127,6 +137,8 @@ class Event:
     access: Access | None = None
     certain: bool = True
     """False for a copy of threads that some or all of them may skip."""
+    side: Side | None = None
+    """The innermost side of a branch that the threads are on, None where all threads are together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +188,7 @@ __all__ = [
     "NotFollowedError",
     "Peek",
     "Shape",
+    "Side",
     "ThreadSet",
     "Trace",
 ]

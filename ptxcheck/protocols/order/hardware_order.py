@@ -22,13 +22,14 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from ..model.actions import Access, Fence, Init, Inval, Protocol, Proxy, Strand, Transfer
-from ..model.outcome import Flaw
+from ..model.outcome import Axiom, Flaw
 from .clock import Row
 from .conflicts import Told, Touch, is_executed_before
 from .extents import MATRIX_PIPELINES
 from .races import Race, Races
 
 THREAD_COPIES = "cp.async"
+LANES_IN_STEP = "lanes of a warp run in step between their accesses of shared memory"
 
 
 class HardwareOrder:
@@ -78,6 +79,11 @@ class HardwareOrder:
             or self._is_one_copy(earlier, later)
             or (race.flaw is Flaw.READ_TOO_EARLY and self._is_over(earlier, later))
         )
+
+    def axiom(self, race: Race, earlier: Touch, later: Touch) -> Axiom | None:
+        """Return what keeps a strict race from happening, None where its flaw tells, or where it does no harm."""
+        is_named = race.strict or not self._is_warp_synchronous(earlier, later)
+        return None if is_named else Axiom.LANES_IN_STEP
 
     def let_pass(self, earlier: Touch, later: Touch) -> Told:
         """Return what a pair is taken for of which what is wrong is let pass."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..model.actions import Protocol, Span, Transfer
 from ..model.bulk_copy import LEAST_BYTES
-from ..model.outcome import Doubt
+from ..model.outcome import Axiom, Doubt
 from ..model.record import Record
 from .clock import Component
 from .conflicts import (
@@ -47,6 +47,9 @@ _BUDGET = 2_000_000
 _MOST_DOUBTFUL = 10_000
 """Pairs that may meet and are in doubt which are told apart."""
 _FILLED = "each tile that is multiplied is filled by the copies that start in it"
+_IN_STEP_WHEREVER = (
+    "lanes of a warp run in step between accesses of shared memory of which it is not known whether they meet"
+)
 _STORED_FOR = ": the copy reads what is stored from its first byte on, and nothing else does"
 
 
@@ -66,6 +69,8 @@ class Memory:
         self._budget = _BUDGET
         self._doubtful = 0
         """Pairs in doubt that were looked at."""
+        self._rests_on_lanes = False
+        """Some accesses that may meet are in order only where lanes of a warp run in step."""
         self._ahead: dict[tuple[int, int], Touch] = {}
         """Accesses of lanes that come before what other lanes of the warp have done by then where they run in step."""
 
@@ -107,6 +112,8 @@ class Memory:
             both = {place: min(limits.get(place, size), size) for place, size in slots.items()}
             self._compare_possible(placed, columns, starts, {**limits, **both})
             facts += (_FILLED,)
+        if self._rests_on_lanes:
+            facts += (_IN_STEP_WHEREVER,)
         return tuple(self._doubts.values()), facts
 
     def _compare_possible(
@@ -172,6 +179,7 @@ class Memory:
             happened=True,
             related=((earlier.strand, earlier.point),),
             strict=strict,
+            axiom=self._hardware.axiom(race, earlier, later) if strict else None,
         )
         return self._hardware.let_pass(earlier, later) if strict else Told.WRONG
 
@@ -207,6 +215,7 @@ class Memory:
         if race is None:
             return Told.FINE
         if self._hardware.is_strict(race, earlier, later):
+            self._rests_on_lanes |= self._hardware.axiom(race, earlier, later) is Axiom.LANES_IN_STEP
             return self._hardware.let_pass(earlier, later)
         self._doubtful += 1
         self._doubt(f"whether two accesses meet is not known; if they do: {race.detail}", later.point)

@@ -237,6 +237,13 @@ class Access:
     certain: bool = True
     blocks: bool = False
     """The instruction ends with its write, so that released kernels read it in any order of execution behind it."""
+    stored: tuple[tuple[int, int], ...] = ()
+    """Places to which several threads store by this instruction, with the numbers that those of the strand store."""
+
+    @property
+    def collides(self) -> bool:
+        """Tell whether threads of the strand store different numbers to one place by this instruction."""
+        return len({place for place, _ in self.stored}) < len(self.stored)
 
     @property
     def combines(self) -> bool:

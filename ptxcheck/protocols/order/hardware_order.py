@@ -73,6 +73,8 @@ class HardwareOrder:
 
     def is_strict(self, race: Race, earlier: Touch, later: Touch) -> bool:
         """Tell whether a race is strict."""
+        if race.flaw is Flaw.WRITES_COLLIDE and self._races.store_different(earlier, later):
+            return False
         return (
             race.strict
             or self._is_warp_synchronous(earlier, later)

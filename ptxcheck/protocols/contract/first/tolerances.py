@@ -11,7 +11,7 @@ from ...model.outcome import Axiom, Flaw, Problem
 from ...order.hardware_order import LANES_IN_STEP
 from ...order.lane_order import taken_to_be_in_step
 from ...order.register_budget import changed_apart
-from ...order.same_instruction_stores import collisions, stored_together, uniform_stores
+from ...order.same_instruction_stores import Stores, collisions, stored_together
 from ...proof.evidence import Verification
 from ...symex.slice.sliced_program import Program
 from ...symex.values.trace import Assumption, Trace
@@ -39,14 +39,14 @@ class Tolerances:
     def __init__(self, program: Program, result: Verification) -> None:
         self._cfg = program.cfg
         self._result = result
-        self._uniform = uniform_stores(program.cfg, program.uniform)
+        self._stores = Stores(program.cfg, program.facts)
         self._stores_seen: set[int] = set()
         """Stores of which it was looked at whether threads store to the same bytes."""
 
     def note_strict(self, problems: Iterable[Problem]) -> None:
         """Note what PTX forbids of a run that counts."""
         problems = tuple(problems)
-        for point in collisions(self._cfg, problems, self._uniform):
+        for point in collisions(self._cfg, problems, self._stores.uniform):
             self._tolerate_values(point)
         for problem in problems:
             if problem.axiom is Axiom.LANES_IN_STEP:
@@ -71,7 +71,7 @@ class Tolerances:
         Every run is looked at: which bytes two lanes touch goes by the rounds of the loops before.
         """
         for trace in traces:
-            for store in stored_together(self._cfg, trace, self._uniform, self._stores_seen):
+            for store in stored_together(self._cfg, trace, self._stores, self._stores_seen):
                 self._tolerate_values(store)
         if LANES_IN_STEP in self._result.tolerated.get(Property.SLOT_SAFETY, {}):
             return

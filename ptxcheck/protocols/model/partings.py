@@ -4,7 +4,8 @@ Property: two events of lanes of one warp that `Partings.are_apart` calls apart 
 which these lanes parted: nothing but a barrier orders them, whichever side the text, or the run, has first.
 
 Argument: threads that part at a branch are on one side each until they come to its join, or for good where it has
-none. Those that went on from a join without others are on another side than those that came there later.
+none. Those that went on from a join without others are apart from those that came there later, too; in step they
+would have waited there, so that these are not on two sides of a branch.
 
 Not covered: instructions that a predicate keeps from some lanes, which no lane leaves the others for.
 """
@@ -20,7 +21,7 @@ from ..symex.values.trace import Side, ThreadSet, Trace
 _WARP = 32
 _FULL = (1 << _WARP) - 1
 _Path: TypeAlias = tuple[tuple[int, int], ...]
-"""Numbers of partings, each with the number of a side of it."""
+"""Numbers of partings, each with the number of a side of it: a negative one behind the join."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,18 @@ class Partings:
         self._paths.update({(cta, event): dict(path) for cta, event, path in self.rows})
 
     def are_apart(self, cta: int, one: int, other: int) -> bool:
-        """Tell whether two events of a CTA, of lanes of one warp, are on different sides of a branch."""
+        """Tell whether two events of a CTA, of lanes of one warp, are in no order by the run that has them."""
+        return any(True for _ in self._sides_of(cta, one, other))
+
+    def are_on_two_sides(self, cta: int, one: int, other: int) -> bool:
+        """Tell whether two events of a CTA, of lanes of one warp, are apart however these lanes keep step."""
+        return any(min(sides) >= 0 for sides in self._sides_of(cta, one, other))
+
+    def _sides_of(self, cta: int, one: int, other: int) -> Iterator[tuple[int, int]]:
+        """Yield different sides of one branch that two events are on."""
         first, then = self._paths.get((cta, one)), self._paths.get((cta, other))
-        if first is None or then is None:
-            return False
-        return any(fork in then and then[fork] != side for fork, side in first.items())
+        if first is not None and then is not None:
+            yield from ((side, then[fork]) for fork, side in first.items() if then.get(fork, side) != side)
 
 
 @dataclass(slots=True)
@@ -57,6 +65,11 @@ class _Fork:
             twice |= once & warps
             once |= warps
         return twice
+
+    def numbered(self) -> Iterator[tuple[int, int]]:
+        """Yield each side, by identity, with its number."""
+        for number, (key, (side, _)) in enumerate(self.sides.items()):
+            yield key, number if side.fork > 0 else -1 - number
 
 
 def _whole_warps(threads: ThreadSet) -> ThreadSet:
@@ -77,7 +90,7 @@ def _forks(trace: Trace) -> Mapping[int, _Fork]:
     found: dict[int, _Fork] = {}
     for side, threads in tuple(acting.values()):
         for each in _outwards(side):
-            sides = found.setdefault(each.fork, _Fork()).sides
+            sides = found.setdefault(abs(each.fork), _Fork()).sides
             sides[id(each)] = each, sides.get(id(each), (each, 0))[1] | threads
     return {number: fork for number, fork in found.items() if fork.parted()}
 
@@ -97,7 +110,7 @@ def partings_of(traces: Iterable[Trace]) -> Partings:
             numbers = {
                 key: (position, side)
                 for position, fork in enumerate(forks.values())
-                for side, key in enumerate(fork.sides)
+                for key, side in fork.numbered()
             }
             paths: dict[int, _Path] = {}
             for event in trace.events:

@@ -168,7 +168,9 @@ class HardwareOrder:
             return not (
                 own.events
                 and other.events
-                and self._are_apart(own, own.events[earlier.index], other.events[later.index])
+                and self._protocol.partings.are_on_two_sides(
+                    own.cta, own.events[earlier.index], other.events[later.index]
+                )
             )
         if earlier.writes or not own.events:
             return False
@@ -184,9 +186,6 @@ class HardwareOrder:
         """Tell whether lanes in step come to an event before other lanes have done so many of their actions."""
         last = bisect_right(strand.events, event, hi=known)
         return any(
-            each > event and not self._are_apart(own, event, each)
+            each > event and not self._protocol.partings.are_apart(own.cta, event, each)
             for each in dict.fromkeys(reversed(strand.events[last:known]))
         )
-
-    def _are_apart(self, own: Strand, one: int, other: int) -> bool:
-        return self._protocol.partings.are_apart(own.cta, one, other)

@@ -22,11 +22,13 @@ class Frame:
     side: Side | None = None
     """The side of an outer branch that the threads were on when they parted."""
     fork: int = 0
-    """Number of the parting of those that have gone on from the join and those that come to it later; 0: none."""
+    """Number of the parting."""
+    has_released: bool = False
+    """Some have gone on from the join without others."""
 
     def side_behind(self) -> Side | None:
         """Return the side that threads are on which go on from the join now."""
-        return Side(self.side, self.fork, self.arrived) if self.fork else self.side
+        return Side(self.side, -self.fork, self.arrived) if self.has_released else self.side
 
 
 @dataclass(slots=True)
@@ -77,17 +79,14 @@ class Group:
         return False
 
 
-def release(groups: list[Group], parked: list[Group], fork: int) -> bool:
-    """Let threads that wait at a join for others go on without them; False when nobody waits.
-
-    `fork` is a new number for their parting.
-    """
+def release(groups: list[Group], parked: list[Group]) -> bool:
+    """Let threads that wait at a join for others go on without them; False when nobody waits."""
     for group in parked:
         frame = group.frame
         while frame is not None:
             if frame.arrived and not frame.is_outermost:
                 early = Group(frame.join, frame.arrived, frame.parent)
-                frame.fork = frame.fork or fork
+                frame.has_released = True
                 early.came_from, early.turns, early.side = (
                     frame.source,
                     dict(frame.turns),

@@ -237,10 +237,6 @@ class Machine:
 
     # -- control
 
-    def _new_fork(self) -> int:
-        self._forks += 1
-        return self._forks
-
     def _run_groups(self, first: Group) -> ThreadSet:
         """Run a group, and those that it splits into, to the end; return the threads that come to its own join.
 
@@ -253,7 +249,7 @@ class Machine:
             if not groups:
                 waiting, parked = parked, []
                 moved = [self._try(group, groups, parked) for group in waiting]
-                if not any(moved) and not release(groups, parked, self._new_fork()):
+                if not any(moved) and not release(groups, parked):
                     self._unpark(groups, parked)
                 continue
             group = groups.pop()
@@ -354,11 +350,12 @@ class Machine:
             group.move(sides[0][0].target, block)
             return True
         frame = group.frame
+        self._forks += 1
+        fork = self._forks
         if join != self.cfg.exit:
-            frame = Frame(join, block, frame, len(sides), dict(group.turns), side=group.side)
+            frame = Frame(join, block, frame, len(sides), dict(group.turns), side=group.side, fork=fork)
         elif frame is not None:
             frame.left += len(sides) - 1
-        fork = self._new_fork()
         for edge, taken in reversed(sides):
             part = Group(edge.target, taken, frame, side=Side(group.side, fork, taken))
             part.came_from = block

@@ -120,7 +120,10 @@ class Side:
 
     outer: Side | None
     fork: int
-    """Number of the parting: the sides of one have it in common."""
+    """Number of the parting: the sides of one have it in common.
+
+    It is negative behind the join of the branch for threads that went on without others, and for these.
+    """
     threads: ThreadSet
 
 

@@ -80,24 +80,31 @@ class LaneTouches:
     _met: Numbers = field(init=False)
     """How often each thread has met others."""
     _known: Numbers = field(init=False)
-    """For each thread and lane of its warp: the meeting of that lane up to which it knows of it."""
+    """For each warp, lane and other lane: the meeting of the other one up to which the lane knows of it."""
     _last: dict[Way, _Last] = field(init=False)
+    _is_news: bool = field(init=False, default=False)
+    """Something was touched since all threads met."""
 
     def __post_init__(self) -> None:
         warps = -(-self.threads // WARP)
-        self._met = np.zeros(self.threads, dtype=np.int64)
-        self._known = np.zeros((self.threads, WARP), dtype=np.int64)
+        self._met = np.zeros(warps * WARP, dtype=np.int64)
+        self._known = np.zeros((warps, WARP, WARP), dtype=np.int64)
         self._last = {way: _Last.of(warps) for way in Way}
 
     def meet(self, lanes: Truths) -> None:
         """Note that those of some threads that are of one warp have met, in each warp."""
-        self._met[lanes] += 1
-        for first in range(0, self.threads, WARP):
-            own = first + np.flatnonzero(lanes[first : first + WARP])
-            if len(own):
-                known = self._known[own].max(axis=0)
-                known[own - first] = self._met[own]
-                self._known[own] = known
+        if not self._is_news:
+            return
+        self._is_news = not lanes.all()
+        self._met[: self.threads][lanes] += 1
+        every = np.zeros(len(self._met), dtype=np.bool_)
+        every[: self.threads] = lanes
+        met = every.reshape(-1, WARP)
+        warps = np.flatnonzero(met.any(axis=1))
+        met, known = met[warps], self._known[warps]
+        together = np.where(met[:, :, None], known, 0).max(axis=1)
+        together = np.where(met, self._met.reshape(-1, WARP)[warps], together)
+        self._known[warps] = np.where(met[:, :, None], together[:, None, :], known)
 
     def places(self, address: Value | None, size: int, own: Numbers) -> Numbers | None:
         """Return the bytes that each of the threads `own` touches, a row each; None where they are not the CTA's."""
@@ -112,6 +119,7 @@ class LaneTouches:
 
     def note(self, places: Numbers, own: Numbers, way: Way) -> None:
         """Note who has touched bytes, a row of them for each thread."""
+        self._is_news = True
         lanes = np.broadcast_to((own % WARP + 1)[:, None], places.shape).ravel()
         meetings = np.broadcast_to(self._met[own][:, None], places.shape).ravel()
         self._last[way].note(self._cells(places, own), lanes, meetings)
@@ -127,7 +135,8 @@ class LaneTouches:
         for lanes, meetings in zip(last.lanes, last.meetings, strict=True):
             others = lanes[cells].astype(np.int64)
             is_other = (others > 0) & (others != own)
-            known = self._known[threads[is_other], others[is_other] - 1]
+            who = threads[is_other]
+            known = self._known[who // WARP, who % WARP, others[is_other] - 1]
             if (known <= meetings[cells][is_other]).any():
                 return True
         return False

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from ..symex.values.symbol import Form
+from .partings import Partings
 from .sync_objects import CountedBarrier, RegisterBudget
 
 Amount: TypeAlias = int | Form
@@ -234,6 +235,13 @@ class Access:
     certain: bool = True
     blocks: bool = False
     """The instruction ends with its write, so that released kernels read it in any order of execution behind it."""
+    stored: tuple[tuple[int, int], ...] = ()
+    """Places to which several threads store by this instruction, with the numbers that those of the strand store."""
+
+    @property
+    def collides(self) -> bool:
+        """Tell whether threads of the strand store different numbers to one place by this instruction."""
+        return len({place for place, _ in self.stored}) < len(self.stored)
 
     @property
     def combines(self) -> bool:
@@ -330,6 +338,8 @@ class Protocol:
     """Threads of all CTAs together: what the cluster barrier waits for."""
     registers: int | None = None
     """Registers of a thread when the kernel starts; None when not known: then no increase blocks."""
+    partings: Partings = field(default_factory=Partings)
+    """Events that lanes of a warp come to on different sides of a branch."""
 
     def team(self, strand: int) -> tuple[int, ...]:
         """Return the strands of the warpgroup of a strand."""

@@ -41,6 +41,7 @@ from .actions import (
     Strand,
 )
 from .lowering_cache import Lowered
+from .partings import partings_of, threads_apart
 from .tensor_address import Allocation, allocations_of
 from .tensor_loads import LoadUses
 from .unobserved_arrivals import without_unheard_arrivals
@@ -195,6 +196,14 @@ class Occurrence:
         return Barrier(rank, address & OFFSET_MASK)
 
 
+Stored = Callable[[int], "npt.NDArray[np.uint64] | None"]
+"""Returns the number that each thread stores at a point, None where it is not known."""
+
+
+def _nothing_known(_: int) -> None:
+    """Know of no number that is stored."""
+
+
 Lower = Callable[[Occurrence], Iterator[Action]]
 
 
@@ -237,21 +246,22 @@ def build_protocol(
     loads: LoadUses,
     registers: int | None = None,
     lowered: Lowered | None = None,
+    stored: Stored = _nothing_known,
 ) -> Protocol:
     """Return the protocol of the CTAs of a cluster; `registers` of a thread at the start, when known.
 
-    `lowered` serves all runs of a kernel. Raises NotFollowedError.
+    `lowered` and `stored` serve all runs of a kernel. Raises NotFollowedError.
     """
     known = Lowered() if lowered is None else lowered
-    strands = [strand for trace in traces for strand in _strands(cfg, trace, meanings, loads, known)]
+    strands = [strand for trace in traces for strand in _strands(cfg, trace, meanings, loads, known, stored)]
     threads = sum(trace.shape.threads for trace in traces)
-    return Protocol(without_unheard_arrivals(cfg, strands), threads, registers)
+    return Protocol(without_unheard_arrivals(cfg, strands), threads, registers, partings_of(traces))
 
 
 def _strands(
-    cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower], loads: LoadUses, lowered: Lowered
+    cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower], loads: LoadUses, lowered: Lowered, stored: Stored
 ) -> Iterator[Strand]:
-    recorded = _Events(cfg, trace, meanings, allocations_of(cfg, trace), lowered)
+    recorded = _Events(cfg, trace, meanings, allocations_of(cfg, trace), lowered, stored)
     for threads in _classes(cfg, trace, meanings):
         numbered = tuple(loads.settled(recorded.actions(threads)))
         actions = tuple(action for _, action in numbered)
@@ -272,7 +282,7 @@ def _name(trace: Trace, warp: int, lanes: int) -> str:
 
 
 def _classes(cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower]) -> list[ThreadSet]:
-    """Split each warp into threads that take part in the same synchronising events.
+    """Split each warp into threads that take part in the same synchronising events, on the same sides of branches.
 
     Ordinary accesses do not split: threads of a strand that take no part in one have no bytes in it.
     """
@@ -286,6 +296,7 @@ def _classes(cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower]) -> list[Threa
         for event in trace.events
         if event.access is None and cfg.instructions[event.point].operation.op in meanings
     )
+    distinct.update(dict.fromkeys(threads_apart(trace)))
     for threads in distinct:
         parts: list[ThreadSet] = []
         for mask in found:
@@ -305,7 +316,9 @@ class _Events:
         meanings: Mapping[Op, Lower],
         origins: Mapping[int, Allocation],
         lowered: Lowered,
+        stored: Stored,
     ) -> None:
+        self._stored = stored
         self._cfg = cfg
         self._trace = trace
         self._meanings = meanings
@@ -329,10 +342,14 @@ class _Events:
     def _lower(self, event: Event, threads: ThreadSet) -> Iterator[Action]:
         operation = self._cfg.instructions[event.point].operation
         trace = self._trace
-        lower = _access if event.access is not None else self._meanings.get(operation.op)
+        occurrence = Occurrence(event, operation, trace.rank, trace.shape, threads, self._origins)
+        if event.access is not None:
+            yield from _access(occurrence, self._stored)
+            return
+        lower = self._meanings.get(operation.op)
         if lower is None:
             raise NotFollowedError(f"'{operation.text}' has no meaning yet", event.point)
-        yield from lower(Occurrence(event, operation, trace.rank, trace.shape, threads, self._origins))
+        yield from lower(occurrence)
 
 
 def _unknown(occurrence: Occurrence, access: MemoryAccess) -> Iterator[Span]:
@@ -348,7 +365,7 @@ def _unknown(occurrence: Occurrence, access: MemoryAccess) -> Iterator[Span]:
         yield Span(rank, within.start, 0, exact=False, reach=within.end - within.start)
 
 
-def _access(occurrence: Occurrence) -> Iterator[Action]:
+def _access(occurrence: Occurrence, stored: Stored) -> Iterator[Action]:
     """An ordinary access: the bytes of all threads of the strand that take part."""
     access = occurrence.event.access
     assert access is not None
@@ -367,4 +384,28 @@ def _access(occurrence: Occurrence) -> Iterator[Action]:
             spans = tuple(occurrence.span_at(place, 0, exact=False) for place in places)
     if spans:
         reads, writes = (spans if does else () for does in (access.reads, access.writes))
-        yield Access(occurrence.point, reads, writes, access.certain)
+        numbers = _stored_together(occurrence, access, stored) if access.writes and not access.reads else ()
+        yield Access(occurrence.point, reads, writes, access.certain, stored=numbers)
+
+
+def _stored_together(
+    occurrence: Occurrence, access: MemoryAccess, stored: Stored
+) -> tuple[tuple[int, int], ...]:
+    """Return the places that several threads store to, with the numbers that those of the strand store there."""
+    if isinstance(access.address, Form | None) or not access.certain:
+        return ()
+    threads = occurrence.shape.threads
+    places = np.broadcast_to(np.asarray(access.address, dtype=np.uint64), threads)
+    _, where, counts = np.unique(
+        places[lanes_of(occurrence.event.threads, threads)], return_inverse=True, return_counts=True
+    )
+    if counts.max() == 1:
+        return ()
+    numbers = stored(occurrence.point)
+    if numbers is None or len(numbers) < threads:
+        return ()
+    shared = np.zeros(threads, dtype=np.bool_)
+    shared[lanes_of(occurrence.event.threads, threads)] = counts[where] > 1
+    own = shared & lanes_of(occurrence.threads, threads)
+    rows = np.unique(np.stack([places[own], numbers[:threads][own]]), axis=1).T
+    return tuple((int(place), int(number)) for place, number in rows.tolist())

@@ -63,6 +63,13 @@ class Flaw(Enum):
     """A CTA may have ended when another one reaches into its shared memory."""
 
 
+class Axiom(Enum):
+    """Order that hardware keeps beyond the words of PTX, where a flaw does not tell which one is relied on."""
+
+    LANES_IN_STEP = "lanes-in-step"
+    """Lanes of a warp come to instructions together, and are done with one when they come to the next."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step of a schedule: an action of a strand, or the completion of work that it issued."""
@@ -119,6 +126,8 @@ class Problem:
     demonstrated: bool = False
     """True when `schedule` is a run that goes wrong; False when only the argument for all schedules fails."""
     schedule: tuple[Step, ...] = ()
+    axiom: Axiom | None = None
+    """What keeps it from happening, of a strict problem."""
 
 
 @dataclass(frozen=True, slots=True)

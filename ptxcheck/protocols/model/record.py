@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .outcome import Flaw, Location, Problem, Step
+from .outcome import Axiom, Flaw, Location, Problem, Step
 
 
 @dataclass(slots=True)
@@ -14,8 +14,8 @@ class Record:
     steps: list[Step] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     strict: list[Problem] = field(default_factory=list)
-    _known: set[tuple[bool, Flaw, int, Location | None]] = field(default_factory=set)
-    """What was noted: strict or not, flaw, point and name."""
+    _known: set[tuple[object, ...]] = field(default_factory=set)
+    """What was noted: strict or not, flaw, point and name, and what keeps it from happening."""
 
     def add(
         self,
@@ -29,15 +29,16 @@ class Record:
         happened: bool = False,
         related: tuple[tuple[int, int], ...] = (),
         strict: bool = False,
+        axiom: Axiom | None = None,
     ) -> None:
         """Note a problem, once for each point and name.
 
         `happened`: this very schedule goes wrong. Otherwise only the argument for all schedules fails here.
         """
         found = self.strict if strict else self.problems
-        key = strict, flaw, point, name
+        key = strict, flaw, point, name, axiom
         if key in self._known:
             return
         self._known.add(key)
         schedule = tuple(self.steps) if happened else ()
-        found.append(Problem(flaw, strand, point, name, phase, detail, related, happened, schedule))
+        found.append(Problem(flaw, strand, point, name, phase, detail, related, happened, schedule, axiom))

@@ -19,14 +19,17 @@ Not covered: whether hardware of the future does the same.
 
 from __future__ import annotations
 
-from ..model.actions import Access, Fence, Init, Inval, Protocol, Proxy, Transfer
-from ..model.outcome import Flaw
+from bisect import bisect_right
+
+from ..model.actions import Access, Fence, Init, Inval, Protocol, Proxy, Strand, Transfer
+from ..model.outcome import Axiom, Flaw
 from .clock import Row
 from .conflicts import Told, Touch, is_executed_before
 from .extents import MATRIX_PIPELINES
 from .races import Race, Races
 
 THREAD_COPIES = "cp.async"
+LANES_IN_STEP = "lanes of a warp run in step between their accesses of shared memory"
 
 
 class HardwareOrder:
@@ -70,12 +73,19 @@ class HardwareOrder:
 
     def is_strict(self, race: Race, earlier: Touch, later: Touch) -> bool:
         """Tell whether a race is strict."""
+        if race.flaw is Flaw.WRITES_COLLIDE and self._races.store_different(earlier, later):
+            return False
         return (
             race.strict
             or self._is_warp_synchronous(earlier, later)
             or self._is_one_copy(earlier, later)
             or (race.flaw is Flaw.READ_TOO_EARLY and self._is_over(earlier, later))
         )
+
+    def axiom(self, race: Race, earlier: Touch, later: Touch) -> Axiom | None:
+        """Return what keeps a strict race from happening, None where its flaw tells, or where it does no harm."""
+        is_named = race.strict or not self._is_warp_synchronous(earlier, later)
+        return None if is_named else Axiom.LANES_IN_STEP
 
     def let_pass(self, earlier: Touch, later: Touch) -> Told:
         """Return what a pair is taken for of which what is wrong is let pass."""
@@ -147,20 +157,35 @@ class HardwareOrder:
     def _is_warp_synchronous(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether only the independence of the lanes of a warp is against a pair of accesses.
 
-        Both are ordinary accesses of one warp, or the earlier one is a read that its warp passed in the trace
-        before another lane of it did what the later access knows of.
+        Both are ordinary accesses of one warp, or the earlier one is a read that its warp passed before another lane of
+        it did what the later access knows of. Lanes on two sides of a branch are not in step.
         """
         if earlier.is_asynchronous:
             return False
         strands = self._protocol.strands
         own, other = strands[earlier.strand], strands[later.strand]
         if not later.is_asynchronous and (own.cta, own.warp) == (other.cta, other.warp):
-            return True
+            return not (
+                own.events
+                and other.events
+                and self._protocol.partings.are_on_two_sides(
+                    own.cta, own.events[earlier.index], other.events[later.index]
+                )
+            )
         if earlier.writes or not own.events:
             return False
         event = own.events[earlier.index]
         return any(
-            strand.cta == own.cta and strand.warp == own.warp and strand.events
-            and (known := int(later.clock[Row.EXECUTED, index])) and strand.events[known - 1] > event
+            (strand.cta, strand.warp) == (own.cta, own.warp)
+            and strand.events
+            and self._is_passed(own, event, strand, int(later.clock[Row.EXECUTED, index]))
             for index, strand in enumerate(strands)
-        )  # fmt: skip
+        )
+
+    def _is_passed(self, own: Strand, event: int, strand: Strand, known: int) -> bool:
+        """Tell whether lanes in step come to an event before other lanes have done so many of their actions."""
+        last = bisect_right(strand.events, event, hi=known)
+        return any(
+            each > event and not self._protocol.partings.are_apart(own.cta, event, each)
+            for each in dict.fromkeys(reversed(strand.events[last:known]))
+        )

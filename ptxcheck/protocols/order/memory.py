@@ -14,14 +14,16 @@ Not covered: lanes that act as one strand, among themselves (`lane_order`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ..model.actions import Protocol, Span, Transfer
+from ..model.actions import Access, Protocol, Span, Transfer
 from ..model.bulk_copy import LEAST_BYTES
-from ..model.outcome import Doubt, SharedByte
+from ..model.outcome import Axiom, Doubt, Flaw, SharedByte
 from ..model.record import Record
+from ..symex.values.trace import OFFSET_MASK, RANK_SHIFT
 from .clock import Component
 from .conflicts import (
     Column,
@@ -47,6 +49,10 @@ _BUDGET = 2_000_000
 _MOST_DOUBTFUL = 10_000
 """Pairs that may meet and are in doubt which are told apart."""
 _FILLED = "each tile that is multiplied is filled by the copies that start in it"
+_IN_STEP_WHEREVER = (
+    "lanes of a warp run in step between accesses of shared memory of which it is not known whether they meet"
+)
+_DIFFERENT = "threads store different numbers to the same bytes by one instruction: which one stays is open"
 _STORED_FOR = ": the copy reads what is stored from its first byte on, and nothing else does"
 
 
@@ -66,6 +72,8 @@ class Memory:
         self._budget = _BUDGET
         self._doubtful = 0
         """Pairs in doubt that were looked at."""
+        self._rests_on_lanes = False
+        """Some accesses that may meet are in order only where lanes of a warp run in step."""
         self._ahead: dict[tuple[int, int], Touch] = {}
         """Accesses of lanes that come before what other lanes of the warp have done by then where they run in step."""
 
@@ -92,6 +100,7 @@ class Memory:
             [touch for touch in placed if touch.certain], columns[:, certain], self._report, self._races.among
         )
         self._check_ahead([touch for touch in placed if touch.certain])
+        self._check_stores(placed)
         for point in unfenced_far_writes(self._protocol, placed):
             self._doubt(UNFENCED, point)
         if all(touch.is_exact for touch in placed):
@@ -107,6 +116,8 @@ class Memory:
             both = {place: min(limits.get(place, size), size) for place, size in slots.items()}
             self._compare_possible(placed, columns, starts, {**limits, **both})
             facts += (_FILLED,)
+        if self._rests_on_lanes:
+            facts += (_IN_STEP_WHEREVER,)
         return tuple(self._doubts.values()), facts
 
     def _compare_possible(
@@ -172,8 +183,28 @@ class Memory:
             happened=True,
             related=((earlier.strand, earlier.point),),
             strict=strict,
+            axiom=self._hardware.axiom(race, earlier, later) if strict else None,
         )
         return self._hardware.let_pass(earlier, later) if strict else Told.WRONG
+
+    def _check_stores(self, touches: Sequence[Touch]) -> None:
+        """Report stores by which threads of one strand leave open which of their numbers stays."""
+        for touch in touches:
+            action = self._protocol.strands[touch.strand].actions[touch.index]
+            if touch.writes and isinstance(action, Access) and action.collides:
+                places = Counter(place for place, _ in action.stored)
+                place = min(place for place, count in places.items() if count > 1)
+                cta, offset = place >> RANK_SHIFT, place & OFFSET_MASK
+                self._record.add(
+                    Flaw.WRITES_COLLIDE,
+                    touch.strand,
+                    touch.point,
+                    SharedByte(cta, offset),
+                    -1,
+                    f"{_DIFFERENT} (shared memory {offset:#x} of CTA {cta})",
+                    happened=True,
+                    related=((touch.strand, touch.point),),
+                )
 
     def _told_by_stores(self, earlier: Touch, later: Touch, offset: int) -> str:
         """Return what is to be said where one of two touches is known to reach some bytes by what is stored there."""
@@ -207,6 +238,7 @@ class Memory:
         if race is None:
             return Told.FINE
         if self._hardware.is_strict(race, earlier, later):
+            self._rests_on_lanes |= self._hardware.axiom(race, earlier, later) is Axiom.LANES_IN_STEP
             return self._hardware.let_pass(earlier, later)
         self._doubtful += 1
         self._doubt(f"whether two accesses meet is not known; if they do: {race.detail}", later.point)

@@ -14,11 +14,11 @@ Not covered: what hardware orders and the PTX ISA does not (`hardware_order`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..model.actions import Protocol, Proxy
+from ..model.actions import Access, Protocol, Proxy
 from ..model.outcome import Flaw
 from .clock import Component, Row
 from .conflicts import Column, Pairs, Touch, Truths
@@ -62,10 +62,22 @@ class Races:
     def race(self, earlier: Touch, later: Touch) -> Race | None:
         """Return what is wrong between two conflicting touches, or None."""
         found = _judge(earlier, later) or self._judge_scope(earlier, later)
+        if found is not None and found.strict and self.store_different(earlier, later):
+            found = replace(found, strict=False)
         if found is not None and found.flaw is Flaw.OVERWRITE and self._is_waited_for(earlier, later):
             text = "this write follows the wait of one warp for its wgmma, while another one reads the same bytes"
             return Race(Flaw.AWAITED_BY_ANOTHER_WARP, text, strict=True)
         return found
+
+    def store_different(self, earlier: Touch, later: Touch) -> bool:
+        """Tell whether threads surely store different numbers to one place by one instruction."""
+        if earlier.point != later.point or not (earlier.writes and later.writes):
+            return False
+        one, other = (self._protocol.strands[each.strand].actions[each.index] for each in (earlier, later))
+        if not isinstance(one, Access) or not isinstance(other, Access):
+            return False
+        numbers = dict(one.stored)
+        return any(numbers.get(place, number) != number for place, number in other.stored)
 
     def _is_waited_for(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether another warp of the warpgroup that reads has waited for its own part of the same work."""

@@ -1,7 +1,13 @@
 """Stores of several threads to the same bytes by one instruction: which value stays is open, unless it is one.
 
-Released kernels let all threads that know a value store it. That it is one is seen where no register of the store
-depends on the thread; elsewhere it is taken for granted.
+Property: of a store by which several threads may write different values to one place, it is either said that they do
+(`Stores.numbers`, from which `memory` finds that), or that they are taken to store one value.
+
+Argument: released kernels let all threads that know a value store it. That it is one is seen where no register of the
+store depends on the thread, or where the numbers that threads store follow from their indices. Threads that surely
+store different numbers leave open which of them stays (PTX ISA, "Memory Consistency Model": a race).
+
+Not covered: stores at places that are not known and differ from thread to thread, which are taken to be apart.
 """
 
 from __future__ import annotations
@@ -9,34 +15,67 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from ...cfg.cfg import Cfg
+from ...cfg.concrete import Words, masked
+from ...cfg.facts import Facts
 from ...cfg.uniform import Uniformity
-from ...ir import Register, registers_of
+from ...ir import Address, Instruction, Register, registers_of
 from ...opcodes.op import Op
 from ..model.outcome import Flaw, Problem
 from ..symex.values.register_file import lanes_of
 from ..symex.values.symbol import Form
 from ..symex.values.trace import Event, Trace
+from ..typestate.shared_access import access_bytes
 
 _WARP = 32
-Uniform = Callable[[int], Uniformity]
-"""Returns the largest groups of threads that store one value at a point."""
+_Truths = npt.NDArray[np.bool_]
 
 
-def uniform_stores(cfg: Cfg, level: Callable[[int, Register], Uniformity]) -> Uniform:
-    """Return how alike what threads store is, by what tells it of a register at a point; GRID for numbers alone."""
+class Stores:
+    """What threads store at each point of one kernel, and where that goes."""
 
-    def found(point: int) -> Uniformity:
-        value = cfg.instructions[point].operands[-1]
+    def __init__(self, cfg: Cfg, facts: Facts) -> None:
+        self._cfg = cfg
+        self._facts = facts
+
+    def uniform(self, point: int) -> Uniformity:
+        """Return the largest groups of threads that store one value at a point; GRID for numbers alone."""
+        value = self._cfg.instructions[point].operands[-1]
         return max(
-            (max(level(point, each), Uniformity.CTA) for each in registers_of(value)), default=Uniformity.GRID
+            (max(self._facts.uniform(point, each), Uniformity.CTA) for each in registers_of(value)),
+            default=Uniformity.GRID,
         )
 
-    return found
+    def uniform_place(self, point: int) -> Uniformity:
+        """Return the largest groups of threads that store to one place at a point."""
+        address = _address(self._cfg.instructions[point])
+        return Uniformity.DIVERGENT if address is None else self._facts.uniform(point, address)
+
+    def numbers(self, point: int) -> Words | None:
+        """Return the number that each thread stores at a point, None where it is not known: for `st` of one element."""
+        instruction = self._cfg.instructions[point]
+        value = instruction.operands[-1]
+        if instruction.operation.op is not Op.ST or not isinstance(value, Register):
+            return None
+        found = self._facts.by_thread(self._facts.name(point, value))
+        return None if found is None else masked(found, 8 * access_bytes(instruction))
+
+    def takes_part(self, point: int, threads: int) -> _Truths | None:
+        """Return the threads for which the predicate of a store holds, None where it is not known."""
+        guard = self._cfg.instructions[point].guard
+        if guard is None:
+            return np.ones(threads, dtype=np.bool_)
+        held = self._facts.threads_where(point, guard.register, not guard.negated)
+        return None if held is None or held.size < threads else lanes_of(held.bits, held.size)[:threads]
 
 
-def stored_together(cfg: Cfg, trace: Trace, uniform: Uniform, done: set[int]) -> Iterator[int]:
+def _address(instruction: Instruction) -> Address | None:
+    return next((operand for operand in instruction.operands if isinstance(operand, Address)), None)
+
+
+def stored_together(cfg: Cfg, trace: Trace, stores: Stores, done: set[int]) -> Iterator[int]:
     """Yield points at which threads store to the same bytes what may differ: the first time, and none that are done."""
     for event in trace.events:
         if (
@@ -46,18 +85,24 @@ def stored_together(cfg: Cfg, trace: Trace, uniform: Uniform, done: set[int]) ->
         ):
             continue
         done.add(event.point)
-        level = _shared_by(event, trace.shape.threads)
-        if level is not None and uniform(event.point) > level:
+        level = _shared_by(event, trace.shape.threads, stores)
+        if level is not None and stores.uniform(event.point) > level:
             yield event.point
 
 
-def _shared_by(event: Event, threads: int) -> Uniformity | None:
+def _shared_by(event: Event, threads: int, stores: Stores) -> Uniformity | None:
     """Return which threads store to the same place, None when each has a place of its own, or that is not known."""
     access = event.access
     assert access is not None
-    if access.address is None or isinstance(access.address, Form) or not access.certain:
+    chosen = lanes_of(event.threads, threads)
+    taking = stores.takes_part(event.point, threads)
+    if taking is not None:
+        chosen = chosen & taking
+    elif not access.certain:
         return None
-    own = np.flatnonzero(lanes_of(event.threads, threads))
+    own = np.flatnonzero(chosen)
+    if access.address is None or isinstance(access.address, Form):
+        return _shared_by_unknown(own, stores.uniform_place(event.point))
     places = np.broadcast_to(np.asarray(access.address, dtype=np.uint64), threads)[own]
     if len(np.unique(places)) == len(places):
         return None
@@ -66,7 +111,17 @@ def _shared_by(event: Event, threads: int) -> Uniformity | None:
     return Uniformity.CTA if by_warps else Uniformity.WARP
 
 
-def collisions(cfg: Cfg, problems: Iterable[Problem], uniform: Uniform) -> Iterator[int]:
+def _shared_by_unknown(own: npt.NDArray[np.int64], place: Uniformity) -> Uniformity | None:
+    """Return which threads store to a place that is not known, by how many it is the same for."""
+    warps = len(np.unique(own // _WARP))
+    if place is Uniformity.DIVERGENT or len(own) < 2:
+        return None
+    if place is Uniformity.WARP:
+        return Uniformity.WARP if warps < len(own) else None
+    return Uniformity.CTA if warps > 1 else Uniformity.WARP
+
+
+def collisions(cfg: Cfg, problems: Iterable[Problem], uniform: Callable[[int], Uniformity]) -> Iterator[int]:
     """Yield points of stores of several warps to the same bytes, by one instruction, of values that may differ.
 
     In a loop, warps may be in different rounds, and what they agree about in each round may be another number.

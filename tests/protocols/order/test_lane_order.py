@@ -188,3 +188,141 @@ def test_lanes_meet_where_they_wait_for_arrivals_that_tell_of_their_stores(
 ) -> None:
     text = kernel(HANDED.format(arrive=arrive), threads=32)
     assert kind(verified(text), Property.SLOT_SAFETY) is verdict
+
+
+BROADCAST = """
+mov.u32 %r1, smem; mov.u32 %r2, %tid.x; setp.{who}.u32 %p1, %r2, {lane};
+ld.shared.u32 %r3, [%r1]; {between} @%p1 st.shared.u32 [%r1], %r2;
+"""
+
+
+@pytest.mark.parametrize("lane", [0, 31])
+def test_a_write_of_what_all_lanes_have_read(lane: int) -> None:
+    """Whichever lane writes, others have read, in whatever order reads of one instruction are noted."""
+    assert relies(BROADCAST.format(who="eq", lane=lane, between=""))
+    assert not relies(BROADCAST.format(who="eq", lane=lane, between="bar.warp.sync 0xffffffff;"))
+
+
+def test_other_warps_that_read_in_between_hide_nothing() -> None:
+    body = """
+    mov.u32 %r1, smem; mov.u32 %r2, %tid.x; shr.u32 %r3, %r2, 5; and.b32 %r4, %r2, 31; setp.eq.u32 %p1, %r2, 0;
+    setp.eq.u32 %p2, %r2, 5; setp.gt.u32 %p3, %r2, 31;
+    @%p1 ld.shared.u32 %r5, [%r1]; @%p3 ld.shared.u32 %r5, [%r1]; @%p2 st.shared.u32 [%r1], %r2;
+    """
+    assert relies(body)
+
+
+@pytest.mark.parametrize(("mask", "found"), [("0xffff", True), ("0xffffffff", False)])
+def test_lanes_that_were_not_at_the_meeting_have_not_met(mask: str, found: bool) -> None:
+    """Lanes 0 to 15 meet; lane 20 has stored what lane 4 reads."""
+    body = f"""
+    mov.u32 %r1, smem; mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 2; add.u32 %r4, %r1, %r3; xor.b32 %r5, %r3, 64;
+    add.u32 %r5, %r1, %r5; setp.lt.u32 %p1, %r2, 16;
+    st.shared.u32 [%r4], %r2;
+    {"@%p1" if found else ""} bar.warp.sync {mask};
+    @%p1 ld.shared.u32 %r6, [%r5];
+    """
+    assert relies(body) is found
+
+
+ATOMIC = """
+mov.u32 %r1, smem; mov.u32 %r2, %tid.x; setp.eq.u32 %p1, %r2, 3; setp.ne.u32 %p2, %r2, 3;
+{first} {between} {then}
+"""
+PLAIN = {
+    "load": "@%p1 ld.shared.u32 %r3, [%r1];",
+    "store": "@%p1 st.shared.u32 [%r1], %r2;",
+}
+ADDS = {"atom": "@%p2 atom.shared.add.u32 %r4, [%r1], 1;", "red": "@%p2 red.shared.add.u32 [%r1], 1;"}
+
+
+@pytest.mark.parametrize("plain", PLAIN)
+@pytest.mark.parametrize("adds", ADDS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_atomics_and_plain_accesses(plain: str, adds: str, turned: bool) -> None:
+    first, then = (ADDS[adds], PLAIN[plain]) if turned else (PLAIN[plain], ADDS[adds])
+    assert relies(ATOMIC.format(first=first, between="", then=then))
+    assert not relies(ATOMIC.format(first=first, between="bar.warp.sync 0xffffffff;", then=then))
+
+
+def test_atomics_among_themselves() -> None:
+    assert not relies(ATOMIC.format(first=ADDS["atom"], between="", then=ADDS["red"]))
+
+
+def test_lanes_that_arrive_at_one_mbarrier_and_wait_at_another_have_not_met() -> None:
+    body = """
+    mov.u32 %r9, %tid.x; mov.u32 %r1, smem; shl.b32 %r2, %r9, 2; add.u32 %r2, %r2, %r1; xor.b32 %r3, %r2, 4;
+    st.shared.u32 [%r2], %r9; mbarrier.arrive.shared::cta.b64 _, [%r1+4096];
+    W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1+{at}], 0; @!%p2 bra W;
+    ld.shared.u32 %r4, [%r3];
+    """
+    assert relies(body.replace("{at}", "4104"))
+    assert not relies(body.replace("{at}", "4096"))
+
+
+BULK = """
+mov.u32 %r9, %tid.x; mov.u32 %r1, smem; ld.param.u64 %rd1, [p]; shl.b32 %r2, %r9, 6; add.u32 %r2, %r2, %r1;
+xor.b32 %r3, %r2, 64; shl.b32 %r4, %r9, 3; add.u32 %r4, %r4, %r1; add.u32 %r4, %r4, 4096; xor.b32 %r5, %r4, 8;
+"""
+INTO = (
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{place}], [%rd1], 64, [{bar}];"
+    "W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [{waited}], 0; @!%p2 bra W;"
+)
+OUT = (
+    "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [{place}], 64; cp.async.bulk.commit_group;"
+    "cp.async.bulk.wait_group.read 0;"
+)
+OWN_BYTES, OTHERS_BYTES = "%r2", "%r3"
+
+
+@pytest.mark.parametrize("access", ["ld.shared.u32 %r7, [%r2];", "st.shared.u32 [%r2], %r9;"])
+@pytest.mark.parametrize(
+    ("place", "between", "found"),
+    [
+        (OTHERS_BYTES, "", True),
+        (OTHERS_BYTES, "bar.warp.sync 0xffffffff;", False),
+        (OWN_BYTES, "", False),
+    ],
+)
+def test_a_bulk_copy_over_what_another_lane_has_touched(
+    access: str, place: str, between: str, found: bool
+) -> None:
+    assert relies(BULK + access + between + INTO.format(place=place, bar="%r4", waited="%r4")) is found
+
+
+@pytest.mark.parametrize(
+    ("place", "between", "found"),
+    [
+        (OTHERS_BYTES, "", True),
+        (OTHERS_BYTES, "bar.warp.sync 0xffffffff;", False),
+        (OWN_BYTES, "", False),
+    ],
+)
+def test_a_bulk_copy_of_what_another_lane_has_stored(place: str, between: str, found: bool) -> None:
+    assert relies(BULK + "st.shared.u32 [%r2], %r9;" + between + OUT.format(place=place)) is found
+
+
+@pytest.mark.parametrize("access", ["ld.shared.u32 %r7, [%r2];", "st.shared.u32 [%r2], %r9;"])
+@pytest.mark.parametrize(
+    ("place", "bar", "waited", "between", "found"),
+    [
+        ("%r3", "%r4", "%r4", "", True),
+        ("%r3", "%r4", "%r4", "bar.warp.sync 0xffffffff;", False),
+        ("%r2", "%r4", "%r4", "", False),
+        ("%r3", "%r5", "%r4", "", False),
+        ("%r2", "%r5", "%r4", "", True),
+        ("%r3", "%r1+4096", "%r1+4096", "", False),
+    ],
+    ids=["others", "met", "own", "told by the other", "own, told to the other", "one mbarrier for all"],
+)
+def test_what_another_lane_has_copied_in_bulk(
+    access: str, place: str, bar: str, waited: str, between: str, found: bool
+) -> None:
+    """Lanes copy for each other, or for themselves; the mbarrier at which a lane waits tells of one copy, or of all."""
+    assert relies(BULK + INTO.format(place=place, bar=bar, waited=waited) + between + access) is found
+
+
+@pytest.mark.parametrize(("place", "found"), [(OTHERS_BYTES, True), (OWN_BYTES, False)])
+def test_a_store_over_what_another_lane_has_sent(place: str, found: bool) -> None:
+    assert relies(BULK + OUT.format(place=place) + "st.shared.u32 [%r2], %r9;") is found
+    assert not relies(BULK + OUT.format(place=place) + "bar.warp.sync 0xffffffff; st.shared.u32 [%r2], %r9;")

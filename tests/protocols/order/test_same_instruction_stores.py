@@ -12,10 +12,12 @@ from tests.protocols.verifying import kind, verified
 
 TEXT = """
 mov.u32 %r9, %tid.x; mov.u32 %r1, smem; shr.u32 %r2, %r9, 5; and.b32 %r3, %r9, 31; ld.param.u32 %r4, [n];
-mov.u32 %r5, 0;
+mov.u32 %r5, 0; ld.param.u64 %rd1, [p]; mul.wide.u32 %rd2, %r9, 4; add.u64 %rd1, %rd1, %rd2; ld.global.u32 %r6, [%rd1];
+shl.b32 %r7, %r4, 2; add.u32 %r7, %r7, %r1; shl.b32 %r8, %r3, 2; add.u32 %r8, %r8, %r1; setp.lt.u32 %p3, %r9, 2;
+setp.gt.u32 %p4, %r9, 62;
 {loop}
 {guard}
-st.shared.u32 [%r1], {value};
+{predicate} st.shared.u32 [{place}], {value};
 E: {again}
 bar.sync 0;
 """
@@ -23,16 +25,48 @@ LEADERS = "setp.ne.u32 %p1, %r3, 0; @%p1 bra E;"
 ONE_WARP = "setp.gt.u32 %p1, %r9, 31; @%p1 bra E;"
 
 
-def slots(value: str, guard: str = "", loop: str = "", again: str = "") -> VerdictKind:
-    text = kernel(TEXT.format(value=value, guard=guard, loop=loop, again=again), threads=64)
-    return kind(verified(text), Property.SLOT_SAFETY)
+def slots(
+    value: str, guard: str = "", loop: str = "", again: str = "", place: str = "%r1", predicate: str = ""
+) -> VerdictKind:
+    text = TEXT.format(value=value, guard=guard, loop=loop, again=again, place=place, predicate=predicate)
+    return kind(verified(kernel(text, threads=64)), Property.SLOT_SAFETY)
 
 
 @pytest.mark.parametrize(
     ("value", "guard"), [("%r9", ""), ("%r2", ""), ("%r2", LEADERS), ("%r3", ONE_WARP), ("%r9", ONE_WARP)]
 )
-def test_values_that_differ(value: str, guard: str) -> None:
-    assert slots(value, guard) is VerdictKind.ASSUMES
+def test_values_that_surely_differ(value: str, guard: str) -> None:
+    assert slots(value, guard) is VerdictKind.VIOLATED
+
+
+@pytest.mark.parametrize("guard", ["", LEADERS, ONE_WARP])
+def test_values_that_may_differ(guard: str) -> None:
+    assert slots("%r6", guard) is VerdictKind.ASSUMES
+
+
+def test_threads_of_two_warps_that_share_words() -> None:
+    assert slots("%r9", place="%r8") is VerdictKind.VIOLATED
+    assert slots("%r3", place="%r8") is VerdictKind.ASSUMES
+    assert slots("%r9", ONE_WARP, place="%r8") is VerdictKind.PROVED
+
+
+@pytest.mark.parametrize(
+    ("predicate", "verdict"), [("@%p3", VerdictKind.ASSUMES), ("@%p4", VerdictKind.PROVED)]
+)
+def test_stores_that_a_predicate_leaves_to_some(predicate: str, verdict: VerdictKind) -> None:
+    """Two threads store, or one; the predicate is not followed, so that nobody surely stores."""
+    assert slots("%r9", predicate=predicate) is verdict
+
+
+@pytest.mark.parametrize(
+    ("value", "predicate", "is_named"),
+    [("%r9", "", True), ("%r2", "", True), ("7", "", False), ("%r9", "@%p4", False), ("%r9", "@%p3", True)],
+)
+def test_a_place_that_is_not_known(value: str, predicate: str, is_named: bool) -> None:
+    text = TEXT.format(value=value, guard="", loop="", again="", place="%r7", predicate=predicate)
+    result = verified(kernel(text, threads=64))
+    assert kind(result, Property.SLOT_SAFETY) is VerdictKind.ASSUMES
+    assert any("one value" in each for each in result.tolerated.get(Property.SLOT_SAFETY, ())) is is_named
 
 
 @pytest.mark.parametrize(

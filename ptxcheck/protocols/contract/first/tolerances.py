@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from ....verdict import Property
 from ...model.actions import Protocol
 from ...model.mechanisms import PROPERTY_OF
-from ...model.outcome import Flaw, Problem
+from ...model.outcome import Axiom, Flaw, Problem
+from ...order.hardware_order import LANES_IN_STEP
 from ...order.lane_order import taken_to_be_in_step
 from ...order.register_budget import changed_apart
-from ...order.same_instruction_stores import collisions, stored_together, uniform_stores
+from ...order.same_instruction_stores import Stores, collisions, stored_together
 from ...proof.evidence import Verification
 from ...symex.slice.sliced_program import Program
 from ...symex.values.trace import Assumption, Trace
@@ -30,7 +31,6 @@ _OF = {Flaw.LATE_OBSERVER: (Property.PHASE_SAFETY, Property.DEADLOCK_FREEDOM)}
 """The properties that have to do with something tolerated, where it is not the one of its flaw alone."""
 _SAME_VALUE = "threads that store to the same bytes by one instruction store one value"
 _REGISTERS_OF_ROLES = "warps of a warpgroup may change their registers one by one"
-_IN_STEP = "lanes of a warp run in step between their accesses of shared memory"
 
 
 class Tolerances:
@@ -39,16 +39,19 @@ class Tolerances:
     def __init__(self, program: Program, result: Verification) -> None:
         self._cfg = program.cfg
         self._result = result
-        self._uniform = uniform_stores(program.cfg, program.uniform)
+        self._stores = Stores(program.cfg, program.facts)
         self._stores_seen: set[int] = set()
         """Stores of which it was looked at whether threads store to the same bytes."""
 
     def note_strict(self, problems: Iterable[Problem]) -> None:
         """Note what PTX forbids of a run that counts."""
         problems = tuple(problems)
-        for point in collisions(self._cfg, problems, self._uniform):
+        for point in collisions(self._cfg, problems, self._stores.uniform):
             self._tolerate_values(point)
         for problem in problems:
+            if problem.axiom is Axiom.LANES_IN_STEP:
+                self._tolerate_lanes(problem.point)
+                continue
             text = _TOLERATED.get(problem.flaw)
             if text is not None:
                 taken = Assumption(problem.flaw.value, text, problem.point)
@@ -68,14 +71,18 @@ class Tolerances:
         Every run is looked at: which bytes two lanes touch goes by the rounds of the loops before.
         """
         for trace in traces:
-            for store in stored_together(self._cfg, trace, self._uniform, self._stores_seen):
+            for store in stored_together(self._cfg, trace, self._stores, self._stores_seen):
                 self._tolerate_values(store)
-        if _IN_STEP in self._result.tolerated.get(Property.SLOT_SAFETY, {}):
+        if LANES_IN_STEP in self._result.tolerated.get(Property.SLOT_SAFETY, {}):
             return
         points = (taken_to_be_in_step(self._cfg, trace) for trace in traces)
         point = next((each for each in points if each is not None), None)
         if point is not None:
-            self._tolerate(Property.SLOT_SAFETY, Assumption("lanes-in-step", _IN_STEP, point))
+            self._tolerate_lanes(point)
+
+    def _tolerate_lanes(self, point: int) -> None:
+        taken = Assumption(Axiom.LANES_IN_STEP.value, LANES_IN_STEP, point)
+        self._tolerate(Property.SLOT_SAFETY, taken)
 
     def _tolerate_values(self, point: int) -> None:
         self._tolerate(Property.SLOT_SAFETY, Assumption("same-value", _SAME_VALUE, point))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..values.symbol import Atom, Form, Value
-from ..values.trace import Access, Event, Peek, ThreadSet
+from ..values.trace import Access, Event, Peek, Side, ThreadSet
 from .decider import Decider
 from .observation import Observation
 
@@ -32,6 +32,8 @@ class EventLog:
         """For accesses of rings: the turn whose number was taken to be read."""
         self.peeks: dict[int, Peek] = {}
         """For polls that are not repeated, and that succeeded."""
+        self.side: Side | None = None
+        """The side of a branch that the threads are on which run now."""
         self._start_of_access = 0
 
     def append(
@@ -45,7 +47,7 @@ class EventLog:
         """Record an event; return its number."""
         index = len(self.events)
         certain = access is not None or not self._decider.speculative
-        self.events.append(Event(index, point, guard, operands, threads, access, certain))
+        self.events.append(Event(index, point, guard, operands, threads, access, certain, self.side))
         if self._observation is not None:
             self._observation.recorded(self._decider.turns)
         return index

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..values.trace import ThreadSet
+from ..values.trace import Side, ThreadSet
 
 
 @dataclass(slots=True)
@@ -27,6 +27,16 @@ class Frame:
     arrived: ThreadSet = 0
     is_outermost: bool = False
     """Nobody goes on from the join."""
+    side: Side | None = None
+    """The side of an outer branch that the threads were on when they parted."""
+    fork: int = 0
+    """Number of the parting."""
+    has_released: bool = False
+    """Some have gone on from the join without others."""
+
+    def side_behind(self) -> Side | None:
+        """Return the side that threads are on which go on from the join now."""
+        return Side(self.side, -self.fork, self.arrived) if self.has_released else self.side
 
 
 @dataclass(slots=True)
@@ -41,6 +51,7 @@ class Group:
     rounds: int = 0
     turns: dict[int, int] = field(default_factory=dict)
     """How often each loop that they are in has started anew."""
+    side: Side | None = None
 
     def move(self, block: int, source: int) -> None:
         """Go to the start of a block."""
@@ -68,6 +79,7 @@ class Group:
             if frame.arrived:
                 self.move(frame.join, frame.source)
                 self.threads, self.frame, self.turns = frame.arrived, frame.parent, dict(frame.turns)
+                self.side = frame.side_behind()
                 return True
             frame = frame.parent
             if frame is not None:
@@ -82,7 +94,12 @@ def release(groups: list[Group], parked: list[Group]) -> bool:
         while frame is not None:
             if frame.arrived and not frame.is_outermost:
                 early = Group(frame.join, frame.arrived, frame.parent)
-                early.came_from, early.turns = frame.source, dict(frame.turns)
+                frame.has_released = True
+                early.came_from, early.turns, early.side = (
+                    frame.source,
+                    dict(frame.turns),
+                    frame.side_behind(),
+                )
                 frame.arrived = 0
                 if frame.parent is not None:
                     frame.parent.left += 1

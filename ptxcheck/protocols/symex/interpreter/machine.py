@@ -16,7 +16,7 @@ from ..slice.layout import Layout
 from ..slice.sliced_program import Program
 from ..values.register_file import SplitError
 from ..values.symbol import Decisions, Value
-from ..values.trace import HaltError, Shape, ThreadSet, Trace
+from ..values.trace import HaltError, Shape, Side, ThreadSet, Trace
 from .branching import Branches
 from .cta import Cta
 from .decider import Deciders
@@ -46,6 +46,8 @@ class Machine:
         self._execution = Execution(self._cta)
         self._branches = Branches(self._cta, UndecidedBranches(self._execution, self._run_aside))
         self._ended: ThreadSet = 0
+        self._forks = 0
+        """How often threads have parted."""
 
     def run(self) -> Trace:
         """Run every thread to its exit. Raises NotFollowedError."""
@@ -100,6 +102,7 @@ class Machine:
         """Everybody waits: let one group read without knowing what."""
         self._cta.shared.may_park = False
         group = parked.pop(0)
+        self._cta.log.side = group.side
         try:
             self._execution.step(self._cta.parted.steps(group.block, group.threads)[group.at], group.threads)
             group.at += 1
@@ -132,6 +135,7 @@ class Machine:
                     again = group.came_from in inside
                     group.turns[group.block] = group.turns.get(group.block, -1) + 1 if again else 0
             self._cta.decider.turns = group.turns
+            self._cta.log.side = group.side
             if self._cta.options.observation is not None and group.at == 0:
                 self._observe_head(self._cta.options.observation, group)
             points = steps_of(group.block, group.threads)
@@ -162,26 +166,28 @@ class Machine:
             group.move(sides[0][0].target, block)
             return True
         frame = group.frame
+        self._forks += 1
+        fork = self._forks
         if join != self._program.cfg.exit:
-            frame = Frame(join, block, frame, len(sides), dict(group.turns))
+            frame = Frame(join, block, frame, len(sides), dict(group.turns), side=group.side, fork=fork)
         elif frame is not None:
             frame.left += len(sides) - 1
         for edge, taken in reversed(sides):
-            side = Group(edge.target, taken, frame)
-            side.came_from = block
-            side.turns = dict(group.turns)
-            groups.append(side)
+            part = Group(edge.target, taken, frame, side=Side(group.side, fork, taken))
+            part.came_from = block
+            part.turns = dict(group.turns)
+            groups.append(part)
         return False
 
     def _run_aside(self, source: int, block: int, threads: ThreadSet, join: int) -> None:
         """Run one side of a branch that records nothing, as far as the join."""
-        turns, may_park = self._cta.decider.turns, self._cta.shared.may_park
+        turns, may_park, side = self._cta.decider.turns, self._cta.shared.may_park, self._cta.log.side
         frame = Frame(join, source, None, 1, dict(turns), is_outermost=True)
-        group = Group(block, threads, frame)
+        group = Group(block, threads, frame, side=side)
         group.came_from, group.turns = source, dict(turns)
         self._cta.shared.may_park = False
         self._run_groups(group)
-        self._cta.decider.turns, self._cta.shared.may_park = turns, may_park
+        self._cta.decider.turns, self._cta.shared.may_park, self._cta.log.side = turns, may_park, side
 
     def _observe_head(self, observation: Observation, group: Group) -> None:
         carried = observation.carried.get(group.block)

@@ -121,6 +121,19 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """One side of a branch at which threads parted, inside the side `outer` of another branch."""
+
+    outer: Side | None
+    fork: int
+    """Number of the parting: the sides of one have it in common.
+
+    It is negative behind the join of the branch for threads that went on without others, and for these.
+    """
+    threads: ThreadSet
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Event:
     """One synchronising instruction or access, executed together by `threads`."""
 
@@ -133,6 +146,8 @@ class Event:
     access: Access | None = None
     certain: bool = True
     """False for a copy of threads that some or all of them may skip."""
+    side: Side | None = None
+    """The innermost side of a branch that the threads are on, None where all threads are together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +197,7 @@ __all__ = [
     "NotFollowedError",
     "Peek",
     "Shape",
+    "Side",
     "ThreadSet",
     "Trace",
 ]

@@ -22,6 +22,7 @@ from ....model.mechanisms import MEANINGS, PROPERTY_OF
 from ....model.outcome import Outcome, Problem
 from ....model.tensor_loads import LoadUses
 from ....order.exits import with_copies_left_alone
+from ....order.same_instruction_stores import Stores
 from ....symex.interpreter.machine import Machine
 from ....symex.interpreter.observation import Observation
 from ....symex.interpreter.options import Options
@@ -80,6 +81,7 @@ class Runner:
         is_probe: bool,
     ) -> None:
         self._program = program
+        self._stored = Stores(program.cfg, program.facts).numbers
         self._layout = layout
         self._given = given
         self._shape = shape
@@ -188,7 +190,7 @@ class Runner:
     def built(self, traces: tuple[Trace, ...]) -> Protocol:
         """Return the protocol of what CTAs did."""
         built = build_protocol(
-            self._program.cfg, traces, MEANINGS, self._loads, self._registers, self._lowered
+            self._program.cfg, traces, MEANINGS, self._loads, self._registers, self._lowered, self._stored
         )
         return self._boxes.told(with_given(built, self._given))
 

@@ -12,17 +12,19 @@ from .launches.hints import LaunchHint
 from .pipeline.part import Part, merged
 from .pipeline.rule_choice import chosen_rules, infos_of, known_infos
 from .pipeline.work import Progress, Unit, Work, parts_of
-from .results import KernelResult, Problem, ProblemKind, Report
+from .results import KernelResult, Note, NoteKind, Problem, ProblemKind, Report
 from .runtime.cache import Cache, digest
 from .runtime.executors import Executor, Serial
 from .runtime.plugins import rule_packages
 from .runtime.profile import Profile
 from .source import Position, Source
+from .sources.demangled_names import short_name
 
 if TYPE_CHECKING:
     from .pipeline.one_input import Observe
     from .rules import Rule
 
+_MOST_NAMES = 4
 Target: TypeAlias = str | os.PathLike[str] | Source
 """A path, a folder, a glob, `-`, or PTX text."""
 
@@ -65,8 +67,12 @@ def check(
     parts = parts_of(work, units, Serial() if executor is None or rules is not None else executor, progress)
     if cache is not None:
         cache.prune()
-    unused = _unused_values(config.launch, [kernel for part in parts for kernel in part.kernels])
-    return merged([Part(problems=(*problems, *unused)), *parts], tuple(unit.name for unit in units), infos)
+    kernels = [kernel for part in parts for kernel in part.kernels]
+    unused = _unused_values(config.launch, kernels)
+    notes = tuple(_unused_launches(config.launch, kernels))
+    return merged(
+        [Part(problems=(*problems, *unused), notes=notes), *parts], tuple(unit.name for unit in units), infos
+    )
 
 
 def _unused_values(hints: Sequence[LaunchHint], kernels: Sequence[KernelResult]) -> Iterator[Problem]:
@@ -78,6 +84,15 @@ def _unused_values(hints: Sequence[LaunchHint], kernels: Sequence[KernelResult])
             if name not in taken:
                 message = f"no kernel that was checked has a parameter {name}"
                 yield Problem(ProblemKind.SETTING, message, Position(hint.origin, 0))
+
+
+def _unused_launches(hints: Sequence[LaunchHint], kernels: Sequence[KernelResult]) -> Iterator[Note]:
+    """Yield a note for each launch on the command line that is for no kernel."""
+    for hint in hints:
+        if hint.origin.startswith("--") and kernels and not any(hint.applies(each.name) for each in kernels):
+            names = ", ".join(short_name(each.name) for each in kernels[:_MOST_NAMES])
+            message = f"no kernel that was checked is called {hint.kernel}; there is {names}"
+            yield Note(NoteKind.LAUNCH, message, Position(hint.origin, 0))
 
 
 def _units(target: Target | Sequence[Target], config: Config) -> tuple[tuple[Unit, ...], tuple[Problem, ...]]:

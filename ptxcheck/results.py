@@ -55,6 +55,8 @@ class NoteKind(Enum):
     """A suppression that does nothing, or lacks its reason."""
     HOST_CODE = "host-code-given-up"
     """Host code that encodes tensor maps was not followed to its end."""
+    LAUNCH = "launch-of-no-kernel"
+    """A launch that the user gives names no kernel that was checked."""
     BASELINE = "baseline"
     """The baseline lists findings that are gone."""
 

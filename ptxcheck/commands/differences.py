@@ -206,8 +206,8 @@ def _facts(old: Mapping[str, str], new: Mapping[str, str]) -> Iterable[Change]:
 
 def differences_text(differences: Differences) -> str:
     """Return the differences for people: a paragraph for each kernel that changed."""
-    from ..report.names import short_name
     from ..report.plain import place, plural, visible
+    from ..sources.demangled_names import short_name
 
     lines = [
         f"error: {place(problem.position)}: {visible(problem.message)}" for problem in differences.problems

@@ -9,10 +9,10 @@ from ..explain.violations import whole_kernel
 from ..ir import Module
 from ..launches.hints import launch_of
 from ..launches.launch_comments import comment_hints
-from ..report.names import short_name
 from ..report.plain import place
 from ..results import Problem, ProblemKind
 from ..source import Position
+from ..sources.demangled_names import short_name
 from ..sources.positions import Library, Locator
 from ..view import KernelView
 from .dump import load_module

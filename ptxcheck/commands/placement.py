@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..config import Config
-from ..report.names import short_name
 from ..resources import gather
 from ..resources.render import as_json, as_text
 from ..results import Problem, ProblemKind
 from ..source import Position
+from ..sources.demangled_names import short_name
 from ..sources.positions import Library, Locator
 from ..view import KernelView
 from .drawings import views_of

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from ..launch import (
     Launch,
     ParameterFact,
 )
+from ..sources.demangled_names import names_kernel
 from .parameter_facts import (
     Condition,
     Specialisation,
@@ -64,7 +64,8 @@ class LaunchHint:
     """What the compiler says that the kernel is for."""
 
     def applies(self, name: str) -> bool:
-        return fnmatchcase(name, self.kernel)
+        """Tell whether this is about a kernel, by its name in PTX."""
+        return names_kernel(self.kernel, name)
 
 
 def parse_hint(text: str, origin: str, kernel: str = "*") -> LaunchHint:

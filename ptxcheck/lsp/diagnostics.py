@@ -18,7 +18,6 @@ from ..finding import (
     Location,
     Severity,
 )
-from ..report.names import short_name
 from ..results import (
     Note,
     NoteKind,
@@ -27,6 +26,7 @@ from ..results import (
     Report,
 )
 from ..source import Position
+from ..sources.demangled_names import short_name
 from .text import LARGEST, Lines
 
 SOURCE = "ptxcheck"

@@ -21,9 +21,9 @@ from ..opcodes.spec import (
     Trait,
 )
 from ..opcodes.target import Requirement, Target, Version
-from ..report.names import short_name
 from ..results import RuleInfo
 from ..source import Span
+from ..sources.demangled_names import short_name
 from .meanings import instruction_meanings, modifier_meanings, register_meanings
 from .names import Declaration, Kind, Names
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from ..report.names import short_name
+from ..sources.demangled_names import short_name
 from .names import Declaration, Kind, Names
 from .text import Lines
 

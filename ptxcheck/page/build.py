@@ -11,10 +11,10 @@ from ..check import Target, check
 from ..config import Config
 from ..finding import Finding
 from ..report.json import render_json, rule_object
-from ..report.names import short_name
 from ..report.plain import summary
 from ..report.verdicts import detail_lines, launch_line
 from ..results import KernelResult, Problem, Report
+from ..sources.demangled_names import short_name
 from ..sources.files import Files
 from ..sources.positions import Locator
 from ..view import KernelView

@@ -8,9 +8,9 @@ from typing import Any
 from ..explain.violations import whole_kernel
 from ..protocols.typestate.accumulator_columns import AccumulatorColumns
 from ..protocols.typestate.tensor_memory import COLUMNS
-from ..report.names import short_name
 from ..resources import Resources, gather
 from ..resources.render import as_text
+from ..sources.demangled_names import short_name
 from ..sources.files import Files
 from ..sources.positions import Locator
 from ..view import KernelView

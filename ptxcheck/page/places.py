@@ -7,7 +7,7 @@ from typing import Any
 
 from ..finding import Frame, Location
 from ..ir import Function
-from ..report.names import short_name
+from ..sources.demangled_names import short_name
 from ..sources.files import Files
 from ..sources.positions import Locator
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ..results import Report
-from .names import short_name
+from ..sources.demangled_names import short_name
 from .plain import (
     COLORS,
     place,

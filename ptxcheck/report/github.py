@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..finding import Finding, Severity
 from ..results import Report
 from ..source import Position
+from ..sources.demangled_names import short_name
 from ..verdict import VerdictKind
-from .names import short_name
 from .plain import summary, visible
 from .verdicts import detail_lines, launch_line, run_lines
 

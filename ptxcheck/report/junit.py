@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ..finding import Finding
 from ..results import Problem, Report
-from .names import short_name
+from ..sources.demangled_names import short_name
 from .plain import place, visible
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from ..finding import Severity
 from ..results import KernelResult, Report
 from ..source import Position
+from ..sources.demangled_names import short_name
 from ..verdict import SEVERITY, VerdictKind
-from .names import short_name
 
 _MOST_NAMES = 3
 _LONGEST_REASON = 100

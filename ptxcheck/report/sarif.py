@@ -30,9 +30,9 @@ from ..results import (
     RuleInfo,
 )
 from ..source import Position, Span
+from ..sources.demangled_names import short_name
 from ..verdict import VerdictKind
 from ..version import __version__
-from .names import short_name
 from .plain import visible
 from .rule_page import markdown_page
 from .verdicts import launch_line, one_line

@@ -22,7 +22,7 @@ from ..results import (
     Report,
 )
 from ..source import Position
-from .names import short_name
+from ..sources.demangled_names import short_name
 from .plain import (
     COLORS,
     place,

@@ -12,8 +12,8 @@ from ..results import (
     PropertyVerdict,
     Remark,
 )
+from ..sources.demangled_names import short_name
 from ..verdict import VerdictKind
-from .names import short_name
 from .plain import place, plural, visible
 
 _LONGEST = 240

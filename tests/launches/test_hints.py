@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from ptxcheck.check import check
+from ptxcheck.config import Config
 from ptxcheck.ir import Function
 from ptxcheck.launch import GivenValue
 from ptxcheck.launches.hints import (
@@ -15,6 +17,7 @@ from ptxcheck.launches.hints import (
     parse_hint,
 )
 from ptxcheck.parser import parse_module
+from ptxcheck.results import NoteKind
 from ptxcheck.source import Source
 from tests.fakes import HEADER
 
@@ -152,3 +155,21 @@ def test_a_shape_that_no_gpu_can_launch_is_no_launch() -> None:
         )
         launch = from_directives(module.functions[0])
         assert (launch.block, launch.max_threads, launch.cluster) == (None, None, None)
+
+
+def test_a_kernel_is_named_as_in_its_source() -> None:
+    mangled = "_ZN3app5scaleILi128EEEvPf"
+    for pattern in (mangled, "app::scale", "scale", "sc*", "*"):
+        assert LaunchHint(pattern).applies(mangled), pattern
+    for pattern in ("app", "scal", "scale<128>", "_ZN3app"):
+        assert not LaunchHint(pattern).applies(mangled), pattern
+
+
+def test_a_launch_for_no_kernel_is_told() -> None:
+    source = Source("k.ptx", HEADER + ".visible .entry scale() .reqntid 32 { ret; }\n")
+    report = check(source, config=Config(launch=(parse_hint("scal: block=32", "--launch"),)))
+    (note,) = report.notes
+    assert note.kind is NoteKind.LAUNCH
+    assert note.message == "no kernel that was checked is called scal; there is scale"
+    assert not check(source, config=Config(launch=(parse_hint("scal: block=32", "ptxcheck.toml"),))).notes
+    assert not check(source, config=Config(launch=(parse_hint("scale: block=32", "--launch"),))).notes

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ptxcheck.parser import parse_module
-from ptxcheck.report.names import short_name
 from ptxcheck.source import Source
+from ptxcheck.sources.demangled_names import short_name
 from ptxcheck.sources.positions import (
     MAX_FRAMES,
     Library,

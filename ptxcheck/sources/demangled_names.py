@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from functools import lru_cache
 
 _SOURCE_NAME = re.compile(r"\d+")
@@ -23,6 +24,12 @@ def short_name(mangled: str) -> str:
         return mangled
     shown = [part for part in parts if not _HIDDEN.match(part)]
     return "::".join(shown) if shown else mangled
+
+
+def names_kernel(pattern: str, mangled: str) -> bool:
+    """Tell whether a pattern means a kernel: by its name in PTX, or in C++ with or without namespaces."""
+    readable = short_name(mangled)
+    return any(fnmatchcase(name, pattern) for name in (mangled, readable, readable.rpartition("::")[2]))
 
 
 def _plain(text: str, at: int) -> list[str]:

@@ -91,13 +91,25 @@ class EventRecorder:
                 if known is None:
                     return
                 guard |= known
+        operand = self._program.open_masks.get(point)
+        if operand is not None:
+            self._meet_by_mask(point, operand, guard, threads)
+            return
         alone = self._cta.parted.threads(point, guard)
         if not alone:
             return
-        if self._decider.speculative or self._program.member_masks[point] is None:
+        if self._decider.speculative:
             self.take_together(point)
         else:
             self._cta.log.append(point, alone, self._mask_at(point), threads)
+
+    def _meet_by_mask(self, point: int, operand: Operand, guard: ThreadSet, threads: ThreadSet) -> None:
+        """Record that lanes wait for those of a mask that is computed."""
+        for held, mask in self._cta.operands.values(operand, guard):
+            if isinstance(mask, Form) or self._decider.speculative:
+                self.take_together(point)
+            else:
+                self._cta.log.append(point, held, {"member_mask": mask}, threads)
 
     def take_together(self, point: int) -> None:
         """Assume that all lanes of a mask come to a warp-collective together."""

@@ -119,6 +119,15 @@ class Operands:
         except SplitError as split:
             return [(part, self.read(register, part)) for part in split.parts]
 
+    def values(self, operand: Operand, threads: ThreadSet) -> Iterator[tuple[ThreadSet, Value]]:
+        """Yield the value of an operand for each set of threads that holds one symbol, or numbers."""
+        try:
+            yield threads, self.value(operand, threads)
+        except SplitError as split:
+            rest = threads & ~sum(split.parts)
+            for part in (*split.parts, rest) if rest else split.parts:
+                yield part, self.value(operand, part)
+
     def parameter(self, offset: int, types: Typing) -> Value:
         """Return a parameter word: a number that is given, or that the host passes, else a symbol."""
         size = types.width // 8

@@ -119,12 +119,13 @@ class EventRecorder:
         operands: dict[str, Value] = {}
         for spec, operand in self._program.followed_at(point):
             self._check_written(operand, guard, point)
-            value = self._followed(spec.name, self._cta.operands.value(operand, guard), guard, point)
-            operands[spec.name] = value
+            written = self._cta.operands.value(operand, guard)
+            self._cta.note_unwritten(written, point)
+            operands[spec.name] = self._followed(spec.name, written, guard, point)
             if isinstance(operand, AddressOperand) and spec.second is not None:
-                written = instruction[spec.name]
-                assert isinstance(written, AddressOperand)
-                if written.extra:
+                address = instruction[spec.name]
+                assert isinstance(address, AddressOperand)
+                if address.extra:
                     extra = operand.extra[0] if operand.extra else None
                     operands[spec.second.name] = (
                         0 if extra is None else self._cta.operands.value(extra, guard)

@@ -151,7 +151,7 @@ class Operands:
         if known is None:
             found = self._with_grid(special_register(name, axis, self._shape, self._rank))
             known = (
-                found if found is not None else lanes.opaque(Kind.UNDEFINED, name + axis, differs=LANE | WARP)
+                found if found is not None else lanes.opaque(Kind.UNKNOWN, name + axis, differs=LANE | WARP)
             )
             self._specials[(name, axis)] = known
         return known

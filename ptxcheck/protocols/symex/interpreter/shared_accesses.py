@@ -75,6 +75,8 @@ class AccessRecorder:
             addresses = [(part, self._cta.operands.value(kind.operand, part)) for part in split.parts]
         for held, address in addresses:
             self._cta.operands.note_use(address)
+            if certain:
+                self._cta.note_unwritten(address, point)
             placed = self._decider.placed(address) if kind.space else self._decider.reduced(address)
             access = kind.at(placed, self._cta.threads)
             if access is not None:

@@ -26,6 +26,7 @@ from ..values.thread_sets import by_warp, warps_of
 from ..values.trace import NotFollowedError, Peek, ThreadSet
 from .bounded_polls import Tries
 from .cta import Cta
+from .generic_addresses import check_generic, takes_generic
 
 STATE_TOKEN = 1 << 62
 """Bit of a number that stands for the state which the arrive with the event index in the low bits returned."""
@@ -121,6 +122,8 @@ class EventRecorder:
             self._check_written(operand, guard, point)
             written = self._cta.operands.value(operand, guard)
             self._cta.note_unwritten(written, point)
+            if isinstance(operand, AddressOperand) and takes_generic(instruction):
+                check_generic(operand, written, guard, self._cta.threads, point)
             operands[spec.name] = self._followed(spec.name, written, guard, point)
             if isinstance(operand, AddressOperand) and spec.second is not None:
                 address = instruction[spec.name]

@@ -27,7 +27,7 @@ RULES = (
 +     barrier.sync 1, 64;  // one
 +     barrier.sync 2, 64;  // two
 """),
-        check=of_flaws(Flaw.DEADLOCK, mechanisms=("bar", "cluster", "warp", "registers", "")),
+        check=of_flaws(Flaw.DEADLOCK, but=("mbarrier",)),
     ),
     # Checks: the counts of all instructions that take part in one generation of a barrier in a run, each round apart.
     # NB005 compares the instructions of the kernel without running it.
@@ -74,7 +74,7 @@ RULES = (
 +     barrier.sync 1, 64;  // one
 +     barrier.sync 2, 64;  // two
 """),
-        check=of_flaws(Flaw.EARLY_ARRIVAL, Flaw.OVER_ARRIVAL, mechanisms=("bar", "cluster")),
+        check=of_flaws(Flaw.EARLY_ARRIVAL, Flaw.OVER_ARRIVAL, but=("mbarrier",)),
     ),
     # Checks: the mask that each lane names at `bar.warp.sync`, `elect.sync`, `shfl.sync`, `vote.sync`, `match.sync` and
     # `redux.sync`. NB008 compares constant masks with branches, without running the kernel.

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 
 _HARMLESS = frozenset({Severity.SLOW, Severity.NOTE})
-_SUBJECTS = (("MB", "TX"), ("NB", "CL"), ("SM", "PX", "BG", "CA", "WG"), ("TM", "TC"))
-"""Families of rules that tell of the same flaws, in the code of one thread and in whole runs: objects that are waited
-for, counted barriers, bytes of shared memory, and tensor memory."""
+_SUBJECTS = (("MB", "TX", "NB", "CL"), ("SM", "PX", "BG", "CA", "WG"), ("TM", "TC"))
+"""Families of rules that tell of the same flaws, in the code of one thread and in whole runs: what is waited
+for, bytes of shared memory, and tensor memory."""
 
 
 @dataclass(frozen=True, slots=True)

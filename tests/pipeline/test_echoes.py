@@ -25,7 +25,7 @@ def finding(rule: str, severity: Severity, *, whole: bool = False, sure: bool = 
     ("plain", "whole", "kept"),
     [
         (finding("NB008", Severity.HANG), "NB020", False),
-        (finding("NB008", Severity.HANG), "CL022", False),
+        (finding("CL004", Severity.UNDEFINED), "MB025", False),
         (finding("BG001", Severity.WRONG_RESULT), "SM021", False),
         (finding("MB001", Severity.UNDEFINED), "TX001", False),
         (finding("MB001", Severity.UNDEFINED, at=9), "MB020", True),

@@ -360,6 +360,7 @@ class Verifier:
             if assumption.kind != UNDEFINED:
                 self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         self._tolerances.note_registers(attempt.protocol)
+        self._tolerances.note_ended(attempt.protocol)
         self._tolerances.note_lanes(attempt.traces)
         if excused:
             self._conditions.note_excused(attempt)

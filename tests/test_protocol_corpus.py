@@ -13,11 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.mutation.judge import judge
+from benchmarks.mutation.judge import Judged, judge
 from ptxcheck.check import check
 from ptxcheck.config import Config
+from ptxcheck.explain.violations import WholeKernel
 from ptxcheck.frontends import discover, load
+from ptxcheck.protocols.model.mechanisms import PROPERTY_OF
 from ptxcheck.source import Source
+from ptxcheck.verdict import Property, VerdictKind
 
 from .limits import VERIFY_SECONDS, WALL_SECONDS
 from .protocol_expectations import Expectation, Said, Status, compare, expectation
@@ -89,10 +92,18 @@ def test_verdicts(path: Path, wanted: Expectation) -> None:
         Said(v.property.value, v.kind.value, judged.lines(v.reasons[0].point if v.reasons else -1))
         for v in judged.verdicts
     ]
+    violated = {v.property for v in judged.verdicts if v.kind is VerdictKind.VIOLATED}
+    assert violated == told_of(judged), "a property is violated, and no finding is certain of it"
     detail = [(v.property.value, v.kind.value, [r.text for r in v.reasons]) for v in judged.verdicts]
     status = compare(wanted, said)
     if status is not Status.MET:
         raise RAISED[status](said, detail)
+
+
+def told_of(judged: Judged) -> set[Property]:
+    """Return the properties that violations are about of which rules make findings that are certain."""
+    violations = WholeKernel(judged.verification).violations
+    return {PROPERTY_OF[each.problem.flaw] for each in violations if each.certain}
 
 
 def silent_cases() -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -120,23 +120,28 @@ class WholeKernel:
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
-        """Return each flaw once: lifecycles by barrier, deadlocks by kernel, races by instruction, both ends apart."""
+        """Return each flaw once: lifecycles by barrier, deadlocks by what is missing, races by both ends.
+
+        For each property that is `violated` one is certain: flaws that are taken for one belong to one property.
+        """
         shape = self.result.shape
         if shape is None:
             return ()
+        is_sure = self.result.is_sure
+        found = [each for run in self.result.failures for each in _flaws(run, is_sure)]
+        # What is certain comes first: what is in doubt must not stand for it.
+        found.sort(key=lambda each: not is_sure(each[0], each[1]))
         return tuple(
             Violation(
                 shape,
                 run,
                 problem,
-                self.result.is_sure(run, problem),
+                is_sure(run, problem),
                 cause,
                 self.result.block_origin,
                 self.result.suggested_blocks,
             )
-            for run, problem, cause in _each_once(
-                each for run in self.result.failures for each in _flaws(run)
-            )
+            for run, problem, cause in _each_once(found)
         )
 
     @cached_property
@@ -165,7 +170,7 @@ def _each_once(flaws: Iterable[_Flaw]) -> Iterator[_Flaw]:
 def _keys(problem: Problem) -> list[object]:
     """Return what two reports of one thing have in common."""
     if problem.flaw is Flaw.DEADLOCK:
-        return [problem.flaw]
+        return [(problem.flaw, problem.barrier), (problem.flaw, problem.point)]
     if problem.flaw in _LIFECYCLE:
         return [(problem.flaw, problem.barrier), (problem.flaw, problem.point)]
     earlier = [point for _, point in problem.related] if problem.flaw in _RACES else []
@@ -214,19 +219,45 @@ def _is_named(operands: tuple[object, ...]) -> bool:
     return len(operands) > 1 or not (isinstance(operands[0], Immediate) and operands[0].value == 0)
 
 
-def _flaws(run: Run) -> Iterator[_Flaw]:
-    """Yield the flaws of a run; of several blocked strands one that lacks bytes, or that the others wait for."""
+def _flaws(run: Run, is_sure: Callable[[Run, Problem], bool]) -> Iterator[_Flaw]:
+    """Yield the flaws of a run; of blocked strands that wait for each other one, those that are certain first.
+
+    That is one that lacks bytes, or that the others wait for.
+    """
     for problem in run.problems:
         if problem.flaw is not Flaw.DEADLOCK:
             yield run, problem, Cause.ARRIVALS
-    blocked = [problem for problem in run.problems if problem.flaw is Flaw.DEADLOCK]
-    if blocked:
+    for blocked in _apart([problem for problem in run.problems if problem.flaw is Flaw.DEADLOCK]):
         causes = [_cause(run, problem) for problem in blocked]
         root, cause = min(
             zip(blocked, causes, strict=True),
-            key=lambda each: (each[1] is not Cause.BYTES, _helpers(run, each[0])),
+            key=lambda each: (
+                not is_sure(run, each[0]),
+                each[1] is not Cause.BYTES,
+                _helpers(run, each[0]),
+            ),
         )
         yield run, root, cause
+
+
+def _apart(blocked: Sequence[Problem]) -> list[list[Problem]]:
+    """Return blocked strands in sets: those of one wait for each other, at one instruction or for one barrier."""
+    found: list[list[Problem]] = []
+    for problem in blocked:
+        together = [each for each in found if any(_hang_together(problem, other) for other in each)]
+        found = [each for each in found if each not in together]
+        found.append([other for each in together for other in each] + [problem])
+    return found
+
+
+def _hang_together(one: Problem, other: Problem) -> bool:
+    # Of strands that are blocked at one instruction for one barrier there is one problem.
+    return (
+        one.point == other.point
+        or one.barrier == other.barrier
+        or any(point == other.point for _, point in one.related)
+        or any(point == one.point for _, point in other.related)
+    )
 
 
 def steps_of(run: Run, problem: Problem) -> tuple[Step, ...]:

@@ -1,6 +1,6 @@
 """A wait whose answer nobody looks at.
 
-Checks: test and try waits whose result no instruction reads.
+Checks: test and try waits whose result no instruction reads, or only those that hand it on to nobody.
 Why: neither form blocks until the phase is complete; `try_wait` gives up after a time limit. Only the result says
 whether the phase is over, so the wait must be repeated until it is true. Source: PTX ISA 9.7.14.16.19. Only possible
 where other waits on the same mbarrier are read, or may be on the same: one may look ahead to a round that does not
@@ -9,14 +9,15 @@ Not checked: results that are read but do not decide whether the wait is repeate
 """
 
 from ..protocols.typestate.barriers import Role, find_barriers
+from ..protocols.typestate.dead_results import is_looked_at
 from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
     waits = list(view.get(find_barriers).having(Role.WAIT))
-    read = [use.place for use in waits if use.place is not None and view.facts.uses(use.point)]
+    read = [use.place for use in waits if use.place is not None and is_looked_at(view, use.point)]
     for use in waits:
-        if not view.facts.uses(use.point):
+        if not is_looked_at(view, use.point):
             looks_ahead = use.place is not None and any(map(use.may_be, read))
             yield Hit(
                 use.point,

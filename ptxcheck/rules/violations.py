@@ -8,10 +8,15 @@ from .rule import Confidence, Hit, Hits, KernelView
 
 
 def of_flaws(
-    *flaws: Flaw, mechanisms: tuple[str, ...] = (), cause: Cause | None = None, strict: bool = False
+    *flaws: Flaw,
+    mechanisms: tuple[str, ...] = (),
+    but: tuple[str, ...] = (),
+    cause: Cause | None = None,
+    strict: bool = False,
 ) -> Callable[[KernelView], Hits]:
     """Return a check for violations with one of these flaws, at barriers of these mechanisms.
 
+    `but` names those of other rules instead: of the rules for one flaw one takes the rest, so that none is lost.
     `cause` tells deadlocks apart. `strict`: what released libraries rely on all the same, for pedantic rules.
     Each hit has its counterexample; one that rests on something taken for granted is `possible`.
     """
@@ -23,6 +28,7 @@ def of_flaws(
             if (
                 flaw in flaws
                 and violation.mechanism in (mechanisms or (violation.mechanism,))
+                and violation.mechanism not in but
                 and (flaw is not Flaw.DEADLOCK or violation.cause in (cause or violation.cause,))
             ):
                 from ..explain.counterexample import Story

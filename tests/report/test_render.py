@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,12 @@ def report() -> Report:
         fakes.rule("XX005", fakes.crash),
     )
     config = Config(possible=True)
-    made = ptxcheck.check(fakes.source(KERNEL, "dir/a b,c:k.ptx"), rules=rules, config=config)
+    whole, broken = (
+        ptxcheck.check(fakes.source(text, "dir/a b,c:k.ptx"), rules=rules, config=config)
+        for text in (KERNEL.replace("bar.sync 0 0 ];", "bar.warp.sync -1;"), KERNEL)
+    )
+    # Of a kernel with a syntax error nothing else is said.
+    made = replace(whole, problems=(*broken.problems, *whole.problems))
     assert len(made.findings) == 4
     assert len(made.problems) == 2
     return made

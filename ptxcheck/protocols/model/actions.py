@@ -223,6 +223,8 @@ class Rendezvous:
     """True when threads that have ended count as if they had arrived."""
     parted: int = 0
     """Lanes of the warp, as bits, that come without the others to a barrier that wants all of them together."""
+    unnamed: int = 0
+    """Lanes of the warp, as bits, that come though the member mask does not name them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ PROPERTY_OF: Mapping[Flaw, Property] = {
     Flaw.COUNT_MISMATCH: Property.PHASE_SAFETY,
     Flaw.EARLY_TRANSFER: Property.TX_BALANCE,
     Flaw.LATE_EXPECT: Property.TX_BALANCE,
+    Flaw.LANE_NOT_IN_MASK: Property.PHASE_SAFETY,
     Flaw.TX_MISMATCH: Property.TX_BALANCE,
     Flaw.TX_RANGE: Property.TX_BALANCE,
     Flaw.UNINITIALISED: Property.LIFECYCLE,

@@ -33,6 +33,8 @@ class Flaw(Enum):
     DOUBLE_INIT = "double-init"
     UNORDERED_INIT = "unordered-init"
     COUNT_MISMATCH = "count-mismatch"
+    LANE_NOT_IN_MASK = "lane-not-in-mask"
+    """A lane executes a warp-collective whose member mask does not name it."""
     EARLY_INVALIDATION = "early-invalidation"
     """An mbarrier is invalidated and nothing orders that after its last use."""
     BARRIER_OVERWRITTEN = "barrier-overwritten"

@@ -30,6 +30,8 @@ class WarpBarrier:
     warp: int
     event: int
     """Number of the event in the trace of the CTA."""
+    lanes: int = 0
+    """Those that name one mask, as bits, where others name another one; 0 for all that come together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,9 @@ class Meetings:
             self._problem(Flaw.EARLY_ARRIVAL, actor, action, text)
         if action.parted and self._protocol.strands[actor.strand].events:
             self._check_parted(actor, action)
+        if action.unnamed:
+            text = f"executed by {_lanes(action.unnamed)}, which the member mask does not name"
+            self._problem(Flaw.LANE_NOT_IN_MASK, actor, action, text, happened=True)
         meeting.parts.append(stamp)
         meeting.strands.add(actor.strand)
         if action.parted:
@@ -178,6 +181,13 @@ class Meetings:
     ) -> None:
         generation = self.by_name[action.name].generation
         self._record.add(flaw, actor.strand, action.point, action.name, generation, detail, happened=happened)
+
+
+def _lanes(bits: int) -> str:
+    lowest, highest = (bits & -bits).bit_length() - 1, bits.bit_length() - 1
+    if lowest == highest:
+        return f"lane {lowest}"
+    return f"{bits.bit_count()} lanes from {lowest} to {highest}"
 
 
 def counted(name: CountedBarrier, strand: Strand) -> int:

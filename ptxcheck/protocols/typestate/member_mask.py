@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...cfg import ThreadSet
 from ...ir import Instruction, Operand
 from ...opcodes.spec import Trait
 from .divergence import (
@@ -32,7 +33,8 @@ class Misplaced:
     point: int
     mask: int
     complaint: str
-    branch: int
+    branch: int | None
+    """Where other lanes go elsewhere, None when the mask lacks a lane wherever those may be."""
     sure: bool
 
 
@@ -56,6 +58,10 @@ def misplaced_masks(view: KernelView) -> Iterator[Misplaced]:
         mask = view.facts.constant(point, operand)
         if mask is None or mask & FULL == 0:
             continue
+        lacking = _lacking(view, point, mask & FULL)
+        if lacking is not None:
+            yield lacking
+            continue
         part = part_of_warp(view, point)
         if part is None or _has_partner(view, point, part):
             continue
@@ -64,14 +70,33 @@ def misplaced_masks(view: KernelView) -> Iterator[Misplaced]:
             yield Misplaced(point, mask & FULL, complaint, part.branch, part.sure)
 
 
+def _lacking(view: KernelView, point: int, mask: int) -> Misplaced | None:
+    """Return that a mask lacks a lane which executes the instruction, wherever other lanes are."""
+    execution = view.facts.execution(point)
+    if execution.threads is None or not execution.exact:
+        return None
+    complaint = _missing(mask, execution.threads)
+    sure = view.launch.threads is not None
+    return None if complaint is None else Misplaced(point, mask, complaint, None, sure)
+
+
+def _missing(mask: int, threads: ThreadSet) -> str | None:
+    for warp in threads.warps:
+        here = threads.bits >> warp * WARP & FULL
+        if here & ~mask:
+            return f"lacks lanes {_lanes(here & ~mask)}, which execute the instruction"
+    return None
+
+
 def _complaint(mask: int, part: Part) -> str | None:
     if part.threads is None:
         return "names more than the one thread of the warp that is here" if mask & mask - 1 else None
+    missing = _missing(mask, part.threads)
+    if missing is not None:
+        return missing
     for warp in part.threads.warps:
         here = part.threads.bits >> warp * WARP & FULL
         alive = (1 << min(WARP, part.threads.size - warp * WARP)) - 1
-        if here & ~mask:
-            return f"lacks lanes {_lanes(here & ~mask)}, which execute the instruction"
         if mask & alive & ~here:
             return f"names lanes {_lanes(mask & alive & ~here)}, which are not here"
     return None

@@ -1,7 +1,7 @@
 """Rules about named barriers and the cluster barrier, in runs of the whole kernel."""
 
 from ...protocols.model.outcome import Flaw
-from ..protocol_kernels import COUNTED
+from ..protocol_kernels import COUNTED, TWO_PHASES
 from ..rule import Rule, Severity
 from ..violations import of_flaws
 
@@ -27,7 +27,7 @@ RULES = (
 +     barrier.sync 1, 64;  // one
 +     barrier.sync 2, 64;  // two
 """),
-        check=of_flaws(Flaw.DEADLOCK, mechanisms=("bar", "cluster", "warp", "registers", "")),
+        check=of_flaws(Flaw.DEADLOCK, but=("mbarrier",)),
     ),
     # Checks: the counts of all instructions that take part in one generation of a barrier in a run, each round apart.
     # NB005 compares the instructions of the kernel without running it.
@@ -74,6 +74,28 @@ RULES = (
 +     barrier.sync 1, 64;  // one
 +     barrier.sync 2, 64;  // two
 """),
-        check=of_flaws(Flaw.EARLY_ARRIVAL, Flaw.OVER_ARRIVAL, mechanisms=("bar", "cluster")),
+        check=of_flaws(Flaw.EARLY_ARRIVAL, Flaw.OVER_ARRIVAL, but=("mbarrier",)),
+    ),
+    # Checks: the mask that each lane names at `bar.warp.sync`, `elect.sync`, `shfl.sync`, `vote.sync`, `match.sync` and
+    # `redux.sync`. NB008 compares constant masks with branches, without running the kernel.
+    # Why: such a kernel ends with an illegal instruction on an H100, or takes what other lanes never gave. Source: PTX
+    # ISA 9.7.9.6, 9.7.14.2, 9.7.14.10 to 15 (undefined unless the executing thread is in its member mask).
+    # Not checked: masks that are not known in a run, which is an assumption then; see MB020.
+    Rule(
+        id="NB023",
+        name="lane-not-in-member-mask",
+        severity=Severity.UNDEFINED,
+        since="0.2",
+        section="PTX ISA 9.7.14.2",
+        summary="A lane executes a warp-collective whose member mask does not name it.",
+        consequence="Undefined; the kernel ends with an illegal instruction, or goes on with wrong values.",
+        advice="Name all lanes that execute the instruction in its mask.",
+        example=TWO_PHASES.variant("""
+-     bar.warp.sync 0x0000ffff;  // expect: NB023
++     bar.warp.sync 0xffffffff;
+      and.b32 %r1, %r0, 31;
+=     and.b32 %r1, %r0, 31;
+"""),
+        check=of_flaws(Flaw.LANE_NOT_IN_MASK),
     ),
 )

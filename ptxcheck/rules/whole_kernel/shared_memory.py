@@ -80,7 +80,7 @@ RULES = (
       and.b32 %r11, %r11, 1;
 -     ld.shared.u32 %r15, [%r14];  // expect: SM020
 """),
-        check=of_flaws(Flaw.READ_TOO_EARLY, mechanisms=("shared",)),
+        check=of_flaws(Flaw.READ_TOO_EARLY, but=("tmem",)),
     ),
     # Checks: as SM020, for a write after a read: the slot must be released by all its readers, after they have read.
     # Why: the reader gets bytes of the next round. Source: PTX ISA 8.10 (causality order); 9.7.14.16.
@@ -104,7 +104,7 @@ RULES = (
       mbarrier.arrive.shared::cta.b64 _, [%r9];
 -     ld.shared.u32 %r13, [%r14];
 """),
-        check=of_flaws(Flaw.OVERWRITE, mechanisms=("shared",)),
+        check=of_flaws(Flaw.OVERWRITE, but=("tmem",)),
     ),
     # Checks: as SM020, for two writes.
     # Why: which bytes stay depends on the schedule. A stage that is too small for its copy is a usual cause. Source:
@@ -125,7 +125,7 @@ RULES = (
 
       cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10], [%rd0], 1024, [%r8];  // expect: SM022
 """),
-        check=of_flaws(Flaw.WRITES_COLLIDE, mechanisms=("shared",)),
+        check=of_flaws(Flaw.WRITES_COLLIDE, but=("tmem",)),
     ),
     # Checks: conflicting ordinary accesses of two lanes of one warp, or of a lane and somebody that another lane of
     # its warp has signalled, with no `bar.warp.sync` or the like between; stores of one value by several threads;

@@ -11,7 +11,7 @@ from tests.protocols.verifying import kind, verified
 ARRIVALS_WHEN_COPIES_ARE_DONE = """.version 8.6
 .target sm_90a
 .address_size 64
-.visible .entry kernel(.param .u64 source)
+.visible .entry kernel(.param .u64 source_in)
 .reqntid 64
 {{
     .shared .align 8 .b64 full;
@@ -25,7 +25,7 @@ ARRIVALS_WHEN_COPIES_ARE_DONE = """.version 8.6
     @first mbarrier.init.shared.b64 [full], {count};
     @first mbarrier.init.shared.b64 [going], 32;
     bar.sync 0;
-    ld.param.u64 source, [source];
+    ld.param.u64 source, [source_in];
     and.b32 at, thread, 31;
     shl.b32 at, at, 4;
     cvt.u64.u32 from, at;

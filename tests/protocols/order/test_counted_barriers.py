@@ -92,3 +92,10 @@ def test_threads_that_have_ended_count_as_all_do(barrier: str, verdict: VerdictK
     """Nothing else happens when they end that would let the others look again."""
     body = f"mov.u32 %r9, %tid.x; setp.{relation}.u32 %p1, %r9, 32; @%p1 bra E; {barrier} E:"
     assert deadlock(body, 64) is verdict
+
+
+@pytest.mark.parametrize("barrier", ["bar.sync 0;", "bar.sync 1, 64;", "bar.warp.sync -1;"])
+@pytest.mark.parametrize("ended", ["setp.ge.u32 %p1, %r9, 48;", "setp.lt.u32 %p1, %r9, 16;"])
+def test_lanes_that_have_ended_beside_others_are_an_assumption(barrier: str, ended: str) -> None:
+    body = f"mov.u32 %r9, %tid.x; {ended} @%p1 bra E; {barrier} E:"
+    assert deadlock(body, 64) is VerdictKind.ASSUMES

@@ -9,7 +9,7 @@ from ....verdict import Reason
 from ...model.actions import Protocol
 from ...proof.evidence import Verification
 from ...symex.slice.sliced_program import Program
-from ...symex.values.trace import SHARED_RING, SHARED_TABLE, Assumption
+from ...symex.values.trace import SHARED_RING, SHARED_TABLE, UNDEFINED, Assumption
 from ...symex.values.wraparound import CUT
 from .attempt import Attempt
 from .handed_numbers import always_seen, handed_on, replaced
@@ -30,6 +30,9 @@ class Granted:
         protocol, traces = attempt.protocol, attempt.traces
         noted = [assumption for trace in traces for assumption in trace.assumptions]
         self._note_cuts(noted)
+        for each in noted:
+            if each.kind == UNDEFINED:
+                self._result.note_reason(each.text, each.point)
         taken = [assumption for assumption in noted if assumption.kind != CUT]
         if not self._program.accesses:
             return taken

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
 from ....verdict import Property
@@ -32,6 +33,9 @@ from .partner_loops import PartnerLoops
 from .spare_ctas import spare_cta, without_rounds
 from .stray_strides import Stride, stray_stride, strides_in
 
+_OFTEN = 3
+"""Rounds that are enough to come round in what is handed over: so often runs that hold have to come where others go
+wrong that a condition on the host leaves out."""
 _ALIKE = ", of which the kernel computes the same, are one number"
 
 
@@ -55,6 +59,14 @@ class HostConditions:
         """Instructions that such runs came to."""
         self._alike: dict[str, int] = {}
         """Names of parameters that runs take one number for, with the place where it was needed first."""
+        self._unlike: dict[str, int] = {}
+        """Names of parameters that the host is asked to pass one number for, with the place."""
+        self._held: dict[int, int] = {}
+        """How often a strand acted by an instruction, at most, in runs with work in all sizes that are in order."""
+        self._left_out: dict[tuple[int, str], int] = {}
+        """What goes wrong in runs that a condition leaves out, and how often a strand acted there, at least."""
+        self._held_alike: set[str] = set()
+        """Names of parameters that a run took one number for, and was in order."""
         self._in_odd: set[int] = set()
         """Instructions that runs came to in which loops that hand over to each other are at odds."""
 
@@ -67,12 +79,16 @@ class HostConditions:
     def note_in_order(self, attempt: Attempt) -> None:
         """Note a run with work in all sizes that is in order, but perhaps for accesses."""
         self._in_order |= attempt.plan.came_to
+        self._held_alike.update(_both(pair) for _, *pair in attempt.plan.alike)
+        for point, count in _most_often(attempt).items():
+            self._held[point] = max(self._held.get(point, 0), count)
 
     def note_excused(self, attempt: Attempt) -> None:
         """Note a run that is excused."""
         outcome = attempt.outcome
         found: Iterable[Problem | Doubt] = outcome.problems or outcome.memory_doubts
         self._excused.update((p.point, p.detail if isinstance(p, Problem) else p.text) for p in found)
+        self._note_left_out(attempt)
         self._told |= {(problem.flaw, problem.point) for problem in outcome.problems}
         self._in_excused |= attempt.plan.came_to
 
@@ -101,9 +117,15 @@ class HostConditions:
         for point, detail in sorted(self._excused):
             if point not in self._in_order and not self._empty_code.sizes_at(point):
                 self._result.note_reason(f"{detail}; no run with work in all sizes came here", point)
+        for names, point in sorted(self._unlike.items()):
+            if names not in self._held_alike:
+                self._result.note_reason(f"no run in which {names} are one number is in order", point)
         for point in sorted(self._in_excused - self._in_order):
             if not self._empty_code.sizes_at(point):
                 self._result.note_reason("only runs with an empty size came here, and they go wrong", point)
+        for (point, detail), count in sorted(self._left_out.items()):
+            if point in self._in_order and self._held.get(point, 0) < count:
+                self._result.note_reason(f"{detail}; no run that the host may make came here as often", point)
         for point in sorted(self._in_odd - self._in_order):
             self._result.note_reason(
                 "only runs in which roles that hand over to each other are at odds came here, and they go wrong",
@@ -193,6 +215,7 @@ class HostConditions:
             (names, found.left), Assumption("rounds", f"{text}, {problems[0].detail}", found.left)
         )
         self._in_odd |= plan.came_to
+        self._note_left_out(attempt)
         raise ImpossibleError
 
     def leave_out_unlike(self, attempt: Attempt) -> None:
@@ -205,7 +228,25 @@ class HostConditions:
         text = f"{names}{_ALIKE}: else, {problems[0].detail}"
         self._result.required.setdefault((names, point), Assumption("alike", text, point))
         self._in_odd |= plan.came_to
+        self._unlike.setdefault(names, point)
+        self._note_left_out(attempt)
         raise ImpossibleError
+
+    def _note_left_out(self, attempt: Attempt) -> None:
+        """Note what a condition on the host leaves out: only a run that meets the condition may excuse it."""
+        often = _most_often(attempt)
+        for problem in attempt.outcome.problems:
+            key, count = (problem.point, problem.detail), often.get(problem.point, 0)
+            self._left_out[key] = min(self._left_out.get(key, _OFTEN), count)
+
+
+def _most_often(attempt: Attempt) -> Mapping[int, int]:
+    """Return how often a strand acted by each instruction in a run, at most."""
+    found: dict[int, int] = {}
+    for strand in attempt.protocol.strands:
+        for point, count in Counter(action.point for action in strand.actions).items():
+            found[point] = max(found.get(point, 0), count)
+    return found
 
 
 def _both(names: Iterable[Atom]) -> str:

@@ -8,6 +8,7 @@ from ....verdict import Property
 from ...model.actions import Protocol
 from ...model.mechanisms import PROPERTY_OF
 from ...model.outcome import Axiom, Flaw, Problem
+from ...order.ended_lanes import ended_beside
 from ...order.hardware_order import LANES_IN_STEP
 from ...order.lane_order import taken_to_be_in_step
 from ...order.register_budget import changed_apart
@@ -31,6 +32,7 @@ _OF = {Flaw.LATE_OBSERVER: (Property.PHASE_SAFETY, Property.DEADLOCK_FREEDOM)}
 """The properties that have to do with something tolerated, where it is not the one of its flaw alone."""
 _SAME_VALUE = "threads that store to the same bytes by one instruction store one value"
 _REGISTERS_OF_ROLES = "warps of a warpgroup may change their registers one by one"
+_ENDED = "lanes that have ended are not waited for by the others of their warp"
 
 
 class Tolerances:
@@ -64,6 +66,12 @@ class Tolerances:
         if point is not None:
             taken = Assumption("registers-of-warpgroup", _REGISTERS_OF_ROLES, point)
             self._tolerate(Property.DEADLOCK_FREEDOM, taken)
+
+    def note_ended(self, protocol: Protocol) -> None:
+        """Note where lanes pass a barrier without others of their warp that have ended."""
+        point = ended_beside(protocol.strands)
+        if point is not None:
+            self._tolerate(Property.DEADLOCK_FREEDOM, Assumption("ended-lanes", _ENDED, point))
 
     def note_lanes(self, traces: Sequence[Trace]) -> None:
         """Note that lanes of a warp are taken to run in step.

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...symex.slice.sliced_program import Program
 from ...symex.values import lane_arithmetic as lanes
-from ...symex.values.assumptions import Assume
+from ...symex.values.approximated_terms import unwritten_in
+from ...symex.values.assumptions import Assume, unwritten_text
 from ...symex.values.kinds import Kind
 from ...symex.values.lane_arithmetic import condition_of
 from ...symex.values.register_file import set_of
@@ -42,6 +43,7 @@ from ...symex.values.trace import (
     GLOBAL_LOAD,
     GLOBAL_SCALE,
     SHARED_LOAD,
+    UNDEFINED,
     HaltError,
     NotFollowedError,
     Shape,
@@ -205,6 +207,9 @@ class Decider:
         """Decide a predicate that is the same for all threads concerned; what it depends on first."""
         known = self._decisions.truths.get(value)
         if known is None:
+            register = unwritten_in(value)
+            if register:
+                self._assume(UNDEFINED, unwritten_text(register), point)
             reduced = self.restated(self.reduced(value))
             if isinstance(reduced, int):
                 self._note_reduced(value, reduced, point)

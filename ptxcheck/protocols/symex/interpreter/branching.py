@@ -46,6 +46,7 @@ class Branches:
         taken: ThreadSet = 0
         opened: list[tuple[ThreadSet, Form]] = []
         acting = point if self._program.regions.of(block).acts else -1
+        self._cta.note_partly_written(first.guard.register, threads, point)
         for held, truth in self._cta.operands.truths(first.guard, threads):
             known = self._decider.known(truth, held, acting)
             if known is None:

@@ -13,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....cfg.optypes import Typing
-from ....ir import Instruction
+from ....ir import Instruction, Register
 from ..slice.layout import Layout
 from ..slice.sliced_program import Program
 from ..values import lane_arithmetic as lanes
-from ..values.assumptions import Assumptions
+from ..values.approximated_terms import unwritten_in
+from ..values.assumptions import Assumptions, unwritten_text
 from ..values.register_file import RegisterFile
 from ..values.symbol import Decisions, Form, Value
-from ..values.trace import Shape, ThreadSet
+from ..values.trace import UNDEFINED, Shape, ThreadSet
 from ..values.wraparound import CUT, CUT_NUMBERS, EXTENDED, may_be_cut
 from .decider import Deciders
 from .divergent_collectives import Parted
@@ -95,6 +96,22 @@ class Cta:
         """Give everything that an instruction writes one value."""
         for register in instruction.writes():
             self.registers.write(register, guard, value)
+
+    def note_unwritten(self, value: Value, point: int) -> None:
+        """Note that something synchronises or accesses by a number that depends on a register not written."""
+        register = unwritten_in(value) if isinstance(value, Form) else ""
+        if register:
+            self.assume(UNDEFINED, unwritten_text(register), point)
+
+    def note_partly_written(self, register: Register, threads: ThreadSet, point: int) -> None:
+        """Note that something is decided by a register that only some of the threads have written."""
+        if self.registers.unwritten(register, threads) not in (0, threads):
+            self.assume(UNDEFINED, unwritten_text(register.name), point)
+
+    def forget_results(self, instruction: Instruction, threads: ThreadSet) -> None:
+        """Take what an instruction writes from threads that have not written what it reads."""
+        for register in instruction.writes() if threads else ():
+            self.registers.erase(register, threads)
 
     def note_stored(self, value: Value, width: int, point: int) -> None:
         """Note that a symbol is taken to fit into what is stored of it, where it may not."""

@@ -8,7 +8,8 @@ taken to name all lanes.
 Not covered: lanes that have ended; who waits for them is told by the protocol.
 
 The lanes wait there for the others, which have to come to the same kind of instruction with the same mask, unless they
-have ended. Where all lanes of the mask come together there is nothing to wait for.
+have ended. Where all lanes of the mask come together there is nothing to wait for. A lane that the mask does not name
+must not come at all.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ class Parted:
         return found
 
     def threads(self, point: int, threads: ThreadSet) -> ThreadSet:
-        """Return the threads of warps of which lanes that a mask names are not there; any lane, if it is not known."""
+        """Return the threads of warps whose lanes are not those that a mask names; any lane, if it is not known."""
         mask = self._program.member_masks[point]
         alone = 0
         for first in self._warps(threads):
             here = threads >> first & _FULL
             wanted = self._all >> first & (_FULL if mask is None else mask & _FULL)
-            if wanted & ~here:
+            if wanted & ~here or (mask is not None and here & ~mask):
                 alone |= here << first
         return alone
 

@@ -26,6 +26,7 @@ from ..values.thread_sets import by_warp, warps_of
 from ..values.trace import NotFollowedError, Peek, ThreadSet
 from .bounded_polls import Tries
 from .cta import Cta
+from .generic_addresses import check_generic, takes_generic
 
 STATE_TOKEN = 1 << 62
 """Bit of a number that stands for the state which the arrive with the event index in the low bits returned."""
@@ -91,13 +92,25 @@ class EventRecorder:
                 if known is None:
                     return
                 guard |= known
+        operand = self._program.open_masks.get(point)
+        if operand is not None:
+            self._meet_by_mask(point, operand, guard, threads)
+            return
         alone = self._cta.parted.threads(point, guard)
         if not alone:
             return
-        if self._decider.speculative or self._program.member_masks[point] is None:
+        if self._decider.speculative:
             self.take_together(point)
         else:
             self._cta.log.append(point, alone, self._mask_at(point), threads)
+
+    def _meet_by_mask(self, point: int, operand: Operand, guard: ThreadSet, threads: ThreadSet) -> None:
+        """Record that lanes wait for those of a mask that is computed."""
+        for held, mask in self._cta.operands.values(operand, guard):
+            if isinstance(mask, Form) or self._decider.speculative:
+                self.take_together(point)
+            else:
+                self._cta.log.append(point, held, {"member_mask": mask}, threads)
 
     def take_together(self, point: int) -> None:
         """Assume that all lanes of a mask come to a warp-collective together."""
@@ -107,12 +120,15 @@ class EventRecorder:
         operands: dict[str, Value] = {}
         for spec, operand in self._program.followed_at(point):
             self._check_written(operand, guard, point)
-            value = self._followed(spec.name, self._cta.operands.value(operand, guard), guard, point)
-            operands[spec.name] = value
+            written = self._cta.operands.value(operand, guard)
+            self._cta.note_unwritten(written, point)
+            if isinstance(operand, AddressOperand) and takes_generic(instruction):
+                check_generic(operand, written, guard, self._cta.threads, point)
+            operands[spec.name] = self._followed(spec.name, written, guard, point)
             if isinstance(operand, AddressOperand) and spec.second is not None:
-                written = instruction[spec.name]
-                assert isinstance(written, AddressOperand)
-                if written.extra:
+                address = instruction[spec.name]
+                assert isinstance(address, AddressOperand)
+                if address.extra:
                     extra = operand.extra[0] if operand.extra else None
                     operands[spec.second.name] = (
                         0 if extra is None else self._cta.operands.value(extra, guard)

@@ -23,9 +23,9 @@ from ..values.thread_sets import MOST_PARTS, holds_whole_warps, warps_by_number
 from ..values.trace import NotFollowedError, ThreadSet, TooLongError
 from .cta import Cta
 from .event_recording import EventRecorder
-from .register_instructions import perform
 from .shared_accesses import AccessRecorder
 from .shared_words import ParkError
+from .unwritten_registers import perform_written
 
 
 class Execution:
@@ -60,11 +60,9 @@ class Execution:
             raise NotFollowedError("out of time", point)
         if point in self._program.leaving:
             return
-        guard = threads
-        if instruction.guard is not None:
-            guard = self._holding(instruction, threads, point)
-            if not guard:
-                return
+        guard = threads if instruction.guard is None else self._guarded(instruction, threads, point)
+        if not guard:
+            return
         try:
             self._perform(point, instruction, guard, threads)
         except SplitError as split:
@@ -125,6 +123,18 @@ class Execution:
                 except SplitError as split:
                     self._perform_parts(point, instruction, part & guard, threads, split.parts)
 
+    def _guarded(self, instruction: Instruction, threads: ThreadSet, point: int) -> ThreadSet:
+        """Return the threads that execute an instruction; take its results from those whose guard is unwritten."""
+        assert instruction.guard is not None
+        register = instruction.guard.register
+        unwritten = self._cta.registers.unwritten(register, threads)
+        if point in self._program.events:
+            self._cta.note_partly_written(register, threads, point)
+        holds = self._holding(instruction, threads, point)
+        if unwritten != threads:
+            self._cta.forget_results(instruction, unwritten)
+        return holds
+
     def _holding(self, instruction: Instruction, threads: ThreadSet, point: int) -> ThreadSet:
         """Return the threads for which the guard of an instruction holds."""
         guard = instruction.guard
@@ -183,6 +193,6 @@ class Execution:
         if point in self._program.events:
             self.events.record(point, instruction, guard, threads)
             return
-        perform(self._cta, point, instruction, guard)
+        perform_written(self._cta, point, instruction, guard)
         if instruction.operation.op is Op.ELECT_SYNC:
             self.events.record_election(point, guard, threads)

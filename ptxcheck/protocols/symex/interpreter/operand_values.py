@@ -119,6 +119,15 @@ class Operands:
         except SplitError as split:
             return [(part, self.read(register, part)) for part in split.parts]
 
+    def values(self, operand: Operand, threads: ThreadSet) -> Iterator[tuple[ThreadSet, Value]]:
+        """Yield the value of an operand for each set of threads that holds one symbol, or numbers."""
+        try:
+            yield threads, self.value(operand, threads)
+        except SplitError as split:
+            rest = threads & ~sum(split.parts)
+            for part in (*split.parts, rest) if rest else split.parts:
+                yield part, self.value(operand, part)
+
     def parameter(self, offset: int, types: Typing) -> Value:
         """Return a parameter word: a number that is given, or that the host passes, else a symbol."""
         size = types.width // 8
@@ -142,7 +151,7 @@ class Operands:
         if known is None:
             found = self._with_grid(special_register(name, axis, self._shape, self._rank))
             known = (
-                found if found is not None else lanes.opaque(Kind.UNDEFINED, name + axis, differs=LANE | WARP)
+                found if found is not None else lanes.opaque(Kind.UNKNOWN, name + axis, differs=LANE | WARP)
             )
             self._specials[(name, axis)] = known
         return known

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....cfg.optypes import typing_of
-from ....ir import Instruction, Pair, Register
+from ....ir import Immediate, Instruction, Pair, Register
 from ....opcodes.op import Op
 from ..values import lane_arithmetic as lanes
 from ..values.compute import COMPUTE
@@ -88,8 +88,13 @@ def logic(op: Op, a: Value, b: Value) -> Value:
 def logic_step(op: Op) -> Callable[[Cta, int, Instruction, ThreadSet], None]:
     def step(cta: Cta, _: int, instruction: Instruction, guard: ThreadSet) -> None:
         target, *sources = instruction.operands
-        a, b = (cta.operands.value(source, guard) for source in sources)
         types = typing_of(instruction.operation)
+        a, b = (
+            source.value & lanes.mask_of(types.width)
+            if isinstance(source, Immediate)
+            else cta.operands.value(source, guard)
+            for source in sources
+        )
         result = logic(op, a, b) if types.width == 1 else COMPUTE[op](types, [a, b], cta.threads)
         if isinstance(target, Register):
             cta.registers.write(target, guard, lanes.settle(result))

@@ -37,6 +37,7 @@ from ..values.trace import (
 )
 from ..values.value_ranges import interval_of
 from .cta import Cta
+from .generic_addresses import check_generic
 
 _MOST_CTAS = 16
 """CTAs of the largest cluster."""
@@ -75,14 +76,24 @@ class AccessRecorder:
             addresses = [(part, self._cta.operands.value(kind.operand, part)) for part in split.parts]
         for held, address in addresses:
             self._cta.operands.note_use(address)
+            if certain:
+                self._cta.note_unwritten(address, point)
             placed = self._decider.placed(address) if kind.space else self._decider.reduced(address)
             access = kind.at(placed, self._cta.threads)
+            if access is None and certain and self._is_into_shared(point):
+                check_generic(kind.operand, placed, held, self._cta.threads, point)
             if access is not None:
                 if certain and kind.space and isinstance(placed, Form):
                     self._check_cluster(point, placed, held)
                 access = self._bounded(point, replace(access, certain=certain))
                 access = access if not kind.space else self._bounded_by_masks(placed, held, access)
                 self._add_access(point, held, threads, access)
+
+    def _is_into_shared(self, point: int) -> bool:
+        """Tell whether the text computes the address of an access from a shared variable."""
+        pointer = self._program.pointer(point)
+        base = None if pointer is None else pointer.base
+        return base is not None and (base.name, base.scope) in self._cta.layout.shared
 
     def record_skipped(self, region: Region, threads: ThreadSet) -> None:
         """Record the accesses of a region that is not followed, each as one that may happen."""

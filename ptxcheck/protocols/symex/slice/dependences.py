@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 
 from ....cfg.slice import closure
 from ....cfg.uniform import Uniformity
@@ -43,8 +44,13 @@ class Dependences:
             if cfg.connected(point)
             for register in registers_of(kind.operand)
         )
+        masks = (
+            kernel.definitions.before(point, register)
+            for point, mask in kernel.open_masks.items()
+            for register in registers_of(mask)
+        )
         roots = [*kernel.events, *ends, *stores, *self._branches_to_accesses, *self._ways_to_collectives]
-        return closure(cfg, kernel.definitions, roots, kernel.needed, places)
+        return closure(cfg, kernel.definitions, roots, kernel.needed, chain(places, masks))
 
     @cached_property
     def _branches_to_accesses(self) -> tuple[int, ...]:

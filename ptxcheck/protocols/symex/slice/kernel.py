@@ -144,6 +144,16 @@ class Kernel:
         }  # fmt: skip
 
     @cached_property
+    def open_masks(self) -> Mapping[int, Operand]:
+        """The operands of those masks that are no constants."""
+        instructions = self.cfg.instructions
+        return {
+            point: operand
+            for point, mask in self.member_masks.items()
+            if mask is None and (operand := member_mask(instructions[point])) is not None
+        }
+
+    @cached_property
     def collectives(self) -> Mapping[int, int]:
         """One warp-collective of each block that has any."""
         return {self.cfg.graph.block_of[point]: point for point in self.member_masks}

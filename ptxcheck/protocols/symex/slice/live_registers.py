@@ -44,8 +44,9 @@ def _read_and_written(
         instruction = kernel.cfg.instructions[point]
         names = set(instruction.reads())
         kind = kernel.accesses.get(point)
-        if point not in sliced and kind is not None:
-            names = set(registers_of(kind.operand))
+        if point not in sliced:
+            operand = kernel.open_masks[point] if kind is None else kind.operand
+            names = set(registers_of(operand))
             names |= {instruction.guard.register} if instruction.guard is not None else set()
         read |= names - written
         if point in sliced and instruction.guard is None:

@@ -123,10 +123,8 @@ class Regions:
     @cached_property
     def steps(self) -> tuple[tuple[int, ...], ...]:
         """The points of each block that are to be executed."""
-        accesses = self._kernel.accesses
-        return tuple(
-            tuple(p for p in block.points if p in self._points or p in accesses) for block in self._cfg.blocks
-        )
+        run = self._points.union(self._kernel.accesses, self._kernel.open_masks)
+        return tuple(tuple(p for p in block.points if p in run) for block in self._cfg.blocks)
 
     @cached_property
     def _read_from(self) -> Sequence[frozenset[Register]]:

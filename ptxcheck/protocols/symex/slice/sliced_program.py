@@ -63,6 +63,8 @@ class Program(Kernel):
                 found.update(self.cfg.instructions[point].reads())
         for kind in self.accesses.values():
             found.update(registers_of(kind.operand))
+        for mask in self.open_masks.values():
+            found.update(registers_of(mask))
         return frozenset(found)
 
     @cached_property

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
 from .kinds import Kind
 from .scales import possible_scales
@@ -204,6 +205,16 @@ def variables_of(path: Iterable[tuple[Condition, bool]]) -> list[Atom]:
     terms = Terms()
     found = {atom for condition, _ in path for atom in terms.variables_in(condition)}
     return sorted(found, key=lambda each: each.digest)
+
+
+@lru_cache(maxsize=1 << 14)
+def unwritten_in(value: Form) -> str:
+    """Return the register that has not been written and that a value is computed from, "" when there is none."""
+    for name, _ in value.terms:
+        for each in atoms_in(name):
+            if each.kind is Kind.UNDEFINED:
+                return str(each[1])
+    return ""
 
 
 def sources_of(atom: Atom) -> Iterator[Atom]:

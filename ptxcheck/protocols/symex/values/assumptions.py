@@ -17,6 +17,11 @@ Assume = Callable[[str, str, int], None]
 """Told of each approximation that a verdict rests on: kind, text and point."""
 
 
+def unwritten_text(register: str) -> str:
+    """Return why a run proves nothing that depends on a register without a value."""
+    return f"depends on {register}, which some thread has not written"
+
+
 class Assumptions:
     """The approximations of one CTA in one run."""
 

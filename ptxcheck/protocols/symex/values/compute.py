@@ -19,6 +19,8 @@ from .kinds import Kind
 from .symbol import Form, Value
 from .value_ranges import fits
 
+_REGISTER = 32
+"""Bits of the registers that numbers are followed in; what is narrower is cut."""
 Compute = Callable[[Typing, Sequence[Value], int], Value]
 """Types of the operation, source values, number of threads of the CTA → result."""
 
@@ -182,7 +184,9 @@ def _bitwise(op: Op) -> Compute:
 def _not(types: Typing, sources: Sequence[Value], _: int) -> Value:
     if types.width == 1:
         return lanes.negate(sources[0])
-    return lanes.subtract(lanes.mask_of(types.width), sources[0], types.width)
+    ones = lanes.mask_of(types.width)
+    inverted = lanes.subtract(ones, sources[0], types.width)
+    return lanes.bitwise(Op.AND, inverted, ones) if types.width < _REGISTER else inverted
 
 
 COMPUTE: Mapping[Op, Compute] = {

@@ -30,6 +30,7 @@ class Kind(StrEnum):
     RETURNED = "returned"
     SYMBOL = "symbol"
     UNDEFINED = "undefined"
+    UNKNOWN = "unknown"
     OPERAND = "operand"
     MERGED = "merged"
     PARTED = "parted"

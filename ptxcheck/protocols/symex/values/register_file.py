@@ -51,6 +51,8 @@ class RegisterFile:
     def __init__(self, threads: int) -> None:
         self.threads = threads
         self._pieces: dict[Register, list[Piece]] = {}
+        self.missing: ThreadSet = 0
+        """Threads that have read registers which others have written, and they have not; to be reset."""
 
     def write(self, register: Register, threads: ThreadSet, value: Value) -> None:
         """Give a register a value in some threads."""
@@ -79,6 +81,19 @@ class RegisterFile:
             left &= ~mask
         return left in (0, threads)
 
+    def unwritten(self, register: Register, threads: ThreadSet) -> ThreadSet:
+        """Return those of some threads that have not written a register, none where nobody has."""
+        left = threads
+        for mask, _ in self._pieces.get(register, ()):
+            left &= ~mask
+        return left if register in self._pieces else 0
+
+    def erase(self, register: Register, threads: ThreadSet) -> None:
+        """Take the value of a register from some threads."""
+        old = self._pieces.get(register)
+        if old is not None:
+            self._pieces[register] = [(left, v) for mask, v in old if (left := mask & ~threads)]
+
     def pieces(self, register: Register, threads: ThreadSet) -> list[Piece]:
         """Return the values in some threads with the threads that hold each; threads without one are left out."""
         return [(held, v) for mask, v in self._pieces.get(register, ()) if (held := mask & threads)]
@@ -89,7 +104,7 @@ class RegisterFile:
         Raises SplitError when the threads hold different symbols.
         """
         pieces = self._pieces.get(register)
-        if pieces is None:
+        if not pieces:
             return None
         mask, value = pieces[0]
         if not threads & ~mask:
@@ -97,6 +112,7 @@ class RegisterFile:
         touched = [(held, v) for mask, v in pieces if (held := mask & threads)]
         if not touched:
             return None
+        self.missing |= threads & ~_union(touched)
         first = touched[0][1]
         if len(touched) == 1:
             return self._narrow(first, touched[0][0])

@@ -41,6 +41,8 @@ SHARED_WINDOW = 1 << 56
 """Generic address of shared memory; CTA ranks stand in bits 24 and up of a shared address."""
 PARAM_WINDOW = 1 << 57
 RANK_SHIFT = 24
+UNDEFINED = "undefined"
+"""Kind of what stands for a proof of nothing: a run depends on a register that has not been written."""
 SHARED_LOAD = "shared-load"
 """Kind of the assumption that all roles read the same values from shared memory, in the same order."""
 GLOBAL_LOAD = "global-load"
@@ -188,6 +190,7 @@ __all__ = [
     "SHARED_RING",
     "SHARED_TABLE",
     "SHARED_WINDOW",
+    "UNDEFINED",
     "Access",
     "Assumption",
     "Event",

@@ -23,7 +23,7 @@ from tests.protocols.verifying import kind, verified
 KERNEL = """.version 8.6
 .target sm_90a
 .address_size 64
-.visible .entry kernel(.param .u64 table, .param .u32 limit)
+.visible .entry kernel(.param .u64 table_in, .param .u32 limit_in)
 .reqntid 96
 {
     .shared .align 8 .b64 full[2];
@@ -34,8 +34,8 @@ KERNEL = """.version 8.6
     .reg .b32 thread, limit, step, slot, bar, place, parity, tile, at;
     .reg .b64 table, where;
     mov.u32 thread, %tid.x;
-    ld.param.u64 table, [table];
-    ld.param.u32 limit, [limit];
+    ld.param.u64 table, [table_in];
+    ld.param.u32 limit, [limit_in];
     setp.eq.u32 first, thread, 0;
     setp.eq.u32 one, thread, 32;
     setp.eq.u32 two, thread, 64;
@@ -154,7 +154,7 @@ def test_turns_are_taken_for_granted_where_something_else_may_write() -> None:
 STAGES = "and.b32 slot, step, 1;\n    shr.u32 parity, step, 1;\n    and.b32 parity, parity, 1;"
 COPY_AT_END = """
     .reg .b64 out;
-    ld.param.u64 out, [table];
+    ld.param.u64 out, [table_in];
     @first cp.async.bulk.global.shared::cta.bulk_group [out], [page], 16;
     @first cp.async.bulk.commit_group;
     ret;"""

@@ -10,7 +10,7 @@ from tests.protocols.verifying import kind, verified
 READS_OF_OTHER_CTAS = """.version 8.6
 .target sm_90a
 .address_size 64
-.visible .entry kernel(.param .u64 out, .param .u32 stride)
+.visible .entry kernel(.param .u64 out, .param .u32 stride_in)
 .reqntid 32
 {{
     .shared .align 8 .b64 full;
@@ -18,7 +18,7 @@ READS_OF_OTHER_CTAS = """.version 8.6
     .reg .pred odd, leads;
     .reg .b32 thread, rank, own, at, place, word, stride;
     mov.u32 thread, %tid.x;
-    ld.param.u32 stride, [stride];
+    ld.param.u32 stride, [stride_in];
     setp.ne.s32 odd, stride, 64;
     @odd bra DONE;
     setp.eq.u32 leads, thread, 0;

@@ -58,7 +58,31 @@ SECOND_MBARRIER = "@%p9 mbarrier.init.shared.b64 [%r1+8], 1; bar.sync 0;"
 
 @pytest.mark.parametrize("collective", COLLECTIVES[:-1])
 def test_others_have_ended(collective: str) -> None:
-    assert deadlock(collective.format(ALL_LANES), "") is VerdictKind.PROVED
+    """PTX exempts lanes that have ended from all but `bar.warp.sync`."""
+    wanted = VerdictKind.ASSUMES if collective.startswith("bar") else VerdictKind.PROVED
+    assert deadlock(collective.format(ALL_LANES), "") is wanted
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("mask", ["0x7fffffff", "0xfffffffe", "0x0000ffff"])
+def test_a_lane_that_its_mask_leaves_out(collective: str, mask: str) -> None:
+    body = collective.format(mask)
+    known = kind(verified(kernel(body + "barrier.sync 1, 64;", threads=64)), Property.PHASE_SAFETY)
+    computed = f"mov.u32 %r7, {mask}; setp.gt.u32 %p7, %r9, 99; @%p7 mov.u32 %r7, -1;"
+    body = "mov.u32 %r9, %tid.x;" + computed + collective.format("%r7") + "barrier.sync 1, 64;"
+    followed = kind(verified(kernel(body, threads=64)), Property.PHASE_SAFETY)
+    assert known is followed is VerdictKind.VIOLATED
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize(("swapped", "verdict"), [(False, VerdictKind.PROVED), (True, VerdictKind.VIOLATED)])
+def test_lanes_of_one_instruction_with_masks_of_their_own(
+    collective: str, swapped: bool, verdict: VerdictKind
+) -> None:
+    masks = "0x0000ffff, 0xffff0000" if swapped else "0xffff0000, 0x0000ffff"
+    own = f"mov.u32 %r9, %tid.x; and.b32 %r3, %r9, 31; setp.ge.u32 %p2, %r3, 16; selp.b32 %r7, {masks}, %p2;"
+    text = kernel(own + collective.format("%r7") + "barrier.sync 1, 64;", threads=64)
+    assert kind(verified(text), Property.PHASE_SAFETY) is verdict
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES[:-1])

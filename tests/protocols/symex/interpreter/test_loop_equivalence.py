@@ -10,7 +10,7 @@ from tests.protocols.verifying import kind, verified
 KERNEL = """.version 8.6
 .target sm_90a
 .address_size 64
-.visible .entry kernel(.param .u64 table, .param .u32 limit)
+.visible .entry kernel(.param .u64 table_in, .param .u32 limit_in)
 .reqntid 64
 {{
     .shared .align 8 .b64 full;
@@ -21,8 +21,8 @@ KERNEL = """.version 8.6
     setp.eq.u32 first, thread, 0;
     @first mbarrier.init.shared.b64 [full], 1;
     bar.sync 0;
-    ld.param.u64 table, [table];
-    ld.param.u32 limit, [limit];
+    ld.param.u64 table, [table_in];
+    ld.param.u32 limit, [limit_in];
     setp.gt.u32 other, thread, 31;
     mov.u32 start, {start};
     @other bra CONSUMER;
@@ -94,7 +94,7 @@ def test_what_differs_may_find_something_else(
 COPIES = """.version 8.6
 .target sm_90a
 .address_size 64
-.visible .entry kernel(.param .u64 table, .param .u32 count, .param .u32 wanted)
+.visible .entry kernel(.param .u64 table_in, .param .u32 count_in, .param .u32 wanted_in)
 .reqntid 64
 {{
     .shared .align 8 .b64 full;
@@ -105,9 +105,9 @@ COPIES = """.version 8.6
     setp.eq.u32 first, thread, 0;
     @first mbarrier.init.shared.b64 [full], 1;
     bar.sync 0;
-    ld.param.u64 table, [table];
-    ld.param.u32 count, [count];
-    ld.param.u32 wanted, [wanted];
+    ld.param.u64 table, [table_in];
+    ld.param.u32 count, [count_in];
+    ld.param.u32 wanted, [wanted_in];
     setp.gt.u32 other, thread, 31;
     @other bra CONSUMER;
     mov.u32 base, 0;
@@ -207,7 +207,7 @@ def test_copies_that_compute_something_else_do_not(name: str, value: str) -> Non
 COUNTED = """.version 8.6
 .target sm_90a
 .address_size 64
-.visible .entry kernel(.param .u32 count)
+.visible .entry kernel(.param .u32 count_in)
 .reqntid 64
 {{
     .shared .align 8 .b64 full;
@@ -217,7 +217,7 @@ COUNTED = """.version 8.6
     setp.eq.u32 first, thread, 0;
     @first mbarrier.init.shared.b64 [full], 1;
     bar.sync 0;
-    ld.param.u32 size, [count];
+    ld.param.u32 size, [count_in];
     setp.gt.u32 other, thread, 31;
     @other bra CONSUMER;
     mov.u32 at, 0;
@@ -265,7 +265,7 @@ LOOPS = {"scan": SCAN.format(label="SCAN"), "look": SCAN.format(label="LOOK")}
 WIDE = """.version 8.6
 .target sm_90a
 .address_size 64
-.visible .entry kernel(.param .u64 table, .param .u32 limit)
+.visible .entry kernel(.param .u64 table_in, .param .u32 limit_in)
 .reqntid 64
 {{
     .shared .align 8 .b64 full;
@@ -276,8 +276,8 @@ WIDE = """.version 8.6
     setp.eq.u32 first, thread, 0;
     @first mbarrier.init.shared.b64 [full], 1;
     bar.sync 0;
-    ld.param.u64 table, [table];
-    ld.param.u32 limit, [limit];
+    ld.param.u64 table, [table_in];
+    ld.param.u32 limit, [limit_in];
     mov.u64 last, 0;
     mov.u32 tile, 0;
     setp.gt.u32 other, thread, 31;

@@ -12,7 +12,7 @@ GOOD = (VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.ASSUMES)
 WARPS_THAT_TAKE_TURNS = """.version 8.6
 .target sm_90a
 .address_size 64
-.visible .entry kernel(.param .u32 limit)
+.visible .entry kernel(.param .u32 limit_in)
 .reqntid 96
 {
     .shared .align 8 .b64 full[2];
@@ -21,7 +21,7 @@ WARPS_THAT_TAKE_TURNS = """.version 8.6
     .reg .pred first, teller, lead, ready, more;
     .reg .b32 thread, lane, limit, last, step, slot, bar, place, parity, tile, at;
     mov.u32 thread, %tid.x;
-    ld.param.u32 limit, [limit];
+    ld.param.u32 limit, [limit_in];
     setp.eq.u32 first, thread, 0;
     @first mbarrier.init.shared.b64 [full], 1;
     @first mbarrier.init.shared.b64 [full+8], 1;

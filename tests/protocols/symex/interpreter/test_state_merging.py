@@ -58,7 +58,7 @@ def test_a_branch_to_more_than_copies_is_decided() -> None:
 COPY_READ_BY_ANOTHER_WARP = """.version 8.6
 .target sm_90a
 .address_size 64
-.visible .entry kernel(.param .u64 source, .param .u32 length)
+.visible .entry kernel(.param .u64 source_in, .param .u32 length_in)
 .reqntid 64
 {{
     .shared .align 8 .b64 full;
@@ -69,8 +69,8 @@ COPY_READ_BY_ANOTHER_WARP = """.version 8.6
     mov.u32 thread, %tid.x;
     setp.eq.u32 leads, thread, 0;
     @leads mbarrier.init.shared.b64 [full], 64;
-    ld.param.u64 source, [source];
-    ld.param.u32 length, [length];
+    ld.param.u64 source, [source_in];
+    ld.param.u32 length, [length_in];
     shl.b32 at, thread, 2;
     mov.u32 slot, tile;
     add.u32 slot, slot, at;

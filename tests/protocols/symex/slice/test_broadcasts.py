@@ -12,7 +12,7 @@ GOOD = (VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.ASSUMES)
 KERNEL = """.version 8.6
 .target sm_90a
 .address_size 64
-.visible .entry kernel(.param .u32 limit)
+.visible .entry kernel(.param .u32 limit_in)
 .reqntid 32
 .reqnctapercluster 2
 {
@@ -23,7 +23,7 @@ KERNEL = """.version 8.6
     .reg .b32 lane, rank, limit, step, parity, other, flag, place, tile, mine, theirs, home, at;
     mov.u32 lane, %laneid;
     mov.u32 rank, %cluster_ctarank;
-    ld.param.u32 limit, [limit];
+    ld.param.u32 limit, [limit_in];
     setp.eq.u32 first, lane, 0;
     @first mbarrier.init.shared.b64 [full], 1;
     @first mbarrier.init.shared.b64 [empty], 2;

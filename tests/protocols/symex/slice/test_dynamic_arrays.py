@@ -12,7 +12,7 @@ KERNEL = """.version 8.6
 .target sm_90a
 .address_size 64
 .extern .shared .align 16 .b8 memory[];
-.visible .entry kernel(.param .u64 places, .param .u32 count)
+.visible .entry kernel(.param .u64 places, .param .u32 count_in)
 .reqntid 64
 {{
     .reg .pred leads, more;
@@ -24,7 +24,7 @@ KERNEL = """.version 8.6
     @leads mbarrier.init.shared.b64 [memory+512], 64;
     bar.sync 0;
     ld.param.u64 where, [places];
-    ld.param.u32 count, [count];
+    ld.param.u32 count, [count_in];
     ld.global.u32 index, [where];
     {store}
     {between}

@@ -11,7 +11,7 @@ LOOP_BEHIND_AN_OPEN_BRANCH = """.version 8.6
 .target sm_90a
 .address_size 64
 .extern .shared .align 16 .b8 table[];
-.visible .entry kernel(.param .u32 count)
+.visible .entry kernel(.param .u32 count_in)
 .reqntid 64
 {{
     .shared .align 8 .b64 full;
@@ -21,7 +21,7 @@ LOOP_BEHIND_AN_OPEN_BRANCH = """.version 8.6
     setp.eq.u32 leads, thread, 0;
     @leads mbarrier.init.shared.b64 [full], 64;
     bar.sync 0;
-    ld.param.u32 count, [count];
+    ld.param.u32 count, [count_in];
     shr.u32 warp, thread, 5;
     shl.b32 own, warp, 5;
     setp.le.s32 less, own, count;

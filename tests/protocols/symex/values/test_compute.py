@@ -20,7 +20,7 @@ from tests.protocols.verifying import kind, verified
 COMPUTED_BY_BOTH_ROLES = """.version 8.6
 .target sm_90a
 .address_size 64
-.visible .entry kernel(.param .f32 scale)
+.visible .entry kernel(.param .f32 scale_in)
 .reqntid 64
 {{
     .shared .align 8 .b64 full;
@@ -31,7 +31,7 @@ COMPUTED_BY_BOTH_ROLES = """.version 8.6
     setp.eq.u32 first, thread, 0;
     @first mbarrier.init.shared.b64 [full], 1;
     bar.sync 0;
-    ld.param.f32 scale, [scale];
+    ld.param.f32 scale, [scale_in];
     setp.gt.u32 other, thread, 31;
     @other bra CONSUMER;
     mov.f32 product, scale;

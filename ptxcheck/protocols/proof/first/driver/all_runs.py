@@ -32,6 +32,7 @@ from ....symex.slice.layout import Layout
 from ....symex.slice.sliced_program import Program
 from ....symex.values.symbol import ImpossibleError
 from ....symex.values.trace import (
+    UNDEFINED,
     Assumption,
     NotFollowedError,
     Peek,
@@ -356,8 +357,10 @@ class Verifier:
         self._keep_strict(attempt)
         granted = self._granted.of(attempt, is_in_order=not outcome.problems)
         for assumption in granted:
-            self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
+            if assumption.kind != UNDEFINED:
+                self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         self._tolerances.note_registers(attempt.protocol)
+        self._tolerances.note_ended(attempt.protocol)
         self._tolerances.note_lanes(attempt.traces)
         if excused:
             self._conditions.note_excused(attempt)

@@ -19,7 +19,7 @@ from ...opcodes.op import Op
 from ...opcodes.spec import Operation
 from ..symex.values.register_file import lanes_of
 from ..symex.values.substitution import at_thread
-from ..symex.values.symbol import Form, Value
+from ..symex.values.symbol import LANE, Form, Value
 from ..symex.values.trace import (
     OFFSET_MASK,
     RANK_SHIFT,
@@ -94,6 +94,19 @@ class Occurrence:
         if isinstance(value, Form):
             value = at_thread(value, thread, self.shape.threads)
         return value if isinstance(value, int | Form) else int(value[thread])
+
+    def is_alike(self, name: str) -> bool:
+        """Tell whether all threads of the strand give an operand the same, as far as is known."""
+        value = self.event.operands[name]
+        if isinstance(value, int) or (isinstance(value, Form) and not value.differs & LANE):
+            return True
+        lanes = lanes_of(self.threads, self.shape.threads)
+        if not isinstance(value, Form):
+            return len(np.unique(value[lanes])) <= 1
+        return (
+            len({at_thread(value, thread, self.shape.threads) for thread in np.flatnonzero(lanes).tolist()})
+            <= 1
+        )
 
     def number(self, name: str) -> int:
         """Return the one number that an operand has in the strand. Raises NotFollowedError."""

@@ -98,6 +98,8 @@ def fault_of_move(occurrence: Occurrence) -> str:
     A load may end behind its allocation, with registers that nobody reads. The first quarter may be named by all warps:
     see `moved`.
     """
+    if not occurrence.is_alike("taddr"):
+        return "lanes of the warp name different places of tensor memory"
     place = _place(occurrence, "taddr")
     if place is None:
         return ""
@@ -117,6 +119,8 @@ def fault_of_free(occurrence: Occurrence) -> str:
     warp = occurrence.event.threads >> occurrence.warp * _QUARTER & (1 << _QUARTER) - 1
     if warp != (1 << _QUARTER) - 1:
         return f"{warp.bit_count()} lanes of a warp free tensor memory, which takes all of them"
+    if not occurrence.is_alike("taddr"):
+        return "lanes of the warp free different places of tensor memory"
     place = _place(occurrence, "taddr")
     if place is not None and (place.column or place.lane):
         return f"column {place.column} of lane {place.lane} is freed, not the start of the allocation"

@@ -88,7 +88,11 @@ def test_the_runner_notices_wrong_output(tmp_path: Path) -> None:
         run("ptxcheck --version", ["ptxcheck 9.9.9"], tmp_path)
     with pytest.raises(AssertionError):
         run("ptxcheck explain MB001", ["...", "no such line", "..."], tmp_path)
-    run("ptxcheck explain MB001", ["...", "Good:", "..."], tmp_path)
+    run(
+        "ptxcheck explain MB001",
+        ["...", "Example. `-` marks the lines of the bad kernel alone, `+` those of the good one.", "..."],
+        tmp_path,
+    )
 
 
 def mentioned() -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(128) scale(const float *in, float *out) {
   fence();
   __syncthreads();
   if (threadIdx.x == 0) {
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 512;" ::"l"(out), "r"(shared_address(tile))
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 512;" ::"l"(out), "r"(shared_address(tile))  // expect: CL020
                  : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
     asm volatile("cp.async.wait_group 0;" ::: "memory");  // expect: BG005

@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(128) scale_tile(const __grid_constant__ CUtens
   unsigned done = 0;
   while (!done) {
     asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\nselp.u32 %0, 1, 0, p;\n}"
-                 : "=r"(done) : "r"(bar) : "memory");
+                 : "=r"(done) : "r"(bar) : "memory");  // expect: TX001
   }
   for (unsigned i = threadIdx.x; i < TILE * TILE; i += 128)
     out[i] = __hmul(tile[i], __float2half(2.0f));

@@ -3,7 +3,7 @@
 Property: a race that `HardwareOrder` lets pass does not happen on hardware as released kernels rely on it; it is
 *strict*: told by pedantic rules, and never a violation.
 
-Argument, case by case:
+Argument: released kernels rely on each of these cases, and none was seen to fail on an H100.
 1. a proxy fence between generic accesses and a later write through the async proxy, and one between `cp.async` and a
    matrix instruction, are left out by released kernels;
 2. a proxy fence by the writer before the barrier, where all warps write, meet, fence and then multiply;

@@ -175,7 +175,7 @@ def test_a_late_warp_that_leaves_results_is_no_bystander(work: str, *, is_bystan
 
 
 def test_a_late_warp_that_does_something_afterwards_is_no_bystander() -> None:
-    result = _verify(behind="st.shared.u32 [smem+4096], %r1;")
+    result = _verify(behind="st.shared.u32 [smem+4096], 7;")
     assert kind(result, Property.PHASE_SAFETY) is VerdictKind.VIOLATED
     assert _kinds(result, OTHERS) == {VerdictKind.UNKNOWN}
     assert not _late_in(result)

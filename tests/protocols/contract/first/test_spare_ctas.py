@@ -17,7 +17,7 @@ BODY = """
     mov.u32 %r1, smem; mov.u32 %r9, %tid.x; mov.u32 %r4, %ctaid.x;
     setp.lt.u32 %p2, %r9, 32;
     @!%p2 bra READER;
-    st.shared.u32 [smem], %r9;
+    st.shared.u32 [smem], 7;
     {length} shl.b32 %r3, %r4, 7; {test} @%p1 bra END;
     bar.sync 1, 64;
     bra END;
@@ -97,7 +97,7 @@ BY_PLACE = """
     setp.lt.u32 %p2, %r9, 32;
     setp.gt.s32 %p1, %r4, 15;
     @!%p2 bra READER;
-    st.shared.u32 [smem], %r9;
+    st.shared.u32 [smem], 7;
     @%p1 bra END;
     mov.u32 %r5, {first};
 WRITES:

@@ -227,7 +227,7 @@ def slips(draw: st.DrawFn) -> Slip:
     return Slip(draw(st.sampled_from(conditions)), draw(st.sampled_from(["step", "left"])))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(slips())
 @example(Slip("setp.gt.s32 %p6, %r7, 40;", "left"))
 @example(Slip("sub.u32 %r10, %r7, 70; setp.eq.u32 %p6, %r10, 0;", "step"))
@@ -240,7 +240,7 @@ def test_no_slip_in_a_late_round_is_proved(slip: Slip) -> None:
     assert result.for_all is None
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(slips())
 def test_no_stage_that_is_released_early_in_a_late_round_is_proved(slip: Slip) -> None:
     result = verified(tensor_ring(slip.text))

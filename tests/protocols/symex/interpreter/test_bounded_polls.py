@@ -11,7 +11,7 @@ from tests.protocols.verifying import kind, verified
 READER_THAT_GIVES_UP = """
 mov.u32 %r9, %tid.x; mov.u32 %r1, smem; setp.eq.u32 %p9, %r9, 0;
 @%p9 mbarrier.init.shared.b64 [%r1], 1; bar.sync 0;
-setp.ne.u32 %p8, %r9, 0; @%p8 bra READER;
+setp.ge.u32 %p8, %r9, 32; @%p8 bra READER; @!%p9 bra E;
 st.shared.u32 [%r1+16], %r9; mbarrier.arrive.shared.b64 _, [%r1]; bra E;
 READER: mov.u32 %r5, 0;
 W: mbarrier.try_wait.parity.shared.b64 %p5, [%r1], 0; @%p5 bra READ;

@@ -6,7 +6,6 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from ..finding import (
@@ -27,18 +26,12 @@ from ..results import (
 )
 from ..sources.fingerprint import fingerprint, normalised
 from ..sources.positions import Locator
-from ..verdict import Reason, VerdictKind
+from ..verdict import VerdictKind
 from ..view import KernelView
-from .verdict_table import unassembled_table, verdict_table, verifier_failure
+from .verdict_table import verdict_table, verifier_failure
 
 if TYPE_CHECKING:
     from ..rules import Hit, Rule
-
-
-_HARMLESS = frozenset({Severity.SLOW, Severity.NOTE})
-_SUBJECTS = (("MB", "TX", "NB", "CL"), ("SM", "PX", "BG", "CA", "WG"), ("TM", "TC"))
-"""Families of rules that tell of the same flaws, in the code of one thread and in whole runs: what is waited
-for, bytes of shared memory, and tensor memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,28 +52,23 @@ def evaluate(
     *,
     possible: bool,
 ) -> Evaluation:
-    """Run rules on a kernel. A rule that raises is reported and does not stop the others.
-
-    Of one that cannot be assembled nothing is said but why.
-    """
+    """Run rules on a kernel. A rule that raises is reported and does not stop the others."""
     findings: list[Finding] = []
     failures: dict[str, list[str]] = {}
     seen: Counter[tuple[str, str]] = Counter()
-    of_assembler = [rule for rule in rules if rule.severity is Severity.ERROR]
-    others = [rule for rule in rules if rule.severity is not Severity.ERROR]
-    flaw = _syntax_flaw(view)
-    for rule, hits in chain(_hits(view, of_assembler, failures), _hits(view, others, failures)):
-        if flaw is not None and rule.severity is not Severity.ERROR:
-            break
+    for rule in rules:
+        try:
+            hits = sorted(rule.check(view), key=lambda hit: (hit.point, hit.message))
+        except Exception as error:
+            failures.setdefault(failure_of(error), []).append(rule.id)
+            continue
         severity = severities.get(rule.id, rule.severity)
         for hit in hits:
             if possible or hit.confidence is Confidence.PROVED or rule.confidence is Confidence.POSSIBLE:
                 findings.append(_finding(view, rule, severity, hit, locator, seen))
-            if flaw is None and rule.severity is Severity.ERROR and hit.confidence is Confidence.PROVED:
-                flaw = Reason(f"the kernel cannot be assembled: {hit.message}", hit.point)
     notes = _opaque(view, locator)
-    problems = (*_problems(view, failures), *(verifier_failure(view) if flaw is None else ()))
-    verdicts = verdict_table(view, locator) if flaw is None else unassembled_table(view, locator, flaw)
+    problems = (*_problems(view, failures), *verifier_failure(view))
+    verdicts = verdict_table(view, locator)
     unknown = verdicts is not None and any(v.kind is VerdictKind.UNKNOWN for v in verdicts.verdicts)
     complete = not (notes or problems or view.body.problems or unknown)
     return Evaluation(
@@ -88,44 +76,16 @@ def evaluate(
     )
 
 
-def _hits(
-    view: KernelView, rules: Sequence[Rule], failures: dict[str, list[str]]
-) -> Iterator[tuple[Rule, list[Hit]]]:
-    """Yield what each rule finds, and note those that fail."""
-    for rule in rules:
-        try:
-            yield rule, sorted(rule.check(view), key=lambda hit: (hit.point, hit.message))
-        except Exception as error:
-            failures.setdefault(failure_of(error), []).append(rule.id)
-
-
-def _syntax_flaw(view: KernelView) -> Reason | None:
-    """Return that a kernel, or the file around it, is not PTX."""
-    problem = next(iter((*view.body.problems, *view.module.problems)), None)
-    return None if problem is None else Reason(f"the kernel cannot be assembled: {problem.message}", -1)
-
-
 def _without_echoes(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Leave out what a whole run shows at an instruction where the code of one thread is already proved wrong in that.
-
-    Rules about other things there are other causes, and so is what is slow.
-    """
+    """Leave out what a whole run shows at an instruction where the code of one thread is already proved wrong."""
     plain = {
-        (finding.location.span, _subject(finding))
+        finding.location.span
         for finding in findings
-        if finding.counterexample is None
-        and finding.confidence is Confidence.PROVED
-        and finding.severity not in _HARMLESS
+        if finding.counterexample is None and finding.confidence is Confidence.PROVED
     }
     for finding in findings:
-        if finding.counterexample is None or (finding.location.span, _subject(finding)) not in plain:
+        if finding.counterexample is None or finding.location.span not in plain:
             yield finding
-
-
-def _subject(finding: Finding) -> str:
-    """Return what the family of a rule is about."""
-    family = finding.rule[:2]
-    return next((families[0] for families in _SUBJECTS if family in families), family)
 
 
 def _finding(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..explain.violations import concerns, whole_kernel
+from ..explain.violations import whole_kernel
 from ..launch import BOUND_NAMES, BlockOrigin, FactOrigin
 from ..launches.parameter_facts import fact_lines
-from ..protocols.proof.evidence import PROPERTIES
 from ..results import (
     KernelVerdicts,
     Problem,
@@ -59,23 +58,6 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
         facts=fact_lines(view.launch.facts),
         block_origin=_block_origin(view, result.block_origin),
         out_of_time=whole.out_of_time,
-    )
-
-
-def unassembled_table(view: KernelView, locator: Locator, why: Reason) -> KernelVerdicts | None:
-    """Return that nothing is known of a kernel that cannot be assembled; None when it would not be verified."""
-    if view.verify_seconds is None or not view.function.is_entry:
-        return None
-    own = (*_of_descriptors(view), *_of_accumulators(view), *_of_tensor_cores(view))
-    found = [verdict.property for verdict in own]
-    asked = [*(PROPERTIES if concerns(view) else ()), *found]
-    unknown = tuple(Verdict(which, VerdictKind.UNKNOWN, (why,)) for which in asked)
-    verdicts = tuple(_with_places(view, locator, unknown))
-    if not verdicts:
-        return None
-    facts = fact_lines(view.launch.facts)
-    return KernelVerdicts(
-        view.launch.block, view.launch.cluster, False, verdicts, given=_given(view), facts=facts
     )
 
 

@@ -61,16 +61,22 @@ def _verify_suggested(
     """
     suggested = suggested_blocks(analyse(cfg, module, launch))
     broken: list[Verification] = []
+    spent = 0.0
     for threads in (*suggested, *(usual_blocks(suggested) if suggested else ())):
         share = seconds / len(suggested)
         block = (threads, 1, 1)
         result = _verify(cfg, function, module, launch, block, BlockOrigin.SUGGESTED, share, accesses)
         result.suggested_blocks = suggested
+        spent += result.seconds
+        result.seconds = spent
         if not _is_broken(result):
             return result
         broken.append(result)
     unknown = Verification(None, reasons=[Reason("the block size is not known: give it with --launch", -1)])
-    return broken[0] if broken else unknown
+    if not broken:
+        return unknown
+    broken[0].seconds = spent
+    return broken[0]
 
 
 def _is_broken(result: Verification) -> bool:
@@ -101,7 +107,7 @@ def _verify(
         taken[BLOCK] = Assumption("block", _TAKEN[origin].format(prod(block)), -1)
     known = launch.cluster
     program = Program(cfg, module, launch, accesses=accesses)
-    registers = most_registers(function.attributes, block[0] * block[1] * block[2])
+    registers = most_registers(function.attributes, prod(block))
     if known is None and not uses_cluster(cfg):
         known = (1, 1, 1)
     layout = layout_of(function, module, launch.given)

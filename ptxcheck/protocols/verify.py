@@ -63,7 +63,9 @@ def _verify_suggested(
     broken: list[Verification] = []
     spent = 0.0
     for threads in (*suggested, *(usual_blocks(suggested) if suggested else ())):
-        share = seconds / len(suggested)
+        if spent >= seconds:
+            return Verification(None, reasons=[Reason(_NOT_ALL_BLOCKS, -1)], seconds=spent)
+        share = min(seconds / len(suggested), seconds - spent)
         block = (threads, 1, 1)
         result = _verify(cfg, function, module, launch, block, BlockOrigin.SUGGESTED, share, accesses)
         result.suggested_blocks = suggested
@@ -77,6 +79,11 @@ def _verify_suggested(
         return unknown
     broken[0].seconds = spent
     return broken[0]
+
+
+_NOT_ALL_BLOCKS = (
+    "the block size is not known, and not all that are usual were tried in time: give it with --launch"
+)
 
 
 def _is_broken(result: Verification) -> bool:

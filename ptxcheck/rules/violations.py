@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ..explain.violations import Cause, whole_kernel
+from ..explain.violations import Cause, Violation, whole_kernel
 from ..protocols.model.outcome import Flaw
 from .rule import Confidence, Hit, Hits, KernelView
 
@@ -12,18 +12,17 @@ def of_flaws(
     mechanisms: tuple[str, ...] = (),
     but: tuple[str, ...] = (),
     cause: Cause | None = None,
-    strict: bool = False,
 ) -> Callable[[KernelView], Hits]:
     """Return a check for violations with one of these flaws, at barriers of these mechanisms.
 
     `but` names those of other rules instead: of the rules for one flaw one takes the rest, so that none is lost.
-    `cause` tells deadlocks apart. `strict`: what released libraries rely on all the same, for pedantic rules.
+    `cause` tells deadlocks apart.
     Each hit has its counterexample; one that rests on something taken for granted is `possible`.
     """
 
     def check(view: KernelView) -> Hits:
         whole = view.get(whole_kernel)
-        for violation in () if whole is None else whole.strict if strict else whole.violations:
+        for violation in () if whole is None else whole.violations:
             flaw = violation.problem.flaw
             if (
                 flaw in flaws
@@ -31,15 +30,32 @@ def of_flaws(
                 and violation.mechanism not in but
                 and (flaw is not Flaw.DEADLOCK or violation.cause in (cause or violation.cause,))
             ):
-                from ..explain.counterexample import Story
-
-                story = Story(view, violation)
-                yield Hit(
-                    violation.problem.point,
-                    story.message(),
-                    tuple(story.related()),
-                    Confidence.PROVED if violation.certain else Confidence.POSSIBLE,
-                    counterexample=story.counterexample(),
-                )
+                yield _told(view, violation)
 
     return check
+
+
+def of_axioms(rule: str) -> Callable[[KernelView], Hits]:
+    """Return a check for what only axioms of the hardware profile remove: those whose row names a pedantic rule."""
+
+    def check(view: KernelView) -> Hits:
+        whole = view.get(whole_kernel)
+        for violation in () if whole is None else whole.strict:
+            axiom = violation.problem.axiom
+            if axiom is not None and axiom.rule == rule:
+                yield _told(view, violation)
+
+    return check
+
+
+def _told(view: KernelView, violation: Violation) -> Hit:
+    from ..explain.counterexample import Story
+
+    story = Story(view, violation)
+    return Hit(
+        violation.problem.point,
+        story.message(),
+        tuple(story.related()),
+        Confidence.PROVED if violation.certain else Confidence.POSSIBLE,
+        counterexample=story.counterexample(),
+    )

@@ -10,7 +10,9 @@ import pytest
 from ptxcheck.explain import counterexample
 from ptxcheck.explain.violations import Cause
 from ptxcheck.finding import Confidence
+from ptxcheck.protocols.model.axiom import Axiom
 from ptxcheck.protocols.model.outcome import Flaw
+from ptxcheck.protocols.order.axioms import AXIOMS
 from ptxcheck.rules import RULES, Rule
 from ptxcheck.rules.violations import of_flaws
 
@@ -42,13 +44,6 @@ class NoStory:
         return None
 
 
-STRICT = (
-    Flaw.MISSING_PROXY_FENCE, Flaw.BARRIER_OVERWRITTEN, Flaw.EARLY_INVALIDATION, Flaw.UNORDERED_INIT,
-    Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSED_PHASE, Flaw.EXIT_WITH_REMOTE_ACCESS,
-    Flaw.AWAITED_BY_ANOTHER_WARP, Flaw.STORED_BY_ANOTHER_WARP, Flaw.UNAWAITED_STORE, Flaw.UNFENCED_COPY,
-    Flaw.FENCED_BEHIND_BARRIER, Flaw.LATE_OBSERVER,
-)  # fmt: skip
-"""What released libraries may have."""
 NEVER_ELSE = (
     Flaw.AWAITED_BY_ANOTHER_WARP, Flaw.STORED_BY_ANOTHER_WARP, Flaw.UNAWAITED_STORE, Flaw.UNFENCED_COPY,
     Flaw.FENCED_BEHIND_BARRIER, Flaw.LATE_OBSERVER,
@@ -57,12 +52,20 @@ NEVER_ELSE = (
 
 
 def fake(
-    flaw: Flaw, mechanism: str, cause: Cause = Cause.ARRIVALS, *, certain: bool = True, strict: bool = False
+    flaw: Flaw,
+    mechanism: str,
+    cause: Cause = Cause.ARRIVALS,
+    *,
+    certain: bool = True,
+    axiom: Axiom | None = None,
 ) -> Any:
     violation = SimpleNamespace(
-        problem=SimpleNamespace(flaw=flaw, point=3), mechanism=mechanism, cause=cause, certain=certain
+        problem=SimpleNamespace(flaw=flaw, point=3, axiom=axiom),
+        mechanism=mechanism,
+        cause=cause,
+        certain=certain,
     )
-    found, tolerated = ((), (violation,)) if strict else ((violation,), ())
+    found, tolerated = ((violation,), ()) if axiom is None else ((), (violation,))
     return SimpleNamespace(get=lambda _: SimpleNamespace(violations=found, strict=tolerated))
 
 
@@ -83,14 +86,14 @@ def test_each_flaw_belongs_to_one_rule(flaw: Flaw, monkeypatch: pytest.MonkeyPat
             assert found[0].id[:2] in FAMILIES
 
 
-@pytest.mark.parametrize("flaw", STRICT, ids=lambda flaw: flaw.value)
+@pytest.mark.parametrize("axiom", [each for each in AXIOMS if each.rule], ids=lambda axiom: axiom.id)
 def test_what_libraries_rely_on_belongs_to_one_pedantic_rule(
-    flaw: Flaw, monkeypatch: pytest.MonkeyPatch
+    axiom: Axiom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counterexample, "Story", NoStory)
-    for mechanism in ABOUT.get(flaw, ("mbarrier",)):
-        (rule,) = owners(fake(flaw, mechanism, strict=True))
-        assert rule.pedantic
+    (rule,) = owners(fake(Flaw.OVERWRITE, "shared", axiom=axiom))
+    assert rule.pedantic
+    assert rule.id == axiom.rule
 
 
 def test_what_rests_on_assumptions_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from .actions import Amount, Barrier, SyncObject
+from .axiom import Axiom
 
 MAX_COUNT = (1 << 20) - 1
 """Largest expected count and largest byte count (PTX ISA, "mbarrier contents")."""
@@ -63,13 +64,6 @@ class Flaw(Enum):
     """Tensor memory is freed twice or never, from another column than its first, or by a part of a warp."""
     EXIT_WITH_REMOTE_ACCESS = "exit-with-remote-access"
     """A CTA may have ended when another one reaches into its shared memory."""
-
-
-class Axiom(Enum):
-    """Order that hardware keeps beyond the words of PTX, where a flaw does not tell which one is relied on."""
-
-    LANES_IN_STEP = "lanes-in-step"
-    """Lanes of a warp come to instructions together, and are done with one when they come to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +123,7 @@ class Problem:
     """True when `schedule` is a run that goes wrong; False when only the argument for all schedules fails."""
     schedule: tuple[Step, ...] = ()
     axiom: Axiom | None = None
-    """What keeps it from happening, of a strict problem."""
+    """What removes it under the profile of the hardware: it is strict then."""
 
 
 @dataclass(frozen=True, slots=True)

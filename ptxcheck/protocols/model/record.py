@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .outcome import Axiom, Flaw, Location, Problem, Step
+from .axiom import Axiom
+from .outcome import Flaw, Location, Problem, Step
 
 
 @dataclass(slots=True)
@@ -15,7 +16,7 @@ class Record:
     problems: list[Problem] = field(default_factory=list)
     strict: list[Problem] = field(default_factory=list)
     _known: set[tuple[object, ...]] = field(default_factory=set)
-    """What was noted: strict or not, flaw, point and name, and what keeps it from happening."""
+    """What was noted: flaw, point and name, and what removes it."""
 
     def add(
         self,
@@ -28,15 +29,14 @@ class Record:
         *,
         happened: bool = False,
         related: tuple[tuple[int, int], ...] = (),
-        strict: bool = False,
         axiom: Axiom | None = None,
     ) -> None:
         """Note a problem, once for each point and name.
 
         `happened`: this very schedule goes wrong. Otherwise only the argument for all schedules fails here.
         """
-        found = self.strict if strict else self.problems
-        key = strict, flaw, point, name, axiom
+        found = self.problems if axiom is None else self.strict
+        key = flaw, point, name, axiom
         if key in self._known:
             return
         self._known.add(key)

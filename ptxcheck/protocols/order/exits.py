@@ -30,6 +30,7 @@ from ..model.outcome import Flaw, Outcome, Problem, SharedMemory
 from ..model.record import Record
 from ..symex.slice.polling import POLLS
 from .actor import Actor
+from .axioms import COPIES_AT_EXIT
 from .clock import Clock, Component, Row
 from .conflicts import Touch
 
@@ -107,7 +108,7 @@ class Exits:
                 record.add(
                     Flaw.EXIT_WITH_REMOTE_ACCESS, remote.strand, remote.point, SharedMemory(remote.target), -1,
                     self._text(remote),
-                    happened=True, strict=remote.is_own or is_in_turn,
+                    happened=True, axiom=COPIES_AT_EXIT if remote.is_own or is_in_turn else None,
                 )  # fmt: skip
 
     def _text(self, remote: _Remote) -> str:
@@ -136,6 +137,6 @@ def with_copies_left_alone(outcome: Outcome, instructions: Sequence[Instruction]
         is_awaited = stores_awaited if is_store else loads_awaited
         return problem.flaw is Flaw.EXIT_WITH_REMOTE_ACCESS and not is_awaited
 
-    left = tuple(problem for problem in outcome.strict if is_left(problem))
-    strict = tuple(problem for problem in outcome.strict if problem not in left)
+    left = tuple(replace(problem, axiom=None) for problem in outcome.strict if is_left(problem))
+    strict = tuple(problem for problem in outcome.strict if not is_left(problem))
     return replace(outcome, problems=(*outcome.problems, *left), strict=strict) if left else outcome

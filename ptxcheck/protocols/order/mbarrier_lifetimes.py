@@ -21,6 +21,7 @@ from ..model.actions import OBJECT_BYTES, Barrier, Init, Span
 from ..model.outcome import MAX_COUNT, Flaw
 from ..model.record import Record
 from .actor import Actor
+from .axioms import BARRIER_LEFT, LATE_INIT
 from .clock import Components, Row
 from .mbarrier_state import Mbarrier, note
 
@@ -92,7 +93,7 @@ class Lifetimes:
             )  # fmt: skip
             self._record.add(
                 Flaw.UNORDERED_INIT, actor.strand, point, name, -1, text, happened=True,
-                related=((barrier.maker, point),), strict=known and barrier.is_fenced,
+                related=((barrier.maker, point),), axiom=LATE_INIT if known and barrier.is_fenced else None,
             )  # fmt: skip
         if barrier.overwritten is not None:
             strand, where = barrier.overwritten
@@ -117,7 +118,7 @@ class Lifetimes:
                 if self._check_users(actor, name, barrier, point, text):
                     text = "accesses the bytes of an mbarrier that is not invalidated"
                     self._record.add(
-                        Flaw.BARRIER_OVERWRITTEN, actor.strand, point, name, barrier.phase, text, strict=True,
+                        Flaw.BARRIER_OVERWRITTEN, actor.strand, point, name, barrier.phase, text, axiom=BARRIER_LEFT,
                         happened=True,
                     )  # fmt: skip
 
@@ -162,7 +163,7 @@ class Lifetimes:
             barrier.phase,
             text,
             happened=True,
-            strict=True,
+            axiom=BARRIER_LEFT,
         )
 
     def _check_place(self, actor: Actor, name: Barrier, point: int) -> None:

@@ -21,9 +21,10 @@ import numpy as np
 
 from ..model.actions import Access, Protocol, Span, Transfer
 from ..model.bulk_copy import LEAST_BYTES
-from ..model.outcome import Axiom, Doubt, Flaw, SharedByte
+from ..model.outcome import Doubt, Flaw, SharedByte
 from ..model.record import Record
 from ..symex.values.trace import OFFSET_MASK, RANK_SHIFT
+from .axioms import LANES_IN_STEP
 from .clock import Component
 from .conflicts import (
     Column,
@@ -170,8 +171,7 @@ class Memory:
         if race is None:
             return Told.FINE
         cta, offset = place
-        strict = self._hardware.is_strict(race, earlier, later)
-        if strict and self._hardware.is_ahead(earlier, later):
+        if race.axiom is not None and self._hardware.is_ahead(earlier, later):
             self._ahead.setdefault((earlier.strand, earlier.index), earlier)
         self._record.add(
             race.flaw,
@@ -182,10 +182,9 @@ class Memory:
             f"{race.detail} (shared memory {offset:#x} of CTA {cta}){self._told_by_stores(earlier, later, offset)}",
             happened=True,
             related=((earlier.strand, earlier.point),),
-            strict=strict,
-            axiom=self._hardware.axiom(race, earlier, later) if strict else None,
+            axiom=race.axiom,
         )
-        return self._hardware.let_pass(earlier, later) if strict else Told.WRONG
+        return Told.WRONG if race.axiom is None else self._hardware.let_pass(earlier, later)
 
     def _check_stores(self, touches: Sequence[Touch]) -> None:
         """Report stores by which threads of one strand leave open which of their numbers stays."""
@@ -237,8 +236,8 @@ class Memory:
         race = self._hardware.race(earlier, later)
         if race is None:
             return Told.FINE
-        if self._hardware.is_strict(race, earlier, later):
-            self._rests_on_lanes |= self._hardware.axiom(race, earlier, later) is Axiom.LANES_IN_STEP
+        if race.axiom is not None:
+            self._rests_on_lanes |= race.axiom is LANES_IN_STEP
             return self._hardware.let_pass(earlier, later)
         self._doubtful += 1
         self._doubt(f"whether two accesses meet is not known; if they do: {race.detail}", later.point)

@@ -14,11 +14,12 @@ Not covered: what hardware orders and the PTX ISA does not (`hardware_order`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..model.actions import Access, Protocol, Proxy
+from ..model.axiom import Axiom
 from ..model.outcome import Flaw
 from .clock import Component, Row
 from .conflicts import Column, Pairs, Touch, Truths
@@ -30,7 +31,8 @@ class Race:
 
     flaw: Flaw
     detail: str
-    strict: bool = False
+    axiom: Axiom | None = None
+    """What removes it under the profile of the hardware."""
 
 
 class Races:
@@ -61,13 +63,7 @@ class Races:
 
     def race(self, earlier: Touch, later: Touch) -> Race | None:
         """Return what is wrong between two conflicting touches, or None."""
-        found = _judge(earlier, later) or self._judge_scope(earlier, later)
-        if found is not None and found.strict and self.store_different(earlier, later):
-            found = replace(found, strict=False)
-        if found is not None and found.flaw is Flaw.OVERWRITE and self._is_waited_for(earlier, later):
-            text = "this write follows the wait of one warp for its wgmma, while another one reads the same bytes"
-            return Race(Flaw.AWAITED_BY_ANOTHER_WARP, text, strict=True)
-        return found
+        return _judge(earlier, later) or self._judge_scope(earlier, later)
 
     def store_different(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether threads surely store different numbers to one place by one instruction."""
@@ -79,7 +75,7 @@ class Races:
         numbers = dict(one.stored)
         return any(numbers.get(place, number) != number for place, number in other.stored)
 
-    def _is_waited_for(self, earlier: Touch, later: Touch) -> bool:
+    def is_waited_for_by_team(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether another warp of the warpgroup that reads has waited for its own part of the same work."""
         work = self._shared_work.get(earlier.component)
         return work is not None and bool(later.clock[Row.EXECUTED, work] >= earlier.over)
@@ -119,7 +115,7 @@ def _judge(earlier: Touch, later: Touch) -> Race | None:
         text = "the proxy fence is not on the side of the thread that wrote these bytes, before"
     kind = "write" if later.writes else "read"
     detail = f"{text} this {kind} of the same bytes through the async proxy"
-    return Race(Flaw.MISSING_PROXY_FENCE, detail, strict=later.writes)
+    return Race(Flaw.MISSING_PROXY_FENCE, detail)
 
 
 def _judge_overwrite(earlier: Touch, later: Touch) -> Race | None:
@@ -131,17 +127,15 @@ def _judge_overwrite(earlier: Touch, later: Touch) -> Race | None:
     if not crosses or max(clock[Row.FENCED, place], clock[Row.CROSSED, place]) >= earlier.over:
         return None
     text = "no proxy fence lies between an ordinary read and this write of the same bytes through the async proxy"
-    return Race(Flaw.MISSING_PROXY_FENCE, text, strict=not later.after_fenced_reads)
+    return Race(Flaw.MISSING_PROXY_FENCE, text)
 
 
 def _judge_hidden(earlier: Touch, later: Touch) -> Race:
     kind = "write" if later.writes else "read"
     flaw = Flaw.WRITES_COLLIDE if later.writes else Flaw.READ_TOO_EARLY
     what = "asynchronous write" if earlier.is_asynchronous else "write"
-    same = later.writes and earlier.point == later.point
-    by_one_store = same and not earlier.is_asynchronous and not later.is_asynchronous
     if later.clock[Row.EXECUTED, earlier.component] >= earlier.over:
         text = f"an earlier {what} of the same bytes is not made visible to this {kind}"
     else:
         text = f"nothing orders this {kind} after an earlier {what} of the same bytes"
-    return Race(flaw, text, strict=by_one_store)
+    return Race(flaw, text)

@@ -31,6 +31,7 @@ from ..model.actions import (
 from ..model.outcome import Flaw, TensorColumn
 from ..model.record import Record
 from ..model.tensor_address import ABSOLUTE
+from .axioms import TENSOR_STORE_TOLD
 from .clock import Clock, Component, Row
 from .conflicts import Place, Spans, Told, Touch, compare, is_executed_before
 
@@ -161,7 +162,7 @@ class TensorOrder:
         detail = f"nothing orders this {then} after a {first} that {verb} the same columns: {end}"
         self._record.add(
             flaw, later.strand, later.point, TensorColumn(cta, origin, place[1]), -1, detail, happened=True,
-            strict=relied_on, related=((earlier.strand, earlier.point),),
+            axiom=TENSOR_STORE_TOLD if relied_on else None, related=((earlier.strand, earlier.point),),
         )  # fmt: skip
         return Told.PASSED if relied_on else Told.WRONG
 

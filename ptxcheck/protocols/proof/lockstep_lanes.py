@@ -30,6 +30,7 @@ from ..model.actions import (
 )
 from ..model.outcome import Flaw, Outcome, Problem
 from ..model.sync_objects import LockstepBarrier
+from ..order.axioms import LANES_WAIT_TOGETHER
 from .simulate import simulate
 
 _OF_ORDER = frozenset({Flaw.MISSED_PHASE, Flaw.EARLY_WAIT, Flaw.EARLY_ARRIVAL, Flaw.EARLY_TRANSFER})
@@ -54,7 +55,11 @@ def without_late_lanes(protocol: Protocol, outcome: Outcome) -> Outcome:
     if not left <= known or any((p.flaw, p.point, p.barrier) in left for p in doubtful):
         return outcome
     kept = [p for p in outcome.problems if (p.flaw, p.point, p.barrier) in left]
-    strict = [p for p in outcome.problems if (p.flaw, p.point, p.barrier) not in left]
+    strict = [
+        replace(p, axiom=LANES_WAIT_TOGETHER)
+        for p in outcome.problems
+        if (p.flaw, p.point, p.barrier) not in left
+    ]
     return replace(outcome, problems=tuple(kept), strict=(*outcome.strict, *strict))
 
 

@@ -3,7 +3,7 @@
 from ...protocols.model.outcome import Flaw
 from ..protocol_kernels import COPY, PAIR
 from ..rule import Rule, Severity
-from ..violations import of_flaws
+from ..violations import of_axioms, of_flaws
 
 RULES = (
     # Checks: whether each access to shared memory or an mbarrier of another CTA, copies and multicasts included, is
@@ -57,6 +57,6 @@ RULES = (
 -     cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%rd0], 1024, [%r1];  // expect: CL021
 +     mbarrier.inval.shared::cta.b64 [%r1];
 """),
-        check=of_flaws(Flaw.EXIT_WITH_REMOTE_ACCESS, strict=True),
+        check=of_axioms("CL021"),
     ),
 )

@@ -4,7 +4,7 @@ from ...explain.violations import Cause
 from ...protocols.model.outcome import Flaw
 from ..protocol_kernels import COPY, PAIR, RING, TWO_PHASES
 from ..rule import Rule, Severity
-from ..violations import of_flaws
+from ..violations import of_axioms, of_flaws
 
 RULES = (
     # Checks: runs of the whole kernel, all threads of a CTA or cluster together, in which no thread can go on; the
@@ -271,7 +271,7 @@ RULES = (
 +     @!%p0 bra WAIT;
       mbarrier.inval.shared::cta.b64 [%r1];  // expect: MB030
 """),
-        check=of_flaws(Flaw.BARRIER_OVERWRITTEN, Flaw.EARLY_INVALIDATION, strict=True),
+        check=of_axioms("MB030"),
     ),
     # Checks: uses by other CTAs, or by copies, of an mbarrier whose initialisation no fence makes visible, though the
     # thread has executed `fence.mbarrier_init` before. MB027 finds uses without any such fence.
@@ -299,7 +299,7 @@ RULES = (
 
       mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [bar], 0;  // expect: MB031
 """),
-        check=of_flaws(Flaw.UNORDERED_INIT, strict=True),
+        check=of_axioms("MB031"),
     ),
     # Checks: in a run of the whole kernel, waits behind which a warp does nothing that concerns others, where the
     # phase after the one that it waits for can complete first, though nothing is late as long as every warp comes in
@@ -332,6 +332,6 @@ RULES = (
 +     ld.shared.u32 %r13, [%r14];
 +     mbarrier.arrive.shared::cta.b64 _, [%r9];
 """),
-        check=of_flaws(Flaw.LATE_OBSERVER, strict=True),
+        check=of_axioms("MB032"),
     ),
 )

@@ -3,7 +3,7 @@
 from ...protocols.model.outcome import Flaw
 from ..protocol_kernels import RING, STORE
 from ..rule import Rule, Severity
-from ..violations import of_flaws
+from ..violations import of_axioms, of_flaws
 
 RULES = (
     # Checks: as SM020, for an ordinary write and a copy or matrix operation that is ordered after it: a proxy fence
@@ -58,7 +58,7 @@ RULES = (
       ld.shared.u32 %r13, [%r14];
 +     fence.proxy.async.shared::cta;
 """),
-        check=of_flaws(Flaw.MISSING_PROXY_FENCE, Flaw.FENCED_BEHIND_BARRIER, Flaw.UNFENCED_COPY, strict=True),
+        check=of_axioms("PX021"),
     ),
     # Checks: every two accesses of overlapping bytes in a run of the whole kernel, ordinary ones, copies and matrix
     # operations alike: the read must come after the write, and see it, in every schedule.
@@ -156,8 +156,6 @@ RULES = (
 +     bar.warp.sync 0xffffffff;
       ld.shared.u32 %r4, [%r3];  // expect: SM023
 """),
-        check=of_flaws(
-            Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSED_PHASE, strict=True
-        ),
+        check=of_axioms("SM023"),
     ),
 )

@@ -3,7 +3,7 @@
 from ...protocols.model.outcome import Flaw
 from ..accumulator_kernels import ACCUMULATORS
 from ..rule import Rule, Severity, sm_100a
-from ..violations import of_flaws
+from ..violations import of_axioms, of_flaws
 
 RULES = (
     # Checks: as TM038, for a write or a deallocation after a read: whoever reads an accumulator must have read it
@@ -120,7 +120,7 @@ RULES = (
   END:
       ret;
 """),
-        check=of_flaws(Flaw.UNAWAITED_STORE, strict=True),
+        check=of_axioms("TM043"),
     ),
     # Checks: every two accesses of the same columns and lanes in a run of the whole kernel: multiplications, copies,
     # loads, stores and deallocations. The read must come after the end of the write in every schedule: behind the

@@ -1,8 +1,7 @@
 """Rules about the warps of one warpgroup and `wgmma`, in runs of the whole kernel."""
 
-from ...protocols.model.outcome import Flaw
 from ..rule import Rule, Severity, sm_90a
-from ..violations import of_flaws
+from ..violations import of_axioms
 
 RULES = (
     # Checks: in a run of the whole kernel, a write of bytes that a `wgmma` of one warp reads, which comes after the
@@ -66,7 +65,7 @@ RULES = (
   DONE:
       ret;
 """),
-        check=of_flaws(Flaw.AWAITED_BY_ANOTHER_WARP, strict=True),
+        check=of_axioms("WG023"),
     ),
     # Checks: in a run of the whole kernel, a `wgmma` whose operand another warp of the same warpgroup has stored, with
     # its proxy fence, before it comes to the same `wgmma` itself, and nothing else that orders the two.
@@ -128,6 +127,6 @@ RULES = (
       wgmma.wait_group.sync.aligned 0;
       ret;
 """),
-        check=of_flaws(Flaw.STORED_BY_ANOTHER_WARP, strict=True),
+        check=of_axioms("WG024"),
     ),
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.protocols.model.outcome import Axiom, Flaw
-from ptxcheck.protocols.order.hardware_order import LANES_IN_STEP
+from ptxcheck.protocols.model.outcome import Flaw
+from ptxcheck.protocols.order.axioms import LANES_IN_STEP
 from ptxcheck.verdict import Property, VerdictKind
 from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import kind, verified
@@ -37,9 +37,9 @@ def test_reads_before_the_leader_arrives_rest_on_lanes_in_step(way: str) -> None
     arrive = f"@!%p2 {ARRIVE}" if way == "predicate" else f"@%p2 bra END; {ARRIVE}"
     result = verified(_freed(f"{READ} {arrive}", 1))
     assert kind(result, Property.SLOT_SAFETY) is VerdictKind.ASSUMES
-    assert set(result.tolerated[Property.SLOT_SAFETY]) == {LANES_IN_STEP}
+    assert set(result.tolerated[Property.SLOT_SAFETY]) == {LANES_IN_STEP.text}
     found = {(problem.flaw, problem.axiom) for run in result.strict for problem in run.problems}
-    assert found == {(Flaw.OVERWRITE, Axiom.LANES_IN_STEP)}
+    assert found == {(Flaw.OVERWRITE, LANES_IN_STEP)}
     met = verified(_freed(f"{READ} {MEET} {arrive}", 1))
     assert kind(met, Property.SLOT_SAFETY) is VerdictKind.PROVED
 

@@ -32,6 +32,7 @@ from ...model.actions import (
 from ...model.mechanisms import PROPERTY_OF
 from ...model.outcome import Flaw, Outcome, Problem
 from ...model.sync_objects import WarpBarrier
+from ...order.axioms import LATE_OBSERVER
 from ...proof.coalesced_accesses import without_accesses
 from ...proof.evidence import SEPARATE
 from ...proof.simulate import scheduled_steps
@@ -55,7 +56,9 @@ class Late:
 def late_bystanders(protocol: Protocol, outcome: Outcome) -> Late:
     """Return which waits are left out of a protocol by `judged_without_late`."""
     missed = (problem for problem in outcome.problems if problem.flaw is Flaw.MISSED_PHASE)
-    return Late(protocol, tuple(replace(problem, flaw=Flaw.LATE_OBSERVER) for problem in missed))
+    return Late(
+        protocol, tuple(replace(problem, flaw=Flaw.LATE_OBSERVER, axiom=LATE_OBSERVER) for problem in missed)
+    )
 
 
 def judged_without_late(

@@ -1,0 +1,24 @@
+"""A row of the table of axioms (`order/axioms.py`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...verdict import Property
+
+
+@dataclass(frozen=True, slots=True)
+class Axiom:
+    """Order that hardware keeps beyond the words of the PTX ISA."""
+
+    id: str
+    text: str
+    """What a verdict says that rests on it, behind "taking"."""
+    source: str
+    """What it rests on itself: a measurement, or kernels that rely on it."""
+    rule: str = ""
+    """Id of the pedantic rule that tells where it is relied on; empty where no place is at fault."""
+    properties: tuple[Property, ...] = ()
+    """Properties that rest on it; empty for the one of the flaw that it removes."""
+    is_stated: bool = True
+    """Verdicts name it. False where that would be said of every kernel, or does no harm."""

@@ -1,0 +1,297 @@
+"""The axioms of the hardware profile: order that hardware keeps beyond the words of the PTX ISA, one row each.
+
+Property: a race, or another flaw of order, that an axiom removes does not happen on hardware as released kernels rely
+on it. It is *strict*: never a violation; pedantic rules tell it, and the verdict names what it rests on.
+
+Argument: the judge (`races`) works by the words of the PTX ISA. Where it finds a race between two accesses of shared
+memory, the first row of `MEMORY` whose `removes` holds takes it away. What other judges find names its row itself.
+Each row says what it rests on: a measurement (`benchmarks/hardware.md`) or the kernels that rely on it.
+
+Not covered: whether hardware of the future does the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...verdict import Property
+from ..model.actions import Access, Fence, Protocol, Transfer
+from ..model.axiom import Axiom
+from ..model.outcome import Flaw
+from . import lanes_in_step
+from .clock import Row
+from .conflicts import Touch, is_executed_before
+from .extents import MATRIX_PIPELINES
+from .races import Race, Races
+
+_THREAD_COPIES = "cp.async"
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A race of two accesses by the words of PTX, and the protocol that it is in."""
+
+    protocol: Protocol
+    races: Races
+    race: Race
+    earlier: Touch
+    later: Touch
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAxiom:
+    """A row about accesses of shared memory: which races it removes, and how these are told."""
+
+    axiom: Axiom
+    removes: Callable[[Conflict], bool]
+    flaw: Flaw | None = None
+    """What such a race is called, None for what it was."""
+    detail: str = ""
+    """What is said of it, empty for what was said."""
+
+
+LANES_IN_STEP = Axiom(
+    id="lanes-in-step",
+    text="lanes of a warp run in step between their accesses of shared memory",
+    source="code that was compiled for warps in step; sm_90a measured: not across the sides of a branch",
+    rule="SM023",
+    properties=(Property.SLOT_SAFETY,),
+)
+LANES_WAIT_TOGETHER = Axiom(
+    id=Flaw.MISSED_PHASE.value,
+    text="lanes of a warp that come to a wait together pass it together",
+    source="the rings of CUTLASS and Triton, in which all lanes of a consumer wait",
+    rule="SM023",
+)
+SAME_VALUE = Axiom(
+    id="same-value",
+    text="threads that store to the same bytes by one instruction store one value",
+    source="released kernels let all threads that know a value store it",
+    rule="SM023",
+    properties=(Property.SLOT_SAFETY,),
+    is_stated=False,  # `same_instruction_stores` knows where the values may differ, and only then it is stated
+)
+LATE_OBSERVER = Axiom(
+    id=Flaw.LATE_OBSERVER.value,
+    text="a warp that only waits, and that nobody waits for, is never two phases late",
+    source="schedulers of CUTLASS",
+    rule="MB032",
+    properties=(Property.PHASE_SAFETY, Property.DEADLOCK_FREEDOM),
+)
+LATE_INIT = Axiom(
+    id=Flaw.UNORDERED_INIT.value,
+    text="an mbarrier that is initialised after fence.mbarrier_init is visible to others all the same",
+    source="kernels of CUTLASS that initialise further barriers behind the fence",
+    rule="MB031",
+)
+BARRIER_LEFT = Axiom(
+    id="barrier-left",
+    text="an mbarrier that is used no more needs no invalidation",
+    source="most released kernels end, or use the bytes again, without mbarrier.inval",
+    rule="MB030",
+    is_stated=False,  # the bytes are memory again: what PTX asks for is bookkeeping of its objects
+)
+COPIES_AT_EXIT = Axiom(
+    id=Flaw.EXIT_WITH_REMOTE_ACCESS.value,
+    text="copies and commits under way when a CTA ends find its shared memory as it was",
+    source="loads ahead and last stores of released kernels",
+    rule="CL021",
+)
+TENSOR_STORE_TOLD = Axiom(
+    id=Flaw.UNAWAITED_STORE.value,
+    text="a store to tensor memory is over when another warp loads that was told of it",
+    source="the row maxima of attention in CUTLASS 77",
+    rule="TM043",
+)
+REGISTERS_OF_WARPGROUP = Axiom(
+    id="registers-of-warpgroup",
+    text="warps of a warpgroup may change their registers one by one",
+    source="warp-specialised kernels of CUTLASS for sm_100",
+    properties=(Property.DEADLOCK_FREEDOM,),
+)
+ENDED_LANES = Axiom(
+    id="ended-lanes",
+    text="lanes that have ended are not waited for by the others of their warp",
+    source="kernels that return early behind a bounds check",
+    properties=(Property.DEADLOCK_FREEDOM,),
+)
+WGMMA_WAIT_OF_WARPGROUP = Axiom(
+    id=Flaw.AWAITED_BY_ANOTHER_WARP.value,
+    text="a warp that waits for its wgmma waits for those of its whole warpgroup",
+    source="released kernels with one release a warpgroup",
+    rule="WG023",
+)
+WGMMA_SEES_WARPGROUP = Axiom(
+    id=Flaw.STORED_BY_ANOTHER_WARP.value,
+    text="wgmma sees what all warps of its warpgroup stored before they came to it",
+    source="released kernels that write an operand and multiply with no barrier between",
+    rule="WG024",
+)
+LATE_FENCE = Axiom(
+    id=Flaw.FENCED_BEHIND_BARRIER.value,
+    text="a proxy fence behind the barrier is in time for what other warps multiply, too",
+    source="released kernels that fence where wgmma begins",
+    rule="PX021",
+)
+COPY_WITHOUT_FENCE = Axiom(
+    id=Flaw.UNFENCED_COPY.value,
+    text="what cp.async brought is visible to matrix instructions without a proxy fence",
+    source="the cp.async pipelines of CUTLASS in front of wgmma and tcgen05.mma",
+    rule="PX021",
+)
+SLOT_WITHOUT_FENCE = Axiom(
+    id="slot-without-fence",
+    text="a slot that a barrier hands back to the async proxy needs no proxy fence",
+    source="the rings of CUTLASS and Triton; sm_90a measured",
+    rule="PX021",
+    is_stated=False,  # no released ring has the fence: each verdict would have to name it
+)
+COPIES_OF_ONE_INSTRUCTION = Axiom(
+    id="copies-of-one-instruction",
+    text="lanes that copy to the same bytes by one cp.async bring the same bytes",
+    source="kernels that clamp the source of a copy",
+    rule="SM023",
+    is_stated=False,
+)
+RESULT_OF_BLOCKING_WRITE = Axiom(
+    id="result-of-blocking-write",
+    text="what an instruction writes that ends with its write is visible where execution comes behind it",
+    source="the address that tcgen05.alloc writes, in released kernels",
+    rule="SM023",
+    is_stated=False,
+)
+
+
+def _is_awaited_by_another_warp(conflict: Conflict) -> bool:
+    found = conflict.race.flaw is Flaw.OVERWRITE
+    return found and conflict.races.is_waited_for_by_team(conflict.earlier, conflict.later)
+
+
+def _is_stored_in_front(conflict: Conflict) -> bool:
+    """Tell whether a warp stores, and fences, what a `wgmma` of its warpgroup reads before it comes to that itself.
+
+    In the schedule at hand either may come first.
+    """
+    if conflict.race.flaw not in (Flaw.READ_TOO_EARLY, Flaw.OVERWRITE):
+        return False
+    earlier, later, protocol = conflict.earlier, conflict.later, conflict.protocol
+    write, read = (earlier, later) if conflict.race.flaw is Flaw.READ_TOO_EARLY else (later, earlier)
+    if write.strand not in protocol.team(read.strand) or not _is_fenced_in_step(protocol, write, read):
+        return False
+    reader, writer = (protocol.strands[each.strand].actions for each in (read, write))
+    point = reader[read.index].point
+    before = sum(each.point == point for each in writer[: write.index])
+    return before <= sum(each.point == point for each in reader[: read.index])
+
+
+def _is_fenced_in_step(protocol: Protocol, earlier: Touch, later: Touch) -> bool:
+    """Tell whether the writer comes to the same `wgmma` itself, with a proxy fence on its way there."""
+    action = protocol.strands[later.strand].actions[later.index]
+    if not isinstance(action, Transfer) or action.pipeline != "wgmma" or earlier.is_asynchronous:
+        return False
+    fenced = False
+    for own in protocol.strands[earlier.strand].actions[earlier.index + 1 :]:
+        if isinstance(own, Fence) and own.proxy:
+            fenced = True
+        elif own.point == action.point:
+            return fenced
+    return False
+
+
+def _is_fenced_behind(conflict: Conflict) -> bool:
+    """Tell whether a store that a barrier puts in front of a `wgmma` only lacks a fence before that barrier.
+
+    Its warp has the fence on its own way to the same `wgmma`.
+    """
+    is_missing = conflict.race.flaw is Flaw.MISSING_PROXY_FENCE
+    return is_missing and _is_fenced_in_step(conflict.protocol, conflict.earlier, conflict.later)
+
+
+def _is_copied_and_multiplied(conflict: Conflict) -> bool:
+    """Tell whether a matrix instruction reads what `cp.async` brought."""
+    if conflict.race.flaw is not Flaw.MISSING_PROXY_FENCE:
+        return False
+    strands = conflict.protocol.strands
+    copy, work = (strands[touch.strand].actions[touch.index] for touch in (conflict.earlier, conflict.later))
+    return (
+        isinstance(copy, Transfer) and copy.pipeline == _THREAD_COPIES
+        and isinstance(work, Transfer) and work.pipeline in MATRIX_PIPELINES
+    )  # fmt: skip
+
+
+def _is_handed_back(conflict: Conflict) -> bool:
+    """Tell whether the async proxy overwrites what was accessed in another way, and was told by barriers alone.
+
+    Where a fence of the thread that waits speaks for other reads of its round, it has to speak for this one.
+    """
+    if conflict.race.flaw is not Flaw.MISSING_PROXY_FENCE or not conflict.later.writes:
+        return False
+    return conflict.earlier.writes or not conflict.later.after_fenced_reads
+
+
+def _is_one_store(conflict: Conflict) -> bool:
+    earlier, later = conflict.earlier, conflict.later
+    return (
+        conflict.race.flaw is Flaw.WRITES_COLLIDE
+        and earlier.point == later.point
+        and not earlier.is_asynchronous
+        and not later.is_asynchronous
+        and bool(later.clock[Row.VISIBLE, earlier.component] < earlier.over)
+    )
+
+
+def _is_warp_synchronous(conflict: Conflict) -> bool:
+    return lanes_in_step.orders(conflict.protocol, conflict.earlier, conflict.later)
+
+
+def _is_one_copy(conflict: Conflict) -> bool:
+    return lanes_in_step.copy_together(conflict.protocol, conflict.earlier, conflict.later)
+
+
+def _is_over(conflict: Conflict) -> bool:
+    """Tell whether a write that its instruction ends with comes first in every schedule, if not visibly so."""
+    if conflict.race.flaw is not Flaw.READ_TOO_EARLY:
+        return False
+    earlier = conflict.earlier
+    action = conflict.protocol.strands[earlier.strand].actions[earlier.index]
+    return isinstance(action, Access) and action.blocks and is_executed_before(earlier, conflict.later)
+
+
+MEMORY: tuple[MemoryAxiom, ...] = (
+    MemoryAxiom(
+        WGMMA_WAIT_OF_WARPGROUP,
+        _is_awaited_by_another_warp,
+        Flaw.AWAITED_BY_ANOTHER_WARP,
+        "this write follows the wait of one warp for its wgmma, while another one reads the same bytes",
+    ),
+    MemoryAxiom(
+        WGMMA_SEES_WARPGROUP,
+        _is_stored_in_front,
+        Flaw.STORED_BY_ANOTHER_WARP,
+        "no barrier lies between a store by one warp of a warpgroup and a wgmma of another, which reads it",
+    ),
+    MemoryAxiom(
+        COPY_WITHOUT_FENCE,
+        _is_copied_and_multiplied,
+        Flaw.UNFENCED_COPY,
+        "no proxy fence lies between cp.async and this read of what it brought by a matrix instruction",
+    ),
+    MemoryAxiom(SLOT_WITHOUT_FENCE, _is_handed_back),
+    MemoryAxiom(
+        LATE_FENCE,
+        _is_fenced_behind,
+        Flaw.FENCED_BEHIND_BARRIER,
+        "a warp fences its store behind the barrier in front of a wgmma of another warp, which reads it",
+    ),
+    MemoryAxiom(SAME_VALUE, _is_one_store),
+    MemoryAxiom(LANES_IN_STEP, _is_warp_synchronous),
+    MemoryAxiom(COPIES_OF_ONE_INSTRUCTION, _is_one_copy),
+    MemoryAxiom(RESULT_OF_BLOCKING_WRITE, _is_over),
+)
+"""Rows about accesses of shared memory: the first one that removes a race is taken."""
+AXIOMS: tuple[Axiom, ...] = (
+    *(row.axiom for row in MEMORY), LANES_WAIT_TOGETHER, LATE_OBSERVER, LATE_INIT, BARRIER_LEFT, COPIES_AT_EXIT,
+    TENSOR_STORE_TOLD, REGISTERS_OF_WARPGROUP, ENDED_LANES,
+)  # fmt: skip
+"""All rows."""

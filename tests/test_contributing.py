@@ -32,7 +32,7 @@ def test_the_rule_fires_on_its_bad_kernel_only() -> None:
 
 def test_what_is_quoted_is_in_the_code() -> None:
     quoted = blocks("from the code")
-    assert len(quoted) == 3
+    assert len(quoted) == 4
     for text in quoted:
         assert text in PACKAGE, text
 

@@ -13,7 +13,7 @@ from ptxcheck.config import Config
 from ptxcheck.rules import RULES
 from ptxcheck.source import Source
 
-from .expectations import fired, marks
+from .expectations import contradicted, fired, marks
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 KERNELS = sorted(
@@ -35,6 +35,7 @@ def test_kernel(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     report = ptxcheck.check(name, config=config(path))
     assert report.problems == ()
     assert fired(report) == wanted
+    assert contradicted(report) == []
 
 
 def config(path: Path) -> Config:

@@ -42,7 +42,7 @@ from ..protocols.proof.evidence import (
 from ..protocols.proof.simulate import scheduled_steps
 from ..protocols.symex.values.trace import Shape
 from ..protocols.verify import verify
-from ..verdict import Reason, Verdict, VerdictKind
+from ..verdict import Property, Reason, Verdict, VerdictKind
 from ..view import KernelView
 from .barrier_history import held_after
 from .barrier_names import barriers_of
@@ -54,6 +54,7 @@ _RACES = frozenset(
         Flaw.FENCED_BEHIND_BARRIER,
     }
 )  # fmt: skip
+_HELD = frozenset({VerdictKind.PROVED, VerdictKind.ASSUMES})
 _LIFECYCLE = frozenset({Flaw.UNINITIALISED, Flaw.DOUBLE_INIT, Flaw.UNORDERED_INIT})
 
 _MECHANISMS: Mapping[type[Location | None], str] = {
@@ -107,6 +108,11 @@ class WholeKernel:
             reason = Reason("the verifier itself failed", -1)
             return tuple(Verdict(which, VerdictKind.UNKNOWN, (reason,)) for which in PROPERTIES)
         return self.result.verdicts()
+
+    def shows(self, properties: Iterable[Property], point: int) -> bool:
+        """Tell whether all runs of the kernel keep some properties, and some of the runs execute a point."""
+        held = {verdict.property for verdict in self.verdicts if verdict.kind in _HELD}
+        return held.issuperset(properties) and self.result.covers(point)
 
     @property
     def equations(self) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from ..sources.fingerprint import fingerprint, normalised
 from ..sources.positions import Locator
 from ..verdict import VerdictKind
 from ..view import KernelView
+from .refutation import weighed
 from .verdict_table import verdict_table, verifier_failure
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def evaluate(
     for rule in rules:
         try:
             hits = sorted(rule.check(view), key=lambda hit: (hit.point, hit.message))
+            hits = [weighed(view, rule, hit) for hit in hits]
         except Exception as error:
             failures.setdefault(failure_of(error), []).append(rule.id)
             continue

@@ -9,7 +9,7 @@ Not checked: arrivals alone (nobody waits there).
 
 from ..opcodes.op import Op
 from ..protocols.typestate.named_barrier import NamedBarriers
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 WARP = 32
 
@@ -43,4 +43,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.DEADLOCK_FREEDOM,),
 )

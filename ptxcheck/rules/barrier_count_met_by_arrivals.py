@@ -9,7 +9,7 @@ Not checked: blocks of unknown size; barriers on which nothing waits; numbers th
 
 from ..opcodes.op import Op
 from ..protocols.typestate.named_barrier import NamedBarriers
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
@@ -49,4 +49,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.PHASE_SAFETY,),
 )

@@ -8,7 +8,7 @@ Not checked: the same number used in turns, which is legal; blocks of unknown si
 """
 
 from ..protocols.typestate.named_barrier import NamedBarriers
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
@@ -50,4 +50,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.PHASE_SAFETY,),
 )

@@ -10,7 +10,7 @@ from ..protocols.typestate.async_bytes import AsyncBytes
 from ..protocols.typestate.copy_groups import bulk_groups
 from ..protocols.typestate.tensor_map_updates import in_flight
 from .copy_kernels import BULK_STORE
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -28,7 +28,7 @@ def check(view: KernelView) -> Hits:
         if point not in told:
             told.add(point)
             message = "this changes a tensor map that a copy may still read: the thread has not waited for it"
-            yield Hit(point, message, related=((copy, "the copy"),))
+            yield Hit(point, message, related=((copy, "the copy"),), is_beyond=True)
 
 
 RULE = Rule(
@@ -55,4 +55,5 @@ RULE = Rule(
       cp.async.bulk.global.shared::cta.bulk_group [%rd0+512], [tile], 512;
 """),
     check=check,
+    approximates=(Property.SLOT_SAFETY,),
 )

@@ -6,7 +6,7 @@ Not checked: device functions, and calls that may arrive.
 """
 
 from ..protocols.typestate.cluster_barrier import ClusterBarrier
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
@@ -39,4 +39,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.DEADLOCK_FREEDOM, Property.PHASE_SAFETY),
 )

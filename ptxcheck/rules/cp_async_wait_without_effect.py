@@ -8,7 +8,7 @@ Not checked: loops in which the number of groups grows; device functions.
 
 from ..protocols.typestate.copy_groups import small_groups
 from .copy_kernels import CP_ASYNC
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -39,4 +39,5 @@ RULE = Rule(
 =     st.global.u32 [%rd0+64], %r3;
 """),
     check=check,
+    approximates=(Property.SLOT_SAFETY,),
 )

@@ -12,7 +12,7 @@ Not checked: branches on values from memory; lanes that may have ended before.
 from ..opcodes.spec import Trait
 from ..protocols.typestate.divergence import part_of_warp
 from ..protocols.typestate.named_barrier import NamedBarriers
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Confidence, Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
@@ -56,4 +56,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.PHASE_SAFETY,),
 )

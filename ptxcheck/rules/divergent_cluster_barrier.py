@@ -10,7 +10,7 @@ Not checked: branches on values from memory; threads that may have ended, which 
 from ..opcodes.spec import Trait
 from ..protocols.typestate.cluster_barrier import ClusterBarrier
 from ..protocols.typestate.divergence import part_of_warp
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Confidence, Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
@@ -55,4 +55,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.DEADLOCK_FREEDOM,),
 )

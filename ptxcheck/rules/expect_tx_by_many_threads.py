@@ -10,7 +10,7 @@ Not checked: separate expect operations, which may be meant to add up.
 from ..isa.modifier import Mod
 from ..protocols.typestate.barriers import Role, find_barriers, initial_count
 from ..protocols.typestate.crowd import crowd
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
@@ -55,4 +55,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.DEADLOCK_FREEDOM, Property.PHASE_SAFETY),
 )

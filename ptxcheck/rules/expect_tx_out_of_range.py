@@ -7,7 +7,7 @@ Not checked: the sum of several operations in one phase.
 
 from ..protocols.typestate.barriers import find_barriers
 from ..protocols.typestate.ranges import outside
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 _MOST = (1 << 20) - 1
 
@@ -43,4 +43,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.TX_BALANCE,),
 )

@@ -9,7 +9,7 @@ Not checked: masks that are not constant; branches on values from memory.
 """
 
 from ..protocols.typestate.member_mask import misplaced_masks
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Confidence, Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
@@ -43,4 +43,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.DEADLOCK_FREEDOM, Property.PHASE_SAFETY),
 )

@@ -9,7 +9,7 @@ Not checked: kernels that may be launched with one thread only.
 
 from ..protocols.typestate.barriers import find_barriers
 from ..protocols.typestate.crowd import crowd
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
@@ -44,4 +44,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.LIFECYCLE,),
 )

@@ -8,7 +8,7 @@ Not checked: other threads that use the object later.
 """
 
 from ..protocols.typestate.mbarrier_lifecycle import find_lifecycle
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
@@ -43,4 +43,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.LIFECYCLE,),
 )

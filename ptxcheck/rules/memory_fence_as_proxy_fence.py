@@ -7,7 +7,7 @@ Not checked: bytes that other threads write.
 
 from ..protocols.typestate.proxies import Between, find_crossings
 from .protocol_kernels import STORE
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -15,7 +15,10 @@ def check(view: KernelView) -> Hits:
         if crossing.between is Between.MEMORY_FENCE:
             message = "a memory fence does not order the write before it with the asynchronous copy after it"
             yield Hit(
-                crossing.fence, message, related=((crossing.write, "the write"), (crossing.read, "the copy"))
+                crossing.fence,
+                message,
+                related=((crossing.write, "the write"), (crossing.read, "the copy")),
+                is_beyond=crossing.is_global,
             )
 
 
@@ -32,4 +35,5 @@ RULE = Rule(
 +     fence.proxy.async.shared::cta;
 """),
     check=check,
+    approximates=(Property.SLOT_SAFETY,),
 )

@@ -8,7 +8,7 @@ Not checked: kernels that use both kinds.
 
 from ..protocols.typestate.copy_groups import bulk_groups, wrong_waits
 from .copy_kernels import BULK_STORE
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -33,4 +33,5 @@ RULE = Rule(
 +     cp.async.bulk.wait_group 0;
 """),
     check=check,
+    approximates=(Property.EXIT_SAFETY, Property.SLOT_SAFETY),
 )

@@ -9,7 +9,7 @@ Not checked: bytes that other threads write; operands of wgmma and tcgen05; byte
 
 from ..protocols.typestate.proxies import Between, find_crossings
 from .protocol_kernels import STORE
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -33,4 +33,5 @@ RULE = Rule(
       cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 512; // expect: PX001
 """),
     check=check,
+    approximates=(Property.SLOT_SAFETY,),
 )

@@ -7,7 +7,7 @@ Not checked: bytes that other threads write.
 
 from ..protocols.typestate.proxies import Between, find_crossings
 from .protocol_kernels import STORE
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -18,7 +18,10 @@ def check(view: KernelView) -> Hits:
                 "copied after it"
             )
             yield Hit(
-                crossing.fence, message, related=((crossing.write, "the write"), (crossing.read, "the copy"))
+                crossing.fence,
+                message,
+                related=((crossing.write, "the write"), (crossing.read, "the copy")),
+                is_beyond=crossing.is_global,
             )
 
 
@@ -38,4 +41,5 @@ RULE = Rule(
 +     fence.proxy.async.shared::cta;
 """),
     check=check,
+    approximates=(Property.SLOT_SAFETY,),
 )

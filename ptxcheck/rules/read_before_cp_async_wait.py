@@ -9,7 +9,7 @@ Not checked: other threads; addresses that are not surely the same.
 from ..protocols.typestate.async_bytes import AsyncBytes
 from ..protocols.typestate.copy_groups import small_groups
 from .copy_kernels import CP_ASYNC
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -38,4 +38,5 @@ RULE = Rule(
 -     cp.async.wait_group 0;
 """),
     check=check,
+    approximates=(Property.SLOT_SAFETY,),
 )

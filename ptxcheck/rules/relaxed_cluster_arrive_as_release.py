@@ -8,7 +8,7 @@ Not checked: bytes whose equality cannot be seen; atomics and asynchronous copie
 """
 
 from ..protocols.typestate.cluster_memory import ClusterMemory
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
@@ -45,4 +45,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.SLOT_SAFETY,),
 )

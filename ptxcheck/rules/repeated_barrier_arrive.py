@@ -11,7 +11,7 @@ Not checked: numbers that are not constant; what a called function waits for.
 """
 
 from ..protocols.typestate.named_barrier import NamedBarriers
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Confidence, Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
@@ -48,4 +48,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.PHASE_SAFETY,),
 )

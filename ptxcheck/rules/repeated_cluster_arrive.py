@@ -7,7 +7,7 @@ Not checked: calls that may wait.
 """
 
 from ..protocols.typestate.cluster_barrier import ClusterBarrier
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
@@ -33,4 +33,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.PHASE_SAFETY,),
 )

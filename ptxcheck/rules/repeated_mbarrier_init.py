@@ -9,7 +9,7 @@ Not checked: two threads that initialise one object (see MB007).
 """
 
 from ..protocols.typestate.mbarrier_lifecycle import find_lifecycle
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
@@ -57,4 +57,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.LIFECYCLE,),
 )

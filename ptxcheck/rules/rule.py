@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..finding import Confidence, Counterexample, Severity
 from ..source import Span
+from ..verdict import Property
 from ..view import KernelView
 from .example import Example, sm_80, sm_90a, sm_100a
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from ..hostcode.view import HostView
 
 __all__ = [
-    "Confidence", "Example", "Hit", "Hits", "HostHit", "KernelView", "Rule", "Severity", "sm_80", "sm_90a", "sm_100a",
+    "Confidence", "Example", "Hit", "Hits", "HostHit", "KernelView", "Property", "Rule", "Severity",
+    "sm_80", "sm_90a", "sm_100a",
 ]  # fmt: skip
 
 
@@ -31,6 +33,8 @@ class Hit:
     """The text to point at when it is no instruction: a directive or a declaration."""
     counterexample: Counterexample[int] | None = None
     """The run that shows it, for what takes more than one thread."""
+    is_beyond: bool = False
+    """True for what verification of the whole kernel does not look at, such as global memory."""
 
 
 Hits: TypeAlias = Iterator[Hit]
@@ -73,6 +77,10 @@ class Rule:
     """Highest confidence that the rule claims; `POSSIBLE` rules are off by default."""
     pedantic: bool = False
     """True for what the documents forbid but released libraries rely on: off by default."""
+    approximates: tuple[Property, ...] = ()
+    """The properties of whole kernels that the rule tells of by looking at one thread: where verification shows that
+    all of them are kept, a hit is no more than possible (see `pipeline.refutation`). None in rules about other things,
+    and in those that name what verification itself has found."""
     host: Callable[[HostView], Iterator[HostHit]] | None = field(default=None, repr=False)
     """For a rule about host code: the example is C++ then, and `check` finds nothing."""
 

@@ -7,7 +7,7 @@ Not checked: what a barrier before is for.
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity
 from .tensor_memory_kernels import LOADED
 
 
@@ -33,4 +33,5 @@ RULE = Rule(
 -     bar.sync 0;
 """),
     check=check,
+    approximates=(Property.SLOT_SAFETY,),
 )

@@ -7,7 +7,7 @@ Not checked: loads and deallocations of different warps; what a barrier between 
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity
 from .tensor_memory_kernels import LOADED
 
 
@@ -30,4 +30,5 @@ RULE = Rule(
       @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 128; // expect: TM035
 """),
     check=check,
+    approximates=(Property.SLOT_SAFETY,),
 )

@@ -8,7 +8,7 @@ verdicts is `unknown` there.
 """
 
 from ..protocols.typestate.accumulator_columns import AccumulatorColumns
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity
 from .tensor_memory_kernels import MULTIPLIED
 
 
@@ -35,4 +35,5 @@ RULE = Rule(
 +         [%r3], %rd1, %rd1, %r8, [%r3 + 64], [%r3 + 100], %p3;
 """),
     check=check,
+    approximates=(Property.SLOT_SAFETY,),
 )

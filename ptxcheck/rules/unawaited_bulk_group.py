@@ -9,7 +9,7 @@ Not checked: device functions.
 
 from ..protocols.typestate.copy_groups import bulk_groups, wrong_waits
 from .copy_kernels import BULK_STORE
-from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity
+from .rule import Confidence, Hit, Hits, KernelView, Property, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -40,4 +40,5 @@ RULE = Rule(
 +     cp.async.bulk.wait_group.read 0;
 """),
     check=check,
+    approximates=(Property.EXIT_SAFETY, Property.SLOT_SAFETY),
 )

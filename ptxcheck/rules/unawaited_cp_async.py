@@ -8,7 +8,7 @@ Not checked: device functions; paths that skip a wait which others take, as the 
 
 from ..protocols.typestate.copy_groups import small_groups, wrong_waits
 from .copy_kernels import CP_ASYNC
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -38,4 +38,5 @@ RULE = Rule(
       ld.shared.u32 %r3, [tile];
 """),
     check=check,
+    approximates=(Property.SLOT_SAFETY,),
 )

@@ -8,7 +8,7 @@ Not checked: which mbarrier is waited for; waits that are skipped; loads by othe
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity
 from .tensor_memory_kernels import MULTIPLIED
 
 
@@ -38,4 +38,5 @@ RULE = Rule(
 +     tcgen05.wait::ld.sync.aligned;
 """),
     check=check,
+    approximates=(Property.SLOT_SAFETY,),
 )

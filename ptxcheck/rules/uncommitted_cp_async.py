@@ -8,7 +8,7 @@ Not checked: device functions.
 
 from ..protocols.typestate.copy_groups import small_groups
 from .copy_kernels import CP_ASYNC
-from .rule import Hit, Hits, KernelView, Rule, Severity
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
@@ -41,4 +41,5 @@ RULE = Rule(
       ld.shared.u32 %r3, [tile];
 """),
     check=check,
+    approximates=(Property.SLOT_SAFETY,),
 )

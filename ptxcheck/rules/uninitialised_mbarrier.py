@@ -10,7 +10,7 @@ Not checked: barriers passed in by pointer, and kernels that call functions whic
 """
 
 from ..protocols.typestate.mbarrier_lifecycle import find_lifecycle
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .rule import Hit, Hits, KernelView, Property, Rule, Severity, sm_90a
 
 
 def check(view: KernelView) -> Hits:
@@ -53,4 +53,5 @@ RULE = Rule(
       ret;
 """),
     check=check,
+    approximates=(Property.LIFECYCLE,),
 )

@@ -22,7 +22,7 @@ from ptxcheck.source import Source
 from ptxcheck.sources.former_names import FORMER_NAMES
 
 from .. import fakes
-from ..expectations import expected, found
+from ..expectations import expected, fired, found
 
 MECHANICS = {"rule", "selection", "info"}
 
@@ -81,6 +81,11 @@ class TestRule:
         wanted = expected(source, rule.id)
         assert wanted, "no `// expect:` in the bad kernel"
         assert found(source, rule) == wanted
+
+    def test_verification_does_not_refute_the_bad_kernel(self, rule: Rule) -> None:
+        if rule.approximates:
+            report = ptxcheck.check(example("bad", rule.bad, rule), rules=(rule,))
+            assert fired(report) == expected(example("bad", rule.bad, rule), rule.id)
 
     def test_is_silent_on_the_good_kernel(self, rule: Rule) -> None:
         assert found(example("good", rule.good, rule), rule) == []

@@ -99,6 +99,9 @@ class Verification:
     """No instruction of the kernel is a proxy fence of shared memory."""
     complete: bool = False
     """True when every path of the kernel was run: no count bounded a loop, no combination was left out."""
+    in_order: set[int] = field(default_factory=set)
+    """Synchronising instructions and accesses that a run with work in all sizes came to, in order but perhaps for
+    accesses."""
     for_all: str | None = None
     """Why what runs for some sizes showed holds for all, None when they are all that was shown."""
     bounds: list[Reason] = field(default_factory=list)
@@ -113,6 +116,10 @@ class Verification:
         reason = Reason(text, point)
         if reason not in self.reasons:
             self.reasons.append(reason)
+
+    def covers(self, point: int) -> bool:
+        """Tell whether the runs are all that there are, and some of them executed a point and were in order."""
+        return self.complete and point in self.in_order
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return a verdict for each property."""

@@ -49,8 +49,6 @@ class HostConditions:
         self._result = result
         self._empty_code = EmptyCode(program.cfg, program.facts)
         self._partners = PartnerLoops(program.cfg, program.definitions)
-        self._in_order: set[int] = set()
-        """Instructions that a run with work in all sizes came to, in order but perhaps for accesses."""
         self._excused: set[tuple[int, str]] = set()
         """What goes wrong, or may, in runs in which a size is empty: points, and what it is."""
         self._told: set[tuple[Flaw, int]] = set()
@@ -78,7 +76,7 @@ class HostConditions:
 
     def note_in_order(self, attempt: Attempt) -> None:
         """Note a run with work in all sizes that is in order, but perhaps for accesses."""
-        self._in_order |= attempt.plan.came_to
+        self._result.in_order |= attempt.plan.came_to
         self._held_alike.update(_both(pair) for _, *pair in attempt.plan.alike)
         for point, count in _most_often(attempt).items():
             self._held[point] = max(self._held.get(point, 0), count)
@@ -95,12 +93,12 @@ class HostConditions:
     @property
     def excused_alone(self) -> set[int]:
         """Where runs are wrong that are excused, and none came that is in order."""
-        return {point for point, _ in self._excused} - self._in_order
+        return {point for point, _ in self._excused} - self._result.in_order
 
     @property
     def told_alone(self) -> set[tuple[Flaw, int]]:
         """What goes wrong in runs that are excused, where none came that is in order."""
-        return {each for each in self._told if each[1] not in self._in_order}
+        return {each for each in self._told if each[1] not in self._result.in_order}
 
     def note_alike(self) -> None:
         """Ask the host for one number where runs took one for both: they show nothing of others."""
@@ -115,18 +113,18 @@ class HostConditions:
         Unless the code is for an empty size alone, and no run with work ever comes there.
         """
         for point, detail in sorted(self._excused):
-            if point not in self._in_order and not self._empty_code.sizes_at(point):
+            if point not in self._result.in_order and not self._empty_code.sizes_at(point):
                 self._result.note_reason(f"{detail}; no run with work in all sizes came here", point)
         for names, point in sorted(self._unlike.items()):
             if names not in self._held_alike:
                 self._result.note_reason(f"no run in which {names} are one number is in order", point)
-        for point in sorted(self._in_excused - self._in_order):
+        for point in sorted(self._in_excused - self._result.in_order):
             if not self._empty_code.sizes_at(point):
                 self._result.note_reason("only runs with an empty size came here, and they go wrong", point)
         for (point, detail), count in sorted(self._left_out.items()):
-            if point in self._in_order and self._held.get(point, 0) < count:
+            if point in self._result.in_order and self._held.get(point, 0) < count:
                 self._result.note_reason(f"{detail}; no run that the host may make came here as often", point)
-        for point in sorted(self._in_odd - self._in_order):
+        for point in sorted(self._in_odd - self._result.in_order):
             self._result.note_reason(
                 "only runs in which roles that hand over to each other are at odds came here, and they go wrong",
                 point,

@@ -1,7 +1,8 @@
 """A cluster barrier that not all threads of the block come to.
 
 Checks: the aligned forms executed by part of a warp while its other lanes are alive; and warps that wait for the
-cluster while the others of their block wait for them at a barrier of the whole block.
+cluster while the others of their block wait for them at a barrier of the whole block, whichever instructions of its
+number come to it.
 Why: the cluster barrier has no thread count: all threads of all CTAs take part. Emitted for one warp of a
 warp-specialised kernel it hangs (triton-lang/triton #9456).
 Not checked: branches on values from memory; threads that may have ended, which do not count.

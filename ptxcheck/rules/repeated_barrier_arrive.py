@@ -1,7 +1,8 @@
 """A thread that arrives at a named barrier and touches it again without knowing that it completed.
 
 Checks: paths from an `arrive` to any site of the same number with nothing in between that could tell the thread of
-other threads: no other barrier, wait, atomic, ordered load or call.
+other threads: no other barrier, wait, atomic, ordered load or call. A count that is the sum of all arrivals and all who
+wait is meant: whoever does both is two parts of one round.
 Why: the second arrival may fall into the first round. The barrier then counts one warp twice, completes early, and its
 next round never does. Two libraries ship it: an epilogue whose warps arrive and then wait at the same barrier
 (FlashInfer, Hopper prefill: warps pass before others have written), and a role that arrives once for each empty tile

@@ -10,7 +10,14 @@ CLUSTER = ".reqntid 128 .reqnctapercluster 2"
 WARP = "mov.u32 %r1, %tid.x;\nshr.u32 %r2, %r1, 5;\n"
 ARRIVE = "barrier.cluster.arrive.aligned;\n"
 WAIT = "barrier.cluster.wait.aligned;\n"
+MET = "barrier.cluster.wait.aligned; // expect: CL006\n"
 PEER = "mov.u32 %r3, data;\nmapa.shared::cluster.u32 %r4, %r3, 1;\n"
+
+
+def sides(first_warp: str, others: str) -> str:
+    """Return a body in which the first warp does one thing and the others another."""
+    return f"{WARP}setp.ne.u32 %p1, %r2, 0;\n@%p1 bra $o;\n{first_warp}bra $e;\n$o:\n{others}$e:"
+
 
 CASES = {
     "CL001 twice": ("CL001", ARRIVE + WAIT + "barrier.cluster.wait.aligned; // expect: CL001"),
@@ -117,6 +124,26 @@ $other:
 bar.sync 0;""",
     ),
     "CL006 others end": ("CL006", WARP + f"setp.ne.u32 %p1, %r2, 0;\n@%p1 bra $j;\n{ARRIVE}{WAIT}$j:"),
+    "CL006 both meet by two instructions": (
+        "CL006", sides(f"bar.sync 1, 128;\n{ARRIVE}{WAIT}", f"bar.sync 1, 128;\n{ARRIVE}{WAIT}")
+    ),
+    "CL006 arrives where the others wait": (
+        "CL006", sides(f"bar.arrive 1, 128;\n{ARRIVE}{WAIT}", f"bar.sync 1, 128;\n{ARRIVE}{WAIT}")
+    ),
+    "CL006 the number may be that of the others": (
+        "CL006",
+        "ld.param.u32 %r3, [n];\n"
+        + sides(f"bar.sync %r3, 128;\n{ARRIVE}{WAIT}", f"bar.sync 1, 128;\n{ARRIVE}{WAIT}"),
+    ),
+    "CL006 another number": (
+        "CL006", sides(f"bar.sync 2, 32;\n{ARRIVE}{MET}", f"bar.sync 1, 128;\n{ARRIVE}{WAIT}")
+    ),
+    "CL006 the cluster first": (
+        "CL006", sides(f"{ARRIVE}{MET}bar.sync 1, 128;\n", f"bar.sync 1, 128;\n{ARRIVE}{WAIT}")
+    ),
+    "CL006 the others meet the cluster first": (
+        "CL006", sides(f"bar.sync 1, 128;\n{ARRIVE}{WAIT}", f"{ARRIVE}{MET}bar.sync 1, 128;\n")
+    ),
     "CL010 own CTA": (
         "CL010", "mov.u32 %r1, %cluster_ctarank;\nmov.u32 %r3, data;\n"
         "mapa.shared::cluster.u32 %r4, %r3, %r1;\nst.shared::cluster.b32 [%r4], %r1;",

@@ -14,6 +14,8 @@ WARP = """
 mov.u32 %r1, %tid.x;
 shr.u32 %r2, %r1, 5;
 """
+FIRST_ARRIVES = WARP + "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra $w;\nbar.arrive 1, 160;\n$w:\n"
+LAST_ARRIVES = WARP + "setp.ne.u32 %p1, %r2, 3;\n@%p1 bra $w;\nbar.arrive 1, 160;\n$w:\n"
 
 CASES = {
     # numbers and counts
@@ -33,6 +35,14 @@ CASES = {
     "NB002 zero threads arrive": ("NB002", "mov.b32 %r1, 0;\nbar.arrive 1, %r1; // expect: NB002"),
     "NB002 zero threads sync": ("NB002", "mov.b32 %r1, 0;\nbar.sync 1, %r1;"),
     "NB003 arrival": ("NB003", "bar.arrive 1, 256;"),
+    "NB003 the first warp counts twice": ("NB003", FIRST_ARRIVES + "bar.sync 1, 160;"),
+    "NB003 more than that": ("NB003",
+        FIRST_ARRIVES.replace("160", "192") + "bar.sync 1, 192; // expect: NB003"
+    ),
+    "NB003 arrives again and again": ("NB003",
+        "mov.u32 %r4, 0;\n$l:\nbar.arrive 1, 512;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 3;\n@%p1 bra $l;\n"
+        "bar.sync 1, 512;"
+    ),
     # part of a warp
     "NB004 by warp": ("NB004",
         WARP + "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra $j;\nbar.sync 1, 32;\n$j:\nbar.sync 0;"
@@ -144,8 +154,21 @@ bar.sync 0;""",
     ),
     "NB009 not zero": ("NB009", "ld.param.u32 %r1, [n];\nvote.sync.any.pred %p1, 1, %r1;"),
     # arrivals
+    "NB011 the first warp counts twice": ("NB011", FIRST_ARRIVES + "bar.sync 1, 160;"),
+    "NB011 the last warp counts twice": ("NB011", LAST_ARRIVES + "bar.sync 1, 160;"),
+    "NB011 it arrives twice": ("NB011",
+        WARP + "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra $w;\nbar.arrive 1, 160;\nbar.arrive 1, 160;\nbra $e;\n$w:\n"
+        "bar.sync 1, 160;\n$e:"
+    ),
+    "NB011 the count has no part for the arrival": ("NB011",
+        FIRST_ARRIVES.replace("160", "128") + "bar.sync 1, 128; // expect: NB011"
+    ),
+    "NB011 a part too few for two arrivals": ("NB011",
+        FIRST_ARRIVES.replace("$w:", "bar.arrive 1, 160; // expect: NB011\n$w:")
+        + "bar.sync 1, 160; // expect: NB011"
+    ),
     "NB011 other barrier in between": ("NB011", "bar.arrive 1, 128;\nbar.sync 2, 128;\nbar.arrive 1, 128;"),
-    "NB011 arrive then sync": ("NB011", "bar.arrive 1, 256;\nbar.sync 1, 256; // expect: NB011"),
+    "NB011 arrive then sync": ("NB011", "bar.arrive 1, 128;\nbar.sync 1, 128; // expect: NB011"),
     "NB011 in two branches": (
         "NB011",
         """

@@ -16,6 +16,7 @@ from ...cfg import EdgeKind, ThreadSet
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
 from .divergence import WARP, controlling
+from .named_barrier import NamedBarriers
 from .paths import Paths, Query
 
 if TYPE_CHECKING:
@@ -137,7 +138,14 @@ class ClusterBarrier:
         barrier = next_points.pop() if len(next_points) == 1 else None
         if barrier is None or not self._is_block_wide(barrier):
             return None
-        return barrier if wait in self._within(taken, barrier) else None
+        return barrier if wait in self._passed_before(taken, self._sites_of(barrier)) else None
+
+    def _sites_of(self, barrier: int) -> frozenset[int]:
+        """Return the instructions by which threads may take part in the same barrier of the block."""
+        sites = self.view.get(NamedBarriers).sites
+        number = next((site.number for site in sites if site.point == barrier), None)
+        same = (site.point for site in sites if number is None or site.number in (number, None))
+        return frozenset(same)
 
     def _is_block_wide(self, point: int) -> bool:
         instruction = self.view.cfg.instructions[point]
@@ -170,8 +178,8 @@ class ClusterBarrier:
         operation = self.view.cfg.instructions[point].operation
         return operation.op in _PAIR or bool(operation.traits & _STOPPING)
 
-    def _within(self, block: int, end: int) -> frozenset[int]:
-        """Return the points that are passed from a block before `end`."""
+    def _passed_before(self, block: int, ends: frozenset[int]) -> frozenset[int]:
+        """Return the points that are passed from a block on some way before any of `ends`."""
         cfg = self.view.cfg
         found: set[int] = set()
         seen = {block}
@@ -181,8 +189,9 @@ class ClusterBarrier:
             if current == cfg.exit:
                 continue
             points = cfg.blocks[current].points
-            found.update(p for p in points if p < end or end not in points)
-            if end in points:
+            end = next((p for p in points if p in ends), None)
+            found.update(points if end is None else range(points[0], end))
+            if end is not None:
                 continue
             targets = set(cfg.successors[current])
             work.extend(targets - seen)

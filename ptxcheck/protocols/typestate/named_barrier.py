@@ -4,7 +4,9 @@ Property: a `Site` has a number or a count only where every execution uses that 
 other site can touch a barrier: none has an unknown number and no call can synchronise.
 
 * `reused`: on a feasible path (see `paths`) a thread that arrived at a barrier comes to the same barrier
-  again, and nothing in between could have told it that the barrier completed.
+  again, and nothing in between could have told it that the barrier completed. The count is not one of which
+  the arrival and what comes behind are two parts.
+* `most_of_a_round`: no round of a barrier counts more threads.
 * `concurrent`: two sites whose threads come from one common point without any synchronisation in between.
 """
 
@@ -25,7 +27,7 @@ from ...ir import Instruction
 from ...isa.modifier import Mod
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
-from .divergence import controlling
+from .divergence import WARP, controlling
 from .paths import Paths, Query
 
 if TYPE_CHECKING:
@@ -95,11 +97,45 @@ class NamedBarriers:
             earlier = {
                 site.point: site for site in known if site.op is Op.BAR_ARRIVE and site.number == later.number
             }
-            if earlier:
+            if earlier and not self._counts_each_part(later):
                 query = Query(frozenset(earlier), frozenset({later.point}), self._telling)
                 witness = self.view.get(Paths.of).find(query)
                 if witness is not None and witness.first is not None:
                     yield earlier[witness.first], later
+
+    def _counts_each_part(self, site: Site) -> bool:
+        """Tell whether a barrier's count is that of all who arrive and all who wait, those who do both twice."""
+        sites = [each for each in self.sites if each.number == site.number]
+        threads = {each.point: self.exact_threads(each) for each in sites}
+        if not self.complete or None in threads.values():
+            return False
+        arrivals = [each for each in sites if each.op is Op.BAR_ARRIVE]
+        warps = {each.point: found.warps for each in sites if (found := threads[each.point]) is not None}
+        waiting = {warp for each in sites if each not in arrivals for warp in warps[each.point]}
+        count = WARP * (len(waiting) + sum(len(warps[each.point]) for each in arrivals))
+        return all(self.count_of(each) == count for each in sites) and not any(
+            self._comes_back(each, self._telling) for each in arrivals
+        )
+
+    def most_of_a_round(self, number: int | None, block: int) -> int | None:
+        """Return how many threads of a block one round counts at most, None for no limit.
+
+        That is each thread once, and once more for each arrival of its before it waits.
+        """
+        sites = [each for each in self.sites if number is None or each.number in (number, None)]
+        waits = frozenset(each.point for each in sites if each.op is not Op.BAR_ARRIVE)
+        most = block
+        for arrival in (each for each in sites if each.op is Op.BAR_ARRIVE):
+            if self._comes_back(arrival, waits):
+                return None
+            threads = self.exact_threads(arrival)
+            most += block if threads is None else len(threads.warps) * WARP
+        return most
+
+    def _comes_back(self, site: Site, barred: frozenset[int]) -> bool:
+        """Tell whether a thread may come to a site again with no stop at other points."""
+        query = Query(frozenset({site.point}), frozenset({site.point}), barred)
+        return self.view.get(Paths.of).find(query) is not None
 
     def skips_loop(self, earlier: Site, later: Site) -> bool:
         """Tell whether every way from an arrival to a later site passes by a loop that would have told.

@@ -18,7 +18,7 @@ from .proof.evidence import BLOCK, Verification
 from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
 from .proof.first.cluster_use import uses_cluster
 from .proof.first.driver.all_runs import Verifier
-from .symex.slice.endless_loops import POLLED, endless_loops, polling_loops
+from .symex.slice.endless_loops import ENDLESS, POLLED, endless_loops, polling_loops
 from .symex.slice.layout import layout_of
 from .symex.slice.sliced_program import Program
 from .symex.values.trace import Assumption, Shape
@@ -163,7 +163,7 @@ def _is_decided(result: Verification) -> bool:
 def _note_loops(program: Program, result: Verification) -> None:
     """Note loops that are not known to end."""
     for point in endless_loops(program.cfg, program.definitions):
-        result.reasons.append(Reason("nothing that happens in this loop ends it", point))
+        result.reasons.append(Reason(ENDLESS, point))
     for point in polling_loops(program.cfg, program.definitions):
         text = "what is polled in shared memory is stored there in the end"
         result.assumptions.setdefault((POLLED, point), Assumption(POLLED, text, point))

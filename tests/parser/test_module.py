@@ -8,6 +8,7 @@ from ptxcheck.ir import (
     Directive,
     FileEntry,
     FunctionKind,
+    Label,
     Loc,
     Module,
     Section,
@@ -113,6 +114,26 @@ def test_functions_prototypes_aliases_and_calls() -> None:
     assert listed["table"] == ("A", "B")
     assert listed["targets"] == ("g", "h")
     assert any(isinstance(item, Directive) and item.names == ("h", "g") for item in module.items)
+
+
+@pytest.mark.parametrize("space", ["", " ", "\n    "])
+def test_labels_with_space_in_front_of_the_colon(space: str) -> None:
+    module = clean(
+        f"""
+        .entry k()
+        {{
+            .reg .b64 %rd<2>; .reg .b32 %r<2>;
+            prototype_0{space}: .callprototype ()_ (.param .b32 _);
+            call %rd1, (%r1), prototype_0;
+            again{space}: bra again;
+        }}
+        """
+    )
+    body = module.functions[0].body
+    assert body is not None
+    assert not body.problems
+    assert [directive.label for directive in body.directives if directive.label] == ["prototype_0"]
+    assert [each.name for each in body.statements if isinstance(each, Label)] == ["again"]
 
 
 def test_locations_files_and_sections() -> None:

@@ -54,6 +54,8 @@ CASES = {
     "shl.b32 %r4, %r3, 2;\nadd.u32 %r5, %r2, %r4;\n"
     "add.u32 %r5, %r5, %r8;\n" + LOAD,
     "a stride from memory": START + "ld.shared.b32 %r7, [data];\nmad.lo.u32 %r5, %r3, %r7, %r2;\n" + LOAD,
+    "a fill of a thread's own": START
+    + "shl.b32 %r4, %r3, 8;\nadd.u32 %r5, %r2, %r4;\nst.bulk.weak.shared::cta [%r5], 256, 0;",
     "one thread": START + "setp.eq.u32 %p1, %r1, 0;\nshl.b32 %r4, %r3, 3;\nadd.u32 %r5, %r2, %r4;\n@%p1 " + LOAD,
     "rows of a matrix in one bank": START + "shl.b32 %r4, %r3, 5;\nadd.u32 %r5, %r2, %r4;\n" + MATRIX
     + " // expect: SM007",

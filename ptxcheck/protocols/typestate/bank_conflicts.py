@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 WARP = 32
 BANKS = 32
 WORD = 4
+_WIDEST = 16
+"""Most bytes that a lane accesses by itself; more is a copy or a fill that the hardware makes (`st.bulk`)."""
 _SWIZZLES = (SwizzleMode.BYTES_32, SwizzleMode.BYTES_64, SwizzleMode.BYTES_128)
 Offsets = npt.NDArray[np.int64]
 
@@ -66,7 +68,7 @@ def _conflicts(view: KernelView) -> Iterator[Conflict]:
         return
     for access in view.get(find_shared_accesses):
         traits = view.body.instructions[access.point].operation.traits
-        if access.is_async or Trait.ATOMIC in traits or access.place is None:
+        if access.is_async or access.size > _WIDEST or Trait.ATOMIC in traits or access.place is None:
             continue
         offsets = _offsets(view, access)
         if offsets is None:

@@ -12,11 +12,12 @@ Not covered: blocking, phases and order: these are the business of the protocol 
 
 from __future__ import annotations
 
+from ..slice.endless_loops import ENDLESS
 from ..slice.layout import Layout
 from ..slice.sliced_program import Program
 from ..values.register_file import SplitError
 from ..values.symbol import Decisions, Value
-from ..values.trace import HaltError, Shape, Side, ThreadSet, Trace
+from ..values.trace import HaltError, NotFollowedError, Shape, Side, ThreadSet, Trace
 from .branching import Branches
 from .cta import Cta
 from .decider import Deciders
@@ -117,6 +118,7 @@ class Machine:
     def _advance(self, group: Group, groups: list[Group]) -> None:
         """Run a group until it ends, waits at a join, or splits. Raises ParkError, with the group before the read."""
         headers, steps_of = self._program.loops.headers, self._cta.parted.steps
+        idle = 0
         while True:
             frame = group.frame
             if frame is not None and group.block == frame.join:
@@ -139,6 +141,9 @@ class Machine:
             if self._cta.options.observation is not None and group.at == 0:
                 self._observe_head(self._cta.options.observation, group)
             points = steps_of(group.block, group.threads)
+            idle = 0 if points else idle + 1
+            if idle > len(self._program.cfg.blocks):
+                raise NotFollowedError(ENDLESS, self._program.cfg.blocks[group.block].last)
             while group.at < len(points):
                 self._execution.step(points[group.at], group.threads)
                 group.at += 1

@@ -20,6 +20,8 @@ from ....ir import Instruction
 from ....opcodes.spec import Trait
 from .accesses import is_strong
 
+ENDLESS = "nothing that happens in this loop ends it"
+"""Why a kernel with such a loop is not decided."""
 POLLED = "polled"
 """Kind of the assumption that what a loop polls comes."""
 

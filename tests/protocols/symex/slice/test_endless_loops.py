@@ -35,6 +35,18 @@ def test_loops_that_end(loop: str, verdict: VerdictKind) -> None:
     assert deadlock(TEXT.format(loop=loop)) is verdict
 
 
+@pytest.mark.parametrize(
+    "end",
+    [
+        "bar.sync 0; L: bra L;",
+        "bar.sync 0; L: add.u32 %r3, %r3, 1; bra.uni M; M: bra.uni L;",
+        "ld.param.u32 %r2, [n]; setp.eq.u32 %p2, %r2, 0; @%p2 bra L; bar.sync 0; ret; L: bra L;",
+    ],
+)
+def test_kernels_that_stay_in_a_loop_are_given_up(end: str) -> None:
+    assert deadlock("mov.u32 %r3, 0; mov.u32 %r1, smem; mbarrier.init.shared.b64 [%r1], 1; " + end) is UNKNOWN
+
+
 @pytest.mark.parametrize(("first", "verdict"), [(0, VerdictKind.PROVED), (1, VerdictKind.UNKNOWN)])
 def test_jumps_behind_the_end_of_a_table(first: int, verdict: VerdictKind) -> None:
     text = f"""

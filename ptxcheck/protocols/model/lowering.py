@@ -26,6 +26,7 @@ from ..symex.values.trace import (
     SHARED_WINDOW,
     Event,
     NotFollowedError,
+    OutOfTimeError,
     Shape,
     ThreadSet,
     Trace,
@@ -260,13 +261,20 @@ def build_protocol(
     registers: int | None = None,
     lowered: Lowered | None = None,
     stored: Stored = _nothing_known,
+    *,
+    is_late: Callable[[], bool] = lambda: False,
 ) -> Protocol:
     """Return the protocol of the CTAs of a cluster; `registers` of a thread at the start, when known.
 
     `lowered` and `stored` serve all runs of a kernel. Raises NotFollowedError.
     """
     known = Lowered() if lowered is None else lowered
-    strands = [strand for trace in traces for strand in _strands(cfg, trace, meanings, loads, known, stored)]
+    strands: list[Strand] = []
+    for trace in traces:
+        for strand in _strands(cfg, trace, meanings, loads, known, stored):
+            if is_late():
+                raise OutOfTimeError
+            strands.append(strand)
     threads = sum(trace.shape.threads for trace in traces)
     return Protocol(without_unheard_arrivals(cfg, strands), threads, registers, partings_of(traces))
 

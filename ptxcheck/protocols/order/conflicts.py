@@ -166,10 +166,13 @@ def compare(
     where = np.concatenate(held) if held else np.zeros(0, dtype=np.int64)
     known = columns_of(touches) if columns is None else columns
     passed: list[tuple[int, int, int, Told]] = []
-    for earlier, later, cell in _worth_a_look(touches, known, times, where, matters):
+    pairs, unseen = _worth_a_look(touches, known, times, where, matters, budget)
+    for earlier, later, cell in pairs:
         told = report(touches[earlier], touches[later], cells.places[cell])
         if told in (Told.IN_STEP, Told.PASSED) and touches[later].writes:
             passed.append((earlier, later, cell, told))
+    if unseen is not None:
+        return -1, touches[unseen]
     if passed:
         left, stopped = _compare_behind(
             touches, _members(times, where, passed), passed, report, cells.places, left
@@ -284,23 +287,33 @@ class _Cells:
 
 
 def _worth_a_look(
-    touches: Sequence[Touch], known: Numbers, times: Numbers, where: Numbers, matters: Filter | None
-) -> list[tuple[int, int, int]]:
-    """Return the earlier and the later touch of each pair that matters, with its cell, in the order of time."""
+    touches: Sequence[Touch],
+    known: Numbers,
+    times: Numbers,
+    where: Numbers,
+    matters: Filter | None,
+    budget: int,
+) -> tuple[list[tuple[int, int, int]], int | None]:
+    """Return the earlier and the later touch of each pair that matters, with its cell, in the order of time.
+
+    And the first touch of a cell in which writes combine that was left, as there are more pairs than the budget.
+    """
+    unseen: int | None = None
     if not len(times):
-        return []
+        return [], unseen
     order = np.argsort(where, kind="stable")
     times, where = times[order], where[order]
     combined = np.unique(where[(known[Column.WRITES] & known[Column.COMBINES])[times] != 0])
     simple = np.isin(where, combined, invert=True)
     columns = _pairs(known, times[simple], where[simple])
     if not simple.all():
-        columns = np.concatenate([columns, _of_combined(touches, times[~simple], where[~simple])], axis=1)
+        of_combined, unseen = _of_combined(touches, times[~simple], where[~simple], budget)
+        columns = np.concatenate([columns, of_combined], axis=1)
     columns = columns[:, _may_meet(known, columns)]
     if matters is not None:
         columns = columns[:, _that_matter(touches, known, columns, matters)]
     later, cell, _, earlier = columns[:, np.lexsort(columns[2::-1])]
-    return list(zip(earlier.tolist(), later.tolist(), cell.tolist(), strict=True))
+    return list(zip(earlier.tolist(), later.tolist(), cell.tolist(), strict=True)), unseen
 
 
 def _pairs(known: Numbers, times: Numbers, where: Numbers) -> Numbers:
@@ -346,9 +359,15 @@ def _last_of_each(
     return reads[lasts], reads[firsts]
 
 
-def _of_combined(touches: Sequence[Touch], times: Numbers, where: Numbers) -> Numbers:
-    """Return the same columns for cells in which writes combine: such writes gather until another one comes."""
+def _of_combined(
+    touches: Sequence[Touch], times: Numbers, where: Numbers, budget: int
+) -> tuple[Numbers, int | None]:
+    """Return the same columns for cells in which writes combine: such writes gather until another one comes.
+
+    And the touch at which there were more pairs than the budget, if there were.
+    """
     rows: list[tuple[int, int, int, int]] = []
+    unseen: int | None = None
     cell = -1
     writes: list[int] = []
     reads: dict[tuple[Component, Proxy], int] = {}
@@ -357,6 +376,9 @@ def _of_combined(touches: Sequence[Touch], times: Numbers, where: Numbers) -> Nu
             cell, writes, reads = place, [], {}
         touch = touches[time]
         against = [*writes, *reads.values()] if touch.writes else writes
+        if len(rows) + len(against) > budget:
+            unseen = time
+            break
         rows += [(time, cell, turn, earlier) for turn, earlier in enumerate(against)]
         if not touch.writes:
             reads[touch.component, touch.proxy] = time
@@ -364,7 +386,7 @@ def _of_combined(touches: Sequence[Touch], times: Numbers, where: Numbers) -> Nu
             writes.append(time)
         else:
             writes, reads = [time], {}
-    return np.array(rows, dtype=np.int64).reshape(-1, 4).T
+    return np.array(rows, dtype=np.int64).reshape(-1, 4).T, unseen
 
 
 def _may_meet(known: Numbers, columns: Numbers) -> Truths:

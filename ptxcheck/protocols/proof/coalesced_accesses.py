@@ -41,6 +41,7 @@ def examined(
     protocol: Protocol,
     examine: Callable[[Protocol], Outcome],
     are_told: Callable[[Sequence[Problem]], bool] = lambda problems: not problems,
+    is_late: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     """Return what is known of all schedules of a protocol: by a quick look if that is enough, else by `examine`.
 
@@ -48,7 +49,7 @@ def examined(
     instructions that were told before are left out where the quick look finds no others.
     """
     quick_look = _QuickLook(joins_possible=True)
-    outcome = _looked_at(protocol, quick_look)
+    outcome = _looked_at(protocol, quick_look, is_late)
     if (
         outcome is not None
         and outcome.memory_doubts
@@ -56,7 +57,7 @@ def examined(
         and quick_look.has_joined_possible
     ):
         quick_look = _QuickLook(joins_possible=False)
-        outcome = _looked_at(protocol, quick_look)
+        outcome = _looked_at(protocol, quick_look, is_late)
     if outcome is None or any(each.point <= _FIRST for each in outcome.problems):
         return examine(protocol)
     if not are_told(outcome.problems):
@@ -66,13 +67,13 @@ def examined(
     return replace(outcome, problems=(), memory_doubts=doubts, strict=strict)
 
 
-def _looked_at(protocol: Protocol, quick_look: _QuickLook) -> Outcome | None:
+def _looked_at(protocol: Protocol, quick_look: _QuickLook, is_late: Callable[[], bool]) -> Outcome | None:
     """Return what is known of a protocol with its accesses put together, None when there are none to put together."""
     strands = tuple(quick_look.of(strand, index) for index, strand in enumerate(protocol.strands))
     if all(len(one.actions) == len(own.actions) for one, own in zip(strands, protocol.strands, strict=True)):
         return None
     quick = replace(protocol, strands=strands)
-    return without_late_lanes(quick, simulate(quick))
+    return without_late_lanes(quick, simulate(quick, is_late=is_late), is_late)
 
 
 def without_accesses(protocol: Protocol) -> Protocol:

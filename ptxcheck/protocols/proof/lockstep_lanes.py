@@ -15,7 +15,7 @@ Where bytes of unknown extent are written, the ones that follow are taken to be 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..model.actions import (
@@ -39,7 +39,9 @@ _Together = Mapping[tuple[int, int, int], int]
 """CTA, warp and event of each wait that lanes of several strands come to together, with their number."""
 
 
-def without_late_lanes(protocol: Protocol, outcome: Outcome) -> Outcome:
+def without_late_lanes(
+    protocol: Protocol, outcome: Outcome, is_late: Callable[[], bool] = lambda: False
+) -> Outcome:
     """Return an outcome in which flaws of order that lanes in step do not have are strict ones."""
     doubtful = [problem for problem in outcome.problems if not problem.demonstrated]
     if not doubtful or not all(problem.flaw in _OF_ORDER for problem in doubtful):
@@ -49,7 +51,7 @@ def without_late_lanes(protocol: Protocol, outcome: Outcome) -> Outcome:
     together = _together(protocol)
     if not together:
         return outcome
-    stepped = simulate(in_step(protocol, together))
+    stepped = simulate(in_step(protocol, together), is_late=is_late)
     left = {(problem.flaw, problem.point, problem.barrier) for problem in stepped.problems}
     known = {(problem.flaw, problem.point, problem.barrier) for problem in outcome.problems}
     if not left <= known or any((p.flaw, p.point, p.barrier) in left for p in doubtful):

@@ -81,7 +81,7 @@ def examine(protocol: Protocol, budget: int = 20_000, is_late: Callable[[], bool
     A problem that remains undemonstrated was not found in `budget` states, or before it was late. When all schedules
     were seen and none goes wrong, the order argument was too weak and its problems are gone.
     """
-    outcome = without_late_lanes(protocol, simulate(protocol))
+    outcome = without_late_lanes(protocol, simulate(protocol, is_late=is_late), is_late)
     doubtful = [problem for problem in outcome.problems if not problem.demonstrated]
     shown = [problem for problem in outcome.problems if problem.demonstrated]
     ends = all(problem.flaw in MEMORY_FLAWS for problem in shown)

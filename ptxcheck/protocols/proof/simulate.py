@@ -14,6 +14,7 @@ wrong. Bytes are linear forms. A phase that completes with symbolic bytes gives 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -76,9 +77,12 @@ from ..order.phases import Phases
 from ..order.pipelines import Pipelines
 from ..order.register_budget import RegisterPool
 from ..order.tensor_order import TensorOrder
+from ..symex.values.trace import OutOfTimeError
 
 COPIES = "bulk"
 """The pipeline of copies out of shared memory."""
+_STEPS_BETWEEN = 256
+"""Steps after which it is asked whether there is time left."""
 _DONE = -2
 """What an action returns that takes part in no phase."""
 
@@ -101,9 +105,14 @@ class _Runner:
     ended: bool = False
 
 
-def simulate(protocol: Protocol, clocks: list[Clock] | None = None) -> Outcome:
-    """Run one schedule and check that it speaks for all. `clocks` gets what is known after each step."""
-    return _Simulation(protocol, clocks).run()
+def simulate(
+    protocol: Protocol, clocks: list[Clock] | None = None, *, is_late: Callable[[], bool] = lambda: False
+) -> Outcome:
+    """Run one schedule and check that it speaks for all. `clocks` gets what is known after each step.
+
+    Raises OutOfTimeError.
+    """
+    return _Simulation(protocol, clocks, is_late).run()
 
 
 def scheduled_steps(protocol: Protocol, clocks: list[Clock] | None = None) -> tuple[Step, ...]:
@@ -113,9 +122,15 @@ def scheduled_steps(protocol: Protocol, clocks: list[Clock] | None = None) -> tu
 
 class _Simulation:
     def __init__(
-        self, protocol: Protocol, clocks: list[Clock] | None, *, looks_at_memory: bool = True
+        self,
+        protocol: Protocol,
+        clocks: list[Clock] | None,
+        is_late: Callable[[], bool] = lambda: False,
+        *,
+        looks_at_memory: bool = True,
     ) -> None:
         self._protocol = protocol
+        self._is_late = is_late
         self._looks_at_memory = looks_at_memory
         self._clocks = clocks
         self._components = Components(protocol)
@@ -199,6 +214,8 @@ class _Simulation:
         runner.at += 1
         runner.clock = stamped(runner.clock, runner.index, runner.at)
         self._record.steps.append(Step(runner.index, runner.at - 1, phase if phase > _DONE else None))
+        if not len(self._record.steps) % _STEPS_BETWEEN and self._is_late():
+            raise OutOfTimeError
         if self._clocks is not None:
             self._clocks.append(runner.clock)
         return True

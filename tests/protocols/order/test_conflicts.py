@@ -154,3 +154,23 @@ def test_reads_of_the_matrix_unit_are_put_together() -> None:
     # A copy that completes on an mbarrier stays what it is.
     copy = Transfer(5, ((Barrier(0, 0), 16),), reads=(Span(0, 0, 16),))
     assert not _examined((copy, copy)).steps
+
+
+def test_atomics_between_reads_end_with_the_budget() -> None:
+    rows = np.zeros((len(Row), 40), dtype=np.int32)
+    span = (Span(0, 0, 4),)
+    touches = [
+        Touch(strand, 0, 0, span, writes, Proxy.GENERIC, writes, strand, 1, rows)
+        for strand in range(20)
+        for writes in (False, True)
+    ]
+    pairs = 0
+
+    def note(*_: object) -> Told:
+        nonlocal pairs
+        pairs += 1
+        return Told.FINE
+
+    assert compare(touches, note, 10_000)[1] is None
+    assert pairs > 200
+    assert compare(touches, note, 100)[1] is not None

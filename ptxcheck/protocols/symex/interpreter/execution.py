@@ -20,7 +20,7 @@ from ..values.register_file import SplitError
 from ..values.substitution import failing
 from ..values.symbol import LANE, WARP, Form
 from ..values.thread_sets import MOST_PARTS, holds_whole_warps, warps_by_number
-from ..values.trace import NotFollowedError, ThreadSet, TooLongError
+from ..values.trace import NotFollowedError, OutOfTimeError, ThreadSet, TooLongError
 from .cta import Cta
 from .event_recording import EventRecorder
 from .shared_accesses import AccessRecorder
@@ -57,7 +57,7 @@ class Execution:
         if self._budget < 0:
             raise TooLongError("more steps than the budget allows", point)
         if not self._budget & 1023 and self._cta.options.is_late():
-            raise NotFollowedError("out of time", point)
+            raise OutOfTimeError(point)
         if point in self._program.leaving:
             return
         guard = threads if instruction.guard is None else self._guarded(instruction, threads, point)

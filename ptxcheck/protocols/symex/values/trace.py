@@ -72,6 +72,13 @@ class HaltError(Exception):
     """Threads stop for good where a run is followed no further."""
 
 
+class OutOfTimeError(NotFollowedError):
+    """The time for the verification is up."""
+
+    def __init__(self, point: int = -1) -> None:
+        super().__init__("out of time", point)
+
+
 class TooLongError(NotFollowedError):
     """A run takes more steps than the budget allows."""
 

@@ -35,6 +35,7 @@ from ....symex.values.trace import (
     UNDEFINED,
     Assumption,
     NotFollowedError,
+    OutOfTimeError,
     Peek,
     Shape,
 )
@@ -253,7 +254,7 @@ class Verifier:
     def _run(self, plan: Plan) -> bool:
         """Run a plan; False when its decisions are those of an earlier run."""
         if self._budget.is_late():
-            raise NotFollowedError("out of time", -1)
+            raise OutOfTimeError
         if self._made.repeats(plan):
             return False
         attempt = self._runner.attempt(plan)
@@ -326,7 +327,7 @@ class Verifier:
                 return
             if not self._peeks.hung(attempt):
                 self._note(attempt)
-        raise NotFollowedError("out of time", -1)
+        raise OutOfTimeError
 
     def _refuse_in_part(self, failing: Failing, again: Again) -> None:
         """Make a run again in which polls fail in every other warp, as what warps do depends on the answers."""

@@ -37,6 +37,7 @@ from ....symex.values.symbol import (
 )
 from ....symex.values.trace import (
     NotFollowedError,
+    OutOfTimeError,
     Peek,
     Shape,
     Trace,
@@ -120,7 +121,7 @@ class Runner:
         """Make a run and judge it (see `trace`)."""
         traces = self.trace(plan, observations, failing=failing, elects_last=elects_last, example=example)
         if example is not None and self._budget.is_late():
-            raise NotFollowedError("out of time", -1)
+            raise OutOfTimeError
         return self._judged(plan, traces)
 
     def trace(
@@ -190,8 +191,9 @@ class Runner:
     def built(self, traces: tuple[Trace, ...]) -> Protocol:
         """Return the protocol of what CTAs did."""
         built = build_protocol(
-            self._program.cfg, traces, MEANINGS, self._loads, self._registers, self._lowered, self._stored
-        )
+            self._program.cfg, traces, MEANINGS, self._loads, self._registers, self._lowered, self._stored,
+            is_late=self._budget.is_late,
+        )  # fmt: skip
         return self._boxes.told(with_given(built, self._given))
 
     def _judged(self, plan: Plan, traces: tuple[Trace, ...]) -> Attempt:
@@ -201,6 +203,7 @@ class Runner:
         if seen is not None:
             return Attempt(plan, traces, *seen)
         told: list[Problem] = []
+        is_late = self._budget.is_late
 
         def are_told(problems: Sequence[Problem]) -> bool:
             truth = self._are_told(problems, traces[-1].path)
@@ -209,9 +212,9 @@ class Runner:
 
         def judge(protocol: Protocol) -> Outcome:
             if self._is_probe:
-                found = _misfits(protocol)
+                found = _misfits(protocol, is_late)
             else:
-                found = examined(protocol, partial(examine, is_late=self._budget.is_late), are_told)
+                found = examined(protocol, partial(examine, is_late=is_late), are_told, is_late)
             return with_copies_left_alone(found, self._program.cfg.instructions)
 
         outcome = judge(built)
@@ -222,8 +225,8 @@ class Runner:
         return Attempt(plan, traces, *judged)
 
 
-def _misfits(protocol: Protocol) -> Outcome:
+def _misfits(protocol: Protocol, is_late: Callable[[], bool]) -> Outcome:
     """Return what goes wrong in one schedule that another cluster shape could mend: no race, and nothing possible."""
-    outcome = simulate(without_accesses(protocol))
+    outcome = simulate(without_accesses(protocol), is_late=is_late)
     problems = (p for p in outcome.problems if p.demonstrated and PROPERTY_OF[p.flaw] not in SEPARATE)
     return replace(outcome, problems=tuple(problems))

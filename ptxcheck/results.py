@@ -14,7 +14,7 @@ from .finding import (
 )
 from .launch import Dim, Launch
 from .source import Position
-from .verdict import SEVERITY, Property, VerdictKind
+from .verdict import SEVERITY, Openness, Property, VerdictKind
 
 
 class ProblemKind(Enum):
@@ -77,6 +77,8 @@ class Remark:
 
     text: str
     location: Location | None = None
+    advice: str = ""
+    """What to pass so that it is decided, or "" where no option helps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,8 @@ class PropertyVerdict:
     property: Property
     kind: VerdictKind
     reasons: tuple[Remark, ...] = ()
+    openness: Openness | None = None
+    """What keeps it from being plainly proved or violated; None where nothing does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,30 @@ SEVERITY: tuple[VerdictKind, ...] = (
 """From bad to good: a kernel's answer is the first that any of its properties has."""
 
 
+class Openness(Enum):
+    """What keeps a property from being plainly proved or violated, and so what would settle it."""
+
+    CONDITIONAL = "conditional-on-values"
+    """It holds for some numbers that the host passes: the conditions are listed (`assumes`)."""
+    NOT_DECIDED = "not-decided"
+    """Something was not followed, or a limit was met (`unknown`)."""
+    BEHIND_FAILURE = "behind-failure"
+    """Another property fails in a way that leaves no order to judge this one by (`unknown`)."""
+
+
+class Need(Enum):
+    """What of the user's would decide what is open; `explain.advice` has the options."""
+
+    NOTHING = "nothing"
+    """No option: the code itself is not followed here."""
+    BLOCK = "block"
+    BLOCK_OR_TIME = "block-or-time"
+    CLUSTER = "cluster"
+    TIME = "time"
+    VALUES = "values"
+    """Numbers that the host passes."""
+
+
 class Property(Enum):
     """What is decided of a kernel."""
 
@@ -60,10 +84,20 @@ class Reason:
 
     text: str
     point: int
+    need: Need = Need.NOTHING
+    options: tuple[str, ...] = ()
+    """What the options that are needed would say, such as `n.s32 >= 1` or `block=160`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
+    """The answer to one question; an unknown one is not decided unless it says otherwise."""
+
     property: Property
     kind: VerdictKind
     reasons: tuple[Reason, ...]
+    openness: Openness | None = None
+
+    def __post_init__(self) -> None:
+        if self.openness is None and self.kind is VerdictKind.UNKNOWN:
+            object.__setattr__(self, "openness", Openness.NOT_DECIDED)

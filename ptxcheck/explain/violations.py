@@ -42,7 +42,7 @@ from ..protocols.proof.evidence import (
 from ..protocols.proof.simulate import scheduled_steps
 from ..protocols.symex.values.trace import Shape
 from ..protocols.verify import verify
-from ..verdict import Property, Reason, Verdict, VerdictKind
+from ..verdict import Need, Property, Reason, Verdict, VerdictKind
 from ..view import KernelView
 from .barrier_history import held_after
 from .barrier_names import barriers_of
@@ -56,6 +56,8 @@ _RACES = frozenset(
 )  # fmt: skip
 _HELD = frozenset({VerdictKind.PROVED, VerdictKind.ASSUMES})
 _LIFECYCLE = frozenset({Flaw.UNINITIALISED, Flaw.DOUBLE_INIT, Flaw.UNORDERED_INIT})
+
+_OF_TIME = frozenset({Need.TIME, Need.BLOCK_OR_TIME})
 
 _MECHANISMS: Mapping[type[Location | None], str] = {
     type(None): "", Barrier: "mbarrier", NamedBarrier: "bar", ClusterBarrier: "cluster", WarpBarrier: "warp",
@@ -110,7 +112,12 @@ class WholeKernel:
         return self.result.verdicts()
 
     def shows(self, properties: Iterable[Property], point: int) -> bool:
-        """Tell whether all runs of the kernel keep some properties, and some of the runs execute a point."""
+        """Tell whether all runs of the kernel keep some properties, and some of the runs execute a point.
+
+        What holds as far as threads come, or but for some values, holds in some runs only.
+        """
+        if self.result.stops_early:
+            return False
         held = {verdict.property for verdict in self.verdicts if verdict.kind in _HELD}
         return held.issuperset(properties) and self.result.covers(point)
 
@@ -122,7 +129,7 @@ class WholeKernel:
     @property
     def out_of_time(self) -> bool:
         """Tell whether more time might decide more."""
-        return any("time" in reason.text for reason in self.result.reasons)
+        return any(reason.need in _OF_TIME for reason in self.result.reasons)
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:

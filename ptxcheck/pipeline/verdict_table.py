@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from ..explain.advice import advice
 from ..explain.violations import whole_kernel
 from ..launch import BOUND_NAMES, BlockOrigin, FactOrigin
 from ..launches.parameter_facts import fact_lines
+from ..protocols.proof.evidence import BLOCK, Verification
+from ..protocols.symex.values.trace import Assumption
 from ..results import (
     KernelVerdicts,
     Problem,
@@ -17,6 +21,7 @@ from ..results import (
 )
 from ..sources.positions import Locator
 from ..verdict import (
+    Need,
     Property,
     Reason,
     Verdict,
@@ -42,9 +47,10 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
         )
         return table if own else None
     result, shape = whole.result, whole.result.shape
-    taken = [(each.text, each.point) for each in (*result.assumptions.values(), *result.required.values())]
-    taken += [(each.text, each.point) for found in result.tolerated.values() for each in found.values()]
-    taken += [(text, -1) for text in sorted(result.provisos)]
+    named = [*result.assumptions.values(), *result.required.values()]
+    named += [each for found in result.tolerated.values() for each in found.values()]
+    taken = [_reason(each, result) for each in named]
+    taken += [Reason(text, -1) for text in sorted(result.provisos)]
     return KernelVerdicts(
         block=None if shape is None else shape.block,
         cluster=None if shape is None else shape.cluster,
@@ -59,6 +65,15 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
         block_origin=_block_origin(view, result.block_origin),
         out_of_time=whole.out_of_time,
     )
+
+
+def _reason(assumption: Assumption, result: Verification) -> Reason:
+    """Return an assumption with what would state it."""
+    if (assumption.kind, assumption.point) == BLOCK and result.shape is not None:
+        block = "x".join(map(str, result.shape.block))
+        return Reason(assumption.text, assumption.point, Need.BLOCK, (f"block={block}",))
+    need = Need.VALUES if assumption.options else Need.NOTHING
+    return Reason(assumption.text, assumption.point, need, assumption.options)
 
 
 def _block_origin(view: KernelView, origin: BlockOrigin) -> str:
@@ -115,17 +130,18 @@ def _with_places(
     view: KernelView, locator: Locator, verdicts: tuple[Verdict, ...]
 ) -> Iterator[PropertyVerdict]:
     for verdict in verdicts:
-        reasons = _remarks(view, locator, [(r.text, r.point) for r in verdict.reasons])
-        yield PropertyVerdict(verdict.property, verdict.kind, tuple(reasons))
+        reasons = _remarks(view, locator, verdict.reasons)
+        yield PropertyVerdict(verdict.property, verdict.kind, tuple(reasons), verdict.openness)
 
 
-def _remarks(view: KernelView, locator: Locator, items: list[tuple[str, int]]) -> Iterator[Remark]:
+def _remarks(view: KernelView, locator: Locator, items: Iterable[Reason]) -> Iterator[Remark]:
     """Yield texts with their places, each text at its first places only."""
-    shown: dict[str, int] = {}
-    for text, point in sorted(dict.fromkeys(items), key=lambda item: (item[1], item[0])):
-        shown[text] = shown.get(text, 0) + 1
-        if shown[text] <= _MOST_REASONS:
-            yield Remark(text, None if point < 0 else locator.location(view.function, point))
+    shown: Counter[str] = Counter()
+    for item in sorted(dict.fromkeys(items), key=lambda item: (item.point, item.text)):
+        shown[item.text] += 1
+        if shown[item.text] <= _MOST_REASONS:
+            place = None if item.point < 0 else locator.location(view.function, item.point)
+            yield Remark(item.text, place, advice(item))
 
 
 def verifier_failure(view: KernelView) -> tuple[Problem, ...]:

@@ -12,7 +12,7 @@ from ..cfg.special import MAX_THREADS
 from ..ir import Function, Module
 from ..launch import BlockOrigin, Dim, Launch
 from ..opcodes.spec import Trait
-from ..verdict import Reason
+from ..verdict import Need, Reason
 from .model.fences import never_fences
 from .proof.evidence import BLOCK, Verification
 from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
@@ -64,7 +64,9 @@ def _verify_suggested(
     spent = 0.0
     for threads in (*suggested, *(usual_blocks(suggested) if suggested else ())):
         if spent >= seconds:
-            return Verification(None, reasons=[Reason(_NOT_ALL_BLOCKS, -1)], seconds=spent)
+            return Verification(
+                None, reasons=[Reason(_NOT_ALL_BLOCKS, -1, Need.BLOCK_OR_TIME)], seconds=spent
+            )
         share = min(seconds / len(suggested), seconds - spent)
         block = (threads, 1, 1)
         result = _verify(cfg, function, module, launch, block, BlockOrigin.SUGGESTED, share, accesses)
@@ -74,16 +76,14 @@ def _verify_suggested(
         if not _is_broken(result):
             return result
         broken.append(result)
-    unknown = Verification(None, reasons=[Reason("the block size is not known: give it with --launch", -1)])
+    unknown = Verification(None, reasons=[Reason("the block size is not known", -1, Need.BLOCK)])
     if not broken:
         return unknown
     broken[0].seconds = spent
     return broken[0]
 
 
-_NOT_ALL_BLOCKS = (
-    "the block size is not known, and not all that are usual were tried in time: give it with --launch"
-)
+_NOT_ALL_BLOCKS = "the block size is not known, and not all that are usual were tried in time"
 
 
 def _is_broken(result: Verification) -> bool:
@@ -117,7 +117,7 @@ def _verify(
     registers = most_registers(function.attributes, prod(block))
     if known is None and not uses_cluster(cfg):
         known = (1, 1, 1)
-    layout = layout_of(function, module, launch.given)
+    layout = layout_of(function, module, launch.given, launch.facts)
     deadline = started + seconds
 
     def verifier(program: Program, cluster: Dim, *, is_probe: bool = False) -> Verifier:

@@ -162,7 +162,12 @@ def _verdicts(table: KernelVerdicts) -> dict[str, Any]:
         "given": list(table.given),
         "facts": list(table.facts),
         "properties": [
-            {"property": each.property.value, "verdict": each.kind.value, "reasons": _remarks(each.reasons)}
+            {
+                "property": each.property.value,
+                "verdict": each.kind.value,
+                "open": None if each.openness is None else each.openness.value,
+                "reasons": _remarks(each.reasons),
+            }
             for each in table.verdicts
         ],
         "equations": list(table.equations),
@@ -177,6 +182,7 @@ def _remarks(remarks: tuple[Remark, ...]) -> list[dict[str, Any]]:
         {
             "text": remark.text,
             "location": None if remark.location is None else _location(remark.location),
+            "advice": remark.advice or None,
         }
         for remark in remarks
     ]

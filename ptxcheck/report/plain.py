@@ -10,9 +10,11 @@ from ..finding import Severity
 from ..results import KernelResult, Report
 from ..source import Position
 from ..sources.demangled_names import short_name
-from ..verdict import SEVERITY, VerdictKind
+from ..verdict import SEVERITY, Openness, VerdictKind
 
 _MOST_NAMES = 3
+_OPEN = frozenset({Openness.NOT_DECIDED, Openness.BEHIND_FAILURE})
+_NOT_HELD = frozenset({VerdictKind.VIOLATED, VerdictKind.UNKNOWN})
 _LONGEST_REASON = 100
 
 COLORS = {
@@ -61,36 +63,49 @@ def summary(report: Report) -> str:
         parts.append(f"{len(report.baselined)} in the baseline")
     if report.problems:
         parts.append(plural(len(report.problems), "problem"))
-    kinds = Counter(kernel.verification.kind for kernel in report.kernels if kernel.verification is not None)
-    decided = [kind for kind in reversed(SEVERITY) if kinds[kind] and kind is not VerdictKind.UNKNOWN]
-    if decided:
-        told = ", ".join(f"{kinds[kind]} {kind.value}" for kind in decided)
-        parts.append(f"{sum(kinds[kind] for kind in decided)} verified ({told})")
-    parts += _not_verified(report)
+    parts += _verified(report)
     return "; ".join(parts)
 
 
-def _not_verified(report: Report) -> Iterator[str]:
-    """Yield what was not decided: the kernels by name, with the reason of the first."""
+def _verified(report: Report) -> Iterator[str]:
+    """Yield how many kernels were decided, in which way, and which ones were not."""
+    kinds = Counter(kernel.verification.kind for kernel in report.kernels if kernel.verification is not None)
+    held = [kind for kind in reversed(SEVERITY) if kinds[kind] and kind not in _NOT_HELD]
+    if held:
+        told = ", ".join(f"{kinds[kind]} {kind.value}" for kind in held)
+        yield f"{sum(kinds[kind] for kind in held)} verified ({told})"
+    if kinds[VerdictKind.VIOLATED]:
+        yield f"{kinds[VerdictKind.VIOLATED]} violated"
     open_ones = [
         each for each in report.kernels if each.verification is not None and each.verification.is_open
     ]
     if open_ones:
         names = ", ".join(visible(short_name(kernel.name)) for kernel in open_ones[:_MOST_NAMES])
         more = f" and {len(open_ones) - _MOST_NAMES} more" if len(open_ones) > _MOST_NAMES else ""
-        reason = _first_reason(open_ones[0])
-        yield f"{plural(len(open_ones), 'kernel')} NOT verified: {names}{more}{f' ({reason})' if reason else ''}"
-    others = sum(kernel not in open_ones for kernel in report.incomplete)
+        yield f"{plural(len(open_ones), 'kernel')} NOT verified: {names}{more}{_first_reason(open_ones[0])}"
+    others = sum(kernel not in open_ones and not _is_judged(kernel) for kernel in report.incomplete)
     if others:
         yield f"{others} not checked in full"
 
 
+def _is_judged(kernel: KernelResult) -> bool:
+    """Tell whether nothing is open of a kernel but what lies behind a failure."""
+    table = kernel.verification
+    return table is not None and {each.openness for each in table.verdicts} & _OPEN == {
+        Openness.BEHIND_FAILURE
+    }
+
+
 def _first_reason(kernel: KernelResult) -> str:
-    """Return why a kernel was not decided, cut to what fits a line."""
+    """Return why a kernel was not decided, cut to what fits a line, and what to pass."""
     table = kernel.verification
     verdicts = () if table is None else (each for each in table.verdicts if each.kind is VerdictKind.UNKNOWN)
-    text = next((visible(remark.text) for each in verdicts for remark in each.reasons), "")
-    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON].rsplit(' ', 1)[0]} …"
+    remark = next((remark for each in verdicts for remark in each.reasons), None)
+    if remark is None:
+        return ""
+    text = visible(remark.text)
+    shown = text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON].rsplit(' ', 1)[0]} …"
+    return f" ({shown}: give {remark.advice})" if remark.advice else f" ({shown})"
 
 
 def statistics(report: Report) -> str:

@@ -13,10 +13,15 @@ from ..results import (
     Remark,
 )
 from ..sources.demangled_names import short_name
-from ..verdict import VerdictKind
+from ..verdict import Openness, VerdictKind
 from .plain import place, plural, visible
 
 _LONGEST = 240
+_OPEN = {
+    Openness.CONDITIONAL: "conditional",
+    Openness.NOT_DECIDED: "not decided",
+    Openness.BEHIND_FAILURE: "not judged",
+}
 VERDICT_COLORS = {
     VerdictKind.VIOLATED: "red",
     VerdictKind.UNKNOWN: "yellow",
@@ -48,14 +53,14 @@ def headline(kernel: KernelResult, table: KernelVerdicts) -> str:
 
 def detail_lines(table: KernelVerdicts) -> Iterator[tuple[str, str]]:
     """Yield what there is to say besides the headline, each with a word in front; nothing when all is proved."""
-    groups: dict[tuple[VerdictKind, tuple[Remark, ...]], list[PropertyVerdict]] = {}
+    groups: dict[tuple[str, tuple[Remark, ...]], list[PropertyVerdict]] = {}
     for verdict in table.verdicts:
-        groups.setdefault((verdict.kind, verdict.reasons), []).append(verdict)
-    if set(groups) == {(VerdictKind.PROVED, ())} and not table.facts:
+        groups.setdefault((_word(verdict), verdict.reasons), []).append(verdict)
+    if set(groups) == {(VerdictKind.PROVED.value, ())} and not table.facts:
         return
-    for (kind, reasons), verdicts in groups.items():
+    for (word, reasons), verdicts in groups.items():
         names = ", ".join(verdict.property.value for verdict in verdicts)
-        yield kind.value, names if not reasons else f"{names}: {'; '.join(_remarks(reasons))}"
+        yield word, names if not reasons else f"{names}: {'; '.join(_remarks(reasons))}"
     for fact in table.facts:
         yield "given", _short(fact)
     for equation in table.equations:
@@ -64,6 +69,13 @@ def detail_lines(table: KernelVerdicts) -> Iterator[tuple[str, str]]:
         yield "taking", assumption
     if table.runs:
         yield "runs", runs_line(table)
+
+
+def _word(verdict: PropertyVerdict) -> str:
+    """Return the word in front of a verdict: of an unknown one, why it is."""
+    if verdict.kind is not VerdictKind.UNKNOWN or verdict.openness is None:
+        return verdict.kind.value
+    return _OPEN[verdict.openness]
 
 
 def runs_line(table: KernelVerdicts) -> str:
@@ -79,14 +91,16 @@ def _short(text: str) -> str:
 
 
 def _remarks(remarks: Iterable[Remark]) -> Iterator[str]:
-    """Yield each text once, with its places."""
-    places: dict[str, dict[str, None]] = {}
+    """Yield each text once, with its places and what to pass."""
+    places: dict[tuple[str, str], dict[str, None]] = {}
     for remark in remarks:
-        found = places.setdefault(_short(remark.text), {})
+        found = places.setdefault((_short(remark.text), remark.advice), {})
         if remark.location is not None:
             found[place(remark.location.primary)] = None
-    for text, shown in places.items():
-        yield f"{text} ({', '.join(shown)})" if shown else text
+    for (text, advice), shown in places.items():
+        give = f" [give {advice}]" if advice else ""
+        where = f" ({', '.join(shown)})" if shown else ""
+        yield f"{text}{where}{give}"
 
 
 def one_line(table: KernelVerdicts) -> str:

@@ -148,7 +148,8 @@ def test_options_reach_the_check(tmp_path: Path) -> None:
     path.write_text(HANGS.read_text().replace("ptxcheck: launch", ""))
     out = str(tmp_path / "report.html")
     unknown = view(str(path), "-o", out)
-    assert "1 not checked in full" in unknown.stdout
+    assert "nothing states the block" in Path(out).read_text()
+    assert "1 violated" in unknown.stdout
     told = view(str(path), "-o", out, "--launch", "block=64")
     assert "1 hang" in told.stdout
     wrong = view(str(path), "-o", out, "--launch", "blocks=64")

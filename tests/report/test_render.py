@@ -107,8 +107,8 @@ def test_text_of_everything(report: Report) -> None:
     assert "possible hang[XX004]" in text
     assert "init\\u001b[31m of" in text
     assert (
-        "1 suppressed; 2 problems; 1 kernel NOT verified: ns::kern (the block size is not known: give it with --launch)"
-        in text
+        "1 suppressed; 2 problems; 1 kernel NOT verified: ns::kern "
+        "(the block size is not known: give --launch block=THREADS)" in text
     )
     assert "XX003" not in text
 

@@ -21,7 +21,7 @@ from ptxcheck.results import (
 )
 from ptxcheck.rules.protocol_kernels import RING, changed
 from ptxcheck.source import Position, Source, Span
-from ptxcheck.verdict import Property, VerdictKind
+from ptxcheck.verdict import Openness, Property, VerdictKind
 
 from .test_render import sarif
 
@@ -41,7 +41,9 @@ def wrong() -> Report:
 def table(*kinds: VerdictKind, **fields: Any) -> Report:
     reason = Remark("a jump is not followed", Location(PLACE, Span(0, 1)))
     verdicts = tuple(
-        PropertyVerdict(which, kind, (reason,) if kind is VerdictKind.UNKNOWN else ())
+        PropertyVerdict(
+            which, kind, *((reason,), Openness.NOT_DECIDED) if kind is VerdictKind.UNKNOWN else ()
+        )
         for which, kind in zip(Property, kinds, strict=False)
     )
     made = KernelVerdicts((64, 1, 1), (2, 1, 1), fields.pop("inferred", False), verdicts, **fields)
@@ -84,7 +86,7 @@ def test_text_names_launch_reasons_and_contract() -> None:
     assert render(report, Format.TEXT).splitlines()[:6] == [
         "unknown k at k.ptx:7:3; block 64×1×1, cluster 2×1×1 (inferred), n=4",
         f"   = assumes: {first}",
-        f"   = unknown: {second}: a jump is not followed (k.ptx:7:3)",
+        f"   = not decided: {second}: a jump is not followed (k.ptx:7:3)",
         "   = if: param+640 == box_bytes(param+128)",
         "   = taking: loads agree",
         "   = runs: 2 runs; loops of open length repeat 0, 3 times",

@@ -17,6 +17,7 @@ from ...cfg.cfg import Cfg
 from ...isa.modifier import Mod
 from ...opcodes.op import Op
 from ...opcodes.spec import Operation
+from ..symex.values.approximated_terms import numbers_wanted
 from ..symex.values.register_file import lanes_of
 from ..symex.values.substitution import at_thread
 from ..symex.values.symbol import LANE, Form, Value
@@ -82,7 +83,8 @@ class Occurrence:
         """
         value = self.event.operands[name]
         if isinstance(value, Form):
-            raise NotFollowedError(f"operand '{name}' of '{self.operation.text}' is {value}", self.point)
+            text = f"operand '{name}' of '{self.operation.text}' is {value}"
+            raise NotFollowedError(text, self.point, options=numbers_wanted(value.terms))
         if isinstance(value, int):
             return {value: self.count}
         held, counts = np.unique(value[lanes_of(self.threads, self.shape.threads)], return_counts=True)

@@ -66,6 +66,14 @@ class Flaw(Enum):
     """A CTA may have ended when another one reaches into its shared memory."""
 
 
+class Hang(Enum):
+    """What keeps a strand from going on, in every schedule: the phases before are the same in all of them."""
+
+    ARRIVALS = "arrivals"
+    BYTES = "bytes"
+    """The phase has other bytes expected than complete, whether or not it has its arrivals."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step of a schedule: an action of a strand, or the completion of work that it issued."""
@@ -124,6 +132,8 @@ class Problem:
     schedule: tuple[Step, ...] = ()
     axiom: Axiom | None = None
     """What removes it under the profile of the hardware: it is strict then."""
+    hang: Hang | None = None
+    """Of a deadlock that the order argument covers; None for one that only some schedules come to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .axiom import Axiom
-from .outcome import Flaw, Location, Problem, Step
+from .outcome import Flaw, Hang, Location, Problem, Step
 
 
 @dataclass(slots=True)
@@ -30,6 +30,7 @@ class Record:
         happened: bool = False,
         related: tuple[tuple[int, int], ...] = (),
         axiom: Axiom | None = None,
+        hang: Hang | None = None,
     ) -> None:
         """Note a problem, once for each point and name.
 
@@ -41,4 +42,6 @@ class Record:
             return
         self._known.add(key)
         schedule = tuple(self.steps) if happened else ()
-        found.append(Problem(flaw, strand, point, name, phase, detail, related, happened, schedule, axiom))
+        found.append(
+            Problem(flaw, strand, point, name, phase, detail, related, happened, schedule, axiom, hang)
+        )

@@ -28,7 +28,7 @@ from ..model.actions import (
     Wait,
     WaitGroup,
 )
-from ..model.outcome import Flaw
+from ..model.outcome import Flaw, Hang
 from ..model.record import Record
 from ..model.sync_objects import CountedBarrier
 from .counted_barriers import Meetings
@@ -62,8 +62,13 @@ class Explainer:
                 (other, self._next(other).point) for other in self._bringers(index) if other != index
             )
             record.add(
-                Flaw.DEADLOCK, index, action.point, name, phase, detail, happened=True, related=related
-            )
+                Flaw.DEADLOCK, index, action.point, name, phase, detail, happened=True, related=related,
+                hang=self._hang(action),
+            )  # fmt: skip
+
+    def _hang(self, action: Action) -> Hang:
+        lacks_bytes = isinstance(action, Wait) and self._phases.lacks_bytes(action.barrier)
+        return Hang.BYTES if lacks_bytes else Hang.ARRIVALS
 
     def _next(self, index: int) -> Action:
         return self._protocol.strands[index].actions[self._positions[index]]

@@ -217,8 +217,13 @@ class Phases:
         barrier = self.live[name]
         if barrier.pending > 0:
             yield f"{barrier.pending} of {barrier.count} arrivals are missing"
-        if plus(barrier.now.expected, barrier.now.completed, -1) != 0:
+        if self.lacks_bytes(name):
             yield f"{barrier.now.expected} bytes expected, {barrier.now.completed} complete"
+
+    def lacks_bytes(self, name: Barrier) -> bool:
+        """Tell whether other bytes are expected in the present phase of a barrier than have completed."""
+        now = self.live[name].now
+        return plus(now.expected, now.completed, -1) != 0
 
     # -- inside
 

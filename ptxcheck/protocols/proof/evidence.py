@@ -6,20 +6,25 @@ that nothing was taken for granted.
 
 Argument: each weakening is recorded where it arises and looked at in turn: doubts of a run and what it took for
 granted bar `violated`; reasons and doubts about memory bar every good verdict; equations, assumptions, tolerances and
-provisos turn it into `assumes`; bounds on loops turn `proved` into `proved-bounded`. What comes behind a failure is
-not judged, so one failure makes the other properties unknown, but for accesses and exits, which change no phase.
+provisos turn it into `assumes`; bounds on loops turn `proved` into `proved-bounded`. Each property is judged on its
+own. Failures of accesses and exits change no phase. Where threads only hang, all that happens before is the same in
+every schedule, so the others hold as far as threads come. Any other failure leaves no order to judge by: what comes
+behind it is unknown. A property that goes wrong only in runs of which nobody knows whether the host asks for them
+holds unless a fact that all of them need, and that an orderly run to the same place does without.
 
 Not covered: whether the record is complete; who follows the kernel has to note what it leaves out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from ...launch import BlockOrigin
 from ...verdict import (
+    Need,
+    Openness,
     Property,
     Reason,
     Verdict,
@@ -27,10 +32,10 @@ from ...verdict import (
 )
 from ..model.actions import Access, Protocol
 from ..model.mechanisms import PROPERTY_OF
-from ..model.outcome import Equation, Flaw, Problem
+from ..model.outcome import Equation, Flaw, Hang, Problem
 from ..model.sync_objects import NamedBarrier
-from ..symex.values.approximated_terms import zeros
-from ..symex.values.symbol import Atom, show_parameter
+from ..symex.values.approximated_terms import numbers_wanted, zeros
+from ..symex.values.symbol import Atom, Condition, show_parameter
 from ..symex.values.trace import Assumption, Shape, Trace
 
 _MOST_SHOWN = 4
@@ -40,6 +45,10 @@ ELECT = "elect"
 """In keys of assumptions about the lane that `elect.sync` chooses."""
 SEPARATE = frozenset({Property.SLOT_SAFETY, Property.EXIT_SAFETY})
 """Properties whose failure changes no phase: the others are decided all the same."""
+_UP_TO_A_HANG = Reason("as far as threads come before the hang: what would come behind it is not judged", -1)
+_BEHIND = Reason("another property fails in a way that leaves no order to judge this one by", -1)
+_ONLY_AT_THE_END = Reason("judged where all threads end, and some hang", -1)
+_BYTES_LACK = Reason("the phase that never completes lacks bytes", -1)
 
 PROPERTIES = (
     Property.DEADLOCK_FREEDOM, Property.PHASE_SAFETY, Property.TX_BALANCE, Property.LIFECYCLE,
@@ -65,6 +74,14 @@ class Run:
     """Threads surely come to all that the run does, though perhaps with other parameters than a host would pass."""
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A run that is in order, but perhaps for accesses: what it came to, and which parameters are zero in it."""
+
+    points: frozenset[int]
+    zeros: tuple[tuple[Atom, bool], ...]
+
+
 @dataclass(slots=True)
 class Verification:
     """What all runs of a kernel showed for one launch shape."""
@@ -81,6 +98,9 @@ class Verification:
     sample: Run | None = None
     """The run with the most actions, to show; without its traces."""
     failures: list[Run] = field(default_factory=list)
+    held: set[Held] = field(default_factory=set)
+    failed: dict[tuple[Flaw, int], list[Mapping[Atom, bool]]] = field(default_factory=dict)
+    """Of each way to go wrong, which parameters are zero in the runs that do: in each of them, kept or not."""
     strict: list[Run] = field(default_factory=list)
     """Runs with what the PTX ISA forbids and released libraries rely on: for pedantic rules."""
     equations: dict[tuple[str, str], Equation] = field(default_factory=dict)
@@ -111,9 +131,25 @@ class Verification:
     provisos: set[str] = field(default_factory=set)
     """Facts about extents that a proof of slot safety rests on."""
 
-    def note_reason(self, text: str, point: int) -> None:
-        """Note once why something was not decided."""
-        reason = Reason(text, point)
+    def note_held(self, path: Iterable[tuple[Condition, bool]], points: frozenset[int]) -> None:
+        """Note a run that is in order, but perhaps for accesses."""
+        known = zeros(path)
+        if known:
+            self.held.add(Held(points, tuple(known.items())))
+
+    def note_failed(self, path: Iterable[tuple[Condition, bool]], problems: Iterable[Problem]) -> None:
+        """Note for which parameters a run goes wrong."""
+        known = zeros(path)
+        for problem in problems:
+            told = self.failed.setdefault((problem.flaw, problem.point), [])
+            if known not in told:
+                told.append(known)
+
+    def note_reason(
+        self, text: str, point: int, need: Need = Need.NOTHING, options: tuple[str, ...] = ()
+    ) -> None:
+        """Note once why something was not decided, and what of the user's would decide it."""
+        reason = Reason(text, point, need, options)
         if reason not in self.reasons:
             self.reasons.append(reason)
 
@@ -126,54 +162,86 @@ class Verification:
         return tuple(self._verdict(each) for each in PROPERTIES)
 
     def _verdict(self, which: Property) -> Verdict:
-        broken = [p for run in self.failures for p in run.problems if PROPERTY_OF[p.flaw] is which]
-        shown = [p for p in broken if p.demonstrated]
-        doubts = [
-            run.doubt
+        broken = [
+            (run, problem)
             for run in self.failures
-            if run.doubt and any(PROPERTY_OF[p.flaw] is which for p in run.problems)
+            for problem in run.problems
+            if PROPERTY_OF[problem.flaw] is which
         ]
-        certain = next(
-            (
-                p
-                for run in self.failures
-                for p in run.problems
-                if PROPERTY_OF[p.flaw] is which and self.is_sure(run, p)
-            ),
-            None,
-        )
+        certain = next((problem for run, problem in broken if self.is_sure(run, problem)), None)
         if certain is not None:
             return Verdict(which, VerdictKind.VIOLATED, (Reason(certain.detail, certain.point),))
-        if shown and doubts:
-            detail = f"{shown[0].detail}{self._where(shown[0])}; {doubts[0]}"
-            return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, shown[0].point),))
-        if broken and not shown:
-            detail = f"{broken[0].detail}; no schedule was found that goes wrong"
-            return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
-        if broken:
-            detail = (
-                f"{broken[0].detail}{self._where(broken[0])}; not certain, because of the assumptions listed"
-            )
-            return Verdict(which, VerdictKind.UNKNOWN, (Reason(detail, broken[0].point),))
-        if self.reasons or self._has_spread():
-            first = self.reasons[0] if self.reasons else Reason("another property does not hold", -1)
-            return Verdict(which, VerdictKind.UNKNOWN, (first,))
+        spread = [each for each in self._spread() if each not in broken]
+        excuses = [self._unless(*each) for each in broken]
+        if broken and (self.reasons or not all(excuses)):
+            return Verdict(which, VerdictKind.UNKNOWN, (self._in_doubt(broken),))
+        if self.reasons:
+            return Verdict(which, VerdictKind.UNKNOWN, (self.reasons[0],))
+        open_ones = [problem for run, problem in spread if self._unless(run, problem) is None]
+        excuses += [self._unless(*each) for each in spread]
+        unless = tuple(dict.fromkeys(each for each in excuses if each is not None))
+        behind = _behind(which, open_ones)
+        if behind is not None:
+            return Verdict(which, VerdictKind.UNKNOWN, (behind,), Openness.BEHIND_FAILURE)
         if which is Property.SLOT_SAFETY and self.memory_doubts:
             return Verdict(which, VerdictKind.UNKNOWN, (self.memory_doubts[0],))
-        provisos = which is Property.SLOT_SAFETY and self.provisos
+        return self._holds(which, unless, up_to_a_hang=bool(open_ones))
+
+    def _holds(self, which: Property, unless: tuple[Reason, ...], *, up_to_a_hang: bool) -> Verdict:
+        """Return the verdict on a property that no run breaks, but perhaps for values that the host is not to pass."""
+        is_conditional = bool(unless or self.equations or self.required)
         taken = (
-            self.equations
+            is_conditional
             or self.assumptions
-            or self.required
             or self.tolerated.get(which)
             or self.inferred
-            or provisos
+            or (which is Property.SLOT_SAFETY and self.provisos)
         )
-        kind = VerdictKind.ASSUMES if taken else None
-        if kind is None and self.complete:
-            kind = VerdictKind.PROVED
+        is_complete = self.complete and not up_to_a_hang
+        kind = VerdictKind.PROVED if is_complete else VerdictKind.PROVED_BOUNDED
         notes = tuple(self.bounds) if self.for_all is None else (Reason(self.for_all, -1),)
-        return Verdict(which, kind or VerdictKind.PROVED_BOUNDED, notes)
+        if up_to_a_hang:
+            notes = (_UP_TO_A_HANG, *notes)
+        return Verdict(
+            which,
+            VerdictKind.ASSUMES if taken else kind,
+            (*unless, *notes),
+            Openness.CONDITIONAL if is_conditional else None,
+        )
+
+    def _in_doubt(self, broken: Sequence[tuple[Run, Problem]]) -> Reason:
+        """Return what may go wrong with a property, and why that is not certain."""
+        run, problem = next((each for each in broken if each[1].demonstrated), broken[0])
+        if not problem.demonstrated:
+            return Reason(f"{problem.detail}; no schedule was found that goes wrong", problem.point)
+        why = next((each.doubt for each, _ in broken if each.doubt), "")
+        why = why or "not certain, because of the assumptions listed"
+        options = _numbers_wanted(run) if run.traces else ()
+        need = Need.VALUES if options else Need.NOTHING
+        return Reason(f"{problem.detail}{self._where(problem)}; {why}", problem.point, need, options)
+
+    def _unless(self, run: Run, problem: Problem) -> Reason | None:
+        """Return what the host must not pass for runs to keep their contract; None where nothing excuses them.
+
+        Exploration went on behind them, so all others are known; and some of these came to the same place with other
+        parameters. Of accesses not all runs are known that go wrong.
+        """
+        is_access = PROPERTY_OF[problem.flaw] in SEPARATE or is_of_named_barrier(problem)
+        if not run.doubt or self.inferred or is_access:
+            return None
+        others = [held.zeros for held in self.held if problem.point in held.points]
+        asked: dict[str, str] = {}
+        for facts in self.failed.get((problem.flaw, problem.point), ()):
+            denied = [name for each in others for name, truth in each if facts.get(name, truth) is not truth]
+            if not denied:
+                return None
+            named = {name: facts[name] for name in sorted(facts, key=lambda name: name not in denied)}
+            first, is_zero = next(iter(named.items()))
+            asked[_facts(named)] = f"{show_parameter(first)}{' >= 1' if is_zero else '=0'}"
+        if not asked:
+            return None
+        text = f"holds unless {', or '.join(asked)}: then, {problem.detail}"
+        return Reason(text, problem.point, Need.VALUES, tuple(dict.fromkeys(asked.values())))
 
     def is_sure(self, run: Run, problem: Problem) -> bool:
         """Tell whether a run with a problem is certainly possible, for the launch that was verified.
@@ -196,13 +264,44 @@ class Verification:
     def _where(self, problem: Problem) -> str:
         """Return which parameters are zero, and which are not, in the run that shows a problem."""
         run = next(run for run in self.failures if problem in run.problems)
-        facts = islice(zeros(run.traces[-1].path).items(), _MOST_SHOWN)
-        shown = [f"{show_parameter(name)} is {'' if is_zero else 'not '}0" for name, is_zero in facts]
-        return f" (where {' and '.join(shown)})" if shown else ""
+        shown = _facts(zeros(run.traces[-1].path))
+        return f" (where {shown})" if shown else ""
 
-    def _has_spread(self) -> bool:
-        """Tell whether a run went wrong in a way that says nothing of what comes after."""
-        return any(PROPERTY_OF[p.flaw] not in SEPARATE for run in self.failures for p in run.problems)
+    @property
+    def stops_early(self) -> bool:
+        """Tell whether some run goes wrong in a way that says nothing of what comes after."""
+        return bool(self._spread())
+
+    def _spread(self) -> list[tuple[Run, Problem]]:
+        """Return what went wrong in a way that says nothing of what comes after."""
+        return [
+            (run, problem)
+            for run in self.failures
+            for problem in run.problems
+            if PROPERTY_OF[problem.flaw] not in SEPARATE
+        ]
+
+
+def _behind(which: Property, spread: Sequence[Problem]) -> Reason | None:
+    """Return why a property is not judged beside failures of others; None where it is."""
+    if any(problem.hang is None for problem in spread):
+        return _BEHIND
+    if spread and which is Property.EXIT_SAFETY:
+        return _ONLY_AT_THE_END
+    lacks_bytes = any(problem.hang is Hang.BYTES for problem in spread)
+    return _BYTES_LACK if which is Property.TX_BALANCE and lacks_bytes else None
+
+
+def _facts(known: Mapping[Atom, bool]) -> str:
+    """Return which parameters are zero, and which are not: the first of them."""
+    facts = islice(known.items(), _MOST_SHOWN)
+    return " and ".join(f"{show_parameter(name)} is {'' if is_zero else 'not '}0" for name, is_zero in facts)
+
+
+def _numbers_wanted(run: Run) -> tuple[str, ...]:
+    """Return what `--assume` would say of the parameters that a run decides by, the first of them."""
+    path = run.traces[-1].path
+    return numbers_wanted(tuple(condition.form.terms for condition, _ in path))[:_MOST_SHOWN]
 
 
 def shown_in(runs: Iterable[Run]) -> set[tuple[Flaw, int]]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ...cfg import ApproximationKind, Uniformity
 from ...opcodes.spec import Trait
 from ...verdict import (
+    Need,
     Property,
     Reason,
     Verdict,
@@ -82,11 +83,11 @@ def _judge(launched: Launched, point: int) -> Iterator[Judgement]:
     elif level > Uniformity.WARP:
         yield (
             VerdictKind.UNKNOWN,
-            Reason(f"whether a whole warp comes here is not known{_of_block(view)}", point),
+            Reason(f"whether a whole warp comes here is not known{_of_block(view)}", point, _need(view)),
         )
     elif not _is_of_whole_warpgroups(view, point):
         text = f"whether whole warpgroups come here is not known{_of_block(view)}"
-        yield VerdictKind.UNKNOWN, Reason(text, point)
+        yield VerdictKind.UNKNOWN, Reason(text, point, _need(view))
     else:
         yield from _agreements(view, point)
 
@@ -126,7 +127,11 @@ def _is_of_whole_warpgroups(view: KernelView, point: int) -> bool:
 
 
 def _of_block(view: KernelView) -> str:
-    return "" if view.launch.threads is not None else ": the block size is not, give it with --launch"
+    return "" if view.launch.threads is not None else ", as the block size is not"
+
+
+def _need(view: KernelView) -> Need:
+    return Need.BLOCK if view.launch.threads is None else Need.NOTHING
 
 
 __all__ = ["collective_verdict"]

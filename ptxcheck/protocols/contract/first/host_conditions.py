@@ -19,13 +19,14 @@ from ...proof.first.all_sizes import Path, SizePlan
 from ...proof.first.empty_code import EmptyCode
 from ...proof.first.paths import Plan
 from ...symex.slice.sliced_program import Program
-from ...symex.values.approximated_terms import empty_sizes, sources_of
+from ...symex.values.approximated_terms import empty_sizes, numbers_wanted, sources_of
 from ...symex.values.solver import SolverOracle
 from ...symex.values.symbol import (
     Atom,
     ImpossibleError,
     show_atom,
     show_parameter,
+    stating_sizes,
 )
 from ...symex.values.trace import Assumption, Shape
 from .attempt import Attempt
@@ -146,8 +147,8 @@ class HostConditions:
         required = self._required(attempt, self._meant(outcome))
         if required is None:
             return False
-        key, kind, text = required
-        self._result.required.setdefault((key, point), Assumption(kind, f"{text}, {detail}", point))
+        key, kind, text, options = required
+        self._result.required.setdefault((key, point), Assumption(kind, f"{text}, {detail}", point, options))
         return True
 
     def _meant(self, outcome: Outcome) -> frozenset[Atom]:
@@ -162,25 +163,35 @@ class HostConditions:
             places.extend(point for _, point in problem.related)
         return frozenset[Atom]().union(*map(self._empty_code.sizes_at, places))
 
-    def _required(self, attempt: Attempt, meant: AbstractSet[Atom]) -> tuple[str, str, str] | None:
-        """Return what keeps a path from being taken: its name, what it is about, and words in front of what happens."""
+    def _required(
+        self, attempt: Attempt, meant: AbstractSet[Atom]
+    ) -> tuple[str, str, str, tuple[str, ...]] | None:
+        """Return what keeps a path from being taken.
+
+        That is its name, what it is about, words in front of what happens, and what `--assume` would say.
+        """
         plan, path = attempt.plan, attempt.path
         known = {source for size in meant for source in sources_of(size)}
         found = dict.fromkeys((*empty_sizes(path), *plan.emptied))
         empty = tuple(size for size in found if not (meant and known.issuperset(sources_of(size))))
         if empty:
-            return "size", "size", f"{' or '.join(map(show_atom, empty))} is at least 1: with less"
+            return (
+                "size",
+                "size",
+                f"{' or '.join(map(show_atom, empty))} is at least 1: with less",
+                stating_sizes(empty),
+            )
         if not self._oracle.admits_sizes(path):
-            return "size", "size", "no size is negative: else"
+            return "size", "size", "no size is negative: else", ()
         within = spare_cta(self._program.cfg, path, plan.taken) if self._shape.ctas == 1 else None
         if within is not None:
-            return within, "grid", f"every CTA of the grid has work ({within}): else"
+            return within, "grid", f"every CTA of the grid has work ({within}): else", ()
         rounds = self._without_rounds(plan) if self._shape.ctas == 1 else None
         if rounds is not None:
-            return rounds, "grid", f"the place of every CTA of the grid leaves it rounds ({rounds}): else"
+            return rounds, "grid", f"the place of every CTA of the grid leaves it rounds ({rounds}): else", ()
         if not self._oracle.admits_sizes(path, lengths=True):
             what = "the difference of two numbers side by side in memory"
-            return "length", "size", f"no length that is {what} is negative: else"
+            return "length", "size", f"no length that is {what} is negative: else", ()
         return None
 
     def _without_rounds(self, plan: Plan) -> str | None:
@@ -197,7 +208,8 @@ class HostConditions:
         text = (
             f"{stride} is 0 or {array} is not, as a stride of the array that this points to: else, {detail}"
         )
-        self._result.required.setdefault((stride, point), Assumption("stride", text, point))
+        options = (f"{stride}=0",)
+        self._result.required.setdefault((stride, point), Assumption("stride", text, point, options))
         return found
 
     def leave_out_at_odds(self, attempt: Attempt) -> None:
@@ -210,7 +222,10 @@ class HostConditions:
         names = " and ".join(map(show_parameter, found.given))
         text = f"{names} let two loops that hand over to each other go round equally often: else"
         self._result.required.setdefault(
-            (names, found.left), Assumption("rounds", f"{text}, {problems[0].detail}", found.left)
+            (names, found.left),
+            Assumption(
+                "rounds", f"{text}, {problems[0].detail}", found.left, numbers_wanted(tuple(found.given))
+            ),
         )
         self._in_odd |= plan.came_to
         self._note_left_out(attempt)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....cfg.graph import Edge, EdgeKind
+from ..values.approximated_terms import numbers_wanted
 from ..values.register_file import set_of
 from ..values.symbol import Form
 from ..values.trace import NotFollowedError, ThreadSet
@@ -108,7 +109,8 @@ class Branches:
         )
         if isinstance(index, Form):
             self._decider.halt_at(index)
-            raise NotFollowedError(f"jump table with an index that is not known: {index}", point)
+            text = f"jump table with an index that is not known: {index}"
+            raise NotFollowedError(text, point, options=numbers_wanted(index.terms))
         found: list[tuple[Edge, ThreadSet]] = []
         for edge in edges:
             if isinstance(index, int):

@@ -14,6 +14,7 @@ from __future__ import annotations
 from ....ir import Instruction
 from ....opcodes.op import Op
 from ....opcodes.spec import Trait
+from ....verdict import Need
 from ..values.kinds import Kind
 from ..values.merging import merge
 from ..values.register_file import SplitError
@@ -55,7 +56,7 @@ class Execution:
                 return
         self._budget -= 1
         if self._budget < 0:
-            raise TooLongError("more steps than the budget allows", point)
+            raise TooLongError("more steps than the budget allows", point, need=Need.VALUES)
         if not self._budget & 1023 and self._cta.options.is_late():
             raise OutOfTimeError(point)
         if point in self._program.leaving:

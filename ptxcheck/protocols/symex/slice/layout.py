@@ -21,10 +21,10 @@ from ....ir import (
     Symbol,
     Variable,
 )
-from ....launch import GivenValue
+from ....launch import FactOrigin, GivenValue, ParameterFact
 from ..values import lane_arithmetic as lanes
 from ..values.kinds import Kind
-from ..values.symbol import Form, Value, atom
+from ..values.symbol import Condition, Form, Value, atom
 from ..values.trace import PARAM_WINDOW, RANK_SHIFT, Bytes
 from .dynamic_arrays import Start
 
@@ -48,6 +48,8 @@ class Layout:
     """Bytes of the shared variables whose size is declared."""
     given: dict[int, int] = field(default_factory=dict)
     """Bytes of parameter space that the user gave values for."""
+    facts: tuple[ParameterFact, ...] = ()
+    """What the user says of parameters besides values."""
 
     def address(self, symbol: Symbol, rank: int) -> Value:
         """Return the address that a symbol stands for in the CTA of a rank."""
@@ -93,8 +95,26 @@ class Layout:
                 return atom(Kind.PARAM, name, offset - start, size)
         return atom(Kind.PARAM, "", offset, size)
 
+    def stated(self) -> Iterator[tuple[Condition, bool]]:
+        """Yield what the user says of parameters, as decisions that every run starts with."""
+        for fact in self.facts:
+            form = self.parameter(fact.offset, fact.size)
+            if fact.origin is not FactOrigin.GIVEN or not isinstance(form, Form):
+                continue
+            most = 1 << 8 * fact.size - 1
+            if fact.high is not None and fact.high < most:
+                yield Condition("lt", form, fact.low), False
+                yield Condition("lt", form, fact.high + 1), True
+            elif fact.low == 1:
+                yield Condition("eq", form, 0), False
 
-def layout_of(function: Function, module: Module, given: Sequence[GivenValue] = ()) -> Layout:
+
+def layout_of(
+    function: Function,
+    module: Module,
+    given: Sequence[GivenValue] = (),
+    facts: tuple[ParameterFact, ...] = (),
+) -> Layout:
     """Lay out shared variables after the reserved bytes, dynamic shared memory last."""
     shared: dict[tuple[str, int], int] = {}
     at = _RESERVED
@@ -114,7 +134,7 @@ def layout_of(function: Function, module: Module, given: Sequence[GivenValue] = 
     starts = {parameter.name: offset for offset, _, parameter in places}
     sizes = declared_sizes(function, module)
     parameters = tuple((offset, size, parameter.name) for offset, size, parameter in places)
-    return Layout(shared, parameters, starts, sizes, _bytes(given))
+    return Layout(shared, parameters, starts, sizes, _bytes(given), facts)
 
 
 def declared_sizes(function: Function, module: Module) -> dict[tuple[str, int], int]:

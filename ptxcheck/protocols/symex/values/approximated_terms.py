@@ -28,6 +28,7 @@ from .symbol import (
     Condition,
     Form,
     plus,
+    show_parameter,
 )
 from .terms import Terms
 from .traversal import walk
@@ -225,6 +226,11 @@ def sources_of(atom: Atom) -> Iterator[Atom]:
 def inputs_of(atom: object) -> Iterator[Atom]:
     """Yield the parameters, loads and other beginnings that an atom is computed from, each once, in order."""
     return _beginnings(atom, SOURCES)
+
+
+def numbers_wanted(part: object) -> tuple[str, ...]:
+    """Return what `--assume` would say of the parameters that something is computed from, in order."""
+    return tuple(f"{show_parameter(each)}=NUMBER" for each in inputs_of(part) if each.kind is Kind.PARAM)
 
 
 def _beginnings(atom: object, kinds: frozenset[Kind]) -> Iterator[Atom]:

@@ -19,7 +19,7 @@ addresses that differ. Such a symbol is never decided for several threads at onc
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from math import gcd
@@ -208,6 +208,11 @@ def show_parameter(name: Atom) -> str:
     """Return what the host gives; a parameter as `--assume` names it, with its type where that would take a word."""
     is_wide = name.kind is Kind.PARAM and name[3] == _WIDE
     return f"{show_atom(name)}{'.u64' if is_wide else ''}"
+
+
+def stating_sizes(names: Iterable[Atom]) -> tuple[str, ...]:
+    """Return what `--assume` would say of sizes that are not empty: of those that are parameters."""
+    return tuple(f"{show_atom(name)}.s{8 * name[3]} >= 1" for name in names if name.kind is Kind.PARAM)  # type: ignore[operator]
 
 
 def plus(a: Form | int, b: Form | int, factor: int = 1) -> Form | int:

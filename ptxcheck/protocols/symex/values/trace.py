@@ -26,6 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ....launch import Dim
+from ....verdict import Need
 from .symbol import (
     Atom,
     Condition,
@@ -60,10 +61,21 @@ OFFSET_MASK = (1 << RANK_SHIFT) - 1
 class NotFollowedError(Exception):
     """The machine cannot go on: why, and at which point. The verdict becomes `unknown`."""
 
-    def __init__(self, reason: str, point: int, *, ctas: int = 0) -> None:
+    def __init__(
+        self,
+        reason: str,
+        point: int,
+        *,
+        ctas: int = 0,
+        need: Need = Need.NOTHING,
+        options: tuple[str, ...] = (),
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.point = point
+        self.need = Need.CLUSTER if ctas else Need.VALUES if options else need
+        self.options = options
+        """What `--assume` would have to say so that it can."""
         self.ctas = ctas
         """CTAs that the cluster must have for the kernel to go on here; 0 when that is not the trouble."""
 
@@ -76,7 +88,7 @@ class OutOfTimeError(NotFollowedError):
     """The time for the verification is up."""
 
     def __init__(self, point: int = -1) -> None:
-        super().__init__("out of time", point)
+        super().__init__("out of time", point, need=Need.TIME)
 
 
 class TooLongError(NotFollowedError):
@@ -166,6 +178,8 @@ class Assumption:
     kind: str
     text: str
     point: int
+    options: tuple[str, ...] = ()
+    """What `--assume` would say to state it, where it can."""
 
 
 @dataclass(frozen=True, slots=True)

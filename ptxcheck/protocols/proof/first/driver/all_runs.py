@@ -136,7 +136,7 @@ class Verifier:
         except _EnoughError:
             pass
         except NotFollowedError as error:
-            result.note_reason(error.reason, error.point)
+            result.note_reason(error.reason, error.point, error.need, error.options)
             result.least_ctas = error.ctas
         else:
             # Of polls that are not repeated, runs take one answer only.
@@ -367,6 +367,7 @@ class Verifier:
             self._conditions.note_excused(attempt)
         elif all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in outcome.problems):
             self._conditions.note_in_order(attempt)
+            self._result.note_held(attempt.path, plan.came_to)
         if outcome.problems and not excused:
             self._note_problems(attempt, granted)
 
@@ -454,6 +455,7 @@ class Verifier:
         those that may not be and show no more. Raises _EnoughError.
         """
         plan, problems = attempt.plan, attempt.outcome.problems
+        self._result.note_failed(attempt.path, problems)
         run = Run(
             plan.rounds.inner, attempt.protocol, attempt.traces, problems, doubt, sure, is_reached=is_reached
         )

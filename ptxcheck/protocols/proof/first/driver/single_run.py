@@ -143,6 +143,8 @@ class Runner:
         self.oracle.restart()
         decisions = Decisions(self.oracle)
         answers = Answers(self._choosing(plan), plan.follow, plan.settle, plan.pair, halts=halts)
+        for condition, truth in self._layout.stated():
+            decisions.assume(condition, truth)
         for name, number in plan.preset.items():
             plan.settle(-1, name, number)
             decisions.assume(Condition("eq", Form(((name, 1),)), number), True)

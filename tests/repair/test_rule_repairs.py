@@ -51,7 +51,7 @@ def _proposed(text: str, rule: str, strategy: str) -> Iterator[Patch]:
         ("PT005", "directive", ".target sm_90a"),
         ("TM002", "tensor memory", "@%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %ptxcheck_columns"),
         ("TM003", "tensor memory", "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 64;"),
-        ("TM013", "tensor memory", "shl.b32 %ptxcheck_lane"),
+        ("TM044", "tensor memory", "shl.b32 %ptxcheck_lane"),
         ("WG014", "descriptor", "and.b64 %rd2, %rd2, 0xfffe3fffffffffff;"),
         ("WG017", "descriptor", "and.b64 %rd2, %rd2, 0xfff1ffffffffffff;"),
         ("TD051", "map field", "tensormap.replace.tile.rank.shared::cta.b1024.b32 [map], 1;"),
@@ -97,7 +97,7 @@ def test_a_guard_keeps_the_one_that_is_there() -> None:
 
 @pytest.mark.parametrize(("right", "wrong"), [(", 21;", ", 20;"), (", 5;", ", 6;")])
 def test_the_rules_follow_the_lanes_that_a_repair_computes(right: str, wrong: str) -> None:
-    text = _repaired(_BAD["TM013"]).text
+    text = _repaired(_BAD["TM044"]).text
     written = text.index("%ptxcheck_lane")
     assert not _judge().rules_only(text).findings
     broken = text[:written] + text[written:].replace(right, wrong, 1)

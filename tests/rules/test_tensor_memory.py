@@ -145,7 +145,20 @@ CASES = {
         + CLOSE,
     ),
     "TM013 second warp, lanes of the first": (
-        "TM013", OPEN + f"@!%p2 bra $j;\n{LOAD.strip()} // expect: TM013\n$j:\n" + CLOSE,
+        "TM013", OPEN + f"@!%p2 bra $j;\n{LOAD.strip()}\n$j:\n" + CLOSE,
+    ),
+    "TM013 first warp, lanes of the second": (
+        "TM013",
+        OPEN + "@!%p1 bra $j;\ntcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3 + 2097152]; // expect: TM013\n"
+        "$j:\n" + CLOSE,
+    ),
+    "TM044 own lanes": ("TM044", OPEN + "@!%p1 bra $j;\n" + LOAD + "$j:\n" + CLOSE),
+    "TM044 second warp, lanes of the first": (
+        "TM044", OPEN + f"@!%p2 bra $j;\n{LOAD.strip()} // expect: TM044\n$j:\n" + CLOSE,
+    ),
+    "TM044 first warp, lanes of the second": (
+        "TM044",
+        OPEN + "@!%p1 bra $j;\ntcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3 + 2097152];\n$j:\n" + CLOSE,
     ),
     "TM013 address written anew": ("TM013", OPEN + "st.shared.b32 [slot], %r1;\n" + ADDRESS + LOAD + CLOSE),
     "TM015 last column": ("TM015", OPEN + "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3 + 31];\n"),

@@ -22,7 +22,9 @@ from .matrix_operands import TCGEN05
 from .matrix_tiles import MatrixTiles
 from .tensor_address import (
     COPIED_COLUMNS,
+    QUARTER,
     SHIFTED_COLUMNS,
+    foreign_lanes,
     tensor_address,
     used_width,
     warp_addresses,
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
 
 _MOVES = LOADS | {Op.TCGEN05_ST}
 _QUARTERS = 4
-_QUARTER = 32
 _QUARTER_STARTS, _ANY_LANE = 0b1100000, 0b1111111
 """Bits that a lane may have."""
 _FOUR_ROWS = ".4x256b"
@@ -55,11 +56,10 @@ _OWN_QUARTER = (
 class Accesses:
     """Columns and lanes of what instructions read and write."""
 
-    def __init__(self, view: KernelView, is_block_known: bool) -> None:
+    def __init__(self, view: KernelView) -> None:
         self._view = view
         self._memory = view.get(TensorMemory)
         self._bounds = TensorBounds(view)
-        self._is_block_known = is_block_known
         self._words = {word.point: word for word in view.get(MatrixTiles).operands.instruction_words}
 
     def judgements(self) -> Iterator[Judgement]:
@@ -143,20 +143,13 @@ class Accesses:
             yield unknown("which lanes of tensor memory each warp names is not followed", point)
             return
         shape = self._view.body.instructions[point].operation.slots.get("shape", "")
-        step = _QUARTER if shape == _WHOLE_QUARTER else _HALF_QUARTER
-        own = {warp: place.lane for warp, place in warp_addresses(self._view, point)}
+        step = QUARTER if shape == _WHOLE_QUARTER else _HALF_QUARTER
         for warp, lane in lanes.items():
-            quarter = lane // _QUARTER
+            quarter = lane // QUARTER
             if lane % step or quarter not in (0, warp % _QUARTERS):
                 yield unknown(f"warp {warp} may name lane {lane}, which it does not reach", point)
                 return
             if quarter != warp % _QUARTERS:
-                if warp in own and self._is_block_known:
-                    yield (
-                        VerdictKind.VIOLATED,
-                        Reason(f"warp {warp} names lane {lane}, which it does not reach", point),
-                    )
-                    return
                 yield VerdictKind.ASSUMES, Reason(_OWN_QUARTER, point)
 
 
@@ -174,10 +167,11 @@ def flaws_of_accesses(view: KernelView) -> Iterator[Reason]:
             f"{what} starts at lane {lane} and D at lane {of_d}, in another half of the lanes", point
         )
     for point in sorted(view.get(TensorMemory).of(_MOVES)):
-        for warp, place in warp_addresses(view, point):
-            if place.lane // _QUARTER != warp % _QUARTERS:
-                yield Reason(f"warp {warp} names lane {place.lane}, which it does not reach", point)
-            elif place.column + used_width(view, point) > place.columns:
+        for lane, (warp, *_) in foreign_lanes(view, point).items():
+            if lane:
+                yield Reason(f"warp {warp} names lane {lane}, which it does not reach", point)
+        for _, place in warp_addresses(view, point):
+            if place.column + used_width(view, point) > place.columns:
                 last = place.column + used_width(view, point) - 1
                 yield Reason(f"this reaches column {last}, but {place.columns} are allocated", point)
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from ...view import KernelView
 
 ALL_COLUMNS = 512
+QUARTER = 32
+"""Lanes that one warp of a warpgroup reaches (PTX ISA 9.7.17.8.1)."""
+_QUARTERS = 4
 _WIDTHS = {".32x32b": 1, ".16x64b": 2, ".16x128b": 4, ".16x256b": 8, ".16x32bx2": 1}
 """Columns of one repetition of each shape of a load or store."""
 COPIED_COLUMNS = {".128x256b": 8, ".128x128b": 4, ".64x128b": 4, ".32x128b": 4, ".4x256b": 8}
@@ -78,6 +81,16 @@ def warp_addresses(view: KernelView, point: int) -> Iterator[tuple[int, TensorAd
         own = set(offsets[32 * warp : 32 * warp + 32])
         if len(own) == 1 and min(own) >= 0:
             yield warp, allocation.behind(own.pop())
+
+
+def foreign_lanes(view: KernelView, point: int) -> dict[int, list[int]]:
+    """Return the warps that surely name lanes of another quarter in a load or store, by the first lane of that one."""
+    found: dict[int, list[int]] = {}
+    for warp, address in warp_addresses(view, point):
+        quarter = address.lane // QUARTER
+        if quarter != warp % _QUARTERS:
+            found.setdefault(quarter * QUARTER, []).append(warp)
+    return found
 
 
 def _by_thread(view: KernelView, form: Linear) -> tuple[_Allocation, list[int]] | None:
@@ -217,6 +230,6 @@ def _is_uniform(view: KernelView, atom: Atom) -> bool:
 
 
 __all__ = [
-    "COPIED_COLUMNS", "SHIFTED_COLUMNS", "TensorAddress", "differs_in_warp", "half_width", "tensor_address",
-    "used_width", "warp_addresses", "width",
+    "COPIED_COLUMNS", "QUARTER", "SHIFTED_COLUMNS", "TensorAddress", "differs_in_warp", "foreign_lanes", "half_width",
+    "tensor_address", "used_width", "warp_addresses", "width",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ several warps, which slot safety is about, and the columns of CTAs that run toge
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...verdict import (
     Property,
@@ -26,6 +26,8 @@ from .tensor_memory import TENSOR_MEMORY, TensorMemory
 if TYPE_CHECKING:
     from ...view import KernelView
 
+_Judge: TypeAlias = "Callable[[KernelView, bool], Lives | Accesses]"
+"""Makes the judgements on a view, whose block is known or taken."""
 _SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
 """What every program may call without a body for it (PTX interoperability guide, "System Calls")."""
 
@@ -37,13 +39,15 @@ def tensor_allocation_verdict(launched: Launched) -> Verdict | None:
 
 def tensor_access_verdict(launched: Launched) -> Verdict | None:
     """Return the verdict on columns and lanes of accesses; None for a kernel that accesses no tensor memory."""
-    return _verdict(Property.TENSOR_MEMORY_ACCESS, launched, Accesses, flaws_of_accesses)
+    return _verdict(
+        Property.TENSOR_MEMORY_ACCESS, launched, lambda view, _: Accesses(view), flaws_of_accesses
+    )
 
 
 def _verdict(
     which: Property,
     launched: Launched,
-    judge: type[Lives | Accesses],
+    judge: _Judge,
     flaws_of: Callable[[KernelView], Iterator[Reason]],
 ) -> Verdict | None:
     view = launched.view
@@ -56,7 +60,7 @@ def _verdict(
     return Verdict(which, VerdictKind.VIOLATED, flaws) if flaws else found
 
 
-def _judgements(launched: Launched, judge: type[Lives | Accesses]) -> Iterator[Judgement]:
+def _judgements(launched: Launched, judge: _Judge) -> Iterator[Judgement]:
     view = launched.view
     for call in sorted(unknown_calls(view)):
         if view.facts.calls[call].callee not in _SYSTEM_CALLS:

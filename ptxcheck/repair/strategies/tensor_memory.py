@@ -49,7 +49,7 @@ def repair_tensor_memory(subject: Subject) -> Iterator[Patch]:
             yield from _agreeing(subject)
         case "TM010" | "TM032":
             yield from _committed(subject)
-        case "TM013":
+        case "TM013" | "TM044":
             yield from _own_lanes(subject)
         case "TM015":
             yield from _more_columns(subject)

@@ -34,7 +34,7 @@ RULES = (
     # read. Source: PTX ISA 9.7.17.1 (addressing), 9.7.17.8.1 (access restrictions), 9.7.17.10.5 to 9.7.17.10.7
     # (layouts).
     # Not checked: addresses that are not followed; loads that only end behind the allocation, as registers that nobody
-    # reads may be among theirs; warps that name the first quarter of lanes, which released kernels do in all warps.
+    # reads may be among theirs; warps that name the first quarter of lanes (TM044).
     Rule(
         id="TM041",
         name="tmem-access-out-of-bounds",

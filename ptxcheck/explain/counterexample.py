@@ -334,6 +334,7 @@ _REMEDY = {
     Flaw.TX_RANGE: "a phase may expect up to 1048575 bytes",
     Flaw.OVER_ARRIVAL: "the initialised count must be the number of arrivals in each phase",
     Flaw.UNINITIALISED: "the barrier must be initialised before, by a thread that this one has synchronised with",
+    Flaw.ASKED_AFTER_REFUSAL: "nobody may ask again once an answer says no, or may say so",
     Flaw.DOUBLE_INIT: "a barrier is initialised once, by one thread, or invalidated in between",
     Flaw.READ_TOO_EARLY: "this read must come after a wait, or a barrier, that the write comes before",
     Flaw.OVERWRITE: "this write must come after something that every reader does after its read",

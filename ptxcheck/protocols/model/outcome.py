@@ -36,6 +36,8 @@ class Flaw(Enum):
     COUNT_MISMATCH = "count-mismatch"
     LANE_NOT_IN_MASK = "lane-not-in-mask"
     """A lane executes a warp-collective whose member mask does not name it."""
+    ASKED_AFTER_REFUSAL = "asked-after-refusal"
+    """A launch is to be cancelled after a request that found none."""
     EARLY_INVALIDATION = "early-invalidation"
     """An mbarrier is invalidated and nothing orders that after its last use."""
     BARRIER_OVERWRITTEN = "barrier-overwritten"

@@ -149,8 +149,14 @@ class _QuickLook:
     def _kind(self, access: Access) -> tuple[bool, bool]:
         known = self._kinds.get(id(access))
         if known is None:
-            is_joined = _is_exact(access) and not access.stored and (access.certain or self._joins_possible)
-            may_wait = not access.combines and not access.blocks and (is_joined or not access.writes)
+            is_joined = (
+                _is_exact(access)
+                and not (access.stored or access.refused)
+                and (access.certain or self._joins_possible)
+            )
+            may_wait = not (access.combines or access.blocks or access.refused) and (
+                is_joined or not access.writes
+            )
             known = self._kinds[id(access)] = is_joined, may_wait
         return known
 

@@ -70,6 +70,7 @@ from ..order.deadlock import Explainer
 from ..order.exits import Exits
 from ..order.extents import MATRIX_PIPELINES, Part, parts_of
 from ..order.late_copies import LateCopies
+from ..order.launch_requests import LaunchRequests
 from ..order.mbarrier_lifetimes import Lifetimes
 from ..order.mbarrier_state import Mbarrier
 from ..order.memory import Memory
@@ -145,6 +146,7 @@ class _Simulation:
         """What each action touches, by its identity: the same actions come again and again."""
         self._exits = Exits(protocol)
         self._registers = RegisterPool(protocol)
+        self._launches = LaunchRequests(protocol)
         self._acquires_proxies = any(
             isinstance(action, Fence) and action.of_others
             for strand in protocol.strands
@@ -169,6 +171,7 @@ class _Simulation:
         Explainer(self._protocol, positions, self._phases, self._meetings).report(self._record)
         self._phases.check_rest()
         self._registers.check(self._record)
+        self._launches.check(self._record)
         equations = tuple(self._phases.equations.values())
         check_equations(equations, self._record)
         doubts, provisos = self._memory.check(
@@ -294,6 +297,8 @@ class _Simulation:
 
     def _transfer(self, runner: _Runner, actor: Actor, action: Transfer) -> int | None:
         """Start work, and complete it. Its touches are over when its bytes, or its group, are known to be."""
+        if action.asks:
+            self._launches.ask(actor, action)
         component = reads = runner.index
         over, phase = runner.at + 1, None
         if action.pipeline:
@@ -329,6 +334,8 @@ class _Simulation:
         if not parts:
             return
         if isinstance(action, Access):
+            if action.refused:
+                self._launches.hear(actor, action.point)
             is_copy, proxy, certain, fenced = False, Proxy.GENERIC, action.certain, False
         else:
             is_copy = bool(action.completes) or action.pipeline == COPIES

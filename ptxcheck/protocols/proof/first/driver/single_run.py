@@ -16,6 +16,7 @@ from ....contract.first.stored_boxes import StoredBoxes
 from ....contract.first.stray_strides import Stride, stray_stride
 from ....contract.given import with_given
 from ....model.actions import Protocol
+from ....model.launch_answers import with_refusals
 from ....model.lowering import build_protocol
 from ....model.lowering_cache import Lowered
 from ....model.mechanisms import MEANINGS, PROPERTY_OF
@@ -196,6 +197,7 @@ class Runner:
             self._program.cfg, traces, MEANINGS, self._loads, self._registers, self._lowered, self._stored,
             is_late=self._budget.is_late,
         )  # fmt: skip
+        built = with_refusals(built, self._program.cfg, traces, self.oracle.is_possible)
         return self._boxes.told(with_given(built, self._given))
 
     def _judged(self, plan: Plan, traces: tuple[Trace, ...]) -> Attempt:

@@ -3,7 +3,7 @@
 Checks: the `.cta_group` of all tcgen05 instructions of one function.
 Why: all of them in one kernel must have one value; ptxas 13.0 and later refuse the kernel, earlier ones do not.
 Source: PTX ISA 9.7.17.5 and 9.7.17.7.
-Not checked: functions that are called.
+Not checked: functions that are called; `.cta_group` of tensor copies, which names the CTA whose mbarrier is signalled.
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse

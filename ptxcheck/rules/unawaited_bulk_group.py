@@ -1,7 +1,8 @@
 """A committed bulk copy that no wait can cover.
 
-Checks: copies after which, on all paths, no `cp.async.bulk.wait_group` leaves few enough groups open. Paths that skip
-the wait, while others do not, are reported as possible: released kernels end with their last store open.
+Checks: copies after which, on all paths, no `cp.async.bulk.wait_group` leaves few enough groups open. Released kernels
+end with their last store open. So paths that skip the wait, while others do not, are reported as possible, and so are
+copies outside of loops in kernels that wait for others.
 Why: until it has completed, nobody may change its source, and the CTA's shared memory is freed at its end. Source: PTX
 ISA 9.7.9.26.1 and 9.7.9.26.6.2.
 Not checked: device functions.
@@ -13,14 +14,19 @@ from .rule import Confidence, Hit, Hits, KernelView, Property, Rule, Severity
 
 
 def check(view: KernelView) -> Hits:
-    sure = {slip.copy: slip for slip in view.get(bulk_groups).never_awaited()}
+    groups = view.get(bulk_groups)
+    sure = {slip.copy: slip for slip in groups.never_awaited()}
     elsewhere = {slip.copy for slip in view.get(wrong_waits)}
     for slip in sure.values():
         if slip.copy not in elsewhere:
             related = ((slip.point, "the thread ends here"),)
-            yield Hit(slip.copy, "no wait of the thread that starts this copy can cover it", related=related)
-    uncommitted = {slip.copy for slip in view.get(bulk_groups).uncommitted}
-    for slip in view.get(bulk_groups).unawaited():
+            is_last = bool(groups.waits) and not view.cfg.reaches(slip.copy, slip.copy)
+            confidence = Confidence.POSSIBLE if is_last else Confidence.PROVED
+            yield Hit(
+                slip.copy, "no wait of the thread that starts this copy can cover it", related, confidence
+            )
+    uncommitted = {slip.copy for slip in groups.uncommitted}
+    for slip in groups.unawaited():
         if slip.copy not in sure and slip.copy not in uncommitted:
             message = "on some path the thread ends without having waited for this copy"
             yield Hit(slip.copy, message, ((slip.point, "it ends here"),), Confidence.POSSIBLE)

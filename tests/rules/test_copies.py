@@ -303,6 +303,15 @@ def test_cluster_must_be_known() -> None:
     assert proved("BG007", kernel(body.replace(" 8;", " 0;"))) != []
 
 
+def test_a_last_store_that_is_left_open_is_possible() -> None:
+    others = f"{STORE}\n{COMMIT}{WAIT}"
+    last = STORE.replace("[data]", "[data+512]") + f"\n{COMMIT}"
+    assert proved("BG004", kernel(START + others + last)) == []
+    assert proved("BG004", kernel(START + last)) != []
+    again = "$l:\n" + last + "sub.u32 %r7, %r7, 1;\nsetp.ne.u32 %p1, %r7, 0;\n@%p1 bra $l;"
+    assert proved("BG004", kernel(START + others + again)) != []
+
+
 def test_skipped_waits_are_possible() -> None:
     body = START + f"setp.eq.u32 %p1, %r7, 0;\n{STORE}\n{COMMIT}@%p1 cp.async.bulk.wait_group.read 0;"
     assert proved("BG004", kernel(body)) == []

@@ -188,6 +188,16 @@ def test_number_of_warps_must_be_known() -> None:
     assert proved("TM017", kernel(body, ".reqntid 32", target="sm_100a")) == []
 
 
+@pytest.mark.parametrize(("group", "other"), [(2, 1), (1, 2)])
+def test_tensor_copies_have_a_group_of_their_own(group: int, other: int) -> None:
+    copy = (
+        "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        f".cta_group::{group} [data], [%rd1, {{0}}], [bar];\n"
+    )
+    body = WARP + (OPEN + CLOSE).replace("cta_group::1", f"cta_group::{other}") + copy
+    assert proved("TM033", kernel(body, ".reqntid 128 .reqnctapercluster 2", target="sm_100a")) == []
+
+
 @pytest.mark.parametrize(
     ("cluster", "fires"), [("", 0), (".reqnctapercluster 4", 0), (".reqnctapercluster 3", 2)]
 )

@@ -33,7 +33,7 @@ from .tensor_address import (
     tensor_address,
     warp_addresses,
 )
-from .tensor_memory import LOADS, Pair, TensorMemory
+from .tensor_memory import LOADS, TENSOR_MEMORY, Pair, TensorMemory
 
 if TYPE_CHECKING:
     from ...view import KernelView
@@ -152,10 +152,10 @@ class TensorMemoryUse:
                     yield found
 
     def mixed_groups(self) -> tuple[int, int] | None:
-        """Return the first instructions with one and with two CTAs of a group, None when there is one kind."""
+        """Return the first tcgen05 instructions with one and with two CTAs of a group, None when there is one kind."""
         first: dict[str, int] = {}
-        for point, instruction in enumerate(self._view.body.instructions):
-            group = instruction.operation.slots.get("cta_group")
+        for point in sorted(self._memory.of(TENSOR_MEMORY)):
+            group = self._view.body.instructions[point].operation.slots.get("cta_group")
             if group is not None:
                 first.setdefault(group, point)
         return (min(first.values()), max(first.values())) if len(first) > 1 else None

@@ -19,6 +19,7 @@ from ...protocols.model.actions import (
     AsyncArrive,
     Init,
 )
+from ...protocols.typestate.tensor_memory import TENSOR_MEMORY
 from ..edits import Edit
 from ..patch import Patch, Writer, combined
 from ..sites import (
@@ -223,9 +224,9 @@ def _one_group(subject: Subject) -> Iterator[Patch]:
     """Yield one `.cta_group` for every instruction of tensor memory, the one that most have first."""
     view, writer = subject.view, Writer(subject.view)
     groups = {
-        point: instruction.operation.slots["cta_group"]
-        for point, instruction in enumerate(view.body.instructions)
-        if "cta_group" in instruction.operation.slots
+        point: group
+        for point in points_of(view, *TENSOR_MEMORY)
+        if (group := view.body.instructions[point].operation.slots.get("cta_group")) is not None
     }
     values = [*groups.values(), _SINGLE]
     for cost, wanted in enumerate(sorted(set(values), key=lambda value: (-values.count(value), value))):

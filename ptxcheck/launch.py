@@ -23,6 +23,11 @@ class BlockOrigin(Enum):
     """The code, by the branches that tell threads apart and the counts of barriers."""
 
 
+def show_dim(dim: Dim) -> str:
+    """Return a shape for people: `128×1×1`."""
+    return "×".join(map(str, dim))
+
+
 @dataclass(frozen=True, slots=True)
 class GivenValue:
     """A number that the host passes: bytes of parameter space, or a named quantity of the contract."""
@@ -84,6 +89,9 @@ class Launch:
     """Values of kernel parameters, and of what they stand for, that the user gives."""
     facts: tuple[ParameterFact, ...] = ()
     """What else is known of kernel parameters."""
+    block_from: str = ""
+    """Who states the block, where that is not the kernel itself: `--launch`, `<<<>>> at ring.cu:42`."""
+    cluster_from: str = ""
 
     @property
     def threads(self) -> int | None:

@@ -57,6 +57,8 @@ class NoteKind(Enum):
     """Host code that encodes tensor maps was not followed to its end."""
     LAUNCH = "launch-of-no-kernel"
     """A launch that the user gives names no kernel that was checked."""
+    HOST_LAUNCH = "host-launch"
+    """A launch by host code that the kernel is not compiled for, or that was not judged."""
     BASELINE = "baseline"
     """The baseline lists findings that are gone."""
 
@@ -112,7 +114,11 @@ class KernelVerdicts:
     facts: tuple[str, ...] = ()
     """What the compiler or the kernel's source says of parameters, and the verdicts may rest on."""
     block_origin: str = ""
-    """What of the kernel the block was taken from, where the launch does not say it: `__launch_bounds__`."""
+    """Who says the block, where the kernel itself does not: `__launch_bounds__`, `<<<>>> at ring.cu:42`."""
+    cluster_origin: str = ""
+    """Who says the cluster, where the kernel itself does not."""
+    other_launches: tuple[str, ...] = ()
+    """The verdicts for further launches of the kernel by host code, none worse than this one."""
     out_of_time: bool = False
     """True when more time might have decided more."""
 

@@ -15,6 +15,7 @@ from ptxcheck.hostcode.values import (
     Closure,
     Entry,
     Integer,
+    Kernel,
     Value,
     as_test,
     bounds,
@@ -88,7 +89,7 @@ class Branches(Machine):
             held = state.variables.get(name)
             if isinstance(held, Integer):
                 state.variables[name] = self._unknown(name, held.type, state)
-            elif name in state.variables and not isinstance(held, (Entry, Closure)):
+            elif name in state.variables and not isinstance(held, (Entry, Closure, Kernel)):
                 state.variables[name] = ANYTHING
             state.forget_members(name)
 

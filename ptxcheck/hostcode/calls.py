@@ -17,7 +17,7 @@ from ptxcheck.hostcode.changes import (
     path_of,
     variable_of,
 )
-from ptxcheck.hostcode.cute import Cute
+from ptxcheck.hostcode.launch_calls import LaunchCalls
 from ptxcheck.hostcode.machine import (
     ALLOCATION,
     ALLOCATORS,
@@ -30,6 +30,7 @@ from ptxcheck.hostcode.machine import (
     State,
 )
 from ptxcheck.hostcode.names import (
+    LOADERS,
     MAKERS,
     MARKED_EXIT,
     PARAMETER_COUNT,
@@ -43,9 +44,11 @@ from ptxcheck.hostcode.values import (
     Array,
     Closure,
     Entry,
+    Extent,
     Integer,
     Layout,
     Step,
+    Structure,
     Value,
     Words,
     number,
@@ -53,7 +56,7 @@ from ptxcheck.hostcode.values import (
 from ptxcheck.source import Span
 
 
-class Calls(Cute):
+class Calls(LaunchCalls):
     """Calls: of encode functions, of functions of the file, of well-known and of unknown ones."""
 
     def _call_function(
@@ -80,6 +83,14 @@ class Calls(Cute):
         frame = Frame(function, types, set(self._unstable(function)))
         self._frames.append(frame)
         self._calls.append(where)
+        for parameter in function.parameters:
+            held = state.variables[parameter.name]
+            if isinstance(held, Structure):
+                state.variables[parameter.name] = ANYTHING  # its members are the caller's
+            elif not self._store_extent(
+                parameter.name, parameter.type, held, function.span, state
+            ) and isinstance(held, Extent):
+                state.variables[parameter.name] = ANYTHING
         try:
             end = self._run(function.body, state)
         finally:
@@ -175,6 +186,9 @@ class Calls(Cute):
     def _call(self, call: c.Call, state: State) -> tuple[Value, State | None]:
         """Return the value of a call and the state after it; None when it does not return."""
         name = callee_name(call.callee)
+        launched = self._launch(name, call, state)
+        if launched is not None:
+            return launched, state
         callee = self._callee(call, name, state)
         call = self._in_order(call, callee, name)
         values = [self._value(argument, state) for argument in call.arguments]
@@ -186,8 +200,7 @@ class Calls(Cute):
             return ANYTHING, state
         if isinstance(callee, Layout):
             return self._sliced(callee, call, values), state
-        if name in MAKERS and name not in self._by_name:
-            self._make_map(name, call, values, state)
+        if name is not None and name not in self._by_name and self._makes(name, call, values, state):
             return ANYTHING, state
         words = next((value.text for value in values if isinstance(value, Words)), "")
         wrapped = next((value for value in values if isinstance(value, Entry)), None)
@@ -211,6 +224,16 @@ class Calls(Cute):
             return ANYTHING, None
         self._allocate(name, call, state)
         return self._result(function, state, call), state
+
+    def _makes(self, name: str, call: c.Call, values: Sequence[Value], state: State) -> bool:
+        """Note a map of CuTe or the handle of a kernel; False for another function."""
+        if name in MAKERS:
+            self._make_map(name, call, values, state)
+        elif name in LOADERS:
+            self._load_kernel(name, call, values, state)
+        else:
+            return False
+        return True
 
     def _in_order(self, call: c.Call, callee: Value, name: str | None) -> c.Call:
         """Return a call with its arguments in the place of their parameters, where they are passed by name."""

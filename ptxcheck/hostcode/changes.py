@@ -22,6 +22,7 @@ from ptxcheck.hostcode.code import (
     Opaque,
     Stmt,
 )
+from ptxcheck.hostcode.names import CUDA_FUNCTION, LAUNCHERS
 
 READERS = frozenset(
     """size data begin end cbegin cend empty at front back get c_str data_ptr value ndim dim sizes strides stride
@@ -68,6 +69,18 @@ def variable_of(expr: Expr) -> str | None:
     return path_of(expr)
 
 
+def element_path(path: str, position: int) -> str:
+    """Return the path of an element of an array of structures; the first one has that of the array."""
+    return path if position == 0 else f"{path}.[{position}]"
+
+
+def root_of(expr: Expr) -> str | None:
+    """Return the variable that an lvalue is a part of: `a` of `a[i].b`."""
+    while isinstance(expr, (Item, Cast, AddressOf, Member)):
+        expr = expr.operand if isinstance(expr, (Cast, AddressOf)) else expr.object
+    return path_of(expr)
+
+
 def callee_name(expr: Expr) -> str | None:
     """Return the last name of what is called."""
     if isinstance(expr, Name):
@@ -78,6 +91,9 @@ def callee_name(expr: Expr) -> str | None:
 def passed(call: Call, by_name: bool) -> Iterator[str]:
     """Yield the variables that an unknown function may change: what it gets the address of, or by name."""
     name = callee_name(call.callee)
+    by_name = by_name and not (name is not None and CUDA_FUNCTION.match(name))
+    if call.launch or name in LAUNCHERS:
+        return
     if isinstance(call.callee, Member) and name not in READERS:
         owner = variable_of(call.callee.object)
         if owner is not None:
@@ -107,7 +123,7 @@ def changed(code: Iterable[Stmt] | Expr, by_name: bool) -> set[str]:
     for node in walk(tuple(code) if not is_dataclass(code) else code):
         match node:
             case Assign(target=target):
-                name = variable_of(target)
+                name = variable_of(target) or root_of(target)
                 if name is not None:
                     found.add(name)
             case Declare(name=declared):

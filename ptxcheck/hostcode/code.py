@@ -1,4 +1,4 @@
-"""Host code as far as the values of tensor maps need it: one small form for C++ and Python.
+"""Host code as far as the values of tensor maps and launches need it: one small form for C++ and Python.
 
 The front ends (`cpp.py`, `python.py`) translate to this form; `interpret.py` reads nothing else. What has no
 form here becomes `Opaque`, with the names it may change.
@@ -45,6 +45,10 @@ class Name:
 
     id: str
     span: Span
+    scope: str = ""
+    """The qualifiers: `ns::inner`."""
+    types: tuple[Type | Expr, ...] = ()
+    """Template arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +140,8 @@ class Call:
     types: tuple[Type | Expr, ...]
     arguments: tuple[Expr, ...]
     span: Span
+    launch: tuple[Expr, ...] = ()
+    """Of a kernel: what stands in `<<<grid, block, shared memory, stream>>>`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,12 +226,13 @@ class Evaluate:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """A branch; `test` is None where the preprocessor chooses."""
+    """A branch; `test` is None where the preprocessor chooses, or an exception."""
 
     test: Expr | None
     body: tuple[Stmt, ...]
     other: tuple[Stmt, ...]
     span: Span
+    is_preprocessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +333,10 @@ class Function:
     translate: Callable[[], tuple[Stmt, ...]] = field(repr=False, compare=False)
     is_included: bool = False
     """True for one of a file that the source includes; all places in it are the `#include`."""
+    is_kernel: bool = False
+    """`__global__`."""
+    is_preprocessed: bool = False
+    """True where the preprocessor decides whether it is compiled."""
 
     @cached_property
     def body(self) -> tuple[Stmt, ...]:
@@ -342,3 +353,5 @@ class Program:
     aliases: Mapping[str, Type]
     passes_variables: bool
     """True where a call may change a variable that is passed to it by name (C++)."""
+    kernels: frozenset[str] = frozenset()
+    """Names of functions that are declared `__global__`."""

@@ -42,6 +42,9 @@ class _Reader(StatementReader):
         self._depth = 0
         self._constants: dict[str, tuple[Type, c.Expr | None, c.Declare | None]] = {}
         self._functions: list[c.Function] = []
+        self._kernels: set[str] = set()
+        self._conditions = 0
+        """Branches of the preprocessor around what is read."""
         self._hidden: set[str] = set()
         """Template parameters of classes: within these a constant of the same name is another."""
 
@@ -58,6 +61,7 @@ class _Reader(StatementReader):
         inner._path, inner._at, inner._depth = found[0], self._span(node), self._depth + 1
         inner._aliases, inner._constants = self._aliases, self._constants
         inner._functions, inner._hidden = self._functions, self._hidden
+        inner._kernels, inner._conditions = self._kernels, self._conditions
         inner._top(root_of(data), DEEPEST)
 
     def program(self, root: Node) -> c.Program:
@@ -66,7 +70,9 @@ class _Reader(StatementReader):
             for hidden in (name, name + "{}"):
                 if hidden in self._constants:
                     self._constants[hidden] = (self._constants[hidden][0], None, None)
-        return c.Program(tuple(self._functions), self._constants, self._aliases, True)
+        return c.Program(
+            tuple(self._functions), self._constants, self._aliases, True, frozenset(self._kernels)
+        )
 
     def _top(self, node: Node, depth: int) -> None:  # noqa: C901 one case a form
         if depth == 0:
@@ -79,6 +85,7 @@ class _Reader(StatementReader):
                     self._template(child, depth)
                 case "declaration" | "field_declaration":
                     self._constant(child)
+                    self._note_kernel(child, child.child_by_field_name("declarator"))
                 case "enum_specifier":
                     self._enumeration(child)
                 case "preproc_def":
@@ -92,19 +99,41 @@ class _Reader(StatementReader):
                     body = child.child_by_field_name("body")
                     if body is not None:
                         self._top(body, depth - 1)
-                case (
-                    "namespace_definition"
-                    | "linkage_specification"
-                    | "declaration_list"
-                    | "preproc_if"
-                    | "preproc_ifdef"
-                    | "preproc_else"
-                    | "preproc_elif"
-                    | "ERROR"
-                ):
+                case "preproc_if" | "preproc_ifdef" | "preproc_else" | "preproc_elif":
+                    decides = not self._is_guard(child)
+                    self._conditions += decides
+                    self._top(child, depth - 1)
+                    self._conditions -= decides
+                case "namespace_definition" | "linkage_specification" | "declaration_list" | "ERROR":
                     self._top(child, depth - 1)
                 case _:
                     pass
+
+    def _is_guard(self, node: Node) -> bool:
+        """Tell whether this only keeps a file from being read twice."""
+        name = self._text(node.child_by_field_name("name"))
+        inner = [child for child in node.named_children if child.type not in ("comment", "identifier")]
+        first = inner[0] if inner else None
+        is_negative = bool(node.children) and self._text(node.children[0]) == "#ifndef"
+        return (
+            is_negative
+            and first is not None
+            and first.type == "preproc_def"
+            and self._text(first.child_by_field_name("name")) == name
+        )
+
+    def _note_kernel(self, node: Node, declarator: Node | None) -> bool:
+        """Note the name of a function that is declared `__global__`."""
+        while declarator is not None and declarator.type != "function_declarator":
+            declarator = declarator.child_by_field_name("declarator")
+        if declarator is None or "__global__" not in self._head(node, declarator):
+            return False
+        self._kernels.add(_plain_name(self._text(declarator.child_by_field_name("declarator"))))
+        return True
+
+    def _head(self, node: Node, declarator: Node) -> str:
+        """Return what stands before the name of a function."""
+        return self._data[node.start_byte : declarator.start_byte].decode("utf-8", "replace")
 
     def _template(self, node: Node, depth: int) -> None:
         parameters = tuple(self._template_parameters(node.child_by_field_name("parameters")))
@@ -113,6 +142,8 @@ class _Reader(StatementReader):
         for child in node.named_children:
             if child.type == "function_definition":
                 self._function(child, parameters)
+            elif child.type == "declaration":
+                self._note_kernel(child, child.child_by_field_name("declarator"))
             elif child.type in ("class_specifier", "struct_specifier"):
                 body = child.child_by_field_name("body")
                 if body is not None:
@@ -143,10 +174,9 @@ class _Reader(StatementReader):
         if declarator.type != "function_declarator":
             return
         name_node = declarator.child_by_field_name("declarator")
-        name = self._text(name_node).rsplit("::", 1)[-1].split("<")[0].strip()
-        result = named(
-            self._data[node.start_byte : declarator.start_byte].decode("utf-8", "replace"), self._aliases
-        )
+        name = _plain_name(self._text(name_node))
+        is_kernel = self._note_kernel(node, declarator)
+        result = named(self._head(node, declarator), self._aliases)
         parameters = declarator.child_by_field_name("parameters")
         self._functions.append(
             c.Function(
@@ -158,6 +188,8 @@ class _Reader(StatementReader):
                 self._span(name_node if name_node is not None else node),
                 self._translation(body, [name for name, _ in type_parameters]),
                 self._at is not None,
+                is_kernel,
+                self._conditions > 0,
             )
         )
 
@@ -289,6 +321,11 @@ class _Reader(StatementReader):
         self._aliases[name] = type_
 
 
+def _plain_name(text: str) -> str:
+    """Return a name without qualifiers and template arguments."""
+    return text.rsplit("::", 1)[-1].split("<")[0].strip()
+
+
 def _parsed(text: str) -> c.Expr | None:
     """Return the body of a macro as an expression, or None where it is none."""
     data = f"auto macro_value = {text};".encode()
@@ -309,6 +346,8 @@ def _moved(expr: c.Expr, span: Span) -> c.Expr:
         value = getattr(expr, field.name)
         if isinstance(value, c.Expr.__args__):
             updates[field.name] = _moved(value, span)
-        elif isinstance(value, tuple) and value and isinstance(value[0], c.Expr.__args__):
-            updates[field.name] = tuple(_moved(one, span) for one in value)
+        elif isinstance(value, tuple) and any(isinstance(one, c.Expr.__args__) for one in value):
+            updates[field.name] = tuple(
+                _moved(one, span) if isinstance(one, c.Expr.__args__) else one for one in value
+            )
     return replace(expr, **updates)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from abc import abstractmethod
 
 from ptxcheck.hostcode import code as c
 from ptxcheck.hostcode.cpp_nodes import Node, NodeReader
-from ptxcheck.hostcode.names import MAKERS, UNDERSCORE
+from ptxcheck.hostcode.names import EXTENTS, MAKERS, UNDERSCORE
 from ptxcheck.hostcode.types import (
     INT,
     STATIC,
@@ -124,13 +124,14 @@ class ExpressionReader(NodeReader):
         return c.Null(span) if text == "NULL" else c.Name(text, span)
 
     def _qualified(self, node: Node, span: Span) -> c.Expr:
-        name = self._text(node)
-        plain = (
-            name.split("<", 1)[0]
-            if node.type == "template_function"
-            else name.rsplit("::", 1)[-1].split("<")[0]
-        )
-        return c.Name(plain.rsplit("::", 1)[-1].strip(), span)
+        scopes: list[str] = []
+        inner: Node | None = node
+        while inner is not None and inner.type == "qualified_identifier":
+            scopes.append(self._text(inner.child_by_field_name("scope")).split("<")[0])
+            inner = inner.child_by_field_name("name")
+        plain = self._text(inner).split("<")[0].rsplit("::", 1)[-1].strip()
+        types = self._type_arguments(inner) if inner is not None and inner.type == "template_function" else ()
+        return c.Name(plain, span, "::".join(filter(None, scopes)), types)
 
     def _binary(self, node: Node, span: Span) -> c.Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -159,8 +160,19 @@ class ExpressionReader(NodeReader):
     def _initializer(self, node: Node, span: Span) -> c.Expr:
         children = [child for child in node.named_children if child.type != "comment"]
         if any(child.type == "initializer_pair" for child in children):
-            return self._opaque(node)
+            fields = [self._field(child) for child in children]
+            known = tuple(field for field in fields if field is not None)
+            return c.Sequence(known, span) if len(known) == len(fields) else self._opaque(node)
         return c.Sequence(tuple(self._expr(child) for child in children), span)
+
+    def _field(self, node: Node) -> c.Expr | None:
+        """Return `.name = value` of an initializer."""
+        designators, value = node.children_by_field_name("designator"), node.child_by_field_name("value")
+        if node.type != "initializer_pair" or value is None or len(designators) != 1:
+            return None
+        if designators[0].type != "field_designator":
+            return None
+        return c.Keyword(self._text(designators[0]).lstrip(". "), self._expr(value), self._span(node))
 
     def _literal(self, node: Node, span: Span) -> c.Expr:
         """Return `uint64_t{x}`, `std::array<int, 2>{…}`, `_64{}`, `Int<64>{}`."""
@@ -176,6 +188,8 @@ class ExpressionReader(NodeReader):
             return c.Cast(type_, items, span)
         if type_.is_container:
             return items
+        if type_.name in EXTENTS:
+            return c.Cast(type_, items, span)
         return self._opaque(node) if value.named_children else self._type_value(type_node)
 
     def _type_value(self, node: Node) -> c.Expr:
@@ -254,6 +268,15 @@ class ExpressionReader(NodeReader):
         )
         if function is None:
             return self._opaque(node)
+        launch = next((child for child in node.named_children if child.type == "kernel_call_syntax"), None)
+        if launch is not None:
+            return c.Call(
+                self._expr(function),
+                self._type_arguments(_template_of(function)),
+                tuple(arguments),
+                span,
+                tuple(self._arguments(launch)),
+            )
         written = self._text(function).strip("() ") if function.type == "parenthesized_expression" else ""
         if written and len(arguments) == 1 and re.fullmatch(r"[\w:]+", written):
             target = named(written, self._aliases)  # `(type)(value)` reads like a call
@@ -268,6 +291,8 @@ class ExpressionReader(NodeReader):
         if name in _CASTS and len(types) == 1 and isinstance(types[0], Type) and len(arguments) == 1:
             return c.Cast(types[0], arguments[0], span)
         type_ = named(name, self._aliases)
+        if type_.name in EXTENTS and function.type != "field_expression":
+            return c.Cast(type_, c.Sequence(tuple(arguments), span), span)
         if (
             type_.is_integer
             and template is None

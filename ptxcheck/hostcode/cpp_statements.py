@@ -236,9 +236,9 @@ class StatementReader(ExpressionReader):
         ]
         alternative = node.child_by_field_name("alternative")
         if node.type == "preproc_else":
-            return c.If(None, tuple(body), tuple(body), self._span(node))
+            return c.If(None, tuple(body), tuple(body), self._span(node), is_preprocessed=True)
         other = () if alternative is None else self._alternative(alternative)
-        return c.If(None, tuple(body), other, self._span(node))
+        return c.If(None, tuple(body), other, self._span(node), is_preprocessed=True)
 
     def _alternative(self, node: Node) -> tuple[c.Stmt, ...]:
         if node.type == "preproc_else":

@@ -6,20 +6,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ptxcheck.hostcode import code as c
-from ptxcheck.hostcode.changes import path_of, variable_of
+from ptxcheck.hostcode.changes import element_path, path_of, root_of, variable_of
 from ptxcheck.hostcode.expressions import Expressions
 from ptxcheck.hostcode.machine import LONGEST_ARRAY, State
+from ptxcheck.hostcode.names import ATTRIBUTES, CONFIGURATIONS, EXTENTS
 from ptxcheck.hostcode.types import UNKNOWN, Type, named
 from ptxcheck.hostcode.values import (
     ANYTHING,
     Anything,
     Array,
+    Extent,
     Integer,
     NullPointer,
     Step,
+    Structure,
     Value,
     number,
 )
+from ptxcheck.source import Span
+
+_EXTENT_MEMBERS = frozenset(("gridDim", "blockDim", "clusterDim"))
 
 
 class Declarations(Expressions):
@@ -34,6 +40,23 @@ class Declarations(Expressions):
         elif isinstance(value, Array):
             value = replace(value, span=statement.span)
         state.forget_members(name)
+        is_own = not (type_.is_pointer or type_.is_reference)
+        if is_own and (type_.name in CONFIGURATIONS or type_.name in ATTRIBUTES):
+            self._declare_structure(statement, type_.name, state)
+            return
+        if type_.name == "dim3" and is_own and statement.value is None and not statement.lengths:
+            value = Extent(number(1), number(1), number(1))
+        is_alias = type_.is_pointer or (type_.is_reference and not type_.is_const)
+        if not is_alias and self._store_extent(name, type_, value, statement.span, state):
+            return
+        if isinstance(value, Extent):
+            value = ANYTHING
+        if (
+            isinstance(value, Structure)
+            and not type_.is_pointer
+            and not isinstance(statement.value, c.AddressOf)
+        ):
+            value = ANYTHING  # a copy
         if self._frames and name in self._frames[-1].unstable:
             value = self._unknown(name, type_, state)
         if (
@@ -46,6 +69,57 @@ class Declarations(Expressions):
         elif type_.is_reference and not type_.is_const and statement.value is not None:
             self._alias(statement.value, type_, state)
         state.variables[name] = value
+
+    def _store_extent(self, name: str, type_: Type, value: Value, span: Span, state: State) -> bool:
+        """Keep a `dim3` by its coordinates; False for another variable."""
+        is_extent = type_.name in EXTENTS and not type_.is_pointer
+        extent = self._as_extent(value) if is_extent else value if isinstance(value, Extent) else None
+        if extent is None:
+            return False
+        root = name.split(".")[0]
+        if not self._frames or root not in self._frames[-1].unstable:
+            state.variables[name] = Structure(name, span, is_extent=True)
+            state.variables.update({f"{name}.x": extent.x, f"{name}.y": extent.y, f"{name}.z": extent.z})
+        else:
+            state.variables[name] = ANYTHING
+        return True
+
+    def _declare_structure(self, statement: c.Declare, type_name: str, state: State) -> None:
+        """Declare a launch configuration or its attributes: what an initializer leaves out is zero."""
+        name, value = statement.name, statement.value
+        if name in self._frames[-1].unstable or not (value is None or isinstance(value, c.Sequence)):
+            state.variables[name] = ANYTHING
+            return
+        state.variables[name] = Structure(name, statement.span)
+        members = CONFIGURATIONS.get(type_name, ("id",))
+        items = value.items if isinstance(value, c.Sequence) else ()
+        if statement.lengths and any(isinstance(item, c.Sequence) for item in items):
+            for position, item in enumerate(items):
+                if isinstance(item, c.Sequence):
+                    self._fill(element_path(name, position), members, item, state)
+        elif isinstance(value, c.Sequence):
+            self._fill(name, members, value, state)
+
+    def _fill(self, path: str, members: Sequence[str], value: c.Sequence, state: State) -> None:
+        for member in members:
+            is_extent = member in _EXTENT_MEMBERS
+            zero = Extent(number(1), number(1), number(1)) if is_extent else number(0)
+            self._set_member(f"{path}.{member}", zero, value.span, state)
+        names = iter(members)
+        for item in value.items:
+            member = item.name if isinstance(item, c.Keyword) else next(names, "")
+            written = item.value if isinstance(item, c.Keyword) else item
+            if isinstance(written, c.Sequence) and any(isinstance(one, c.Keyword) for one in written.items):
+                self._fill(f"{path}.{member}", (), written, state)
+            else:
+                self._set_member(f"{path}.{member}", self._value(written, state), value.span, state)
+
+    def _set_member(self, path: str, value: Value, span: Span, state: State) -> None:
+        """Set a member of a structure; those that are extents are kept by their coordinates."""
+        state.forget_members(path)
+        type_ = Type("dim3") if path.rsplit(".", 1)[-1] in _EXTENT_MEMBERS else UNKNOWN
+        if not self._store_extent(path, type_, value, span, state):
+            state.variables[path] = value
 
     def _alias(self, value: c.Expr, type_: Type, state: State) -> None:
         """Give up a variable that can be changed by another name from here on."""
@@ -149,9 +223,10 @@ class Declarations(Expressions):
         if isinstance(target, c.Sequence):
             self._unpack(target, value, state)
             return
-        path = path_of(target)
+        path = self._member_path(target, state) if isinstance(target, c.Member) else path_of(target)
         if path is None:
-            self._havoc({name for name in (variable_of(target),) if name is not None}, state)
+            lost = (variable_of(target), root_of(target))
+            self._havoc({name for name in lost if name is not None}, state)
             return
         root = path.split(".")[0]
         state.forget_members(path)
@@ -159,6 +234,19 @@ class Declarations(Expressions):
             self._havoc({path}, state)
             return
         before_value = state.variables.get(path)
+        whole = state.variables.get(root)
+        is_member = isinstance(whole, Structure) and not whole.is_extent and path != root
+        if (
+            is_member
+            or isinstance(value, Extent)
+            or (isinstance(before_value, Structure) and before_value.is_extent)
+        ):
+            was_extent = isinstance(before_value, Structure) and before_value.is_extent
+            kept = (self._as_extent(value) or ANYTHING) if was_extent else value
+            self._set_member(path, kept, statement.span, state)
+            return
+        if isinstance(value, Structure) and not isinstance(statement.value, c.AddressOf):
+            value = ANYTHING  # a copy
         if isinstance(value, Integer) and isinstance(before_value, Integer) and before_value.type.is_integer:
             value = self._converted(value, before_value.type, state, path)
         if isinstance(value, Integer):

@@ -7,9 +7,9 @@ from dataclasses import replace
 from ptxcheck.descriptors.ranges import Range
 from ptxcheck.hostcode import code as c
 from ptxcheck.hostcode.branches import Branches
-from ptxcheck.hostcode.changes import path_of
+from ptxcheck.hostcode.changes import element_path, path_of, root_of
 from ptxcheck.hostcode.machine import LONGEST_ARRAY, State
-from ptxcheck.hostcode.names import ENUMERATORS, entry_of
+from ptxcheck.hostcode.names import ENUMERATORS, EXTENTS, entry_of
 from ptxcheck.hostcode.types import (
     INT,
     UNKNOWN,
@@ -22,9 +22,12 @@ from ptxcheck.hostcode.values import (
     Array,
     Closure,
     Entry,
+    Extent,
     Integer,
+    Kernel,
     NullPointer,
     Step,
+    Structure,
     Value,
     Words,
     is_true,
@@ -44,8 +47,8 @@ class Expressions(Branches):
                 return Words(text)
             case c.Null():
                 return NullPointer()
-            case c.Name(id=name):
-                return self._named(name, state, expr)
+            case c.Name(id=name, types=types):
+                return self._with_template_arguments(self._named(name, state, expr), expr, types, state)
             case c.Unary():
                 return self._unary(expr, state)
             case c.Binary(op=op, left=left, right=right):
@@ -82,9 +85,48 @@ class Expressions(Branches):
                 self._havoc(set(names), state)
                 return ANYTHING
 
+    def _with_template_arguments(
+        self, value: Value, name: c.Name, types: tuple[Type | c.Expr, ...], state: State
+    ) -> Value:
+        """Return a kernel as it is written here: its qualifiers, and the numbers among its template arguments."""
+        if not isinstance(value, Kernel) or not (types or name.scope):
+            return value
+        return replace(value, scope=name.scope, template_arguments=self._template_numbers(types, state))
+
+    def _template_numbers(self, types: tuple[Type | c.Expr, ...], state: State) -> tuple[int | None, ...]:
+        """Return template arguments that are known numbers; None for others."""
+        found: list[int | None] = []
+        for one in types:
+            is_name = isinstance(one, Type) and bool(one.name) and not one.arguments
+            if isinstance(one, Type):
+                value = self._named(one.name, state, None) if is_name and not one.is_integer else ANYTHING
+            else:
+                value = self._value(one, state)
+            found.append(value.constant if isinstance(value, Integer) else None)
+        return tuple(found)
+
+    def _extent_at(self, path: str, state: State) -> Extent:
+        """Return the `dim3` that a variable holds."""
+        x, y, z = (state.variables.get(f"{path}.{axis}", ANYTHING) for axis in "xyz")
+        return Extent(x, y, z)
+
+    def _as_extent(self, value: Value) -> Extent | None:
+        """Return a value as a `dim3`; None where it is none."""
+        match value:
+            case Extent():
+                return value
+            case Integer(type=type_) if not type_.is_pointer:
+                return Extent(value, number(1), number(1))
+            case Array(items=items, rest=None) if len(items) <= 3:
+                padded = (*items, number(1), number(1), number(1))
+                return Extent(padded[0], padded[1], padded[2])
+        return None
+
     def _named(self, name: str, state: State, expr: c.Expr | None) -> Value:
         if name in state.variables:
-            return state.variables[name]
+            held = state.variables[name]
+            is_extent = isinstance(held, Structure) and held.is_extent
+            return self._extent_at(name, state) if is_extent else held
         if name in ENUMERATORS:
             return number(ENUMERATORS[name], INT)
         kind = entry_of(name)
@@ -92,6 +134,8 @@ class Expressions(Branches):
             return Entry(kind)
         if name in self._program.constants and name not in self._globals:
             return self._global(name, state)
+        if name in self._program.kernels:
+            return Kernel(name)
         if expr is not None and name not in self._by_name:
             value = self._symbols.of_type(state.known, name, UNKNOWN)
             state.variables[name] = value
@@ -182,6 +226,8 @@ class Expressions(Branches):
         kind = entry_of(type_.name)
         if kind is not None:
             return Entry(kind)
+        if type_.name in EXTENTS and not type_.is_pointer:
+            return self._as_extent(value) or ANYTHING
         if isinstance(value, Array) and len(value.items) == 1 and type_.is_integer:
             value = value.items[0]
         if isinstance(value, Array) and not value.items and type_.is_integer:
@@ -225,12 +271,12 @@ class Expressions(Branches):
         kind = entry_of(expr.name)
         if kind is not None:
             return Entry(kind)
-        path = path_of(expr)
+        path = self._member_path(expr, state)
         if path is None:
-            self._value(expr.object, state)
-            return ANYTHING
+            owner = self._value(expr.object, state)
+            return self._coordinate(owner, expr.name)
         if path in state.variables:
-            return state.variables[path]
+            return self._named(path, state, None)
         if (
             isinstance(expr.object, c.Name)
             and expr.object.id in ("self", "this")
@@ -240,6 +286,34 @@ class Expressions(Branches):
         value = self._symbols.of_type(state.known, path, UNKNOWN)
         state.variables[path] = value
         return value
+
+    def _member_path(self, expr: c.Expr, state: State) -> str | None:
+        """Return the variable that a member is: of a structure by its declaration, also through a pointer to it."""
+        path = path_of(expr)
+        if path is not None and not isinstance(expr, c.Member):
+            return path
+        match expr:
+            case c.Member(object=c.Name(id=name)):
+                held = state.variables.get(name)
+                is_known = isinstance(held, Structure) and not held.is_extent
+                return f"{held.path}.{expr.name}" if is_known else path  # type: ignore[union-attr]
+            case c.Member(object=c.Member() as inner):
+                owner = self._member_path(inner, state)
+                return path if owner is None else f"{owner}.{expr.name}"
+            case c.Member(object=c.Item(object=c.Name(id=name), index=index)):
+                held = state.variables.get(name)
+                at = self._value(index, state)
+                number_ = at.constant if isinstance(at, Integer) else None
+                if not isinstance(held, Structure) or held.is_extent or number_ is None:
+                    return None
+                return f"{element_path(held.path, number_)}.{expr.name}"
+        return path
+
+    def _coordinate(self, value: Value, name: str) -> Value:
+        """Return `.x`, `.y` or `.z` of an extent that no variable holds."""
+        if not isinstance(value, Extent):
+            return ANYTHING
+        return {"x": value.x, "y": value.y, "z": value.z}.get(name, ANYTHING)
 
     def _item(self, expr: c.Item, state: State) -> Value:
         held, index = self._value(expr.object, state), self._value(expr.index, state)
@@ -253,6 +327,10 @@ class Expressions(Branches):
         return held.rest if held.rest is not None and at >= 0 else ANYTHING
 
     def _address_of(self, operand: c.Expr, state: State) -> Value:
+        root = root_of(operand)
+        whole = state.variables.get(root) if root is not None else None
+        if isinstance(whole, Structure):
+            return self._structure_address(operand, whole, state)
         if isinstance(operand, c.Item):
             held, index = self._value(operand.object, state), self._value(operand.index, state)
             at = index.constant if isinstance(index, Integer) else None
@@ -265,12 +343,30 @@ class Expressions(Branches):
             kind = entry_of(operand.id)
             if kind is not None and operand.id not in state.variables:
                 return Entry(kind)
+            if operand.id not in state.variables and operand.id in self._program.kernels:
+                return self._value(operand, state)
             if self._frames and any(key.startswith(operand.id + ".") for key in state.variables):
                 self._frames[-1].unstable.add(operand.id)
                 state.forget_members(operand.id)
             held = state.variables.get(operand.id, ANYTHING)
             if isinstance(held, Integer) and not held.type.is_pointer:
                 return Array((held,))
+        return ANYTHING
+
+    def _structure_address(self, operand: c.Expr, whole: Structure, state: State) -> Value:
+        """Return the address of a structure, or of the first of an array; any other one can change it unseen."""
+        match operand:
+            case c.Name():
+                is_first = True
+            case c.Item(object=c.Name(), index=index):
+                at = self._value(index, state)
+                is_first = isinstance(at, Integer) and at.constant == 0
+            case _:
+                is_first = False
+        if is_first and not whole.is_extent:
+            return whole
+        self._frames[-1].unstable.add(whole.path)
+        self._havoc({whole.path}, state)
         return ANYTHING
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ptxcheck.descriptors.constraints import Platform
 from ptxcheck.hostcode.code import Function, Program
 from ptxcheck.hostcode.includes import Includes
-from ptxcheck.hostcode.names import HEADS
+from ptxcheck.hostcode.names import HEADS, LAUNCH_HEADS
 from ptxcheck.source import Source, Span
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ def has_encode(text: str) -> bool:
     return any(head in text for head in HEADS)
 
 
+def has_launch(text: str) -> bool:
+    """Whether a text launches kernels by itself: a quick test before it is parsed."""
+    return any(head in text for head in LAUNCH_HEADS)
+
+
 def program_of(source: Source, includes: Includes | None = None) -> Program | None:
     """Return the code of a file by its suffix; None where the suffix is none of host code or it cannot be parsed."""
     suffix = "." + source.name.rsplit(".", 1)[-1].lower()
@@ -45,11 +50,11 @@ def program_of(source: Source, includes: Includes | None = None) -> Program | No
     return None
 
 
-def leading_functions(program: Program) -> list[Function]:
-    """Return the functions that encode a map, then those that lead to one, each in the order of the file."""
+def leading_to(program: Program, is_there: Callable[[str], bool]) -> list[Function]:
+    """Return the functions in whose text something is, then those that lead to one, each in the order of the file."""
     own = {id(function) for function in program.functions if not function.is_included}
     words = [set(_WORD.findall(function.text)) for function in program.functions]
-    leading = {i for i, function in enumerate(program.functions) if has_encode(function.text)}
+    leading = {i for i, function in enumerate(program.functions) if is_there(function.text)}
     names = {program.functions[i].name for i in leading}
     grown = True
     while grown:
@@ -59,7 +64,7 @@ def leading_functions(program: Program) -> list[Function]:
         names |= added
         grown = bool(new)
     found = [program.functions[i] for i in sorted(leading) if id(program.functions[i]) in own]
-    return sorted(found, key=lambda function: not has_encode(function.text))
+    return sorted(found, key=lambda function: not is_there(function.text))
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ def read(source: Source, includes: Includes | None = None) -> Reading:
     if program is None:
         return Reading(is_parsed=False)
     interpreter = Interpreter(program, source.text)
-    encodes = interpreter.encodes(leading_functions(program))
+    encodes = interpreter.encodes(leading_to(program, has_encode))
     opened = () if includes is None else tuple(includes.opened)
     return Reading(tuple(encodes), tuple(interpreter.given_up), interpreter.makers, opened=opened)
 

@@ -20,6 +20,7 @@ from ptxcheck.hostcode.machine import (
     MOST_WORK_OF_A_FILE,
     Encode,
     ExhaustedError,
+    LaunchCall,
     State,
 )
 from ptxcheck.hostcode.values import (
@@ -35,10 +36,21 @@ class Interpreter(Calls):
 
     def encodes(self, roots: Sequence[c.Function]) -> list[Encode]:
         """Run each of `roots` and return the encode calls that were reached."""
+        self._follow(roots)
+        return self._encodes
+
+    def launches(self, roots: Sequence[c.Function]) -> list[LaunchCall]:
+        """Run each of `roots` and return the launches of kernels that were reached."""
+        self._follow(roots)
+        return self._launches
+
+    def _follow(self, roots: Sequence[c.Function]) -> None:
+        """Run each of some functions, as if with any arguments."""
         spent = 0
         for position, root in enumerate(roots):
             spent += self._work
             self._work = 0
+            self._unsure = 0
             if spent > MOST_WORK_OF_A_FILE:
                 self.given_up += roots[position:]
                 break
@@ -47,7 +59,6 @@ class Interpreter(Calls):
                 self._call_function(root, None, State(), root.span)
             except (ExhaustedError, RecursionError):
                 self.given_up.append(root)
-        return self._encodes
 
     def _run(self, body: Sequence[c.Stmt], state: State) -> State | None:
         """Run statements in order; None when their end is not reached."""
@@ -136,7 +147,11 @@ class Interpreter(Calls):
         return self._joined(first, second, test, [])[0]
 
     def _run_block(self, body: Sequence[c.Stmt], state: State, statement: c.If) -> State | None:
-        return self._run(body, state) if statement.test is None else self._scoped(body, state)
+        self._unsure += statement.is_preprocessed
+        try:
+            return self._run(body, state) if statement.test is None else self._scoped(body, state)
+        finally:
+            self._unsure -= statement.is_preprocessed
 
     def _loop(self, statement: c.Loop, state: State) -> State | None:
         before = dict(state.variables)
@@ -169,7 +184,7 @@ class Interpreter(Calls):
 
     def _turns(self, statement: c.Loop, state: State) -> tuple[bool, State | None]:
         """Run a loop whose test is known at each turn; False when it is not."""
-        current, noted = state.copy(), len(self._encodes)
+        current, noted, launched = state.copy(), len(self._encodes), len(self._launches)
         for _ in range(MOST_TURNS + 1):
             assert statement.test is not None
             test = self._test(statement.test, current)
@@ -184,6 +199,7 @@ class Interpreter(Calls):
                 return True, None
             current = after
         del self._encodes[noted:]
+        del self._launches[launched:]
         return False, None
 
     def _switch(self, statement: c.Switch, state: State) -> State | None:

@@ -15,6 +15,7 @@ from ptxcheck.hostcode.values import (
     ANYTHING,
     Entry,
     Integer,
+    Kernel,
     Step,
     Symbols,
     Value,
@@ -70,6 +71,27 @@ class Encode:
     """The functions on the way, innermost first: name, and where the encode or the next function is called."""
 
 
+@dataclass(frozen=True)
+class LaunchCall:
+    """One launch of a kernel."""
+
+    kernel: Kernel
+    form: str
+    """`<<<>>>`, or the function that launches."""
+    block: Value
+    cluster: Value | None
+    """None where the launch does not speak of clusters."""
+    arguments: tuple[Value, ...]
+    """Of the kernel; none where they are passed by their addresses."""
+    span: Span
+    known: dict[str, Symbol]
+    frames: tuple[tuple[str, Span], ...]
+    """The functions on the way, innermost first."""
+    is_cooperative: bool = False
+    is_programmatic: bool = False
+    """Launched before the kernel in front of it on the stream has ended (programmatic stream serialization)."""
+
+
 @dataclass
 class Frame:
     function: c.Function
@@ -91,6 +113,9 @@ class Machine:
         for function in program.functions:
             self._by_name.setdefault(function.name, []).append(function)
         self._encodes: list[Encode] = []
+        self._launches: list[LaunchCall] = []
+        self._unsure = 0
+        """Branches that the preprocessor decides about, around what is run."""
         self.given_up: list[c.Function] = []
         """Functions that were not run to their end."""
         self.makers: dict[Span, bool] = {}

@@ -99,6 +99,38 @@ class Closure:
 
 
 @dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel, by its name."""
+
+    name: str
+    scope: str = ""
+    """Qualifiers as they are written."""
+    template_arguments: tuple[int | None, ...] = ()
+    """Values; None for types and for what is not known."""
+    is_symbol: bool = False
+    """True where the name is that of PTX."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A `dim3` as a value."""
+
+    x: Value
+    y: Value
+    z: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A variable whose members are variables of their own, below `path`; or a pointer to it."""
+
+    path: str
+    span: Span
+    """Where it is declared."""
+    is_extent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Mode:
     """One dimension of a layout of CuTe: how many elements, and how far apart."""
 
@@ -129,7 +161,20 @@ class Anything(Enum):
 
 
 ANYTHING = Anything.ANYTHING
-Value: TypeAlias = Integer | Array | NullPointer | Entry | Words | Closure | Layout | Tensor | Anything
+Value: TypeAlias = (
+    Integer
+    | Array
+    | NullPointer
+    | Entry
+    | Words
+    | Closure
+    | Layout
+    | Tensor
+    | Kernel
+    | Extent
+    | Structure
+    | Anything
+)
 Known: TypeAlias = Mapping[str, Symbol]
 """Symbols by their key in terms."""
 
@@ -257,12 +302,15 @@ __all__ = [
     "Array",
     "Closure",
     "Entry",
+    "Extent",
     "Integer",
+    "Kernel",
     "Known",
     "Layout",
     "Mode",
     "NullPointer",
     "Step",
+    "Structure",
     "Symbols",
     "Tensor",
     "Value",

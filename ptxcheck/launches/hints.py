@@ -16,6 +16,7 @@ from ..launch import (
     GivenValue,
     Launch,
     ParameterFact,
+    show_dim,
 )
 from ..sources.demangled_names import names_kernel
 from .parameter_facts import (
@@ -241,15 +242,18 @@ def launch_of(function: Function, hints: Sequence[LaunchHint]) -> tuple[Launch, 
     complaints = [
         f"{hint.origin}: {complaint}"
         for hint in fitting
-        if hint.kernel == function.name and (complaint := _contradiction(launch, hint)) is not None
+        if hint.kernel == function.name and (complaint := contradiction_of(launch, hint)) is not None
     ]
-    fitting = [hint for hint in fitting if _contradiction(launch, hint) is None]
-    block = next((hint.block for hint in fitting if hint.block is not None), None)
-    if launch.block is None and block is not None:
-        launch = replace(launch, block=block, block_is_exact=True, max_threads=prod(block))
-    cluster = next((hint.cluster for hint in fitting if hint.cluster is not None), None)
-    if launch.cluster is None and cluster is not None:
-        launch = replace(launch, cluster=cluster)
+    fitting = [hint for hint in fitting if contradiction_of(launch, hint) is None]
+    blocks = next((hint for hint in fitting if hint.block is not None), None)
+    if launch.block is None and blocks is not None and blocks.block is not None:
+        block = blocks.block
+        launch = replace(
+            launch, block=block, block_is_exact=True, max_threads=prod(block), block_from=blocks.origin
+        )
+    clusters = next((hint for hint in fitting if hint.cluster is not None), None)
+    if launch.cluster is None and clusters is not None:
+        launch = replace(launch, cluster=clusters.cluster, cluster_from=clusters.origin)
     given: dict[str, GivenValue] = {}
     for hint in fitting:
         for name, number in hint.values:
@@ -345,15 +349,12 @@ def _holds_map(function: Function, name: str, offset: int) -> bool:
     return offset + _MAP_BYTES <= (sizes[name] or 0)
 
 
-def _contradiction(launch: Launch, hint: LaunchHint) -> str | None:
+def contradiction_of(launch: Launch, hint: LaunchHint) -> str | None:
+    """Return in what a hint contradicts a launch; None where it does not."""
     if hint.block is not None and launch.block is not None and hint.block != launch.block:
-        return f"block {_show(hint.block)} contradicts .reqntid {_show(launch.block)}"
+        return f"block {show_dim(hint.block)} contradicts .reqntid {show_dim(launch.block)}"
     if hint.block is not None and launch.max_threads is not None and prod(hint.block) > launch.max_threads:
-        return f"block {_show(hint.block)} exceeds .maxntid, {launch.max_threads} threads"
+        return f"block {show_dim(hint.block)} exceeds .maxntid, {launch.max_threads} threads"
     if hint.cluster is not None and launch.cluster is not None and hint.cluster != launch.cluster:
-        return f"cluster {_show(hint.cluster)} contradicts .reqnctapercluster {_show(launch.cluster)}"
+        return f"cluster {show_dim(hint.cluster)} contradicts .reqnctapercluster {show_dim(launch.cluster)}"
     return None
-
-
-def _show(dim: Dim) -> str:
-    return "×".join(map(str, dim))

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field, replace
 from ..config import Config
 from ..finding import Finding
 from ..ir import Function, Module
-from ..launches.hints import LaunchHint, launch_of, tensor_maps_of
+from ..launch import Launch
+from ..launches.hints import LaunchHint, tensor_maps_of
+from ..launches.host_launches import HostHint, launches_of
 from ..launches.launch_comments import comment_hints
 from ..parser import parse_module
 from ..pipeline.rules_on_kernels import Evaluation, evaluate
+from ..pipeline.several_launches import evaluate_launches
 from ..repair.gate import Judgement
 from ..rules import Rule
 from ..source import Source
@@ -31,6 +34,8 @@ class TextJudge:
     config: Config
     hints: Sequence[LaunchHint] = ()
     """Launches that the text's own comments do not give, such as those of the CUDA source."""
+    by_host: Sequence[HostHint] = ()
+    """Launches by the host code of the CUDA source."""
     shown: Callable[[str], str] = str
     """Turns a path of `.file` into the name to show."""
     _known: dict[object, tuple[KernelView, Evaluation]] = field(default_factory=dict)
@@ -42,21 +47,21 @@ class TextJudge:
         """Return what is read of a text, by no rule and without whole-kernel verification."""
         if self._bare is None:
             config = replace(self.config, verify=False)
-            self._bare = TextJudge(self.name, (), config, self.hints, self.shown)
+            self._bare = TextJudge(self.name, (), config, self.hints, self.by_host, self.shown)
         return self._bare(text)
 
     def rules_only(self, text: str) -> Judgement:
         """Return what the rules say of a text, without whole-kernel verification."""
         if self._plain is None:
             config = replace(self.config, verify=False)
-            self._plain = TextJudge(self.name, self.rules, config, self.hints, self.shown)
+            self._plain = TextJudge(self.name, self.rules, config, self.hints, self.by_host, self.shown)
         return self._plain(text)
 
     def brief(self, text: str) -> Judgement:
         """Return what the checker says of a text when whole-kernel verification has little time."""
         if self._brief is None:
             config = replace(self.config, verify_seconds=min(self.config.verify_seconds, _BRIEF_SECONDS))
-            self._brief = TextJudge(self.name, self.rules, config, self.hints, self.shown)
+            self._brief = TextJudge(self.name, self.rules, config, self.hints, self.by_host, self.shown)
         return self._brief(text)
 
     def __call__(self, text: str) -> Judgement:
@@ -89,11 +94,17 @@ class TextJudge:
         text = module.source.text[function.span.start : function.span.end]
         key = (function.span.start, text, outside)
         if key not in self._known:
-            launch, _ = launch_of(function, hints)
+            launches, _ = launches_of(function, hints, self.by_host)
             seconds = self.config.verify_seconds if self.config.verify else None
             maps, _ = tensor_maps_of(function, hints)
-            view = KernelView(module, function, launch, seconds, tensor_maps=maps)
-            self._known[key] = (view, evaluate(view, self.rules, locator, {}, possible=self.config.possible))
+
+            def evaluated(launch: Launch, is_verified: bool) -> tuple[KernelView, Evaluation]:
+                view = KernelView(
+                    module, function, launch, seconds if is_verified else None, tensor_maps=maps
+                )
+                return view, evaluate(view, self.rules, locator, {}, possible=self.config.possible)
+
+            self._known[key] = evaluate_launches(launches, evaluated)
         return self._known[key]
 
 

@@ -16,6 +16,7 @@ from ..frontends import (
     NvccOptions,
     load,
 )
+from ..launches.host_launches import host_launches
 from ..launches.host_maps import passed_hints
 from ..launches.launch_comments import comment_hints
 from ..parser import parse_module
@@ -90,7 +91,7 @@ class SourceJudge:
         module = parse_module(Source(self.path, ptx))
         locator = Locator(module, Library(self.config.library_prefixes), self.shown)
         hints = (*comment_hints(module, locator, [host]), *passed_hints(module, host))
-        return TextJudge(self.path, self.rules, self.config, hints, self.shown)
+        return TextJudge(self.path, self.rules, self.config, hints, host_launches(module, host), self.shown)
 
     def _compiled(self, text: str) -> Compiled:
         with tempfile.TemporaryDirectory(prefix="ptxcheck-") as folder:

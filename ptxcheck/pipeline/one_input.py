@@ -11,10 +11,12 @@ from ..explain.violations import whole_kernel
 from ..finding import Severity
 from ..frontends import InputKind, Loaded
 from ..ir import Function, Module
-from ..launches.hints import LaunchHint, launch_of, tensor_maps_of
+from ..launch import Launch
+from ..launches.hints import LaunchHint, tensor_maps_of
+from ..launches.host_launches import HostHint, host_launches, impossible_launches, launches_of
 from ..launches.host_maps import passed_hints
 from ..launches.launch_comments import comment_hints
-from ..results import Problem, ProblemKind
+from ..results import Note, NoteKind, Problem, ProblemKind
 from ..runtime.collector import Pause, paused
 from ..runtime.profile import Profile, activity_of
 from ..source import Position, Source
@@ -25,7 +27,8 @@ from ..view import KernelView
 from .part import Part, joined
 from .reported import finished
 from .rules_on_host_code import evaluate_host
-from .rules_on_kernels import evaluate
+from .rules_on_kernels import Evaluation, evaluate
+from .several_launches import evaluate_launches
 
 if TYPE_CHECKING:
     from ..rules import Rule
@@ -100,6 +103,7 @@ def _check_source(
         host, problems=(*host.problems, *_syntax_problems(module)), reads=host.reads + loaded.reads
     )
     allowance = _Allowance(config)
+    by_host = host_launches(module, loaded.host)
 
     def show(view: KernelView) -> None:
         if observe is not None and view.function.is_entry:
@@ -109,7 +113,10 @@ def _check_source(
         if function.body is not None:
             view = KernelView if profile is None else profile.view
             part = joined(
-                part, _check_function(module, function, rules, config, locator, hints, view, allowance, show)
+                part,
+                _check_function(
+                    module, function, rules, config, locator, hints, by_host, view, allowance, show
+                ),
             )
             pause.relieve(len(function.body.instructions))
     return finished(part, [source.name for source in main], loaded.source, files, rules, config)
@@ -158,22 +165,33 @@ def _check_function(
     config: Config,
     locator: Locator,
     hints: Sequence[LaunchHint],
+    by_host: Sequence[HostHint],
     view_class: type[KernelView],
     allowance: _Allowance,
     show: Callable[[KernelView], None],
 ) -> Part:
-    launch, complaints = launch_of(function, hints)
+    launches, complaints = launches_of(function, hints, by_host)
     maps, unknown = tensor_maps_of(function, hints)
-    view = view_class(module, function, launch, allowance.seconds, tensor_maps=maps)
     severities = _severities(rules, config)
-    result = evaluate(view, rules, locator, severities, possible=config.possible)
-    allowance.take(view)
+
+    def evaluated(launch: Launch, is_verified: bool) -> tuple[KernelView, Evaluation]:
+        seconds = allowance.seconds if is_verified else None
+        view = view_class(module, function, launch, seconds, tensor_maps=maps)
+        found = evaluate(view, rules, locator, severities, possible=config.possible)
+        allowance.take(view)
+        return view, found
+
+    view, result = evaluate_launches(launches, evaluated)
     show(view)
     position = locator.head(function)
     settings = [
         Problem(ProblemKind.SETTING, text, position, function.name) for text in (*complaints, *unknown)
     ]
-    return Part(result.findings, (*settings, *result.problems), result.notes, (result.kernel,))
+    notes = [
+        Note(NoteKind.HOST_LAUNCH, text, position, function.name)
+        for text in impossible_launches(function, by_host)
+    ]
+    return Part(result.findings, (*settings, *result.problems), (*result.notes, *notes), (result.kernel,))
 
 
 def _severities(rules: Sequence[Rule], config: Config) -> dict[str, Severity]:

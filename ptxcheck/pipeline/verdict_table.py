@@ -43,7 +43,14 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
         verdicts = tuple(_with_places(view, locator, own))
         facts = fact_lines(view.launch.facts)
         table = KernelVerdicts(
-            view.launch.block, view.launch.cluster, False, verdicts, given=_given(view), facts=facts
+            view.launch.block,
+            view.launch.cluster,
+            False,
+            verdicts,
+            given=_given(view),
+            facts=facts,
+            block_origin=view.launch.block_from,
+            cluster_origin=view.launch.cluster_from,
         )
         return table if own else None
     result, shape = whole.result, whole.result.shape
@@ -63,6 +70,7 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
         given=_given(view),
         facts=fact_lines(view.launch.facts),
         block_origin=_block_origin(view, result.block_origin),
+        cluster_origin=view.launch.cluster_from,
         out_of_time=whole.out_of_time,
     )
 
@@ -83,7 +91,7 @@ def _block_origin(view: KernelView, origin: BlockOrigin) -> str:
         case BlockOrigin.SUGGESTED:
             return "the code"
         case _:
-            return ""
+            return view.launch.block_from
 
 
 def _given(view: KernelView) -> tuple[str, ...]:

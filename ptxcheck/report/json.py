@@ -157,6 +157,7 @@ def _verdicts(table: KernelVerdicts) -> dict[str, Any]:
         "verdict": table.kind.value,
         "block": None if table.block is None else list(table.block),
         "block_from": table.block_origin.strip("`") or None,
+        "cluster_from": table.cluster_origin.strip("`") or None,
         "cluster": None if table.cluster is None else list(table.cluster),
         "inferred": table.inferred,
         "given": list(table.given),
@@ -170,6 +171,7 @@ def _verdicts(table: KernelVerdicts) -> dict[str, Any]:
             }
             for each in table.verdicts
         ],
+        "other_launches": list(table.other_launches),
         "equations": list(table.equations),
         "assumptions": _remarks(table.assumptions),
         "runs": table.runs,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..finding import Counterexample, Location
-from ..launch import Dim
+from ..launch import show_dim
 from ..results import (
     KernelResult,
     KernelVerdicts,
@@ -35,15 +35,14 @@ def launch_line(table: KernelVerdicts) -> str:
     """Return the launch that the verdicts are for, and where it is a guess."""
     if table.block is None:
         return "launch not known"
-    origin = f" (from {table.block_origin})" if table.block_origin else ""
-    parts = [f"block {_dim(table.block)}{origin}"]
+    parts = [f"block {show_dim(table.block)}"]
+    has_one_origin = table.cluster is not None and table.cluster_origin == table.block_origin
+    if table.block_origin and not has_one_origin:
+        parts[0] += f" (from {table.block_origin})"
     if table.cluster is not None:
-        parts.append(f"cluster {_dim(table.cluster)}{' (inferred)' if table.inferred else ''}")
+        origin = f" (from {table.cluster_origin})" if table.cluster_origin else ""
+        parts.append(f"cluster {show_dim(table.cluster)}{' (inferred)' if table.inferred else origin}")
     return ", ".join([*parts, *table.given])
-
-
-def _dim(dim: Dim) -> str:
-    return "×".join(map(str, dim))
 
 
 def headline(kernel: KernelResult, table: KernelVerdicts) -> str:
@@ -57,6 +56,7 @@ def detail_lines(table: KernelVerdicts) -> Iterator[tuple[str, str]]:
     for verdict in table.verdicts:
         groups.setdefault((_word(verdict), verdict.reasons), []).append(verdict)
     if set(groups) == {(VerdictKind.PROVED.value, ())} and not table.facts:
+        yield from (("launch", _short(other)) for other in table.other_launches)
         return
     for (word, reasons), verdicts in groups.items():
         names = ", ".join(verdict.property.value for verdict in verdicts)
@@ -67,6 +67,8 @@ def detail_lines(table: KernelVerdicts) -> Iterator[tuple[str, str]]:
         yield "if", _short(equation)
     for assumption in _remarks(table.assumptions):
         yield "taking", assumption
+    for other in table.other_launches:
+        yield "launch", _short(other)
     if table.runs:
         yield "runs", runs_line(table)
 

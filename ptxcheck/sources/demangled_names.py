@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
@@ -87,3 +88,53 @@ def _skip_group(text: str, at: int) -> int:
             depth += {"E": -1, "I": 1, "N": 1, "X": 1, "J": 1, "F": 1}.get(text[at], 0)
             at += 1
     return at
+
+
+_NUMBER = re.compile(r"L[a-z](n?)(\d+)E")
+_PREFIXES = re.compile(r"[PRKVO]*")
+_BUILTIN = re.compile(r"D[a-z]+|[a-z]")
+
+
+def template_numbers(mangled: str) -> tuple[int | None, ...] | None:
+    """Return the template arguments of a function: those that are numbers, None for others.
+
+    None where it has none, or they cannot be told apart.
+    """
+    name = short_name(mangled).rpartition("::")[2]
+    head = f"{len(name)}{name}I"
+    start = mangled.find(head)
+    if name == mangled or start < 0:
+        return None
+    try:
+        return tuple(_template_arguments(mangled, start + len(head)))
+    except (IndexError, ValueError):
+        return None
+
+
+def _template_arguments(text: str, at: int) -> Iterator[int | None]:
+    while text[at] != "E":
+        number = _NUMBER.match(text, at)
+        if number is not None:
+            yield int(number[2]) * (-1 if number[1] else 1)
+            at = number.end()
+        else:
+            yield None
+            at = _skip_argument(text, at)
+
+
+def _skip_argument(text: str, at: int) -> int:
+    """Return the index after a template argument that is no number."""
+    at = _PREFIXES.match(text, at).end()  # type: ignore[union-attr]
+    substitution = _SUBSTITUTION.match(text, at)
+    if text[at] in "NXJLF":
+        return _skip_group(text, at + 1)
+    if text[at].isdigit():
+        _, at = _name(text, at)
+    elif substitution is not None:
+        at = substitution.end()
+    else:
+        builtin = _BUILTIN.match(text, at)
+        if builtin is None:
+            raise ValueError("an argument of another kind")
+        return builtin.end()
+    return _skip_group(text, at + 1) if text[at] == "I" else at

@@ -8,7 +8,7 @@ import pytest
 
 from ptxcheck.parser import parse_module
 from ptxcheck.source import Source
-from ptxcheck.sources.demangled_names import short_name
+from ptxcheck.sources.demangled_names import short_name, template_numbers
 from ptxcheck.sources.positions import (
     MAX_FRAMES,
     Library,
@@ -147,6 +147,20 @@ def test_debug_strings() -> None:
 )  # fmt: skip
 def test_short_names(mangled: str, short: str) -> None:
     assert short_name(mangled) == short
+
+
+@pytest.mark.parametrize(
+    ("mangled", "numbers"),
+    [
+        ("_Z4ringILi2ELb1EfLj7EEvi", (2, 1, None, 7)),
+        ("_ZN2ns4loadILi4EEEvi14CUtensorMap_st", (4,)),
+        ("_Z1kIN2ns1TILi3EEEPK6__halfLin3EEvv", (None, None, -3)),
+        ("_Z1ki", None),
+        ("k", None),
+    ],
+)
+def test_numbers_among_template_arguments(mangled: str, numbers: object) -> None:
+    assert template_numbers(mangled) == numbers
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")

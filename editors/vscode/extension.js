@@ -4,7 +4,14 @@
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
-const SETTINGS_OF_THE_SERVER = ["ptxcheck.command", "ptxcheck.verify", "ptxcheck.rulePages"];
+const SETTINGS_OF_THE_SERVER = [
+  "ptxcheck.command",
+  "ptxcheck.verify",
+  "ptxcheck.launch",
+  "ptxcheck.assume",
+  "ptxcheck.tensorMap",
+  "ptxcheck.rulePages",
+];
 
 let client;
 
@@ -19,6 +26,9 @@ function makeClient() {
       documentSelector: [{ language: "ptx" }, { language: "cuda-cpp" }],
       initializationOptions: {
         verify: settings.get("verify"),
+        launch: settings.get("launch"),
+        assume: settings.get("assume"),
+        tensorMap: settings.get("tensorMap"),
         rulePages: settings.get("rulePages"),
       },
     },

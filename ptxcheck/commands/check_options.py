@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config import Config, ConfigError, find_config, load_config, parse_severity, with_setting
-from ..launches.hints import LaunchError, parse_assumption, parse_hint, parse_tensor_map
+from ..launches.hints import LaunchError, stated
 from ..report import Format
 from .console import fail
 
@@ -69,9 +69,7 @@ def configuration(options: CheckOptions) -> Config:
         config = Config() if file is None else load_config(file)
         for setting in options.settings:
             config = with_setting(config, setting)
-        hints = tuple(parse_hint(text, "--launch") for text in options.launch)
-        hints += tuple(parse_assumption(text) for text in options.assume)
-        hints += tuple(parse_tensor_map(text) for text in options.tensor_map)
+        hints = stated(options.launch, options.assume, options.tensor_map)
     except (ConfigError, LaunchError) as error:
         fail(str(error))
     nvcc = config.nvcc

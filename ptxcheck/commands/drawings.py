@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ..config import Config
 from ..explain.violations import whole_kernel
-from ..ir import Module
-from ..launches.hints import launch_of
+from ..frontends import Loaded
+from ..ir import Function, Module
+from ..launch import Launch
+from ..launches.hints import tensor_maps_of
+from ..launches.host_launches import host_launches, launches_of
+from ..launches.host_maps import passed_hints
 from ..launches.launch_comments import comment_hints
+from ..pipeline.several_launches import worst_view
 from ..report.plain import place
 from ..results import Problem, ProblemKind
 from ..source import Position
 from ..sources.demangled_names import short_name
+from ..sources.files import Files
 from ..sources.positions import Library, Locator
 from ..view import KernelView
-from .dump import load_module
+from .dump import load_with_host
+
+if TYPE_CHECKING:
+    from ..descriptors.tensor_map import TensorMap
 
 DOT, SVG = "dot", "svg"
 
@@ -26,11 +36,11 @@ def draw_file(path: str, form: str, kernel: str | None, config: Config) -> tuple
     `form` is `dot` (a graph for Graphviz), `text` or `svg` (one run; a picture shows one kernel). `kernel`
     chooses one, by its name or by the short form of a C++ name.
     """
-    module, problems = load_module(path, config.nvcc)
-    if module is None:
+    loaded, module, problems = load_with_host(path, config.nvcc)
+    if loaded is None or module is None:
         return "", problems
-    locator = Locator(module, Library(config.library_prefixes))
-    views = list(views_of(module, locator, kernel, config))
+    locator = locator_of(loaded, module, config)
+    views = list(views_of(loaded, module, locator, kernel, config))
     drawn = [(view, text) for view in views if (text := _drawn(view, locator, form)) is not None]
     if form == SVG and len(drawn) > 1:
         names = ", ".join(view.function.name for view, _ in drawn)
@@ -40,13 +50,37 @@ def draw_file(path: str, form: str, kernel: str | None, config: Config) -> tuple
     return "\n".join(text for _, text in drawn), problems
 
 
-def views_of(module: Module, locator: Locator, kernel: str | None, config: Config) -> Iterator[KernelView]:
-    """Yield the kernels of a module, or the one of a name."""
-    hints = (*config.launch, *comment_hints(module, locator, [module.source]))
+def locator_of(loaded: Loaded, module: Module, config: Config) -> Locator:
+    """Return where the points of a module are, by the names that the user knows of files."""
+    return Locator(
+        module, Library(config.library_prefixes), Files.of(loaded.origins, config.source_roots).shown
+    )
+
+
+def views_of(
+    loaded: Loaded, module: Module, locator: Locator, kernel: str | None, config: Config
+) -> Iterator[KernelView]:
+    """Yield the kernels of a module, or the one of a name, each for its launch: of several for the worst."""
+    sources = [module.source, *filter(None, (loaded.host,))]
+    hints = (
+        *config.launch,
+        *comment_hints(module, locator, sources),
+        *passed_hints(module, loaded.host),
+        *loaded.hints,
+    )
+    by_host = host_launches(module, loaded.host)
     for function in module.entries:
         if kernel is None or kernel in (function.name, short_name(function.name)):
-            launch, _ = launch_of(function, hints)
-            yield KernelView(module, function, launch, config.verify_seconds)
+            launches, _ = launches_of(function, hints, by_host)
+            maps, _ = tensor_maps_of(function, hints)
+            yield worst_view(launches, _maker(module, function, config, maps))
+
+
+def _maker(
+    module: Module, function: Function, config: Config, maps: tuple[tuple[str, TensorMap], ...]
+) -> Callable[[Launch], KernelView]:
+    """Return what makes the view of a kernel for a launch."""
+    return lambda launch: KernelView(module, function, launch, config.verify_seconds, tensor_maps=maps)
 
 
 def _why_nothing(module: Module, views: Sequence[KernelView], kernel: str | None) -> str:

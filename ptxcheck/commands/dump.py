@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import Any
 
-from ..frontends import NvccOptions, discover, load
+from ..frontends import Loaded, NvccOptions, discover, load
 from ..ir import (
     Function,
     Instruction,
@@ -37,18 +37,24 @@ def dump_file(path: str, form: str, kernel: str | None) -> tuple[str, tuple[Prob
 
 def load_module(path: str, nvcc: NvccOptions) -> tuple[Module | None, tuple[Problem, ...]]:
     """Read, compile and parse one file; return the module, and what was wrong."""
+    _, module, problems = load_with_host(path, nvcc)
+    return module, problems
+
+
+def load_with_host(path: str, nvcc: NvccOptions) -> tuple[Loaded | None, Module | None, tuple[Problem, ...]]:
+    """Read, compile and parse one file; return also what it was read from."""
     found, problems = discover([path])
     if not problems and len(found) != 1:
-        return None, (_problem(path, "is a folder or pattern; name one file"),)
+        return None, None, (_problem(path, "is a folder or pattern; name one file"),)
     if problems:
-        return None, problems
+        return None, None, problems
     loaded = load(found[0], nvcc)
     if loaded.source is None:
-        return None, loaded.problems
+        return loaded, None, loaded.problems
     from ..parser import parse_module
 
     module = parse_module(loaded.source)
-    return module, (*loaded.problems, *_syntax(module))
+    return loaded, module, (*loaded.problems, *_syntax(module))
 
 
 def _dump(module: Module, functions: Sequence[Function], form: str) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from . import console
-from .options import CONFIG_FILE, takes
-from .repair_inputs import CUDA, config_of, prepared, rules_of, text_of
+from .options import CONFIG_FILE, launch_options, takes
+from .repair_inputs import CUDA, Stated, config_of, prepared, rules_of, text_of
 from .repair_report import host_rows, host_text, outcome_table, outcome_text, source_table, source_text
 from .text_diff import diff_text
 
@@ -30,7 +30,15 @@ class FixOptions:
     output: str | None
     unsafe: bool
     form: str
+    launch: tuple[str, ...]
+    assume: tuple[str, ...]
+    tensor_map: tuple[str, ...]
     config_file: str | None
+
+    @property
+    def stated(self) -> Stated:
+        """What is said of launches."""
+        return Stated(self.launch, self.assume, self.tensor_map)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,7 @@ class RepairedSource:
     default="text",
     help="Output format; sarif is the report of check with fixes.",
 )
+@launch_options
 @CONFIG_FILE
 @takes(FixOptions)
 def fix_command(options: FixOptions) -> None:
@@ -91,7 +100,7 @@ def fix_command(options: FixOptions) -> None:
 def _repaired_ptx(options: FixOptions) -> RepairedSource:
     from ..repair.search import repair
 
-    text, judge, assembler = prepared(options.path, options.config_file)
+    text, judge, assembler = prepared(options.path, options.config_file, options.stated)
     outcome = repair(
         text,
         judge,
@@ -119,7 +128,7 @@ def _sarif(text: str, outcome: Outcome, options: FixOptions) -> str:
 
     path = options.path
     fixes = {found.fingerprint: fix for found, fix in fixes_of(Source(path, text), outcome.repairs)}
-    return render_sarif(check(path, config=config_of(path, options.config_file)), fixes)
+    return render_sarif(check(path, config=config_of(path, options.config_file, options.stated)), fixes)
 
 
 def _repaired_cuda(options: FixOptions) -> RepairedSource:
@@ -128,7 +137,7 @@ def _repaired_cuda(options: FixOptions) -> RepairedSource:
 
     path = options.path
     text = _without_sarif(options)
-    config = config_of(path, options.config_file)
+    config = config_of(path, options.config_file, options.stated)
     try:
         outcome = repair_source(
             text, SourceJudge(path, rules_of(config), config), find_ptxas(), unsafe=options.unsafe
@@ -147,7 +156,7 @@ def _repaired_cuda(options: FixOptions) -> RepairedSource:
 def _repaired_host(options: FixOptions) -> RepairedSource:
     path = options.path
     text = _without_sarif(options)
-    host = _host_outcome(path, text, config_of(path, options.config_file))
+    host = _host_outcome(path, text, config_of(path, options.config_file, options.stated))
     is_text = options.form == "text"
     shown = host_text(path, host) if is_text else json.dumps({"maps": host_rows(host)}, indent=2) + "\n"
     patched = host.text if options.unsafe else text

@@ -48,4 +48,20 @@ def choice(*forms: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     return click.option("--format", "form", type=click.Choice(forms), default=forms[0], help="Output format.")
 
 
+_LAUNCH_OPTIONS = (
+    click.option("--launch", multiple=True, metavar="SPEC", help="How kernels are launched, as for check."),
+    click.option("--assume", multiple=True, metavar="SPEC", help="A value that the host passes."),
+    click.option(
+        "--tensor-map", "tensor_map", multiple=True, metavar="PARAM=SPEC", help="A tensor map that it passes."
+    ),
+)
+
+
+def launch_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say how kernels are launched."""
+    for option in reversed(_LAUNCH_OPTIONS):
+        command = option(command)
+    return command
+
+
 CONFIG_FILE = click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")

@@ -10,22 +10,22 @@ from ..resources.render import as_json, as_text
 from ..results import Problem, ProblemKind
 from ..source import Position
 from ..sources.demangled_names import short_name
-from ..sources.positions import Library, Locator
+from ..sources.positions import Locator
 from ..view import KernelView
-from .drawings import views_of
-from .dump import load_module
+from .drawings import locator_of, views_of
+from .dump import load_with_host
 
 
 def place_file(path: str, form: str, kernel: str | None, config: Config) -> tuple[str, tuple[Problem, ...]]:
     """Return the tables of the kernels of one file, as `text` or `json`, and what was wrong."""
-    module, problems = load_module(path, config.nvcc)
-    if module is None:
+    loaded, module, problems = load_with_host(path, config.nvcc)
+    if loaded is None or module is None:
         return "", problems
-    locator = Locator(module, Library(config.library_prefixes))
+    locator = locator_of(loaded, module, config)
     render = as_json if form == "json" else as_text
     found = [
         render(gather(view), short_name(view.function.name), _lines(locator, view))
-        for view in views_of(module, locator, kernel, config)
+        for view in views_of(loaded, module, locator, kernel, config)
     ]
     if not found:
         message = f"no kernel is called {kernel}" if kernel else "the file has no kernel"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,17 @@ if TYPE_CHECKING:
     from ..repair.weighing import Assembler
     from ..rules import Rule
 
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What options say of launches, as they are written."""
+
+    launch: tuple[str, ...] = ()
+    assume: tuple[str, ...] = ()
+    tensor_map: tuple[str, ...] = ()
+
+
+NOTHING_STATED = Stated()
 CUDA = (".cu", ".cuh")
 """Files that nvcc compiles before they are repaired."""
 
@@ -27,14 +39,18 @@ def text_of(path: str) -> str:
         console.fail(f"{path}: not UTF-8 text")
 
 
-def config_of(path: str, config_file: str | None) -> Config:
-    """Return the configuration that is named, or that stands beside a file or above it."""
+def config_of(path: str, config_file: str | None, stated: Stated = NOTHING_STATED) -> Config:
+    """Return the configuration that is named, or that stands beside a file or above it, with stated launches first."""
     from ..config import Config, ConfigError, find_config, load_config
+    from ..launches.hints import LaunchError
+    from ..launches.hints import stated as hints_of
 
     try:
         place = Path(config_file) if config_file else find_config(Path(path).absolute().parent)
-        return Config() if place is None else load_config(place)
-    except ConfigError as error:
+        config = Config() if place is None else load_config(place)
+        hints = hints_of(stated.launch, stated.assume, stated.tensor_map)
+        return replace(config, launch=hints + config.launch)
+    except (ConfigError, LaunchError) as error:
         console.fail(str(error))
 
 
@@ -47,14 +63,16 @@ def rules_of(config: Config) -> tuple[Rule, ...]:
     )
 
 
-def prepared(path: str, config_file: str | None) -> tuple[str, TextJudge, Assembler]:
+def prepared(
+    path: str, config_file: str | None, stated: Stated = NOTHING_STATED
+) -> tuple[str, TextJudge, Assembler]:
     """Return the text of a PTX file, and who judges and assembles its patched forms."""
     from ..frontends import discover, load
     from ..patching.judge import TextJudge
     from ..repair.assemble import find_ptxas
     from ..repair.weighing import Assembler
 
-    config = config_of(path, config_file)
+    config = config_of(path, config_file, stated)
     found, problems = discover([path])
     if not problems and (len(found) != 1 or not path.endswith(".ptx")):
         console.fail(f"{path}: name one .ptx file")

@@ -33,6 +33,7 @@ class ShowOptions:
     kernel: str | None
     launch: tuple[str, ...]
     assume: tuple[str, ...]
+    tensor_map: tuple[str, ...]
     config_file: str | None
     isolated: bool
     output: str | None
@@ -63,6 +64,7 @@ def _command(name: str, summary: str, formats: tuple[str, ...], show: Show) -> c
                 (options.path,),
                 launch=options.launch,
                 assume=options.assume,
+                tensor_map=options.tensor_map,
                 config_file=options.config_file,
                 isolated=options.isolated,
             )
@@ -81,6 +83,9 @@ def _command(name: str, summary: str, formats: tuple[str, ...], show: Show) -> c
         click.Option(["--kernel"], metavar="NAME", help="Only this kernel."),
         click.Option(["--launch"], multiple=True, metavar="SPEC", help="How kernels are launched."),
         click.Option(["--assume"], multiple=True, metavar="SPEC", help="A value that the host passes."),
+        click.Option(
+            ["--tensor-map"], multiple=True, metavar="PARAM=SPEC", help="A tensor map that it passes."
+        ),
         click.Option(["--config", "config_file"], metavar="FILE", help="Read this configuration file."),
         click.Option(["--isolated"], is_flag=True, help="Read no configuration file."),
         click.Option(["--output", "-o"], metavar="FILE", help="Write to FILE, whole or not at all."),

@@ -9,7 +9,7 @@ import click
 
 from . import console
 from .check_options import CheckOptions, configuration
-from .options import CONFIG_FILE, takes
+from .options import CONFIG_FILE, launch_options, takes
 
 if TYPE_CHECKING:
     from ..config import Config
@@ -61,11 +61,7 @@ class ViewOptions:
 @click.argument("path", metavar="FILE")
 @click.option("--output", "-o", required=True, metavar="FILE", help="The page to write, whole or not at all.")
 @click.option("--kernel", metavar="NAME", help="Only this kernel.")
-@click.option("--launch", multiple=True, metavar="SPEC", help="How kernels are launched, as for check.")
-@click.option("--assume", multiple=True, metavar="SPEC", help="A value that the host passes.")
-@click.option(
-    "--tensor-map", "tensor_map", multiple=True, metavar="PARAM=SPEC", help="A tensor map that it passes."
-)
+@launch_options
 @click.option("--possible", is_flag=True, default=None, help="Also show what could not be excluded.")
 @click.option(
     "--verify-seconds", type=click.FloatRange(0, min_open=True), help="Time for verifying one kernel."

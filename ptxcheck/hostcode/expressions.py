@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from ptxcheck.descriptors.ranges import Range
 from ptxcheck.hostcode import code as c
-from ptxcheck.hostcode.branches import Branches
-from ptxcheck.hostcode.changes import element_path, path_of, root_of
+from ptxcheck.hostcode.changes import root_of
 from ptxcheck.hostcode.machine import LONGEST_ARRAY, State
 from ptxcheck.hostcode.names import ENUMERATORS, EXTENTS, entry_of
+from ptxcheck.hostcode.structures import Structures
 from ptxcheck.hostcode.types import (
     INT,
     UNKNOWN,
@@ -22,7 +22,6 @@ from ptxcheck.hostcode.values import (
     Array,
     Closure,
     Entry,
-    Extent,
     Integer,
     Kernel,
     NullPointer,
@@ -35,7 +34,7 @@ from ptxcheck.hostcode.values import (
 )
 
 
-class Expressions(Branches):
+class Expressions(Structures):
     """Values of expressions."""
 
     def _value(self, expr: c.Expr, state: State) -> Value:  # noqa: C901 one case a form
@@ -104,23 +103,6 @@ class Expressions(Branches):
                 value = self._value(one, state)
             found.append(value.constant if isinstance(value, Integer) else None)
         return tuple(found)
-
-    def _extent_at(self, path: str, state: State) -> Extent:
-        """Return the `dim3` that a variable holds."""
-        x, y, z = (state.variables.get(f"{path}.{axis}", ANYTHING) for axis in "xyz")
-        return Extent(x, y, z)
-
-    def _as_extent(self, value: Value) -> Extent | None:
-        """Return a value as a `dim3`; None where it is none."""
-        match value:
-            case Extent():
-                return value
-            case Integer(type=type_) if not type_.is_pointer:
-                return Extent(value, number(1), number(1))
-            case Array(items=items, rest=None) if len(items) <= 3:
-                padded = (*items, number(1), number(1), number(1))
-                return Extent(padded[0], padded[1], padded[2])
-        return None
 
     def _named(self, name: str, state: State, expr: c.Expr | None) -> Value:
         if name in state.variables:
@@ -287,34 +269,6 @@ class Expressions(Branches):
         state.variables[path] = value
         return value
 
-    def _member_path(self, expr: c.Expr, state: State) -> str | None:
-        """Return the variable that a member is: of a structure by its declaration, also through a pointer to it."""
-        path = path_of(expr)
-        if path is not None and not isinstance(expr, c.Member):
-            return path
-        match expr:
-            case c.Member(object=c.Name(id=name)):
-                held = state.variables.get(name)
-                is_known = isinstance(held, Structure) and not held.is_extent
-                return f"{held.path}.{expr.name}" if is_known else path  # type: ignore[union-attr]
-            case c.Member(object=c.Member() as inner):
-                owner = self._member_path(inner, state)
-                return path if owner is None else f"{owner}.{expr.name}"
-            case c.Member(object=c.Item(object=c.Name(id=name), index=index)):
-                held = state.variables.get(name)
-                at = self._value(index, state)
-                number_ = at.constant if isinstance(at, Integer) else None
-                if not isinstance(held, Structure) or held.is_extent or number_ is None:
-                    return None
-                return f"{element_path(held.path, number_)}.{expr.name}"
-        return path
-
-    def _coordinate(self, value: Value, name: str) -> Value:
-        """Return `.x`, `.y` or `.z` of an extent that no variable holds."""
-        if not isinstance(value, Extent):
-            return ANYTHING
-        return {"x": value.x, "y": value.y, "z": value.z}.get(name, ANYTHING)
-
     def _item(self, expr: c.Item, state: State) -> Value:
         held, index = self._value(expr.object, state), self._value(expr.index, state)
         at = index.constant if isinstance(index, Integer) else None
@@ -351,22 +305,6 @@ class Expressions(Branches):
             held = state.variables.get(operand.id, ANYTHING)
             if isinstance(held, Integer) and not held.type.is_pointer:
                 return Array((held,))
-        return ANYTHING
-
-    def _structure_address(self, operand: c.Expr, whole: Structure, state: State) -> Value:
-        """Return the address of a structure, or of the first of an array; any other one can change it unseen."""
-        match operand:
-            case c.Name():
-                is_first = True
-            case c.Item(object=c.Name(), index=index):
-                at = self._value(index, state)
-                is_first = isinstance(at, Integer) and at.constant == 0
-            case _:
-                is_first = False
-        if is_first and not whole.is_extent:
-            return whole
-        self._frames[-1].unstable.add(whole.path)
-        self._havoc({whole.path}, state)
         return ANYTHING
 
 

@@ -111,6 +111,15 @@ def parse_assumption(text: str, origin: str = "--assume") -> LaunchHint:
     )
 
 
+def stated(
+    launch: Sequence[str] = (), assume: Sequence[str] = (), tensor_map: Sequence[str] = ()
+) -> tuple[LaunchHint, ...]:
+    """Return what options say, as on the command line. Raises LaunchError."""
+    hints = tuple(parse_hint(text, "--launch") for text in launch)
+    hints += tuple(parse_assumption(text) for text in assume)
+    return hints + tuple(parse_tensor_map(text) for text in tensor_map)
+
+
 def _condition(text: str, origin: str) -> Condition | None:
     try:
         condition = parse_condition(text)

@@ -163,13 +163,13 @@ class Server(LanguageServer):
                 await self._check_file(document, seconds)
             return
         name, text = document.document.name, document.document.lines.text
-        answer = await self._checker.ask(Check(name, text, None))
+        answer = await self._checker.ask(Check(name, text, None, self.options))
         names = await document.names()
         self._publish(document, document.completed(names, await self._shown(document, answer)))
         if seconds is None or document.language is Language.HOST:
             return
         await asyncio.sleep(min(VERIFY_PAUSE, 3 * pause))
-        answer = await self._checker.ask(Check(name, text, seconds))
+        answer = await self._checker.ask(Check(name, text, seconds, self.options))
         shown = await self._shown(document, answer)
         if isinstance(answer, Report):
             document.remember(names, answer, shown)
@@ -179,7 +179,7 @@ class Server(LanguageServer):
 
     async def _check_file(self, document: Open, seconds: float | None) -> None:
         saved = document.document
-        answer = await self._checker.ask(Check(saved.name, None, seconds))
+        answer = await self._checker.ask(Check(saved.name, None, seconds, self.options))
         self._publish(document, await self._shown(document, answer, saved))
 
     async def _shown(
@@ -253,7 +253,8 @@ class Server(LanguageServer):
         missing = tuple(key for key in keys if all(each.key != key for each in known))
         if not missing:
             return known
-        job = FindRepairs(document.document.name, document.document.lines.text, missing, unsafe)
+        name, text = document.document.name, document.document.lines.text
+        job = FindRepairs(name, text, missing, unsafe, self.options)
         searching = document.repairing = asyncio.create_task(self._repairer.ask(job))
         done, _ = await asyncio.wait([searching], timeout=REPAIR_LIMIT)
         if not done:

@@ -22,9 +22,11 @@ from ..config import (
 )
 from ..finding import Finding, Fix, Replacement
 from ..frontends import is_excluded
+from ..launches.hints import LaunchError, stated
 from ..results import PluginError, Report, UnknownSelectorError
 from ..runtime.cache import Cache, default_folder
 from ..source import Position, Source
+from .options import DEFAULT, Options
 
 if TYPE_CHECKING:
     from ..repair.weighing import Repair
@@ -51,16 +53,17 @@ class Check:
     text: str | None
     seconds: float | None
     """At most so much time for the verification of a kernel; None leaves verification out."""
+    options: Options = DEFAULT
 
     def __call__(self) -> Report | Failed:
         """Return the report; an empty one for a file that the configuration excludes."""
         try:
-            config = _limited(_config(self.name), self.seconds)
+            config = _limited(_config(self.name, self.options), self.seconds)
             if _excluded(self.name, config):
                 return Report()
             target = self.name if self.text is None else Source(self.name, self.text)
             return check(target, config=config, cache=self._cache())
-        except (ConfigError, UnknownSelectorError, PluginError) as error:
+        except (ConfigError, LaunchError, UnknownSelectorError, PluginError) as error:
             return Failed(str(error))
 
     def _cache(self) -> Cache | None:
@@ -97,6 +100,7 @@ class FindRepairs:
     keys: tuple[Key, ...]
     unsafe: bool
     """Also return repairs that are not proved."""
+    options: Options = DEFAULT
 
     def __call__(self) -> tuple[Repaired, ...] | Failed:
         """Return the repairs that pass."""
@@ -104,7 +108,7 @@ class FindRepairs:
 
         try:
             return tuple(self._found_in_cuda() if self.name.endswith(".cu") else self._found())
-        except (ConfigError, UnknownSelectorError, PluginError, SourceError) as error:
+        except (ConfigError, LaunchError, UnknownSelectorError, PluginError, SourceError) as error:
             return Failed(str(error))
 
     def _found_in_cuda(self) -> Iterator[Repaired]:
@@ -133,7 +137,7 @@ class FindRepairs:
     def _settings(self) -> tuple[Config, tuple[Rule, ...]]:
         from ..rules import known_rules, select_rules
 
-        config = _limited(_config(self.name), REPAIR_SECONDS)
+        config = _limited(_config(self.name, self.options), REPAIR_SECONDS)
         return config, select_rules(
             known_rules(), config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
         )
@@ -165,10 +169,13 @@ class FindRepairs:
             yield Repaired(key_of(finding), fix, found.safety is not Safety.SUGGESTED, found.evidence)
 
 
-def _config(name: str) -> Config:
+def _config(name: str, options: Options) -> Config:
+    """Return the settings of a project, with the launches of the editor before its own. Raises LaunchError."""
     start = Path(name) if os.path.isabs(name) else Path()
     found = find_config(start.parent if start.parent.is_dir() else Path())
-    return Config() if found is None else load_config(found)
+    config = Config() if found is None else load_config(found)
+    hints = stated(options.launch, options.assume, options.tensor_map)
+    return replace(config, launch=hints + config.launch)
 
 
 def _limited(config: Config, seconds: float | None) -> Config:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeAlias
 
+from ..explain.violations import whole_kernel
 from ..finding import Finding
 from ..launch import Launch
 from ..launches.host_launches import KernelLaunch
@@ -23,6 +24,9 @@ from .rules_on_kernels import Evaluation
 
 MOST_LAUNCHES = 6
 """Launches of one kernel that are judged."""
+
+_IN_NEED = (VerdictKind.VIOLATED, VerdictKind.UNKNOWN)
+"""Verdicts that known arguments may change."""
 
 Judge: TypeAlias = Callable[[Launch, bool], tuple[KernelView, Evaluation]]
 """Evaluates a kernel for a launch, with or without the verification of the whole kernel."""
@@ -41,7 +45,7 @@ class _Judged:
     @property
     def rank(self) -> int:
         """The worst launch has the lowest."""
-        return len(SEVERITY) if self.kind is None else SEVERITY.index(self.kind)
+        return _rank_of(self.kind)
 
 
 def evaluate_launches(launches: Sequence[KernelLaunch], judge: Judge) -> tuple[KernelView, Evaluation]:
@@ -69,12 +73,38 @@ def evaluate_launches(launches: Sequence[KernelLaunch], judge: Judge) -> tuple[K
     )
 
 
+def worst_view(launches: Sequence[KernelLaunch], make: Callable[[Launch], KernelView]) -> KernelView:
+    """Return the view of the launch with the worst verdict on the whole kernel."""
+    if len(launches) == 1 and launches[0].with_constants is None:
+        return make(launches[0].launch)
+    views = [_view_of(each, make) for each in launches[:MOST_LAUNCHES]]
+    return min(views, key=lambda view: _rank_of(_kind_of(view)))
+
+
+def _view_of(launch: KernelLaunch, make: Callable[[Launch], KernelView]) -> KernelView:
+    first = make(launch.launch)
+    if launch.with_constants is None or _kind_of(first) not in _IN_NEED:
+        return first
+    known = make(launch.with_constants)
+    return first if _kind_of(known) is VerdictKind.UNKNOWN else known
+
+
+def _kind_of(view: KernelView) -> VerdictKind | None:
+    whole = view.get(whole_kernel)
+    return None if whole is None else min((each.kind for each in whole.verdicts), key=SEVERITY.index)
+
+
+def _rank_of(kind: VerdictKind | None) -> int:
+    """Return a number that is least for the worst verdict."""
+    return len(SEVERITY) if kind is None else SEVERITY.index(kind)
+
+
 def _evaluated(launch: KernelLaunch, judge: Judge) -> _Judged:
     """Evaluate a kernel for one launch, with its known arguments where they may matter."""
     first = _Judged(*judge(launch.launch, True))
     if launch.with_constants is None:
         return first
-    if first.kind in (VerdictKind.VIOLATED, VerdictKind.UNKNOWN):
+    if first.kind in _IN_NEED:
         known = _Judged(*judge(launch.with_constants, True))
         return first if known.kind is VerdictKind.UNKNOWN else known
     known = _Judged(*judge(launch.with_constants, False))

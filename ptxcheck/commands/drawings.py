@@ -40,7 +40,7 @@ def draw_file(path: str, form: str, kernel: str | None, config: Config) -> tuple
     if loaded is None or module is None:
         return "", problems
     locator = locator_of(loaded, module, config)
-    views = list(views_of(loaded, module, locator, kernel, config))
+    views = list(views_of(module, locator, kernel, config, loaded))
     drawn = [(view, text) for view in views if (text := _drawn(view, locator, form)) is not None]
     if form == SVG and len(drawn) > 1:
         names = ", ".join(view.function.name for view, _ in drawn)
@@ -58,17 +58,21 @@ def locator_of(loaded: Loaded, module: Module, config: Config) -> Locator:
 
 
 def views_of(
-    loaded: Loaded, module: Module, locator: Locator, kernel: str | None, config: Config
+    module: Module, locator: Locator, kernel: str | None, config: Config, loaded: Loaded | None = None
 ) -> Iterator[KernelView]:
-    """Yield the kernels of a module, or the one of a name, each for its launch: of several for the worst."""
-    sources = [module.source, *filter(None, (loaded.host,))]
+    """Yield the kernels of a module, or the one of a name, each for its launch: of several for the worst.
+
+    `loaded` is what the module was read from.
+    """
+    host = None if loaded is None else loaded.host
+    sources = [module.source, *filter(None, (host,))]
     hints = (
         *config.launch,
         *comment_hints(module, locator, sources),
-        *passed_hints(module, loaded.host),
-        *loaded.hints,
+        *passed_hints(module, host),
+        *(() if loaded is None else loaded.hints),
     )
-    by_host = host_launches(module, loaded.host)
+    by_host = host_launches(module, host)
     for function in module.entries:
         if kernel is None or kernel in (function.name, short_name(function.name)):
             launches, _ = launches_of(function, hints, by_host)

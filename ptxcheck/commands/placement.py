@@ -25,7 +25,7 @@ def place_file(path: str, form: str, kernel: str | None, config: Config) -> tupl
     render = as_json if form == "json" else as_text
     found = [
         render(gather(view), short_name(view.function.name), _lines(locator, view))
-        for view in views_of(loaded, module, locator, kernel, config)
+        for view in views_of(module, locator, kernel, config, loaded)
     ]
     if not found:
         message = f"no kernel is called {kernel}" if kernel else "the file has no kernel"

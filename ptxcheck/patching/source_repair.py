@@ -88,10 +88,11 @@ class SourceJudge:
     def judge_of(self, text: str, ptx: str) -> TextJudge:
         """Return the judge of patched forms of the PTX of a text."""
         host = Source(self.path, text)
-        module = parse_module(Source(self.path, ptx))
+        name = f"{self.path}.ptx"
+        module = parse_module(Source(name, ptx))
         locator = Locator(module, Library(self.config.library_prefixes), self.shown)
         hints = (*comment_hints(module, locator, [host]), *passed_hints(module, host))
-        return TextJudge(self.path, self.rules, self.config, hints, host_launches(module, host), self.shown)
+        return TextJudge(name, self.rules, self.config, hints, host_launches(module, host), self.shown)
 
     def _compiled(self, text: str) -> Compiled:
         with tempfile.TemporaryDirectory(prefix="ptxcheck-") as folder:

@@ -12,6 +12,9 @@ from ..view import KernelView
 from .edits import Edit
 from .sites import step_at
 
+PARITY = "parity"
+"""The strategy that lets a wait wait for the other parity."""
+
 
 @dataclass(frozen=True, slots=True)
 class Patch:

@@ -13,7 +13,7 @@ from enum import Enum, auto
 from ..ir import Register, Variable
 from ..view import KernelView
 from .edits import Edit
-from .patch import Patch, Writer
+from .patch import PARITY, Patch, Writer
 
 LinesOf = Callable[[int], Sequence[int]]
 """From a program point to the lines of the source that it comes from, from 1 on, innermost call first."""
@@ -24,6 +24,8 @@ _STATEMENT = re.compile(
     r"^\s*(?:if\s*\(.*\)\s*)?[\w:]+\s*(?:<[^;]*>)?\s*\(.*\);\s*(?://.*)?$|^\s*asm\b.*;\s*$"
 )
 _CONSTANT = r"(constexpr\s+[\w\s]+?\b{name}\s*=\s*)(\d+)(?=\s*;)"
+_FLIP = re.compile(r"\s*\^\s*1u?\b(?!\s*<<)")
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _PLAIN = {"bar.sync 0;": "__syncthreads();", "bar.warp.sync -1;": "__syncwarp();"}
 """What CUDA C++ has a name for."""
 
@@ -58,7 +60,7 @@ def source_changes(text: str, view: KernelView, patch: Patch, lines_of: LinesOf)
     if len(acts) < len(patch.edits):
         return
     seen = {text}
-    for change in _changes(text, view, acts, lines_of):
+    for change in _changes(text, view, acts, lines_of, is_flip=patch.strategy == PARITY):
         if change.text not in seen:
             seen.add(change.text)
             yield change
@@ -80,7 +82,9 @@ def _act(view: KernelView, edit: Edit) -> _Act | None:
     return None
 
 
-def _changes(text: str, view: KernelView, acts: Sequence[_Act], lines_of: LinesOf) -> Iterator[SourceChange]:
+def _changes(
+    text: str, view: KernelView, acts: Sequence[_Act], lines_of: LinesOf, *, is_flip: bool
+) -> Iterator[SourceChange]:
     deleted = [act for act in acts if act.what is _What.DELETED]
     inserted = [act for act in acts if act.what in (_What.BEFORE, _What.AFTER)]
     if deleted and inserted:
@@ -88,6 +92,8 @@ def _changes(text: str, view: KernelView, acts: Sequence[_Act], lines_of: LinesO
         return
     for act in acts:
         match act.what:
+            case _What.CHANGED if is_flip:
+                yield from _flips(text, act, lines_of)
             case _What.CHANGED:
                 yield from _replacements(text, view, act, lines_of)
             case _What.DELETED:
@@ -137,6 +143,26 @@ def _replacements(text: str, view: KernelView, act: _Act, lines_of: LinesOf) -> 
                 changed = _line(text, line).replace(before, after)
                 yield SourceChange(
                     _exchanged(text, line, changed), f"'{after}' instead of '{before}' in line {line}"
+                )
+
+
+def _flips(text: str, act: _Act, lines_of: LinesOf) -> Iterator[SourceChange]:
+    """Yield the other parity for a wait: at its call in the kernel first, as others call the function too."""
+    for line in reversed(lines_of(act.point)):
+        code = _line(text, line)
+        for found in _FLIP.finditer(code):
+            changed = code[: found.start()] + code[found.end() :]
+            yield SourceChange(
+                _exchanged(text, line, changed), f"leave out '{found[0].strip()}' in line {line}"
+            )
+        for start, end in reversed(list(_arguments(code))):
+            argument = code[start:end].strip()
+            if argument and '"' not in argument:
+                flipped = f"{argument} ^ 1" if _NAME.fullmatch(argument) else f"({argument}) ^ 1"
+                lead = " " if code[start] == " " else ""
+                yield SourceChange(
+                    _exchanged(text, line, f"{code[:start]}{lead}{flipped}{code[end:]}"),
+                    f"'{flipped}' instead of '{argument}' in line {line}",
                 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...ir import Immediate, Register
 from ...opcodes.op import Op
 from ..edits import Edit
-from ..patch import Patch, Writer, combined
+from ..patch import PARITY, Patch, Writer, combined
 from ..sites import nearest, toggled
 from ..subject import Subject
 
@@ -31,13 +31,13 @@ def flip_parity(subject: Subject) -> Iterator[Patch]:
             for wanted in (0, 1):
                 if wanted != parity.value:
                     edit = writer.with_operand(point, "parity", Immediate(wanted))
-                    yield combined("parity", f"wait for parity {wanted}", 1 + far, [edit])
+                    yield combined(PARITY, f"wait for parity {wanted}", 1 + far, [edit])
             for more, register in enumerate(_bits(subject, point)):
                 edit = writer.with_operand(point, "parity", register)
                 summary = f"wait for parity {register.name}"
-                yield combined("parity", summary, 3 + far + more, [edit], needs_proof=True)
+                yield combined(PARITY, summary, 3 + far + more, [edit], needs_proof=True)
         elif isinstance(parity, Register):
-            yield combined("parity", "wait for the other parity", 3 + far, _flipped(writer, point, parity))
+            yield combined(PARITY, "wait for the other parity", 3 + far, _flipped(writer, point, parity))
 
 
 def _bits(subject: Subject, point: int) -> list[Register]:

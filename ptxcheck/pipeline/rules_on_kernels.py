@@ -26,13 +26,16 @@ from ..results import (
 )
 from ..sources.fingerprint import fingerprint, normalised
 from ..sources.positions import Locator
-from ..verdict import VerdictKind
+from ..verdict import Reason, VerdictKind
 from ..view import KernelView
 from .refutation import weighed
-from .verdict_table import verdict_table, verifier_failure
+from .verdict_table import undecided, verdict_table, verifier_failure
 
 if TYPE_CHECKING:
     from ..rules import Hit, Rule
+
+
+_UNASSEMBLED = "the kernel cannot be assembled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +56,14 @@ def evaluate(
     *,
     possible: bool,
 ) -> Evaluation:
-    """Run rules on a kernel. A rule that raises is reported and does not stop the others."""
+    """Run rules on a kernel. A rule that raises is reported and does not stop the others.
+
+    Of a kernel that cannot be assembled every verdict is unknown; what rules find in it is told.
+    """
     findings: list[Finding] = []
     failures: dict[str, list[str]] = {}
     seen: Counter[tuple[str, str]] = Counter()
+    flaw = _syntax_flaw(view)
     for rule in rules:
         try:
             hits = sorted(rule.check(view), key=lambda hit: (hit.point, hit.message))
@@ -66,16 +73,26 @@ def evaluate(
             continue
         severity = severities.get(rule.id, rule.severity)
         for hit in hits:
+            if flaw is None and rule.severity is Severity.ERROR and hit.confidence is Confidence.PROVED:
+                flaw = Reason(f"{_UNASSEMBLED}: {hit.message}", hit.point)
             if possible or hit.confidence is Confidence.PROVED or rule.confidence is Confidence.POSSIBLE:
                 findings.append(_finding(view, rule, severity, hit, locator, seen))
     notes = _opaque(view, locator)
     problems = (*_problems(view, failures), *verifier_failure(view))
     verdicts = verdict_table(view, locator)
+    if verdicts is not None and flaw is not None:
+        verdicts = undecided(view, locator, verdicts, flaw)
     unknown = verdicts is not None and any(v.kind is VerdictKind.UNKNOWN for v in verdicts.verdicts)
     complete = not (notes or problems or view.body.problems or unknown)
     return Evaluation(
         _result(view, locator, complete, verdicts), tuple(_without_echoes(findings)), problems, notes
     )
+
+
+def _syntax_flaw(view: KernelView) -> Reason | None:
+    """Return that a kernel, or the file around it, is not PTX."""
+    problem = next(iter((*view.body.problems, *view.module.problems)), None)
+    return None if problem is None else Reason(f"{_UNASSEMBLED}: {problem.message}", -1)
 
 
 def _without_echoes(findings: Sequence[Finding]) -> Iterator[Finding]:

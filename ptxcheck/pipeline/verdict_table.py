@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..explain.advice import advice
@@ -82,6 +83,13 @@ def _reason(assumption: Assumption, result: Verification) -> Reason:
         return Reason(assumption.text, assumption.point, Need.BLOCK, (f"block={block}",))
     need = Need.VALUES if assumption.options else Need.NOTHING
     return Reason(assumption.text, assumption.point, need, assumption.options)
+
+
+def undecided(view: KernelView, locator: Locator, table: KernelVerdicts, why: Reason) -> KernelVerdicts:
+    """Return a table in which nothing is decided, for one reason."""
+    unknown = tuple(Verdict(each.property, VerdictKind.UNKNOWN, (why,)) for each in table.verdicts)
+    verdicts = tuple(_with_places(view, locator, unknown))
+    return replace(table, verdicts=verdicts, equations=(), assumptions=(), out_of_time=False)
 
 
 def _block_origin(view: KernelView, origin: BlockOrigin) -> str:

@@ -108,7 +108,7 @@ def test_text_of_everything(report: Report) -> None:
     assert "init\\u001b[31m of" in text
     assert (
         "1 suppressed; 2 problems; 1 kernel NOT verified: ns::kern "
-        "(the block size is not known: give --launch block=THREADS)" in text
+        "(the kernel cannot be assembled: unexpected '0' in 'bar.sync 0 0 ];')" in text
     )
     assert "XX003" not in text
 

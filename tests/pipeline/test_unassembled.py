@@ -1,0 +1,73 @@
+"""Of a kernel that cannot be assembled nothing is decided, and what rules find is told all the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.check import check
+from ptxcheck.source import Source
+from ptxcheck.verdict import VerdictKind
+
+TEXT = """
+.version 8.6
+.target sm_90a
+.address_size 64
+{outside}
+.visible .entry k() .reqntid 64
+{{
+    .reg .pred %p<4>;
+    .reg .b32 %r<4>;
+    .shared .align 8 .b64 bar;
+    mov.u32 %r0, %tid.x;
+    setp.ne.u32 %p0, %r0, 0;
+    @!%p0 mbarrier.init.shared::cta.b64 [bar], {count};
+    bar.sync 0;
+    mbarrier.arrive.shared::cta.b64 _, [bar];
+    {line}
+WAIT:
+    mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
+    @!%p1 bra WAIT;
+    ret;
+}}
+"""
+WRONG = {
+    "syntax": "add.u32 %r1 %r0, ;",
+    "modifier": "add.u32.foo %r1, %r0, 1;",
+    "instruction": "adds.u32 %r1, %r0, 1;",
+    "operand": "bar.sync 1, 33;",
+    "target": "tcgen05.wait::ld.sync.aligned;",
+    "name": "mov.u32 %r1, nowhere;",
+}
+
+
+@pytest.mark.parametrize("count", [64, 65])
+@pytest.mark.parametrize("line", WRONG.values(), ids=WRONG.keys())
+def test_nothing_is_decided_of_it(line: str, count: int) -> None:
+    report = check(Source("k.ptx", TEXT.format(outside="", count=count, line=line)))
+    (kernel,) = report.kernels
+    assert kernel.verification is not None
+    assert {each.kind for each in kernel.verification.verdicts} == {VerdictKind.UNKNOWN}
+    reasons = {reason.text for each in kernel.verification.verdicts for reason in each.reasons}
+    assert all(text.startswith("the kernel cannot be assembled: ") for text in reasons)
+    assert report.active or report.problems
+
+
+@pytest.mark.parametrize("line", [WRONG["syntax"], WRONG["target"], WRONG["name"]])
+def test_what_rules_find_in_it_is_told(line: str) -> None:
+    report = check(Source("k.ptx", TEXT.format(outside="", count=65, line=line)))
+    assert "MB020" in {finding.rule for finding in report.active}
+
+
+@pytest.mark.parametrize(("count", "kind"), [(64, VerdictKind.PROVED), (65, VerdictKind.VIOLATED)])
+def test_one_that_can_be_is_verified(count: int, kind: VerdictKind) -> None:
+    report = check(Source("k.ptx", TEXT.format(outside="", count=count, line="")))
+    assert report.kernels[0].verification is not None
+    assert report.kernels[0].verification.verdicts[0].kind is kind
+    assert len(report.active) == (count != 64)
+
+
+def test_a_file_that_is_no_ptx_around_it() -> None:
+    report = check(Source("k.ptx", TEXT.format(outside=".gobal .b32 x;", count=64, line="")))
+    assert report.problems
+    assert report.kernels[0].verification is not None
+    assert {each.kind for each in report.kernels[0].verification.verdicts} == {VerdictKind.UNKNOWN}

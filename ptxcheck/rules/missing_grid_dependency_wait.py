@@ -1,37 +1,37 @@
 """A kernel of a programmatic dependent launch that reads global memory before `griddepcontrol.wait`.
 
-Checks: kernels that use `griddepcontrol`: a path from the entry to a load from global memory without the wait.
+Checks: kernels that use `griddepcontrol`: a path from the entry to a load from global memory without the wait. It is
+told by default where the kernel in front may well write what is read: a way of the whole CTA has no wait at all and
+writes results; or the kernel itself writes the array; or the parameter is not `const __restrict__`, in CUDA sources.
+Otherwise it is possible: reading weights early is legal and common.
 Why: only the wait orders the kernel behind its predecessor. It was missing on one of two paths in
 Dao-AILab/flash-attention 3a7694c0 and altogether in NVIDIA/cutlass #2760.
-Not checked: whether the bytes come from the predecessor. Reading weights early is legal and common, so the rule claims
-no more than "possible".
+Not checked: what the predecessor writes.
 """
 
-from ..opcodes.op import Op
-from ..protocols.typestate.paths import Paths, Query
+from ..protocols.typestate.dependent_launch import DependentLaunch, Sign
 from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 
-_USES = frozenset({Op.GRIDDEPCONTROL_WAIT, Op.GRIDDEPCONTROL_LAUNCH_DEPENDENTS})
-
-
-_LOADS = frozenset({Op.LD, Op.LD_NC, Op.CP_ASYNC})
+_SAID = {
+    Sign.NEVER_WAITS: (
+        "no thread waits for the kernel in front on the way through here, and it may write what is read"
+    ),
+    Sign.WRITTEN_HERE: (
+        "this is read before griddepcontrol.wait; this kernel writes the array, and so may the one in front"
+    ),
+    Sign.NOT_CONSTANT: (
+        "this is read before griddepcontrol.wait; the parameter is not `const __restrict__`, and the kernel in front "
+        "may write what it points to"
+    ),
+    Sign.NONE: "global memory is read here before griddepcontrol.wait on some path",
+}
 
 
 def check(view: KernelView) -> Hits:
-    instructions = view.body.instructions
-    if not view.function.is_entry or not any(i.operation.op in _USES for i in instructions):
-        return
-    waits = frozenset(p for p, i in enumerate(instructions) if i.operation.op is Op.GRIDDEPCONTROL_WAIT)
-    for point, instruction in enumerate(instructions):
-        from_global = instruction.operation.slots.get("space") == ".global"
-        if instruction.operation.op not in _LOADS or not (
-            from_global or instruction.operation.op is Op.CP_ASYNC
-        ):
-            continue
-        if view.get(Paths.of).find(Query(None, frozenset({point}), waits)) is not None:
-            message = "global memory is read here before griddepcontrol.wait on some path"
-            yield Hit(point, message, confidence=Confidence.POSSIBLE)
-            return
+    read = view.get(DependentLaunch).early_read()
+    if read is not None:
+        confidence = Confidence.PROVED if read.likely else Confidence.POSSIBLE
+        yield Hit(read.point, _SAID[read.sign], confidence=confidence)
 
 
 RULE = Rule(
@@ -41,7 +41,10 @@ RULE = Rule(
     section="PTX ISA 9.7.14.14",
     summary="Global memory is read on a path without griddepcontrol.wait.",
     consequence="The kernel may read what its predecessor has not written yet.",
-    advice="Execute griddepcontrol.wait before the first read of the predecessor's results, on every path.",
+    advice=(
+        "Execute griddepcontrol.wait before the first read of the predecessor's results, on every path; make "
+        "parameters `const __restrict__` that point to constants."
+    ),
     example=sm_90a("""
   (.param .u64 in) .reqntid 128
       ld.param.u64 %rd1, [in];
@@ -49,9 +52,10 @@ RULE = Rule(
 +     griddepcontrol.wait;
       ld.global.b32 %r1, [%rd2]; // expect: PT011
 -     griddepcontrol.wait;
+      add.u32 %r1, %r1, 1;
+      st.global.b32 [%rd2], %r1;
       griddepcontrol.launch_dependents;
       ret;
 """),
     check=check,
-    confidence=Confidence.POSSIBLE,
 )

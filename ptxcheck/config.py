@@ -13,6 +13,7 @@ from .finding import Severity
 from .frontends import NvccOptions
 from .launches.hints import LaunchError, LaunchHint, hint_from_table
 from .sources.positions import LIBRARY_PREFIXES
+from .terms.effort import LEVELS
 
 OWN_FILE = "ptxcheck.toml"
 PROJECT_FILE = "pyproject.toml"
@@ -46,8 +47,8 @@ class Config:
     launch: tuple[LaunchHint, ...] = ()
     verify: bool = True
     """Verify whole kernels besides running rules on each thread's code."""
-    verify_seconds: float = 10.0
-    """Time for the verification of one kernel."""
+    verify_seconds: float = LEVELS["normal"]
+    """Effort for the verification of one kernel (see `terms.effort`)."""
     nvcc: NvccOptions = field(default_factory=NvccOptions)
 
 
@@ -165,6 +166,13 @@ class _Reader:
         table = _typed(value, dict, "a table of kernels")
         return tuple(hint_from_table(key, item, "configuration") for key, item in table.items())
 
+    def effort(self, value: object) -> float:
+        if isinstance(value, str):
+            if value not in LEVELS:
+                raise ConfigError(f"must be one of {', '.join(LEVELS)}, or a positive number of seconds")
+            return LEVELS[value]
+        return self.seconds(value)
+
     def seconds(self, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
             raise ConfigError("must be a positive number of seconds")
@@ -197,7 +205,7 @@ _KEYS: Mapping[str, _Parse] = {
     "source-roots": _Reader.folders,
     "launch": _Reader.launches,
     "verify": _Reader.flag,
-    "verify-seconds": _Reader.seconds,
+    "verify-seconds": _Reader.effort,
     "nvcc": _Reader.nvcc,
 }
 

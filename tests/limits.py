@@ -7,7 +7,7 @@ import time
 WALL_SECONDS = 600.0
 """After which a process that a test waits for hangs, however busy the machine is."""
 VERIFY_SECONDS = 10.0
-"""The limit of one verification, which also says how many further sizes are run; see `SlowClock`."""
+"""The effort of one verification, which also says how many further sizes are run."""
 _SLOWER = 4
 
 

@@ -256,6 +256,6 @@ def test_every_input_of_the_action_is_used_and_none_is_pasted_into_a_script() ->
 
 def test_hooks_limit_verification_and_can_leave_it_out() -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    assert all("--verify-seconds=2" in hook["entry"].split() for hook in hooks)
+    assert all("--effort=low" in hook["entry"].split() for hook in hooks)
     (flag,) = [option for option in cli.main.commands["check"].params if option.name == "verify"]
     assert {"--no-verify"} == set(flag.secondary_opts)

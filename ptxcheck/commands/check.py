@@ -16,7 +16,7 @@ from ..results import Report, exit_code
 from ..source import Source
 from . import console
 from .check_options import CheckOptions, chosen_inputs, configuration, configuration_file
-from .options import CONFIG_FILE, split_commas, split_words, takes
+from .options import CONFIG_FILE, EFFORT, split_commas, split_words, takes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,9 +71,7 @@ _FORMATS = [form.value for form in Format]
     help="A tensor map that the host passes: 'a_map=type=fp16 shape=64,64 box=64,64'.",
 )
 @click.option("--verify/--no-verify", default=None, help="Verify whole kernels (the default), or only lint.")
-@click.option(
-    "--verify-seconds", type=click.FloatRange(0, min_open=True), help="Time for verifying one kernel."
-)
+@EFFORT
 @click.option("--source-root", multiple=True, metavar="DIR", help="Show lines of files below DIR.")
 @CONFIG_FILE
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")

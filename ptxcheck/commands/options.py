@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from ..terms.effort import LEVELS
+
 Options = TypeVar("Options")
 
 
@@ -64,4 +66,29 @@ def launch_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+class EffortType(click.ParamType[float]):
+    """The effort for one kernel: a level, or seconds that it takes on the machine that the effort was fitted on."""
+
+    name = "effort"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds."""
+        found = LEVELS.get(str(value))
+        if found is not None:
+            return found
+        try:
+            seconds = float(str(value))
+        except ValueError:
+            seconds = 0.0
+        if not 0 < seconds < float("inf"):
+            self.fail(
+                f"{value!r} is none of {', '.join(LEVELS)}, and no positive number of seconds", param, ctx
+            )
+        return seconds
+
+
+EFFORT = click.option(
+    "--effort", "--verify-seconds", "verify_seconds", type=EffortType(), metavar="LEVEL|SECONDS",
+    help="Effort for verifying one kernel: low, normal, high, or about so many seconds.",
+)  # fmt: skip
 CONFIG_FILE = click.option("--config", "config_file", metavar="FILE", help="Read this configuration file.")

@@ -9,7 +9,7 @@ import click
 
 from . import console
 from .check_options import CheckOptions, configuration
-from .options import CONFIG_FILE, launch_options, takes
+from .options import CONFIG_FILE, EFFORT, launch_options, takes
 
 if TYPE_CHECKING:
     from ..config import Config
@@ -63,9 +63,7 @@ class ViewOptions:
 @click.option("--kernel", metavar="NAME", help="Only this kernel.")
 @launch_options
 @click.option("--possible", is_flag=True, default=None, help="Also show what could not be excluded.")
-@click.option(
-    "--verify-seconds", type=click.FloatRange(0, min_open=True), help="Time for verifying one kernel."
-)
+@EFFORT
 @click.option("--arch", metavar="sm_XY", help="Architecture that .cu files are compiled for.")
 @click.option("-I", "includes", multiple=True, metavar="DIR", help="Include folder for nvcc.")
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Macro for nvcc.")

@@ -11,9 +11,9 @@ _MOST_OPTIONS = 3
 _OPTIONS = {
     Need.NOTHING: "",
     Need.BLOCK: "--launch block=THREADS",
-    Need.BLOCK_OR_TIME: "--launch block=THREADS, or a larger --verify-seconds",
+    Need.BLOCK_OR_TIME: "--launch block=THREADS, or --effort high",
     Need.CLUSTER: "--launch cluster=CTAS",
-    Need.TIME: "a larger --verify-seconds",
+    Need.TIME: "--effort high",
     Need.VALUES: "--assume NAME=NUMBER for sizes that are fixed",
 }
 

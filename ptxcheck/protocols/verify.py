@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from math import prod
 
@@ -12,9 +11,11 @@ from ..cfg.special import MAX_THREADS
 from ..ir import Function, Module
 from ..launch import BlockOrigin, Dim, Launch
 from ..opcodes.spec import Trait
+from ..terms.effort import UNITS_PER_SECOND, Effort
 from ..verdict import Need, Reason
 from .model.fences import never_fences
 from .proof.evidence import BLOCK, Verification
+from .proof.first.budget import Budget
 from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
 from .proof.first.cluster_use import uses_cluster
 from .proof.first.driver.all_runs import Verifier
@@ -42,13 +43,14 @@ def verify(
 ) -> Verification:
     """Verify one kernel for its launch, or for the first cluster shape that its counts admit.
 
-    `seconds` limits the processor time. Without `accesses`, ordinary accesses of shared memory are left out (see
-    `symex.values.trace`): less work, and slot safety stays unknown.
+    `seconds` limits the effort: what it counts takes about so long on the machine that it was fitted on. Without
+    `accesses`, ordinary accesses of shared memory are left out (see `symex.values.trace`): less work, and slot safety
+    stays unknown.
     """
     block = launch.block or _most_threads(function)
     if block is not None:
         origin = BlockOrigin.STATED if launch.block_is_exact else BlockOrigin.BOUND
-        return _verify(cfg, function, module, launch, block, origin, seconds, accesses)
+        return _verify(cfg, function, module, launch, block, origin, Effort(seconds), accesses)
     return _verify_suggested(cfg, function, module, launch, seconds, accesses)
 
 
@@ -69,7 +71,7 @@ def _verify_suggested(
             )
         share = min(seconds / len(suggested), seconds - spent)
         block = (threads, 1, 1)
-        result = _verify(cfg, function, module, launch, block, BlockOrigin.SUGGESTED, share, accesses)
+        result = _verify(cfg, function, module, launch, block, BlockOrigin.SUGGESTED, Effort(share), accesses)
         result.suggested_blocks = suggested
         spent += result.seconds
         result.seconds = spent
@@ -104,11 +106,10 @@ def _verify(
     launch: Launch,
     block: Dim,
     origin: BlockOrigin,
-    seconds: float,
+    effort: Effort,
     accesses: bool,
 ) -> Verification:
     """Verify one kernel for one block."""
-    started = time.process_time()
     taken = {}
     if origin in _TAKEN:
         taken[BLOCK] = Assumption("block", _TAKEN[origin].format(prod(block)), -1)
@@ -118,11 +119,10 @@ def _verify(
     if known is None and not uses_cluster(cfg):
         known = (1, 1, 1)
     layout = layout_of(function, module, launch.given, launch.facts)
-    deadline = started + seconds
 
     def verifier(program: Program, cluster: Dim, *, is_probe: bool = False) -> Verifier:
         shape = Shape(block, cluster)
-        return Verifier(program, layout, launch.given, shape, deadline, registers, is_probe=is_probe)
+        return Verifier(program, layout, launch.given, shape, effort, registers, is_probe=is_probe)
 
     if known is None:
         barriers_only = partial(verifier, Program(cfg, module, launch), is_probe=True)
@@ -135,7 +135,7 @@ def _verify(
         if prod(shape) < result.least_ctas:
             break
         result = verifier(program, shape).run()
-    if accesses and program.thread_copies and _may_be_by_copies(result) and time.process_time() < deadline:
+    if accesses and program.thread_copies and _may_be_by_copies(result) and not Budget(effort).is_late():
         decided = verifier(Program(cfg, module, launch, accesses=True, decides_copies=True), shape).run()
         if any(not run.doubt for run in decided.failures) or _is_decided(decided):
             result = decided
@@ -147,8 +147,13 @@ def _verify(
     result.never_fences = never_fences(cfg)
     result.is_admitted = is_admitted
     result.inferred = known is None and (shape != (1, 1, 1) or bool(result.failures))
-    result.seconds = time.process_time() - started
+    if effort.was_braked:
+        result.reasons.insert(0, Reason(_BRAKED, -1, Need.TIME))
+    result.seconds = effort.spent / UNITS_PER_SECOND
     return result
+
+
+_BRAKED = "the clock ended this: it took three times the processor time that so much work should"
 
 
 def _may_be_by_copies(result: Verification) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .effort import Effort, Work
 from .integers import (
     Choice,
     Claim,
@@ -152,9 +153,11 @@ def _solution(bound: int, variable: Variable, value: Callable[[int], int]) -> in
 class PathSolver:
     """Asks whether claims can hold together. What was learned for one question serves the next."""
 
-    def __init__(self) -> None:
+    def __init__(self, effort: Effort | None = None) -> None:
+        """`effort` counts what is asked."""
         import z3
 
+        self._effort = effort or Effort()
         self._z3: Any = z3
         self._context: Any = z3.Context()
         self._solver: Any = z3.SolverFor("QF_LIA", ctx=self._context)
@@ -193,6 +196,7 @@ class PathSolver:
 
         `path` has more claims: a sequence that is given again and again as it grows.
         """
+        self._effort.spend(Work.QUESTION)
         if self._is_contradiction(claims, path):
             return False
         if self._find_model(claims, path) is not None:
@@ -211,6 +215,7 @@ class PathSolver:
 
     def example(self, claims: Sequence[Claim], term: Term, path: Sequence[Claim] = ()) -> int | None:
         """Return a number that a term may be when the claims and those of a path hold, None when none was found."""
+        self._effort.spend(Work.QUESTION)
         if self._is_contradiction(claims, path):
             return None
         model = self._find_model(claims, path)
@@ -232,12 +237,20 @@ class PathSolver:
     def _check(self, claims: Sequence[Claim], path: Sequence[Claim], effort: int) -> Any:
         """Ask z3, and keep which of the claims contradict each other, if they do."""
         self._solver.set("rlimit", effort)
+        before = self._used()
         answer = self._solver.check(*[self._literal(claim) for claim in (*path, *claims)])
+        self._effort.spend(Work.SOLVING, 1 + (self._used() - before) // 1000)
         if answer == self._z3.unsat:
             core = frozenset(self._number_of[each.get_id()] for each in self._solver.unsat_core())
             if core:
                 self._contradictions.setdefault(max(core), {})[core] = None
         return answer
+
+    def _used(self) -> int:
+        """Return the resource units that z3 has used."""
+        statistics = self._solver.statistics()
+        names = statistics.keys()
+        return int(statistics.get_key_value("rlimit count")) if "rlimit count" in names else 0
 
     def _is_contradiction(self, claims: Sequence[Claim], path: Sequence[Claim]) -> bool:
         """Tell whether some of the claims are known to contradict each other."""

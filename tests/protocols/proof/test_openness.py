@@ -122,7 +122,7 @@ def test_a_failure_that_no_value_of_a_parameter_excuses_stays_open() -> None:
     ("reason", "shown"),
     [
         (Reason("", -1), ""),
-        (Reason("", -1, Need.TIME), "a larger --verify-seconds"),
+        (Reason("", -1, Need.TIME), "--effort high"),
         (Reason("", -1, Need.BLOCK), "--launch block=THREADS"),
         (Reason("", -1, Need.BLOCK, ("block=160",)), "--launch block=160"),
         (Reason("", -1, Need.VALUES, ("n.s32 >= 1", "m=4")), "--assume 'n.s32 >= 1' --assume m=4"),

@@ -14,6 +14,7 @@ from __future__ import annotations
 from ....ir import Instruction
 from ....opcodes.op import Op
 from ....opcodes.spec import Trait
+from ....terms.effort import Work
 from ....verdict import Need
 from ..values.kinds import Kind
 from ..values.merging import merge
@@ -40,6 +41,7 @@ class Execution:
         self._program = cta.program
         self._decider = cta.decider
         self._budget = cta.options.budget
+        self._effort = cta.options.effort
 
     def step(self, point: int, threads: ThreadSet) -> None:
         """Execute one instruction. Raises ParkError, HaltError, NotFollowedError."""
@@ -57,6 +59,7 @@ class Execution:
         self._budget -= 1
         if self._budget < 0:
             raise TooLongError("more steps than the budget allows", point, need=Need.VALUES)
+        self._effort.spend(Work.STEP)
         if not self._budget & 1023 and self._cta.options.is_late():
             raise OutOfTimeError(point)
         if point in self._program.leaving:

@@ -10,8 +10,9 @@ Not covered: that a run with one choice of `elect.sync` tells of the others; cal
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from ....terms.effort import Effort
 from ..values.trace import Peek
 from .host import Host
 from .observation import Observation
@@ -27,7 +28,10 @@ class Options:
 
     budget: int = 400_000
     """Most instructions of groups of threads."""
+    effort: Effort = field(default_factory=Effort)
+    """Counts the steps."""
     is_late: Callable[[], bool] = lambda: False
+    """Tells whether there is effort for no more."""
     took: Took = lambda *_: None
     peek_fails: Callable[[Peek], bool] = lambda _: False
     """Tells whether a poll that is not repeated fails."""

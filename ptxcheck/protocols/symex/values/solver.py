@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ....terms.effort import Effort
 from ....terms.integers import Claim, Sum, Term
 from ....terms.smt import PathSolver
 from .approximated_terms import within_grid
@@ -37,7 +38,8 @@ class SolverOracle:
     Runs share one solver; answers are kept by what was decided before. The solver starts at the first question.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, effort: Effort | None = None) -> None:
+        self._effort = effort
         self._solver: PathSolver | None = None
         self._terms = Terms()
         self._path: list[Claim] = []
@@ -173,7 +175,7 @@ class SolverOracle:
 
     def _ready(self) -> PathSolver:
         if self._solver is None:
-            self._solver = PathSolver()
+            self._solver = PathSolver(self._effort)
         return self._solver
 
     def _ask(self, condition: Condition) -> bool | None:

@@ -85,10 +85,10 @@ class HaltError(Exception):
 
 
 class OutOfTimeError(NotFollowedError):
-    """The time for the verification is up."""
+    """The effort for the verification is spent."""
 
     def __init__(self, point: int = -1) -> None:
-        super().__init__("out of time", point, need=Need.TIME)
+        super().__init__("more work than the effort allows", point, need=Need.TIME)
 
 
 class TooLongError(NotFollowedError):

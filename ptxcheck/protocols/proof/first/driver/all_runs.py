@@ -10,6 +10,7 @@ from itertools import chain
 
 from .....launch import GivenValue
 from .....opcodes.op import Op
+from .....terms.effort import UNITS_PER_SECOND, Effort
 from .....verdict import Reason
 from ....contract.first.attempt import Attempt
 from ....contract.first.certainty import Certainty
@@ -73,11 +74,11 @@ from .example_search import ExampleSearch
 from .peek_answers import Again, PeekAnswers
 from .single_run import Failing, Runner
 
-_EFFORT = 600
+_ACTIONS = 600
 """Actions of runs that are made for all sizes, for each second that verification may take."""
 _MOST_RUNS = 96
-_PART_OF_ANSWERS, _LEAST_OF_ANSWERS = 0.5, 0.5
-"""How long runs with other answers to polls may take: of the time for all others, and seconds besides."""
+_PART_OF_ANSWERS, _LEAST_OF_ANSWERS = 0.5, UNITS_PER_SECOND // 2
+"""What runs with other answers to polls may take: of the effort of all others, and units besides."""
 _MOST_BEGINNINGS = 4
 """Most runs that are made again up to where they may be impossible."""
 
@@ -94,7 +95,7 @@ class Verifier:
         layout: Layout,
         given: Sequence[GivenValue],
         shape: Shape,
-        deadline: float,
+        effort: Effort,
         registers: int | None,
         *,
         is_probe: bool = False,
@@ -103,8 +104,7 @@ class Verifier:
         self._cfg = program.cfg
         self._shape = shape
         self._is_probe = is_probe
-        self._budget = Budget(deadline)
-        self._effort = int(_EFFORT * self._budget.seconds)
+        self._budget = Budget(effort)
         self._result = result = Verification(shape)
         self._runner = Runner(
             program, layout, given, shape, self._budget, registers, self._are_told, is_probe=is_probe
@@ -129,7 +129,7 @@ class Verifier:
         """Runs that are still made up to where they may be impossible."""
 
     def run(self) -> Verification:
-        """Make runs for all combinations of branches and counts, as far as the time goes."""
+        """Make runs for all combinations of branches and counts, as far as the effort goes."""
         coverage, result = Coverage(), self._result
         try:
             explore(self._counts(), _MOST_RUNS, self._run, self._oracle, self._budget.is_spent, coverage)
@@ -244,7 +244,8 @@ class Verifier:
             self._note(attempt)
             return attempt.path, attempt.protocol
 
-        sizes = AllSizes(self._program, size, self._shape, execute, self._budget.is_spent, self._effort)
+        most = int(_ACTIONS * self._budget.seconds)
+        sizes = AllSizes(self._program, size, self._shape, execute, self._budget.is_spent, most)
         try:
             result.for_all = sizes.prove()
         except (NotFollowedError, ImpossibleError, _EnoughError):

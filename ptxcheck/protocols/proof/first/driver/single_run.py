@@ -10,12 +10,13 @@ from functools import partial
 from typing import TypeAlias
 
 from .....launch import GivenValue
+from .....terms.effort import Work
 from ....contract.first.attempt import Attempt
 from ....contract.first.bystanders import Late, judged_without_late, late_bystanders
 from ....contract.first.stored_boxes import StoredBoxes
 from ....contract.first.stray_strides import Stride, stray_stride
 from ....contract.given import with_given
-from ....model.actions import Protocol
+from ....model.actions import Access, Protocol, Transfer
 from ....model.launch_answers import with_refusals
 from ....model.lowering import build_protocol
 from ....model.lowering_cache import Lowered
@@ -95,7 +96,7 @@ class Runner:
         self._loads = LoadUses(program.cfg)
         self._boxes = StoredBoxes(program, layout)
         self._seen: dict[Protocol, tuple[Protocol, Outcome, Late | None]] = {}
-        self.oracle = SolverOracle()
+        self.oracle = SolverOracle(budget.effort)
         self.left_out: set[Stride] = set()
         """Strides of arrays: runs are left out in which such a stride is given without its array."""
         self.recorded: set[int] = set()
@@ -159,6 +160,7 @@ class Runner:
                 answers,
                 Options(
                     budget=_STEPS_FROM_NUMBERS if plan.preset else _STEPS,
+                    effort=self._budget.effort,
                     is_late=self._budget.is_late,
                     took=plan.take if example is None else example.took(rank, plan),
                     peek_fails=lambda peek, rank=rank: failing is None or (rank, peek) in failing,  # type: ignore[misc]
@@ -177,6 +179,20 @@ class Runner:
         plan.pins = dict(decisions.pins)
         self.recorded |= plan.came_to
         return traces
+
+    def _count(self, protocol: Protocol) -> None:
+        """Count what it takes to simulate a protocol."""
+        actions = [action for strand in protocol.strands for action in strand.actions]
+        spans = sum(
+            len(each.reads) + len(each.writes) for each in actions if isinstance(each, Access | Transfer)
+        )
+        self._budget.effort.spend(Work.ACTION, len(actions) * len(protocol.strands))
+        self._budget.effort.spend(Work.SPAN, spans)
+
+    def _is_search_over(self) -> bool:
+        """Count a state of a search; tell whether there is effort for no more."""
+        self._budget.effort.spend(Work.STATE)
+        return self._budget.is_late()
 
     def _choosing(self, plan: Plan) -> Choose:
         """Return how a plan decides: a run that comes to what is left out ends there. Raises ImpossibleError."""
@@ -202,10 +218,12 @@ class Runner:
 
     def _judged(self, plan: Plan, traces: tuple[Trace, ...]) -> Attempt:
         """Return a run with its protocol, and what is wrong with it: of two protocols alike, one is looked at."""
+        self._budget.effort.spend(Work.EVENT, sum(len(trace.events) for trace in traces))
         built = self.built(traces)
         seen = self._seen.get(built)
         if seen is not None:
             return Attempt(plan, traces, *seen)
+        self._count(built)
         told: list[Problem] = []
         is_late = self._budget.is_late
 
@@ -218,7 +236,7 @@ class Runner:
             if self._is_probe:
                 found = _misfits(protocol, is_late)
             else:
-                found = examined(protocol, partial(examine, is_late=is_late), are_told, is_late)
+                found = examined(protocol, partial(examine, is_late=self._is_search_over), are_told, is_late)
             return with_copies_left_alone(found, self._program.cfg.instructions)
 
         outcome = judge(built)

@@ -1,0 +1,69 @@
+"""The effort of one verification: counted work, so that the same file gets the same verdict on every machine.
+
+Property: what `Effort.spent` says depends on the input alone, not on the machine, its load, or how many processes run.
+
+Argument: each kind of work is counted where it is done, and costs a fixed number of units: about microseconds of
+processor time on the machine on which `COST` was fitted (`benchmarks/README.md`).
+
+Not covered: work that is not counted. The brake, a limit of processor time far behind the effort, ends what that lets
+run on, and a verdict that it ended says so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from enum import Enum, auto
+
+UNITS_PER_SECOND = 1_000_000
+LEVELS: Mapping[str, float] = {"low": 2.0, "normal": 10.0, "high": 60.0}
+"""Seconds of the effort for one kernel, by name."""
+_BRAKE, _LEAST_BRAKE = 3.0, 5.0
+"""Processor time after which a verification is ended: in what its effort was fitted to take, and in seconds."""
+
+
+class Work(Enum):
+    """Kinds of work."""
+
+    STEP = auto()
+    """An instruction that a group of threads executes."""
+    EVENT = auto()
+    """An instruction that synchronises or accesses shared memory, lowered to actions."""
+    ACTION = auto()
+    """An action of a protocol that is simulated, for each strand whose clock it may change."""
+    SPAN = auto()
+    """Bytes of shared memory in one piece that an access touches: they are compared with those of others."""
+    STATE = auto()
+    """A state of the explicit search."""
+    QUESTION = auto()
+    """A question to the solver."""
+    SOLVING = auto()
+    """A thousand resource units of the solver."""
+
+
+COST: Mapping[Work, int] = {
+    Work.STEP: 7, Work.EVENT: 170, Work.ACTION: 1, Work.SPAN: 5, Work.STATE: 300, Work.QUESTION: 400,
+    Work.SOLVING: 800,
+}  # fmt: skip
+"""Units that each kind of work costs."""
+
+
+class Effort:
+    """Counts work against a limit."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        """`seconds`: processor time that the work is to take on the machine of `COST`; None for no limit."""
+        self.spent = 0
+        self.was_braked = False
+        """The clock has ended it."""
+        self.limit = None if seconds is None else int(seconds * UNITS_PER_SECOND)
+        self._brake = None if seconds is None else time.process_time() + max(_BRAKE * seconds, _LEAST_BRAKE)
+
+    def spend(self, kind: Work, times: int = 1) -> None:
+        """Count work."""
+        self.spent += COST[kind] * times
+
+    def is_braked(self) -> bool:
+        """Tell whether the processor time is over, too."""
+        self.was_braked |= self._brake is not None and time.process_time() > self._brake
+        return self.was_braked

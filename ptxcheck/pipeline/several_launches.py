@@ -1,8 +1,8 @@
 """A kernel that host code launches in several ways: judged for each of them, and one result for all.
 
 Property: the result is that of the launch with the worst verdict, and it has the findings of all launches. Known
-arguments are taken for granted only where the kernel is not proved without them: what holds for all arguments holds
-for those.
+arguments are taken for granted only where the kernel is not proved without them, and that decides more: what holds for
+all arguments holds for those.
 """
 
 from __future__ import annotations
@@ -86,12 +86,17 @@ def _view_of(launch: KernelLaunch, make: Callable[[Launch], KernelView]) -> Kern
     if launch.with_constants is None or _kind_of(first) not in _IN_NEED:
         return first
     known = make(launch.with_constants)
-    return first if _kind_of(known) is VerdictKind.UNKNOWN else known
+    return known if _decides(_kind_of(first), _kind_of(known)) else first
 
 
 def _kind_of(view: KernelView) -> VerdictKind | None:
     whole = view.get(whole_kernel)
     return None if whole is None else min((each.kind for each in whole.verdicts), key=SEVERITY.index)
+
+
+def _decides(first: VerdictKind | None, known: VerdictKind | None) -> bool:
+    """Tell whether known arguments decide more: what goes wrong without them, too, is told without them."""
+    return known is not VerdictKind.UNKNOWN and known is not first
 
 
 def _rank_of(kind: VerdictKind | None) -> int:
@@ -106,7 +111,7 @@ def _evaluated(launch: KernelLaunch, judge: Judge) -> _Judged:
         return first
     if first.kind in _IN_NEED:
         known = _Judged(*judge(launch.with_constants, True))
-        return first if known.kind is VerdictKind.UNKNOWN else known
+        return known if _decides(first.kind, known.kind) else first
     known = _Judged(*judge(launch.with_constants, False))
     places = set(map(_place, first.evaluation.findings))
     further = [each for each in known.evaluation.findings if _place(each) not in places]

@@ -92,10 +92,10 @@ def _changes(
         return
     for act in acts:
         match act.what:
-            case _What.CHANGED if is_flip:
-                yield from _flips(text, act, lines_of)
             case _What.CHANGED:
                 yield from _replacements(text, view, act, lines_of)
+                if is_flip:
+                    yield from _flips(text, act, lines_of)
             case _What.DELETED:
                 yield from _removals(text, act, lines_of)
             case _:

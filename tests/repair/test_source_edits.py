@@ -8,7 +8,7 @@ import pytest
 
 from ptxcheck.config import Config
 from ptxcheck.patching.judge import TextJudge
-from ptxcheck.repair.patch import Patch, Writer, combined
+from ptxcheck.repair.patch import PARITY, Patch, Writer, combined
 from ptxcheck.repair.source_edits import cuda_statement, source_changes
 from ptxcheck.view import KernelView
 
@@ -64,6 +64,21 @@ def test_a_constant_is_changed_where_it_is_defined_and_an_argument_as_a_whole(vi
     assert texts[0] == _SOURCE.replace("kCount = 129", "kCount = 128")
     assert _SOURCE.replace("(&bar, kCount,", "(&bar, 128,") in texts
     assert _SOURCE.replace("kCount, first(1, 2))", "kCount, 128)") in texts
+
+
+def test_the_other_parity_is_written_at_the_call_in_the_kernel_first(view: KernelView) -> None:
+    source = 'void wait(bar *b, int p) {\n  asm("" :: "r"(p));\n}\n  wait(&full, phase);\n  wait(&full, (n & 1) ^ 1);\n'
+
+    def texts(*lines: int) -> list[str]:
+        edit = Writer(view).rewritten(
+            _INIT, "{ xor.b32 %r3, %r2, 1; mbarrier.init.shared::cta.b64 [%r1], %r3; }"
+        )
+        patch = combined(PARITY, "wait for the other parity", 1, [edit])
+        return [change.text for change in source_changes(source, view, patch, lambda _: lines)]
+
+    assert texts(2, 4)[0] == source.replace("(&full, phase)", "(&full, phase ^ 1)")
+    assert texts(2, 5)[0] == source.replace("(n & 1) ^ 1", "(n & 1)")
+    assert source.replace("(n & 1) ^ 1", "((n & 1) ^ 1) ^ 1") in texts(5)
 
 
 def test_a_number_that_the_line_does_not_have_changes_no_literal(view: KernelView) -> None:

@@ -113,6 +113,29 @@ class Counterexample(Generic[P]):
         return Counterexample(self.launch, self.inputs, roles, self.bad, self.state, self.needed)
 
 
+class Rank(Enum):
+    """How near to a mistake what was found is: a lower one may explain a higher one."""
+
+    CODE = 0
+    """What the code of one thread shows."""
+    LIFE = 1
+    """Initialisation and counts of a barrier."""
+    PHASE = 2
+    HANG = 3
+    ACCESS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """Instructions at which another mistake would explain something that was found; none explains the code itself."""
+
+    at: frozenset[int] = frozenset()
+    rank: Rank = Rank.CODE
+
+
+BY_NOTHING = Explained()
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One report of one rule at one place."""
@@ -128,6 +151,8 @@ class Finding:
     related: tuple[Related, ...] = ()
     counterexample: Counterexample[Location] | None = None
     fingerprint: str = ""
+    caused_by: str = ""
+    """Fingerprint of the finding that it follows from, or "" when it stands for itself."""
     suppressed: str | None = None
     """Reason given in the source when the finding is suppressed there."""
     baselined: bool = False

@@ -128,6 +128,11 @@ class KernelVerdicts:
         return self.kind is VerdictKind.UNKNOWN
 
     @property
+    def is_plain(self) -> bool:
+        """Tell whether all properties hold, and nothing is asked of the host."""
+        return self.kind in (VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED)
+
+    @property
     def kind(self) -> VerdictKind:
         """Return the worst of the verdicts."""
         return min((verdict.kind for verdict in self.verdicts), key=SEVERITY.index)

@@ -11,7 +11,7 @@ import click
 from ..check import check
 from ..finding import Severity
 from ..pipeline.work import Progress
-from ..report import REVIEWED, Format, render
+from ..report import REVIEWED, Format, Verbosity, render
 from ..results import Report, exit_code
 from ..source import Source
 from . import console
@@ -81,6 +81,8 @@ _FORMATS = [form.value for form in Format]
 @click.option("--show-settings", is_flag=True, help="Print the settings, and check nothing.")
 @click.option("--show-files", is_flag=True, help="Print the files that would be checked, and check nothing.")
 @click.option("--stdin-filename", metavar="NAME", help="The name of what is on standard input.")
+@click.option("-v", "--verbose", is_flag=True, help="Show each kernel, also those that hold.")
+@click.option("-q", "--quiet", is_flag=True, help="Show findings and problems alone.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 also when there are findings.")
 @click.option(
@@ -152,10 +154,17 @@ def _check_once(options: CheckOptions) -> int:
 
         text = statistics(report)
     else:
-        text = render(report, form, color=options.output is None and console.has_color())
+        color = options.output is None and console.has_color()
+        text = render(report, form, color=color, verbosity=_verbosity(options))
     console.write(text, options.output)
     status = exit_code(report, config.fail_on, strict=config.strict)
     return 0 if options.exit_zero and status == 1 else status
+
+
+def _verbosity(options: CheckOptions) -> Verbosity:
+    if options.quiet:
+        return Verbosity.QUIET
+    return Verbosity.VERBOSE if options.verbose else Verbosity.NORMAL
 
 
 def checked(options: CheckOptions, config: Config) -> Report:

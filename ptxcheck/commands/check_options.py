@@ -50,6 +50,8 @@ class CheckOptions:
     show_settings: bool = False
     show_files: bool = False
     stdin_filename: str | None = None
+    verbose: bool = False
+    quiet: bool = False
     statistics: bool = False
     exit_zero: bool = False
     jobs: int = 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from ..finding import Counterexample, Role
+from ..finding import Counterexample, Explained, Role
 from ..finding import Step as Shown
 from ..launch import BOUND_NAMES, BlockOrigin
 from ..protocols.model.actions import (
@@ -32,6 +32,7 @@ from .barrier_names import (
     barriers_of,
     is_about,
 )
+from .causes import explained
 from .roles import RoleOf, alone, roles_of
 from .violations import Cause, Violation, steps_of
 from .wording import wording
@@ -121,6 +122,10 @@ class Story:
             missing = (problem.detail.partition(": ")[2] or problem.detail).partition("; ")[0]
             return f"phase {problem.phase} of {name} never completes: {missing}; {who} waits for it"
         return f"{name} never completes: {problem.detail.partition('; ')[0]}; {who} waits for it"
+
+    def explained(self) -> Explained:
+        """Return at which points another mistake would explain it."""
+        return explained(self.violation)
 
     def related(self) -> Iterator[tuple[int, str]]:
         """Yield other instructions that have a part in it."""

@@ -28,6 +28,7 @@ from ..sources.fingerprint import fingerprint, normalised
 from ..sources.positions import Locator
 from ..verdict import Reason, VerdictKind
 from ..view import KernelView
+from .consequences import with_causes
 from .refutation import weighed
 from .verdict_table import undecided, verdict_table, verifier_failure
 
@@ -60,7 +61,7 @@ def evaluate(
 
     Of a kernel that cannot be assembled every verdict is unknown; what rules find in it is told.
     """
-    findings: list[Finding] = []
+    found: list[tuple[Hit, Finding]] = []
     failures: dict[str, list[str]] = {}
     seen: Counter[tuple[str, str]] = Counter()
     flaw = _syntax_flaw(view)
@@ -76,7 +77,7 @@ def evaluate(
             if flaw is None and rule.severity is Severity.ERROR and hit.confidence is Confidence.PROVED:
                 flaw = Reason(f"{_UNASSEMBLED}: {hit.message}", hit.point)
             if possible or hit.confidence is Confidence.PROVED or rule.confidence is Confidence.POSSIBLE:
-                findings.append(_finding(view, rule, severity, hit, locator, seen))
+                found.append((hit, _finding(view, rule, severity, hit, locator, seen)))
     notes = _opaque(view, locator)
     problems = (*_problems(view, failures), *verifier_failure(view))
     verdicts = verdict_table(view, locator)
@@ -85,7 +86,10 @@ def evaluate(
     unknown = verdicts is not None and any(v.kind is VerdictKind.UNKNOWN for v in verdicts.verdicts)
     complete = not (notes or problems or view.body.problems or unknown)
     return Evaluation(
-        _result(view, locator, complete, verdicts), tuple(_without_echoes(findings)), problems, notes
+        _result(view, locator, complete, verdicts),
+        tuple(with_causes(tuple(_without_echoes(found)))),
+        problems,
+        notes,
     )
 
 
@@ -95,16 +99,16 @@ def _syntax_flaw(view: KernelView) -> Reason | None:
     return None if problem is None else Reason(f"{_UNASSEMBLED}: {problem.message}", -1)
 
 
-def _without_echoes(findings: Sequence[Finding]) -> Iterator[Finding]:
+def _without_echoes(found: Sequence[tuple[Hit, Finding]]) -> Iterator[tuple[Hit, Finding]]:
     """Leave out what a whole run shows at an instruction where the code of one thread is already proved wrong."""
     plain = {
         finding.location.span
-        for finding in findings
+        for _, finding in found
         if finding.counterexample is None and finding.confidence is Confidence.PROVED
     }
-    for finding in findings:
+    for hit, finding in found:
         if finding.counterexample is None or finding.location.span not in plain:
-            yield finding
+            yield hit, finding
 
 
 def _finding(

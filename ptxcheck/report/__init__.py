@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from ..results import Report
+from .verbosity import Verbosity
 
 
 class Format(Enum):
@@ -26,17 +27,22 @@ REVIEWED = frozenset((Format.SARIF, Format.GITHUB, Format.GITLAB, Format.AZURE, 
 """Formats whose readers know files by their paths from the root of the repository."""
 
 
-def render(report: Report, form: Format, *, color: bool = False) -> str:
-    """Return the report in a format; equal reports give equal text. Only text for people has colours."""
+def render(
+    report: Report, form: Format, *, color: bool = False, verbosity: Verbosity = Verbosity.NORMAL
+) -> str:
+    """Return the report in a format; equal reports give equal text.
+
+    Only text for people has colours, and more or less of what is in order.
+    """
     match form:
         case Format.TEXT:
             from .text import render_text
 
-            return render_text(report, color=color)
+            return render_text(report, color=color, verbosity=verbosity)
         case Format.CONCISE:
             from .concise import render_concise
 
-            return render_concise(report, color=color)
+            return render_concise(report, color=color, verbosity=verbosity)
         case Format.JSON:
             from .json import render_json
 
@@ -71,4 +77,4 @@ def render(report: Report, form: Format, *, color: bool = False) -> str:
             return render_rdjson(report)
 
 
-__all__ = ["REVIEWED", "Format", "render"]
+__all__ = ["REVIEWED", "Format", "Verbosity", "render"]

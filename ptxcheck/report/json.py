@@ -100,6 +100,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         ],
         "counterexample": None if finding.counterexample is None else _run(finding.counterexample),
         "fingerprint": finding.fingerprint,
+        "caused_by": finding.caused_by or None,
         "suppressed": finding.suppressed,
         "baselined": finding.baselined,
     }

@@ -11,6 +11,7 @@ from ..results import KernelResult, Report
 from ..source import Position
 from ..sources.demangled_names import short_name
 from ..verdict import SEVERITY, Openness, VerdictKind
+from .grouping import grouped
 
 _MOST_NAMES = 3
 _OPEN = frozenset({Openness.NOT_DECIDED, Openness.BEHIND_FAILURE})
@@ -45,6 +46,11 @@ def place(position: Position) -> str:
     return ":".join(parts)
 
 
+def short_place(position: Position, file: str) -> str:
+    """Return `line 12` for a place in a file that is named already, else the place."""
+    return f"line {position.line}" if position.file == file and position.line > 0 else place(position)
+
+
 def plural(count: int, word: str) -> str:
     """Return `1 finding`, `2 findings`."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
@@ -54,9 +60,13 @@ def summary(report: Report) -> str:
     """Return one line that says what was checked and what came out."""
     entries = sum(1 for kernel in report.kernels if kernel.entry)
     parts = [f"checked {plural(entries, 'kernel')} in {plural(len(report.inputs), 'file')}"]
-    counts = Counter(finding.severity for finding in report.active)
+    groups = grouped(report.active)
+    told = [finding for group in groups for finding in (group.first, *group.alike)]
+    follow = len(report.active) - len(told)
+    counts = Counter(finding.severity for finding in told)
     detail = ", ".join(f"{counts[severity]} {severity.value}" for severity in Severity if counts[severity])
-    parts.append(plural(len(report.active), "finding") + (f" ({detail})" if detail else ""))
+    more = f" and {follow} that {'follows' if follow == 1 else 'follow'} from them" if follow else ""
+    parts.append(plural(len(told), "finding") + (f" ({detail})" if detail else "") + more)
     if report.suppressed:
         parts.append(f"{len(report.suppressed)} suppressed")
     if report.baselined:

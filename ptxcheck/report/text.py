@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
@@ -17,37 +17,44 @@ from ..finding import (
 )
 from ..results import (
     KernelResult,
+    KernelVerdicts,
     Note,
     Problem,
     Report,
 )
 from ..source import Position
 from ..sources.demangled_names import short_name
+from .grouping import Group, grouped
 from .plain import (
     COLORS,
     place,
+    short_place,
     summary,
     visible,
 )
+from .verbosity import Verbosity
 from .verdicts import (
     VERDICT_COLORS,
     detail_lines,
     headline,
+    holding,
     run_lines,
 )
 
 WIDTH = 100
+_MOST_PLACES = 8
 MAX_LINE = 160
 """Source lines are cut to this length around the caret."""
 
 
-def render_text(report: Report, *, color: bool = False) -> str:
+def render_text(report: Report, *, color: bool = False, verbosity: Verbosity = Verbosity.NORMAL) -> str:
     """Return findings, problems and notes as text, a summary last."""
     page = _Page(report, color)
     blocks = [page.problem(problem) for problem in report.problems]
-    blocks += [page.finding(finding) for finding in report.active]
-    blocks += [page.note(note) for note in report.notes]
-    blocks += [page.verdicts(kernel) for kernel in report.kernels if kernel.verification is not None]
+    blocks += [page.group(group) for group in grouped(report.active)]
+    if verbosity is not Verbosity.QUIET:
+        blocks += [page.note(note) for note in report.notes]
+        blocks += page.kernels(whole=verbosity is Verbosity.VERBOSE)
     blocks.append(page.paint(summary(report), bold=True))
     return "\n\n".join(blocks) + "\n"
 
@@ -81,6 +88,20 @@ class _Page:
             lines += self._remark("help", finding.help)
         return "\n".join(lines)
 
+    def group(self, group: Group) -> str:
+        """Return a finding with those like it, and with what follows from it."""
+        lines = [self.finding(group.first)]
+        file = group.first.location.primary.file
+        if group.alike:
+            places = [short_place(finding.location.primary, file) for finding in group.alike]
+            lines += self._remark("also", f"{len(places)} more like it: {_some(places)}")
+        for other in group.follow:
+            more = f" (and {len(other.alike)} more like it)" if other.alike else ""
+            at = short_place(other.first.location.primary, file)
+            text = f"{other.first.severity.value}[{other.first.rule}] at {at}: {visible(other.first.message)}{more}"
+            lines += self._remark("so", text)
+        return "\n".join(lines)
+
     def problem(self, problem: Problem) -> str:
         head = self.paint(f"error[{problem.kind.value}]", "red", bold=True)
         lines = [f"{head} {self.paint(visible(problem.message), bold=True)}"]
@@ -97,13 +118,25 @@ class _Page:
             lines += self._remark("kernel", visible(short_name(note.kernel)))
         return "\n".join(lines)
 
-    def verdicts(self, kernel: KernelResult) -> str:
-        """Return the verdicts on one kernel, in one line when all is proved."""
-        table = kernel.verification
-        assert table is not None
+    def kernels(self, *, whole: bool) -> Iterator[str]:
+        """Yield the verdicts on kernels: of each when all is wanted, else those that hold in one line, last."""
+        good: list[KernelResult] = []
+        for kernel in self.report.kernels:
+            if kernel.verification is None:
+                continue
+            if whole or not kernel.verification.is_plain:
+                yield self._verdicts(kernel, kernel.verification, whole=whole)
+            else:
+                good.append(kernel)
+        if good:
+            lines = wrap(holding(good), WIDTH, subsequent_indent="  ", break_long_words=False)
+            word, _, rest = lines[0].partition(" ")
+            yield "\n".join([f"{self.paint(word, 'green', bold=True)} {rest}", *lines[1:]])
+
+    def _verdicts(self, kernel: KernelResult, table: KernelVerdicts, *, whole: bool) -> str:
         head = self.paint(table.kind.value, VERDICT_COLORS[table.kind], bold=True)
-        lines = [f"{head} {headline(kernel, table)}"]
-        for word, text in detail_lines(table):
+        lines = [f"{head} {headline(kernel)}"]
+        for word, text in detail_lines(table, kernel.position.file, whole=whole):
             lines += self._remark(word, text)
         return "\n".join(lines)
 
@@ -158,6 +191,13 @@ class _Page:
         indent = " " * (len(word) + 7)
         for number, line in enumerate(wrap(text, WIDTH - len(indent), break_long_words=False) or [""]):
             yield (lead if number == 0 else indent) + line
+
+
+def _some(places: Sequence[str]) -> str:
+    """Return places, the first of them; lines of one file together."""
+    shown = list(dict.fromkeys(places))
+    more = f" and {len(shown) - _MOST_PLACES} other places" if len(shown) > _MOST_PLACES else ""
+    return ", ".join(shown[:_MOST_PLACES]) + more
 
 
 def _cut(text: str, column: int) -> tuple[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..finding import Counterexample, Location
 from ..launch import show_dim
@@ -14,9 +14,11 @@ from ..results import (
 )
 from ..sources.demangled_names import short_name
 from ..verdict import Openness, VerdictKind
-from .plain import place, plural, visible
+from .plain import place, plural, short_place, visible
 
 _LONGEST = 240
+_MOST_KERNELS = 4
+_MOST_CONDITIONS = 4
 _OPEN = {
     Openness.CONDITIONAL: "conditional",
     Openness.NOT_DECIDED: "not decided",
@@ -31,8 +33,8 @@ VERDICT_COLORS = {
 }
 
 
-def launch_line(table: KernelVerdicts) -> str:
-    """Return the launch that the verdicts are for, and where it is a guess."""
+def launch_line(table: KernelVerdicts, file: str = "") -> str:
+    """Return the launch that the verdicts are for, and where it is a guess; places in `file` are told by their line."""
     if table.block is None:
         return "launch not known"
     parts = [f"block {show_dim(table.block)}"]
@@ -42,35 +44,70 @@ def launch_line(table: KernelVerdicts) -> str:
     if table.cluster is not None:
         origin = f" (from {table.cluster_origin})" if table.cluster_origin else ""
         parts.append(f"cluster {show_dim(table.cluster)}{' (inferred)' if table.inferred else origin}")
-    return ", ".join([*parts, *table.given])
+    said = ", ".join([*parts, *table.given])
+    return said.replace(f"{file}:", "line ") if file else said
 
 
-def headline(kernel: KernelResult, table: KernelVerdicts) -> str:
+def headline(kernel: KernelResult) -> str:
     """Return the verdict on a kernel in one line, without its kind."""
-    return f"{visible(short_name(kernel.name))} at {place(kernel.position)}; {launch_line(table)}"
+    return f"{visible(short_name(kernel.name))} at {place(kernel.position)}; {_launched(kernel)}"
 
 
-def detail_lines(table: KernelVerdicts) -> Iterator[tuple[str, str]]:
-    """Yield what there is to say besides the headline, each with a word in front; nothing when all is proved."""
+def holding(kernels: Sequence[KernelResult]) -> str:
+    """Return kernels that hold in one line: those that are proved first, each kind with the first names."""
+    parts = []
+    for kind in (VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED):
+        found = [each for each in kernels if each.verification is not None and each.verification.kind is kind]
+        names = [f"{visible(short_name(each.name))} ({_launched(each)})" for each in found[:_MOST_KERNELS]]
+        more = f" and {len(found) - _MOST_KERNELS} more" if len(found) > _MOST_KERNELS else ""
+        if names:
+            parts.append(f"{kind.value} {', '.join(names)}{more}")
+    return f"{'; '.join(parts)} [-v shows what it rests on]"
+
+
+def _launched(kernel: KernelResult) -> str:
+    assert kernel.verification is not None
+    return launch_line(kernel.verification, kernel.position.file)
+
+
+def detail_lines(table: KernelVerdicts, file: str = "", *, whole: bool = True) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say besides the headline, each with a word in front; nothing when all is proved.
+
+    Places in `file` are told by their line. Unless the whole is wanted, what holds and asks nothing is left out.
+    """
     groups: dict[tuple[str, tuple[Remark, ...]], list[PropertyVerdict]] = {}
     for verdict in table.verdicts:
         groups.setdefault((_word(verdict), verdict.reasons), []).append(verdict)
     if set(groups) == {(VerdictKind.PROVED.value, ())} and not table.facts:
         yield from (("launch", _short(other)) for other in table.other_launches)
         return
+    violated = [each.property.value for each in table.verdicts if each.kind is VerdictKind.VIOLATED]
+    if violated and not whole:
+        yield VerdictKind.VIOLATED.value, ", ".join(violated)
     for (word, reasons), verdicts in groups.items():
+        if not whole and not any(_asks(verdict) for verdict in verdicts):
+            continue
         names = ", ".join(verdict.property.value for verdict in verdicts)
-        yield word, names if not reasons else f"{names}: {'; '.join(_remarks(reasons))}"
-    for fact in table.facts:
-        yield "given", _short(fact)
-    for equation in table.equations:
-        yield "if", _short(equation)
-    for assumption in _remarks(table.assumptions):
-        yield "taking", assumption
+        yield word, names if not reasons else f"{names}: {'; '.join(_remarks(reasons, file))}"
+    if whole:
+        for fact in table.facts:
+            yield "given", _short(fact)
+    asked = [("if", _short(equation)) for equation in table.equations]
+    asked += [("taking", assumption) for assumption in _remarks(table.assumptions, file)]
+    yield from asked if whole else asked[:_MOST_CONDITIONS]
+    if not whole and len(asked) > _MOST_CONDITIONS:
+        yield "more", f"{plural(len(asked) - _MOST_CONDITIONS, 'condition')} [-v shows all]"
     for other in table.other_launches:
         yield "launch", _short(other)
-    if table.runs:
+    if table.runs and whole:
         yield "runs", runs_line(table)
+
+
+def _asks(verdict: PropertyVerdict) -> bool:
+    """Tell whether the reasons of a verdict are to be told: findings are, and what is assumed is listed besides."""
+    if verdict.kind is VerdictKind.ASSUMES:
+        return any(remark.advice for remark in verdict.reasons)
+    return verdict.kind is VerdictKind.UNKNOWN
 
 
 def _word(verdict: PropertyVerdict) -> str:
@@ -92,22 +129,23 @@ def _short(text: str) -> str:
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
 
 
-def _remarks(remarks: Iterable[Remark]) -> Iterator[str]:
+def _remarks(remarks: Iterable[Remark], file: str = "") -> Iterator[str]:
     """Yield each text once, with its places and what to pass."""
     places: dict[tuple[str, str], dict[str, None]] = {}
     for remark in remarks:
         found = places.setdefault((_short(remark.text), remark.advice), {})
         if remark.location is not None:
-            found[place(remark.location.primary)] = None
+            found[short_place(remark.location.primary, file)] = None
     for (text, advice), shown in places.items():
         give = f" [give {advice}]" if advice else ""
         where = f" ({', '.join(shown)})" if shown else ""
         yield f"{text}{where}{give}"
 
 
-def one_line(table: KernelVerdicts) -> str:
-    """Return all that there is to say of a kernel in one line."""
-    return "; ".join(f"{word} {text}" for word, text in detail_lines(table)) or "all properties"
+def one_line(table: KernelVerdicts, file: str = "", *, whole: bool = True) -> str:
+    """Return what there is to say of a kernel in one line."""
+    said = detail_lines(table, file, whole=whole)
+    return "; ".join(f"{word} {text}" for word, text in said) or "all properties"
 
 
 def run_lines(run: Counterexample[Location], file: str) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..finding import Confidence, Counterexample, Severity
+from ..finding import BY_NOTHING, Confidence, Counterexample, Explained, Severity
 from ..source import Span
 from ..verdict import Property
 from ..view import KernelView
@@ -33,6 +33,8 @@ class Hit:
     """The text to point at when it is no instruction: a directive or a declaration."""
     counterexample: Counterexample[int] | None = None
     """The run that shows it, for what takes more than one thread."""
+    explained: Explained = BY_NOTHING
+    """Where another mistake would explain this one."""
     is_beyond: bool = False
     """True for what verification of the whole kernel does not look at, such as global memory."""
 

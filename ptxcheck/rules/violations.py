@@ -58,4 +58,5 @@ def _told(view: KernelView, violation: Violation) -> Hit:
         tuple(story.related()),
         Confidence.PROVED if violation.certain else Confidence.POSSIBLE,
         counterexample=story.counterexample(),
+        explained=story.explained(),
     )

@@ -30,7 +30,7 @@ from ptxcheck.launches.parameter_facts import (
     specialised_facts,
 )
 from ptxcheck.parser import parse_module
-from ptxcheck.report import Format, render
+from ptxcheck.report import Format, Verbosity, render
 from ptxcheck.source import Source
 from ptxcheck.verdict import Property, VerdictKind
 from tests.descriptors.device.kernels import kernel as map_kernel
@@ -208,7 +208,7 @@ def test_a_kernel_beside_its_compilation_is_proved(tmp_path: Path) -> None:
     assert verdicts(str(path))[Property.DESCRIPTOR_LEGALITY] is VerdictKind.ASSUMES
     path.with_suffix(".ttir").write_text(TTIR)
     assert verdicts(str(path))[Property.DESCRIPTOR_LEGALITY] is VerdictKind.PROVED
-    text = render(check(str(path)), Format.TEXT)
+    text = render(check(str(path)), Format.TEXT, verbosity=Verbosity.VERBOSE)
     assert "given: Triton specialised arguments 0 (source), 3 (columns) for multiples of 16" in text
     assert "given: the kernel's source assumes (tl.assume) 1 <= rows, 1 <= columns" in text
 

@@ -10,7 +10,7 @@ import pytest
 import ptxcheck
 from ptxcheck.config import Config
 from ptxcheck.finding import Location
-from ptxcheck.report import Format, render
+from ptxcheck.report import Format, Verbosity, render
 from ptxcheck.results import (
     KernelResult,
     KernelVerdicts,
@@ -55,7 +55,7 @@ def table(*kinds: VerdictKind, **fields: Any) -> Report:
 def test_proved_kernels_take_one_line() -> None:
     report = table(VerdictKind.PROVED, VerdictKind.PROVED, runs=4, trips=(0, 1))
     assert render(report, Format.TEXT) == (
-        "proved k at k.ptx:7:3; block 64×1×1, cluster 2×1×1\n"
+        "proved k (block 64×1×1, cluster 2×1×1) [-v shows what it rests on]\n"
         "\n"
         "checked 1 kernel in 1 file; 0 findings; 1 verified (1 proved)\n"
     )
@@ -66,7 +66,7 @@ def test_a_text_with_several_places_is_written_once() -> None:
     taken = tuple(Remark("loads agree", each) for each in places)
     report = table(VerdictKind.ASSUMES, assumptions=(*taken, Remark("the block is full")))
     assert [line for line in render(report, Format.TEXT).splitlines() if "taking" in line] == [
-        "   = taking: loads agree (k.ptx:7:3, k.ptx:9:3)",
+        "   = taking: loads agree (line 7, line 9)",
         "   = taking: the block is full",
     ]
 
@@ -83,10 +83,10 @@ def test_text_names_launch_reasons_and_contract() -> None:
         trips=(0, 3),
     )
     first, second = (kind.value for kind in list(Property)[:2])
-    assert render(report, Format.TEXT).splitlines()[:6] == [
+    assert render(report, Format.TEXT, verbosity=Verbosity.VERBOSE).splitlines()[:6] == [
         "unknown k at k.ptx:7:3; block 64×1×1, cluster 2×1×1 (inferred), n=4",
         f"   = assumes: {first}",
-        f"   = not decided: {second}: a jump is not followed (k.ptx:7:3)",
+        f"   = not decided: {second}: a jump is not followed (line 7)",
         "   = if: param+640 == box_bytes(param+128)",
         "   = taking: loads agree",
         "   = runs: 2 runs; loops of open length repeat 0, 3 times",

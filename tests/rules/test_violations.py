@@ -9,7 +9,7 @@ import pytest
 
 from ptxcheck.explain import counterexample
 from ptxcheck.explain.violations import Cause
-from ptxcheck.finding import Confidence
+from ptxcheck.finding import BY_NOTHING, Confidence, Explained
 from ptxcheck.protocols.model.axiom import Axiom
 from ptxcheck.protocols.model.outcome import Flaw
 from ptxcheck.protocols.order.axioms import AXIOMS
@@ -42,6 +42,9 @@ class NoStory:
 
     def counterexample(self) -> None:
         return None
+
+    def explained(self) -> Explained:
+        return BY_NOTHING
 
 
 NEVER_ELSE = (

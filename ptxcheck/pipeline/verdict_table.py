@@ -58,7 +58,7 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
     named = [*result.assumptions.values(), *result.required.values()]
     named += [each for found in result.tolerated.values() for each in found.values()]
     taken = [_reason(each, result) for each in named]
-    taken += [Reason(text, -1) for text in sorted(result.provisos)]
+    taken += [Reason(text, -1) for text in sorted(set().union(*result.provisos.values()))]
     return KernelVerdicts(
         block=None if shape is None else shape.block,
         cluster=None if shape is None else shape.cluster,

@@ -134,7 +134,7 @@ def _rests_on(whole: WholeKernel) -> set[str]:
     """Return what verdicts assume, or take for granted."""
     result = whole.result
     tolerated = (each for kinds in result.tolerated.values() for each in kinds)
-    return {*(kind for kind, _ in result.assumptions), *result.provisos, *tolerated}
+    return {*(kind for kind, _ in result.assumptions), *set().union(*result.provisos.values()), *tolerated}
 
 
 def _forbidden(whole: WholeKernel) -> Counter[Flaw]:

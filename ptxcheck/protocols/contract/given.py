@@ -13,17 +13,10 @@ number is true: verdicts are then about these numbers alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from ...launch import GivenValue
-from ..model.actions import (
-    Action,
-    Amount,
-    Arrive,
-    Expect,
-    Protocol,
-    Transfer,
-)
+from ..model.actions import Action, Amount, Protocol, Transfer
+from ..model.amounts import with_amounts
 from ..symex.values.symbol import Form, plus, show_atom
 
 AT_POINT = "box_bytes@"
@@ -35,29 +28,12 @@ def with_given(protocol: Protocol, given: Sequence[GivenValue]) -> Protocol:
     numbers = {value.name.replace(" ", ""): value.value for value in given if value.offset is None}
     if not numbers:
         return protocol
-    return replace(
-        protocol,
-        strands=tuple(
-            replace(strand, actions=tuple(_action(action, numbers) for action in strand.actions))
-            for strand in protocol.strands
-        ),
-    )
 
+    def change(action: Action, amount: Amount) -> Amount:
+        box = numbers.get(f"{AT_POINT}{action.point}") if isinstance(action, Transfer) else None
+        return _amount(amount, numbers, box)
 
-def _action(action: Action, numbers: Mapping[str, int]) -> Action:
-    match action:
-        case Arrive():
-            return replace(action, expect=_amount(action.expect, numbers))
-        case Expect():
-            return replace(action, amount=_amount(action.amount, numbers))
-        case Transfer():
-            box = numbers.get(f"{AT_POINT}{action.point}")
-            completes = tuple(
-                (barrier, _amount(amount, numbers, box)) for barrier, amount in action.completes
-            )
-            return replace(action, completes=completes)
-        case _:
-            return action
+    return with_amounts(protocol, change)
 
 
 def _amount(amount: Amount, numbers: Mapping[str, int], box: int | None = None) -> Amount:

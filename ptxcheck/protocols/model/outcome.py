@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from ...verdict import Property
 from .actions import Amount, Barrier, SyncObject
 from .axiom import Axiom
 
@@ -156,6 +157,14 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
+class Proviso:
+    """A fact about extents that a proof rests on, and a problem does not."""
+
+    text: str
+    properties: frozenset[Property] = frozenset({Property.SLOT_SAFETY})
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What is known of all schedules. `problems` is empty when the protocol keeps its contract."""
 
@@ -167,5 +176,4 @@ class Outcome:
     """What the PTX ISA forbids and released libraries rely on: for `--pedantic`."""
     memory_doubts: tuple[Doubt, ...] = ()
     """Why the absence of problems with bytes of shared memory proves nothing; empty when it does."""
-    provisos: tuple[str, ...] = ()
-    """Facts about extents that a proof of slot safety rests on, and a problem does not."""
+    provisos: tuple[Proviso, ...] = ()

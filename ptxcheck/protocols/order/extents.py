@@ -12,14 +12,17 @@ Not covered: copies that are larger than their slot (`descriptors` compares boxe
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..model.actions import OPEN_END, Access, Init, Protocol, Span, Transfer
+from ...verdict import Property
+from ..model.actions import OPEN_END, Access, Barrier, Init, Protocol, Span, Transfer
+from ..model.outcome import Proviso
 from .conflicts import Spans, Touch
 
 MATRIX_PIPELINES = frozenset({"wgmma", "tcgen05"})
 _NO_LIMIT = 1 << 24
+_OF_BARRIERS = frozenset({Property.SLOT_SAFETY, Property.LIFECYCLE})
 _OPEN = (
     "an index into dynamic shared memory that is not known counts up from the start of its array, and ends in front of "
     "the next copy or mbarrier"
@@ -98,17 +101,29 @@ def reached(
     return found
 
 
-def provisos(touches: Sequence[Touch]) -> tuple[str, ...]:
-    """Return the facts that a proof rests on."""
+def provisos(touches: Sequence[Touch], barriers: Collection[Barrier]) -> tuple[Proviso, ...]:
+    """Return the facts that a proof rests on; what is written might reach one of the mbarriers."""
     found = []
     if any(not span.exact and not span.reach for touch in touches for span in touch.spans):
-        found.append("each copy and each matrix operand stays inside the slot that it starts in")
+        text = "each copy and each matrix operand stays inside the slot that it starts in"
+        written = [span for touch in touches if touch.writes for span in touch.spans]
+        found.append(Proviso(text, _OF_BARRIERS) if _may_reach(written, barriers) else Proviso(text))
     ordinary = [span for touch in touches if not touch.is_asynchronous for span in touch.spans]
     if any(span.reach and not span.is_open for span in ordinary):
-        found.append("an index into shared memory that is not known stays inside its variable")
+        found.append(Proviso("an index into shared memory that is not known stays inside its variable"))
     if any(span.is_open for span in ordinary):
-        found.append(_OPEN)
+        found.append(Proviso(_OPEN))
     return tuple(found)
+
+
+def _may_reach(written: Iterable[Span], barriers: Collection[Barrier]) -> bool:
+    """Tell whether a write whose end is not known starts in front of an mbarrier."""
+    return any(
+        not span.exact
+        and not span.reach
+        and any(span.cta == b.cta and span.start < b.offset for b in barriers)
+        for span in written
+    )
 
 
 def _arrays(touches: Sequence[Touch], starts: Mapping[int, Sequence[int]]) -> Mapping[Span, Span]:

@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ..model.actions import Access, Protocol, Span, Transfer
+from ..model.actions import Access, Init, Protocol, Span, Transfer
 from ..model.bulk_copy import LEAST_BYTES
-from ..model.outcome import Doubt, Flaw, SharedByte
+from ..model.outcome import Doubt, Flaw, Proviso, SharedByte
 from ..model.record import Record
 from ..symex.values.trace import OFFSET_MASK, RANK_SHIFT
 from .axioms import LANES_IN_STEP
@@ -75,6 +75,12 @@ class Memory:
         """Pairs in doubt that were looked at."""
         self._rests_on_lanes = False
         """Some accesses that may meet are in order only where lanes of a warp run in step."""
+        self._barriers = {
+            action.barrier
+            for strand in protocol.strands
+            for action in strand.actions
+            if isinstance(action, Init)
+        }
         self._ahead: dict[tuple[int, int], Touch] = {}
         """Accesses of lanes that come before what other lanes of the warp have done by then where they run in step."""
 
@@ -83,7 +89,7 @@ class Memory:
 
     def check(
         self, sizes: Mapping[tuple[int, int], int], most: Callable[[], Mapping[tuple[int, int], int]] = dict
-    ) -> tuple[tuple[Doubt, ...], tuple[str, ...]]:
+    ) -> tuple[tuple[Doubt, ...], tuple[Proviso, ...]]:
         """Check all touches; return what remains in doubt, and on which facts the rest depends.
 
         `sizes` gives bytes that transfers (by strand and number of action) are known to move by equations, `most` bytes
@@ -105,20 +111,20 @@ class Memory:
         for point in unfenced_far_writes(self._protocol, placed):
             self._doubt(UNFENCED, point)
         if all(touch.is_exact for touch in placed):
-            return tuple(self._doubts.values()), provisos(placed)
+            return tuple(self._doubts.values()), provisos(placed, self._barriers)
         known = dict(self._doubts)
         starts = slot_starts(self._protocol, placed)
         slots = within_slots(self._protocol, starts, MATRIX_PIPELINES)
         self._compare_possible(placed, columns, starts, slots)
-        facts = provisos(placed)
+        facts = provisos(placed, self._barriers)
         limits = most() if len(self._doubts) > len(known) else {}
         if limits:
             self._doubts = known
             both = {place: min(limits.get(place, size), size) for place, size in slots.items()}
             self._compare_possible(placed, columns, starts, {**limits, **both})
-            facts += (_FILLED,)
+            facts += (Proviso(_FILLED),)
         if self._rests_on_lanes:
-            facts += (_IN_STEP_WHEREVER,)
+            facts += (Proviso(_IN_STEP_WHEREVER),)
         return tuple(self._doubts.values()), facts
 
     def _compare_possible(

@@ -28,7 +28,7 @@ from ..model.actions import (
     Span,
     TensorAccess,
 )
-from ..model.outcome import Flaw, TensorColumn
+from ..model.outcome import Flaw, Proviso, TensorColumn
 from ..model.record import Record
 from ..model.tensor_address import ABSOLUTE
 from .axioms import TENSOR_STORE_TOLD
@@ -134,7 +134,7 @@ class TensorOrder:
                     found.append(Span(bank, each.start, each.size))
         return tuple(found)
 
-    def check(self) -> tuple[str, ...]:
+    def check(self) -> tuple[Proviso, ...]:
         """Check all accesses; return what the rest of the argument takes for granted."""
         _, left = compare(self._touches, self._report, _BUDGET)
         if left is not None:
@@ -144,7 +144,7 @@ class TensorOrder:
             origins.setdefault(cta, set()).add(origin == ABSOLUTE)
         if any(len(kinds) > 1 for kinds in origins.values()):
             self._provisos.setdefault("tensor memory at fixed addresses is apart from what is allocated")
-        return tuple(self._provisos)
+        return tuple(map(Proviso, self._provisos))
 
     def _report(self, earlier: Touch, later: Touch, place: Place) -> Told:
         if is_executed_before(earlier, later) or self._is_in_order(earlier, later):

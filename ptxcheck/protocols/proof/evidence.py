@@ -128,7 +128,7 @@ class Verification:
     """What the runs do not cover, beyond trip counts: bars `proved`."""
     memory_doubts: list[Reason] = field(default_factory=list)
     """Why the absence of races on shared memory is not proved."""
-    provisos: set[str] = field(default_factory=set)
+    provisos: dict[Property, set[str]] = field(default_factory=dict)
     """Facts about extents that a proof of slot safety rests on."""
 
     def note_held(self, path: Iterable[tuple[Condition, bool]], points: frozenset[int]) -> None:
@@ -195,7 +195,7 @@ class Verification:
             or self.assumptions
             or self.tolerated.get(which)
             or self.inferred
-            or (which is Property.SLOT_SAFETY and self.provisos)
+            or self.provisos.get(which)
         )
         is_complete = self.complete and not up_to_a_hang
         kind = VerdictKind.PROVED if is_complete else VerdictKind.PROVED_BOUNDED

@@ -21,11 +21,8 @@ from itertools import islice
 from ..model.actions import (
     Access,
     Action,
-    Amount,
-    Arrive,
     AsyncArrive,
     Commit,
-    Expect,
     Fence,
     Init,
     Protocol,
@@ -36,7 +33,8 @@ from ..model.actions import (
     Transfer,
     Wait,
 )
-from ..model.equations import BOX, System, system_of
+from ..model.amounts import amounts_of, with_amounts
+from ..model.equations import BOX, system_of
 from ..model.object_uses import sync_objects_of
 from ..model.outcome import (
     Equation,
@@ -311,7 +309,7 @@ def _path(origin: dict[State, tuple[State, Step] | None], state: State) -> tuple
 def concrete(protocol: Protocol, equations: Sequence[Equation]) -> Protocol | None:
     """Return the protocol with numbers for symbolic bytes that meet all equations, None when none are found."""
     system = system_of(equations)
-    amounts = [amount for strand in protocol.strands for a in strand.actions for amount in _amounts(a)]
+    amounts = list(amounts_of(protocol))
     if all(isinstance(amount, int) for amount in amounts):
         return protocol
     atoms = (atom for amount in amounts if isinstance(amount, Form) for atom, _ in amount.terms)
@@ -321,35 +319,4 @@ def concrete(protocol: Protocol, equations: Sequence[Equation]) -> Protocol | No
             system.add(Form(((atom, 1),), -_FREE_BYTES))
     if any((system.value(amount) or 0) < 0 for amount in amounts):
         return None
-    strands = tuple(
-        replace(strand, actions=tuple(_numbered(action, system) for action in strand.actions))
-        for strand in protocol.strands
-    )
-    return replace(protocol, strands=strands)
-
-
-def _amounts(action: Action) -> tuple[Amount, ...]:
-    match action:
-        case Arrive():
-            return (action.expect,)
-        case Expect() if isinstance(action.amount, Form):
-            return (action.amount,)
-        case Transfer():
-            return tuple(amount for _, amount in action.completes)
-        case _:
-            return ()
-
-
-def _numbered(action: Action, system: System) -> Action:
-    def number(amount: Amount) -> int:
-        return system.value(amount) or 0
-
-    match action:
-        case Arrive():
-            return replace(action, expect=number(action.expect))
-        case Expect():
-            return replace(action, amount=number(action.amount))
-        case Transfer():
-            return replace(action, completes=tuple((b, number(a)) for b, a in action.completes))
-        case _:
-            return action
+    return with_amounts(protocol, lambda _, amount: system.value(amount) or 0)

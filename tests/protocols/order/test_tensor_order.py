@@ -124,11 +124,11 @@ def test_what_is_not_known_is_taken_for_granted_and_said() -> None:
     outcome = examine(protocol({}, [MULTIPLY], [nowhere]))
     assert outcome.problems == ()
     (proviso,) = outcome.provisos
-    assert "address is not known" in proviso
+    assert "address is not known" in proviso.text
     part = TensorAccess(0, "tcgen05", reads=(Columns(0, 0, 1, 0, 1, exact=False),))
     assert examine(protocol({}, [part])).provisos
     fixed = TensorAccess(0, "tcgen05", reads=(Columns(0, ABSOLUTE, ALL, 0, 1),))
-    assert any("fixed addresses" in each for each in examine(protocol({}, [MULTIPLY, fixed])).provisos)
+    assert any("fixed addresses" in each.text for each in examine(protocol({}, [MULTIPLY, fixed])).provisos)
     assert examine(protocol({}, [MULTIPLY])).provisos == ()
 
 

@@ -445,7 +445,9 @@ class Verifier:
             reason = Reason(doubt.text, doubt.point)
             if reason not in result.memory_doubts:
                 result.memory_doubts.append(reason)
-        result.provisos.update(outcome.provisos)
+        for proviso in outcome.provisos:
+            for which in proviso.properties:
+                result.provisos.setdefault(which, set()).add(proviso.text)
 
     def _note_failure(
         self, attempt: Attempt, doubt: str, sure: tuple[Problem, ...], *, is_reached: bool = False

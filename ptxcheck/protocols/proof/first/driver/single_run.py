@@ -16,7 +16,8 @@ from ....contract.first.bystanders import Late, judged_without_late, late_bystan
 from ....contract.first.stored_boxes import StoredBoxes
 from ....contract.first.stray_strides import Stride, stray_stride
 from ....contract.given import with_given
-from ....model.actions import Access, Protocol, Transfer
+from ....model.actions import Access, Action, Amount, Protocol, Transfer
+from ....model.amounts import with_amounts
 from ....model.launch_answers import with_refusals
 from ....model.lowering import build_protocol
 from ....model.lowering_cache import Lowered
@@ -220,9 +221,23 @@ class Runner:
         """Return a run with its protocol, and what is wrong with it: of two protocols alike, one is looked at."""
         self._budget.effort.spend(Work.EVENT, sum(len(trace.events) for trace in traces))
         built = self.built(traces)
+        judged = self._judged_protocol(built, traces)
+        if judged[1].problems or judged[1].equations:
+            settled = with_amounts(built, self._settled)
+            judged = judged if settled == built else self._judged_protocol(settled, traces)
+        return Attempt(plan, traces, *judged)
+
+    def _settled(self, _: Action, amount: Amount) -> Amount:
+        """Return the number of bytes that the decisions of a run leave, if it is only one."""
+        number = self.oracle.only(amount) if isinstance(amount, Form) else None
+        return amount if number is None else number
+
+    def _judged_protocol(
+        self, built: Protocol, traces: tuple[Trace, ...]
+    ) -> tuple[Protocol, Outcome, Late | None]:
         seen = self._seen.get(built)
         if seen is not None:
-            return Attempt(plan, traces, *seen)
+            return seen
         self._count(built)
         told: list[Problem] = []
         is_late = self._budget.is_late
@@ -244,7 +259,7 @@ class Runner:
         judged = (built, outcome, None) if rest is None else (*rest, late_bystanders(built, outcome))
         if not told:
             self._seen[built] = judged
-        return Attempt(plan, traces, *judged)
+        return judged
 
 
 def _misfits(protocol: Protocol, is_late: Callable[[], bool]) -> Outcome:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ptxcheck.check import check
+from ptxcheck.checker import check
 from ptxcheck.config import Config
 from ptxcheck.results import ProblemKind
 from ptxcheck.source import Source

@@ -90,7 +90,7 @@ def _timings(cache: Path) -> dict[str, float]:
 
 def _check(task: tuple[Path, float | None, float]) -> Row:
     path, ptxas_seconds, verify_seconds = task
-    from ptxcheck.check import check
+    from ptxcheck.checker import check
     from ptxcheck.config import Config
     from ptxcheck.parser import parse_module
     from ptxcheck.source import Source

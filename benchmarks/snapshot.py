@@ -30,7 +30,7 @@ from typing import Any
 from benchmarks.corpora.store import default_root
 from benchmarks.mutation.operators import mutants
 from benchmarks.mutation.subject import subjects
-from ptxcheck.check import check
+from ptxcheck.checker import check
 from ptxcheck.config import Config
 from ptxcheck.report.json import render_json
 from ptxcheck.source import Source

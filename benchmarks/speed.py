@@ -23,7 +23,7 @@ from typing import NamedTuple
 from benchmarks.corpora.store import default_root
 
 _TARGET = re.compile(r"^\.target\s+(\w+)", re.MULTILINE)
-_CHECK = "import sys; from ptxcheck.check import check; check(sys.argv[1])"
+_CHECK = "import sys; from ptxcheck.checker import check; check(sys.argv[1])"
 _PARSE = """
 import json, resource, sys, time
 from ptxcheck.runtime.collector import paused

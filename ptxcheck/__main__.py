@@ -1,8 +1,18 @@
-"""`python -m ptxcheck`: the command line."""
+"""The program `ptxcheck`, also as `python -m ptxcheck`: Ctrl-C is taken care of before anything is imported."""
 
 from __future__ import annotations
 
-from .cli import main
+from .runtime.interrupts import Interrupts
+
+
+def main() -> None:
+    """Run the command line."""
+    interrupts = Interrupts()
+    interrupts.watch()
+    from .cli import main as command
+
+    command(prog_name="ptxcheck", obj=interrupts)
+
 
 if __name__ == "__main__":
-    main(prog_name="ptxcheck")
+    main()

@@ -35,8 +35,7 @@ class _Commands(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except KeyboardInterrupt:
-            console.remark("ptxcheck: interrupted")
-            console.leave(console.INTERRUPTED)
+            console.interrupted()
         except MemoryError:
             console.fail("out of memory")
         except (PluginError, UnknownSelectorError) as error:

@@ -47,7 +47,7 @@ LAYERS = (
     ("frontends",),
     ("config",),
     ("pipeline",),
-    ("check",),
+    ("checker",),
     ("patching",),
     ("page", "lsp", "triton"),
     ("commands",),

@@ -105,7 +105,7 @@ def test_the_wheel_holds_the_package_and_its_data(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
         (entry_points,) = [name for name in archive.namelist() if name.endswith("entry_points.txt")]
-        assert "ptxcheck = ptxcheck.cli:main" in archive.read(entry_points).decode()
+        assert "ptxcheck = ptxcheck.__main__:main" in archive.read(entry_points).decode()
         assert any(name.endswith("licenses/LICENSE") for name in archive.namelist())
     assert names == package_files()
     assert {"ptxcheck/parser/ptx.lark", "ptxcheck/descriptors/constraints.toml", "ptxcheck/py.typed"} <= names

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.mutation.judge import Judged, judge
-from ptxcheck.check import check
+from ptxcheck.checker import check
 from ptxcheck.config import Config
 from ptxcheck.explain.violations import WholeKernel
 from ptxcheck.frontends import discover, load

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..check import check
+from ..checker import check
 from ..finding import Severity
 from ..pipeline.work import Progress
 from ..report import REVIEWED, Format, Verbosity, render

@@ -10,10 +10,10 @@ from typing import NoReturn
 import click
 
 from ..results import Problem
+from ..runtime.interrupts import INTERRUPTED
 from ..runtime.output import OutputError, write_atomically
 
 BAD_INPUT = 2
-INTERRUPTED = 130
 
 
 def leave(status: int) -> NoReturn:
@@ -38,6 +38,12 @@ def problem_line(problem: Problem) -> str:
 
     detail = f"\n{visible(problem.detail)}" if problem.detail else ""
     return f"{place(problem.position)}: {visible(problem.message)}{detail}"
+
+
+def interrupted() -> NoReturn:
+    """End as Ctrl-C does where nobody watches for it."""
+    remark("ptxcheck: interrupted")
+    sys.exit(INTERRUPTED)
 
 
 def remark(text: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..check import check
+from ..checker import check
 from ..config import Config
 from ..finding import Finding
 from ..frontends import Input, NvccOptions, load

@@ -121,7 +121,7 @@ def _ptx_report(text: str, outcome: Outcome, options: FixOptions) -> str:
 
 
 def _sarif(text: str, outcome: Outcome, options: FixOptions) -> str:
-    from ..check import check
+    from ..checker import check
     from ..repair.original import fixes_of
     from ..report.sarif import render_sarif
     from ..source import Source

@@ -7,10 +7,11 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from ..runtime.scratch import scratch_folder
 
 DEFAULT_ARCH = "sm_90a"
 DEFAULT_TIMEOUT = 600.0
@@ -79,7 +80,7 @@ def _wheel_folders() -> list[Path]:
 def compile_cuda(path: str, flags: Sequence[str], options: NvccOptions) -> Compiled:
     """Compile one CUDA source to PTX with line information. Raises CompileError."""
     nvcc = find_nvcc(options.compiler)
-    with tempfile.TemporaryDirectory(prefix="ptxcheck-") as folder:
+    with scratch_folder() as folder:
         ptx = os.path.join(folder, "out.ptx")
         dependencies = os.path.join(folder, "out.d")
         source = os.path.join(".", path) if path[0] in "-@" else path  # nvcc would read these as flags

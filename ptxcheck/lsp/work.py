@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..check import check
+from ..checker import check
 from ..config import (
     Config,
     ConfigError,

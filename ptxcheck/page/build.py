@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..check import Target, check
+from ..checker import Target, check
 from ..config import Config
 from ..finding import Finding
 from ..report.json import render_json, rule_object

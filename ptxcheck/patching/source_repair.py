@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -27,6 +26,7 @@ from ..repair.search import repair_finding
 from ..repair.source_edits import SourceChange, source_changes
 from ..repair.weighing import Assembler, Repair, Safety, weigh
 from ..rules import Rule
+from ..runtime.scratch import scratch_folder
 from ..source import Source
 from ..sources.positions import Library, Locator
 from .judge import TextJudge
@@ -95,7 +95,7 @@ class SourceJudge:
         return TextJudge(name, self.rules, self.config, hints, host_launches(module, host), self.shown)
 
     def _compiled(self, text: str) -> Compiled:
-        with tempfile.TemporaryDirectory(prefix="ptxcheck-") as folder:
+        with scratch_folder() as folder:
             path = Path(folder) / Path(self.path).name
             path.write_text(text, encoding="utf-8")
             parent = str(Path(self.path).absolute().parent)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from ..runtime.scratch import scratch_folder
 
 _TIMEOUT_SECONDS = 600
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
@@ -40,7 +41,7 @@ def find_ptxas() -> str | None:
 
 def assemble(text: str, target: str, ptxas: str) -> Assembled:
     """Assemble a PTX text for a target such as `sm_90a`."""
-    with tempfile.TemporaryDirectory(prefix="ptxcheck-") as folder:
+    with scratch_folder() as folder:
         path = Path(folder) / "kernel.ptx"
         path.write_text(text, encoding="utf-8")
         try:

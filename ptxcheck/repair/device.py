@@ -9,13 +9,13 @@ import selectors
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from ..runtime.scratch import scratch_folder
 from .outcome import Environment, Outcome, RunResult
 
 _START_SECONDS = 60.0
@@ -34,7 +34,7 @@ class Device:
         self._command = [*(command or (sys.executable, "-m", "ptxcheck.repair.worker")), str(harness)]
         self._limit = limit_seconds
         self._worker: subprocess.Popen[str] | None = None
-        self._folder = tempfile.TemporaryDirectory(prefix="ptxcheck-")
+        self._folder = scratch_folder()
         self._count = 0
         self.environment: Environment | None = None
 

@@ -11,12 +11,12 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from ..launch import Dim
+from ..runtime.scratch import scratch_folder
 from .harness import (
     Argument,
     Array,
@@ -127,7 +127,7 @@ def worker_file(path: Path, harness: Harness) -> Iterator[Path]:
     if not isinstance(harness, ReferenceHarness):
         yield path
         return
-    with TemporaryDirectory(prefix="ptxcheck-") as folder:
+    with scratch_folder() as folder:
         yield prepare(harness, Path(folder))
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-import tempfile
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from ..runtime.scratch import scratch_folder
 from .device import Device, NoDeviceError
 from .outcome import Outcome
 
@@ -53,7 +53,7 @@ def sanitize(
     harness: Path, image: str | bytes, cases: list[int], tool: Tool, sanitizer: str, *, limit_seconds: float
 ) -> Sanitized:
     """Run a kernel once on each case under a tool."""
-    with tempfile.TemporaryDirectory(prefix="ptxcheck-") as folder:
+    with scratch_folder() as folder:
         log = Path(folder) / "log"
         command = [sanitizer, "--tool", tool.value, "--log-file", str(log)]
         command += [sys.executable, "-m", "ptxcheck.repair.worker"]

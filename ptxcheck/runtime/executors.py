@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
@@ -22,7 +23,7 @@ from typing import Any, Protocol, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-_PRELOADED = ["ptxcheck.check", "ptxcheck.pipeline.one_input", "ptxcheck.parser", "ptxcheck.rules"]
+_PRELOADED = ["ptxcheck.checker", "ptxcheck.pipeline.one_input", "ptxcheck.parser", "ptxcheck.rules"]
 _GRACE = 5.0
 """Seconds that a process may take to end after its connection has closed."""
 
@@ -65,6 +66,7 @@ class Processes:
         """Yield results as they come. Processes are stopped when the iterator is closed."""
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(_PRELOADED)
+        _start_forkserver()
         waiting = deque(range(len(items)))
         busy: dict[Connection, tuple[_Worker, int]] = {}
         try:
@@ -83,6 +85,16 @@ class Processes:
         finally:
             for worker, _ in busy.values():
                 worker.kill()
+
+
+def _start_forkserver() -> None:
+    """Start the process that the others are forked from deaf to Ctrl-C: it would tell where in its imports it was."""
+    resource_tracker.ensure_running()  # it unblocks the signal when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class ExecutorError(Exception):

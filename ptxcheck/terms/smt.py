@@ -162,6 +162,9 @@ class PathSolver:
         self._context: Any = z3.Context()
         self._solver: Any = z3.SolverFor("QF_LIA", ctx=self._context)
         self._solver.set("random_seed", 1)
+        self._solver.set(
+            "ctrl_c", False
+        )  # else z3 takes the signal, answers unknown, and nobody else hears of it
         self._variables: dict[Variable, Any] = {}
         self._terms: dict[Term, Any] = {}
         self._literals: list[Any] = []

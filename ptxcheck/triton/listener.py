@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ..check import check
+from ..checker import check
 from ..config import Config
 from ..frontends.triton_compilation import SUFFIXES, first_specialisation
 from ..launches.hints import specialised

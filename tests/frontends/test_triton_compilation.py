@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxcheck.check import check
+from ptxcheck.checker import check
 from ptxcheck.frontends.triton_compilation import read_specialisation, specialisation_beside
 from ptxcheck.launches.parameter_facts import Argument
 from ptxcheck.runtime.cache import Cache

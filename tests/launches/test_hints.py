@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.check import check
+from ptxcheck.checker import check
 from ptxcheck.config import Config
 from ptxcheck.ir import Function
 from ptxcheck.launch import GivenValue

@@ -35,7 +35,7 @@ def test_a_change_is_checked(tmp_path: Path) -> None:
         [
             sys.executable,
             "-m",
-            "ptxcheck.cli",
+            "ptxcheck",
             "check",
             "k.ptx",
             "--watch",

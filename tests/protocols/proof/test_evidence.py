@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.check import check
+from ptxcheck.checker import check
 from ptxcheck.finding import Confidence
 from ptxcheck.results import PropertyVerdict
 from ptxcheck.source import Source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.check import check
+from ptxcheck.checker import check
 from ptxcheck.source import Source
 from ptxcheck.verdict import VerdictKind
 

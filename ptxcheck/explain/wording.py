@@ -20,6 +20,7 @@ from ..protocols.model.actions import (
     Rendezvous,
     Span,
     TensorAccess,
+    TensorFence,
     TensorWait,
     Transfer,
     Wait,
@@ -75,6 +76,8 @@ def _of_memory(action: Action, names: BarrierNames) -> str:
     match action:
         case Access():
             return _touches("", action.reads, action.writes, names)
+        case Fence(tensor=TensorFence() as fence):
+            return f"tcgen05.fence::{fence.value}"
         case Fence():
             kinds = {"proxies": action.proxy, "initialisations": action.inits, "memory": True}
             return f"fence of {next(kind for kind, has in kinds.items() if has)}"

@@ -255,6 +255,13 @@ class Access:
         return bool(self.reads) and self.reads == self.writes
 
 
+class TensorFence(Enum):
+    """Fences of tensor memory around the synchronisation of threads (PTX ISA 9.7.17.11.1)."""
+
+    BEFORE_SYNC = "before_thread_sync"
+    AFTER_SYNC = "after_thread_sync"
+
+
 @dataclass(frozen=True, slots=True)
 class Fence:
     """What a fence orders: earlier accesses for later releases, acquired ones, proxies, initialisations."""
@@ -274,6 +281,8 @@ class Fence:
     """`fence.mbarrier_init`."""
     wide: bool = True
     """False for the scope of a CTA: nothing is published to other CTAs, or seen of them."""
+    tensor: TensorFence | None = None
+    """Of tensor memory: it orders nothing else."""
 
 
 @dataclass(frozen=True, slots=True)

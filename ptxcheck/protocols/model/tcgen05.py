@@ -4,7 +4,7 @@ Multiplications and copies read shared memory through the async proxy; a commit 
 thread are done. Loads and stores of tensor memory are work of a warp, which its waits end; the warp comes together for
 them. Deallocation touches all columns at once.
 
-The fences around thread synchronisation mean nothing here: mbarriers and barriers order the same in released kernels.
+Fences around thread synchronisation are noted: mbarriers and barriers order the same in released kernels without them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from .actions import (
     AsyncArrive,
     Barrier,
     Columns,
+    Fence,
     TensorAccess,
+    TensorFence,
     TensorWait,
     Transfer,
 )
@@ -87,6 +89,11 @@ def _deallocate(occurrence: Occurrence) -> Iterator[Action]:
     yield from _by_warp(occurrence, "", writes=tensor_columns.allocated(occurrence), fault=fault)
 
 
+def _fence(occurrence: Occurrence) -> Iterator[Action]:
+    is_before = occurrence.operation.has(Mod.BEFORE_THREAD_SYNC)
+    yield Fence(occurrence.point, tensor=TensorFence.BEFORE_SYNC if is_before else TensorFence.AFTER_SYNC)
+
+
 def _by_warp(
     occurrence: Occurrence,
     pipeline: str,
@@ -129,5 +136,5 @@ MEANINGS: Mapping[Op, Lower] = {
     Op.TCGEN05_LD_RED: _load,
     Op.TCGEN05_ST: _store,
     Op.TCGEN05_WAIT: _wait,
-    Op.TCGEN05_FENCE: nothing,
+    Op.TCGEN05_FENCE: _fence,
 }

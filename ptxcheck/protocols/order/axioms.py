@@ -104,6 +104,12 @@ TENSOR_STORE_TOLD = Axiom(
     source="the row maxima of attention in CUTLASS 77",
     rule="TM043",
 )
+TENSOR_WITHOUT_FENCES = Axiom(
+    id="tensor-without-fences",
+    text="barriers order accesses of tensor memory by different warps without tcgen05.fence",
+    source="CUTLASS, whose C++ kernels have none; whether mbarriers need them is debated (NVIDIA/cutlass #2974)",
+    rule="TM045",
+)
 REGISTERS_OF_WARPGROUP = Axiom(
     id="registers-of-warpgroup",
     text="warps of a warpgroup may change their registers one by one",
@@ -292,6 +298,6 @@ MEMORY: tuple[MemoryAxiom, ...] = (
 """Rows about accesses of shared memory: the first one that removes a race is taken."""
 AXIOMS: tuple[Axiom, ...] = (
     *(row.axiom for row in MEMORY), LANES_WAIT_TOGETHER, LATE_OBSERVER, LATE_INIT, BARRIER_LEFT, COPIES_AT_EXIT,
-    TENSOR_STORE_TOLD, REGISTERS_OF_WARPGROUP, ENDED_LANES,
+    TENSOR_STORE_TOLD, TENSOR_WITHOUT_FENCES, REGISTERS_OF_WARPGROUP, ENDED_LANES,
 )  # fmt: skip
 """All rows."""

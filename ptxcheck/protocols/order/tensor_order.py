@@ -5,10 +5,11 @@ are in one order in every schedule, the later one behind the end of the earlier;
 
 Argument: multiplications, copies and shifts are over when a commit behind them has arrived and was waited for; loads
 and stores when their warp has waited for them; deallocation at once. The later access must know that. An order that
-mbarriers and barriers give is enough: the fences that the ISA asks for around them are left out in released kernels.
-So are waits between what one thread issues: the matrix unit does multiplications, copies and shifts of a thread in
-order, and a warp's store comes behind its loads. A wait for a store before the arrival behind which another warp loads
-is left out in some (the row maxima of attention in CUTLASS 77), and strict.
+mbarriers and barriers give is enough: the fences that the ISA asks for around them are left out in released kernels,
+and strict (`tensor_fences`). Waits between what one thread issues are not asked for: the matrix unit does
+multiplications, copies and shifts of a thread in order, and a warp's store comes behind its loads. A wait for a store
+before the arrival behind which another warp loads is left out in some (the row maxima of attention in CUTLASS 77), and
+strict.
 
 Not covered: columns that are only possibly touched, and addresses that are not known; they make provisos. Each
 conflict that is found is a race in the schedule at hand.
@@ -27,13 +28,15 @@ from ..model.actions import (
     Proxy,
     Span,
     TensorAccess,
+    TensorFence,
 )
 from ..model.outcome import Flaw, Proviso, TensorColumn
 from ..model.record import Record
 from ..model.tensor_address import ABSOLUTE
-from .axioms import TENSOR_STORE_TOLD
+from .axioms import TENSOR_STORE_TOLD, TENSOR_WITHOUT_FENCES
 from .clock import Clock, Component, Row
 from .conflicts import Place, Spans, Told, Touch, compare, is_executed_before
+from .tensor_fences import Lack, TensorFences
 
 _GROUPS = 8
 _WORK = {
@@ -62,6 +65,7 @@ class TensorOrder:
         self._spans: dict[tuple[Columns, ...], Spans] = {}
         self._provisos: dict[str, None] = {}
         self._freed: set[tuple[int, int]] = set()
+        self._fences = TensorFences(protocol)
         self._held: dict[int, list[tuple[int, int]]] = {}
         """For each CTA, strand and point of the allocations that as many deallocations have not followed."""
 
@@ -82,6 +86,10 @@ class TensorOrder:
                         strand, index, action.point, spans, writes, Proxy.GENERIC, False, component, over, clock
                     )
                 )  # fmt: skip
+
+    def fence(self, strand: int, index: int, kind: TensorFence, clock: Clock) -> None:
+        """Note a fence around the synchronisation of threads."""
+        self._fences.add(strand, index, kind, clock)
 
     def _count(self, strand: int, action: TensorAccess) -> None:
         held = self._held.setdefault(self._protocol.strands[strand].cta, [])
@@ -139,6 +147,8 @@ class TensorOrder:
         _, left = compare(self._touches, self._report, _BUDGET)
         if left is not None:
             self._provisos.setdefault("accesses of tensor memory beyond the budget are in order")
+        for lack in self._fences.lacking(self._touches, self._pipeline):
+            self._report_fence(lack)
         origins: dict[int, set[bool]] = {}
         for cta, origin, _ in self._banks:
             origins.setdefault(cta, set()).add(origin == ABSOLUTE)
@@ -152,12 +162,8 @@ class TensorOrder:
         relied_on = self._is_relied_on(earlier, later)
         first, then = _WORK[self._pipeline(earlier)], _WORK[self._pipeline(later)]
         cta, origin, _ = next(name for name, bank in self._banks.items() if bank == place[0])
-        if not earlier.writes:
-            flaw, verb = Flaw.OVERWRITE, "reads"
-        else:
-            flaw, verb = (Flaw.WRITES_COLLIDE if later.writes else Flaw.READ_TOO_EARLY), "writes"
-        if relied_on:
-            flaw = Flaw.UNAWAITED_STORE
+        flaw = Flaw.UNAWAITED_STORE if relied_on else _flaw(earlier, later)
+        verb = "writes" if earlier.writes else "reads"
         end = _END[self._pipeline(earlier)]
         detail = f"nothing orders this {then} after a {first} that {verb} the same columns: {end}"
         self._record.add(
@@ -165,6 +171,16 @@ class TensorOrder:
             axiom=TENSOR_STORE_TOLD if relied_on else None, related=((earlier.strand, earlier.point),),
         )  # fmt: skip
         return Told.PASSED if relied_on else Told.WRONG
+
+    def _report_fence(self, lack: Lack) -> None:
+        earlier, later = lack.earlier, lack.later
+        first, then = _WORK[self._pipeline(earlier)], _WORK[self._pipeline(later)]
+        cta, origin, _ = next(name for name, bank in self._banks.items() if bank == lack.bank)
+        detail = f"no tcgen05.fence::{lack.kind.value} lies between a {first} of another warp and this {then}"
+        self._record.add(
+            _flaw(earlier, later), later.strand, later.point, TensorColumn(cta, origin, lack.column), -1, detail,
+            happened=True, axiom=TENSOR_WITHOUT_FENCES, related=((earlier.strand, earlier.point),),
+        )  # fmt: skip
 
     def _is_relied_on(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether released kernels do so: a warp stores and arrives without its wait, another loads or frees."""
@@ -183,3 +199,10 @@ class TensorOrder:
         action = self._protocol.strands[touch.strand].actions[touch.index]
         assert isinstance(action, TensorAccess)
         return action.pipeline
+
+
+def _flaw(earlier: Touch, later: Touch) -> Flaw:
+    """Return what a conflict of two accesses would be."""
+    if not earlier.writes:
+        return Flaw.OVERWRITE
+    return Flaw.WRITES_COLLIDE if later.writes else Flaw.READ_TOO_EARLY

@@ -391,6 +391,9 @@ class _Simulation:
         return _DONE if generation is None else generation
 
     def _fence(self, runner: _Runner, actor: Actor, action: Fence) -> None:
+        if action.tensor is not None:
+            self._tensor.fence(runner.index, runner.at, action.tensor, runner.clock)
+            return
         clock = runner.clock.copy()
         if action.acquires:
             seen = np.maximum(clock, runner.acquirable)

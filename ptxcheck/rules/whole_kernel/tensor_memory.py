@@ -122,6 +122,33 @@ RULES = (
 """),
         check=of_axioms("TM043"),
     ),
+    # Checks: two accesses of the same columns by different warps, one of them a write, that barriers put in order in a
+    # run of the whole kernel: whether `tcgen05.fence::before_thread_sync` lies between the earlier one and what tells
+    # of it, unless a commit does, and `::after_thread_sync` between the wait and the later one.
+    # Why: PTX orders tcgen05 operations of different threads by these fences. Public kernels were mended for lack of
+    # them, others do without, so the rule is pedantic. Source: PTX ISA 9.7.17.6.4 and 9.7.17.11.1.
+    # Not checked: deallocations; threads of one warp.
+    Rule(
+        id="TM045",
+        name="missing-tcgen05-fence",
+        severity=Severity.WRONG_RESULT,
+        pedantic=True,
+        since="0.2",
+        section="PTX ISA 9.7.17.11.1",
+        summary="A barrier orders accesses of tensor memory by different warps, without the tcgen05 fences around it.",
+        consequence="Nothing in PTX says that the later access comes behind the earlier one.",
+        advice=(
+            "Execute tcgen05.fence::before_thread_sync in front of the arrival and tcgen05.fence::after_thread_sync "
+            "behind the wait."
+        ),
+        example=ACCUMULATORS.variant("""
+=     tcgen05.fence::after_thread_sync;
+=     tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r18}, [%r14];
++     tcgen05.fence::after_thread_sync;
+      tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r18}, [%r14];  // expect: TM045
+"""),
+        check=of_axioms("TM045"),
+    ),
     # Checks: every two accesses of the same columns and lanes in a run of the whole kernel: multiplications, copies,
     # loads, stores and deallocations. The read must come after the end of the write in every schedule: behind the
     # mbarrier of a commit, or behind `tcgen05.wait::st`.

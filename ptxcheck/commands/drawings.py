@@ -72,7 +72,7 @@ def views_of(
         *passed_hints(module, host),
         *(() if loaded is None else loaded.hints),
     )
-    by_host = host_launches(module, host)
+    by_host = () if loaded is None else host_launches(module, host, loaded.input.path, loaded.beside)
     for function in module.entries:
         if kernel is None or kernel in (function.name, short_name(function.name)):
             launches, _ = launches_of(function, hints, by_host)

@@ -68,6 +68,8 @@ def prepared(
 ) -> tuple[str, TextJudge, Assembler]:
     """Return the text of a PTX file, and who judges and assembles its patched forms."""
     from ..frontends import discover, load
+    from ..launches.host_launches import host_launches
+    from ..parser import parse_module
     from ..patching.judge import TextJudge
     from ..repair.assemble import find_ptxas
     from ..repair.weighing import Assembler
@@ -79,7 +81,8 @@ def prepared(
     loaded = None if problems else load(found[0], config.nvcc)
     if loaded is None or loaded.source is None:
         console.fail(f"{path}: {(problems or (() if loaded is None else loaded.problems))[0].message}")
-    judge = TextJudge(path, rules_of(config), config)
+    by_host = host_launches(parse_module(loaded.source), None, path, loaded.beside)
+    judge = TextJudge(path, rules_of(config), config, by_host=by_host)
     text = loaded.source.text
     first = judge(text)
     if first.problems:

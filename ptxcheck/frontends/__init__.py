@@ -9,6 +9,7 @@ from .discover import (
     discover,
     is_excluded,
 )
+from .launching_files import launching_files
 from .load import Loaded, compiler_state, load
 from .objects import with_embedded
 
@@ -22,6 +23,7 @@ __all__ = [
     "compiler_state",
     "discover",
     "is_excluded",
+    "launching_files",
     "load",
     "with_embedded",
 ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from ..launches.hints import LaunchHint, specialised
 from ..results import Problem, ProblemKind
+from ..runtime.cache import file_digest
 from ..source import Position, Source
 from .compile_commands import flags_for
 from .cuda import (
@@ -20,6 +21,7 @@ from .cuda import (
     names_architecture,
 )
 from .discover import STANDARD_INPUT, Input, InputKind
+from .launching_files import launching_files
 from .text import (
     UnreadableError,
     decode,
@@ -44,6 +46,8 @@ class Loaded:
     """Text of a C++, CUDA or Python file, whose host code may be checked also where there is no PTX."""
     hints: tuple[LaunchHint, ...] = ()
     """What the compiler's other files say of the launch."""
+    beside: tuple[str, ...] = ()
+    """Other files whose host code may launch these kernels."""
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -60,9 +64,9 @@ def load(item: Input, options: NvccOptions) -> Loaded:
         if item.kind is InputKind.HOST:
             return Loaded(item, None, host=host)
         if item.kind is InputKind.CUDA:
-            return replace(_load_cuda(item, options), host=host)
+            return replace(_load_cuda(item, options), host=host, beside=_beside(item, options))
         source, problems = read_ptx(item)
-        return Loaded(item, source, problems, hints=_compiled_for(item))
+        return Loaded(item, source, problems, hints=_compiled_for(item), beside=_beside(item, options))
     except UnreadableError as error:
         return Loaded(item, None, (error.problem(item.name),))
     except CompileError as error:
@@ -75,6 +79,10 @@ def _compiled_for(item: Input) -> tuple[LaunchHint, ...]:
     """Return what Triton compiled a kernel for, where the text of that lies beside the PTX."""
     specialisation = None if item.path == STANDARD_INPUT else specialisation_beside(item.path)
     return () if specialisation is None else (specialised(specialisation),)
+
+
+def _beside(item: Input, options: NvccOptions) -> tuple[str, ...]:
+    return () if item.path == STANDARD_INPUT else launching_files(item.path, options.compile_commands)
 
 
 def _load_cuda(item: Input, options: NvccOptions) -> Loaded:
@@ -91,17 +99,18 @@ def _flags(item: Input, text: bytes, options: NvccOptions) -> list[str]:
 
 
 def compiler_state(item: Input, options: NvccOptions) -> tuple[str, ...] | None:
-    """Return what the PTX of an input depends on besides files that are read; None when it has none to keep.
+    """Return what a result depends on besides files that are read; None when it has none to keep.
 
-    For PTX itself what Triton says of it beside. For a CUDA source: the compiler, its flags, and the environment that
-    it reads.
+    For PTX and CUDA sources, other files that launch their kernels. For PTX also what Triton says of it beside. For a
+    CUDA source also the compiler, its flags, and the environment that it reads.
     """
     if item.path == STANDARD_INPUT:
         return None
-    if item.kind is InputKind.PTX:
-        return tuple(map(repr, _compiled_for(item)))
-    if item.kind is not InputKind.CUDA:
+    if item.kind not in (InputKind.PTX, InputKind.CUDA):
         return ()
+    launching = tuple(f"{path} {file_digest(path)}" for path in _beside(item, options))
+    if item.kind is InputKind.PTX:
+        return (*launching, *map(repr, _compiled_for(item)))
     try:
         nvcc = find_nvcc(options.compiler)
         state = os.stat(nvcc)
@@ -110,7 +119,7 @@ def compiler_state(item: Input, options: NvccOptions) -> tuple[str, ...] | None:
         return None
     heads = ("NVCC_", "CPATH", "C_INCLUDE", "CPLUS_INCLUDE", "PATH", "CUDA_")
     environment = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(heads)]
-    return (nvcc, str(state.st_size), str(state.st_mtime_ns), "\0".join(flags), *environment)
+    return (nvcc, str(state.st_size), str(state.st_mtime_ns), "\0".join(flags), *environment, *launching)
 
 
 def _others(paths: Sequence[str], main: str) -> list[str]:

@@ -8,6 +8,7 @@ decides about, since it is not known which of them is compiled.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -28,6 +29,16 @@ _MOST_CHOICES = 4
 """Numbers that one extent of a block is chosen from by conditions."""
 _MOST_CTAS = 16
 """CTAs of a cluster at most (CUDA C++ Programming Guide, thread block clusters)."""
+
+_DEFINITION = re.compile(r"__global__[^;{}()]*(?:\([^()]*\)[^;{}()]*)?\b(\w+)\s*\([^;{}]*\)\s*\{")
+"""A kernel that a text defines, a string of a Python file too."""
+
+
+def defines_kernel(text: str, name: str) -> bool:
+    """Whether a CUDA source or PTX defines a kernel of a name, as far as can be told from its text."""
+    return (
+        name in _DEFINITION.findall(text) or re.search(rf"\.entry\s+\w*{re.escape(name)}", text) is not None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +82,8 @@ class LaunchReading:
     launches: tuple[HostLaunch, ...] = ()
     opened: tuple[str, ...] = ()
     """Absolute paths."""
+    defined: frozenset[str] = frozenset()
+    """Names of kernels that the file defines itself."""
 
 
 def launches_in(source: Source, includes: Includes | None = None) -> LaunchReading:
@@ -90,7 +103,9 @@ def launches_in(source: Source, includes: Includes | None = None) -> LaunchReadi
         for call in sorted(_told_by_callers(calls, program), key=lambda call: call.span)
         for launch in _made(call, program, source)
     )
-    return LaunchReading(tuple(dict.fromkeys(made)), opened)
+    defined = {function.name for function in program.functions if function.is_kernel}
+    defined.update(_DEFINITION.findall(source.text))
+    return LaunchReading(tuple(dict.fromkeys(made)), opened, frozenset(defined))
 
 
 def _told_by_callers(calls: Sequence[LaunchCall], program: Program) -> Iterator[LaunchCall]:
@@ -210,4 +225,4 @@ def _constants(call: LaunchCall, parameters: Sequence[Parameter]) -> Iterator[Co
             yield Constant(position, int(constant != 0))
 
 
-__all__ = ["Constant", "HostLaunch", "LaunchReading", "launches_in"]
+__all__ = ["Constant", "HostLaunch", "LaunchReading", "defines_kernel", "launches_in"]

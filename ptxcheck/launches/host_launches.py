@@ -7,8 +7,10 @@ arguments fit that kernel and no other, or where all launches that fit several a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..ir import Function, Module
@@ -18,7 +20,7 @@ from ..sources.demangled_names import short_name, template_numbers
 from .hints import LaunchHint, contradiction_of, from_directives, launch_of
 
 if TYPE_CHECKING:
-    from ..hostcode.launches import HostLaunch
+    from ..hostcode.launches import HostLaunch, LaunchReading
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +42,78 @@ class HostHint:
     """Its arguments that are known numbers, by parameter."""
 
 
-def host_launches(module: Module, host: Source | None) -> tuple[HostHint, ...]:
-    """Return what the host code of a source says of the launches of a module's kernels."""
-    if host is None:
-        return ()
+def host_launches(
+    module: Module, host: Source | None, path: str = "", beside: Sequence[str] = ()
+) -> tuple[HostHint, ...]:
+    """Return what host code says of the launches of a module's kernels.
+
+    `host` is the source of the module; `beside` are other files, which count for kernels that neither they nor a
+    third file near `path` define.
+    """
+    found = () if host is None else tuple(_read(host, is_own=True).launches)
+    if module.entries:
+        found += tuple(launch for other in beside for launch in _launches_beside(module, other, path))
+    return hints_of(module, found)
+
+
+def _read(source: Source, *, is_own: bool) -> LaunchReading:
+    """Return the launches of a file; a host that is not understood says nothing."""
     from ..hostcode.find import has_launch
     from ..hostcode.includes import Includes
-    from ..hostcode.launches import launches_in
+    from ..hostcode.launches import LaunchReading, launches_in
 
-    if not has_launch(host.text):
-        return ()
+    if not has_launch(source.text):
+        return LaunchReading()
     try:
-        launches = launches_in(host, Includes(host.name)).launches
-    except Exception:  # a host that is not understood says nothing
+        return launches_in(source, Includes(source.name) if is_own else None)
+    except Exception:  # the rules on host code report what fails
+        return LaunchReading()
+
+
+def _launches_beside(module: Module, other: str, path: str) -> Iterator[HostLaunch]:
+    """Yield the launches of another file that are of kernels of this module and of no other."""
+    text = _text(other)
+    names = [short_name(function.name).rpartition("::")[2] for function in module.entries]
+    if not any(
+        name in text or function.name in text for name, function in zip(names, module.entries, strict=True)
+    ):
+        return
+    reading = _read(Source(other, text), is_own=False)
+    for launch in reading.launches:
+        is_meant = any(_is_meant(launch, function.name) for function in module.entries)
+        if is_meant and launch.kernel.name not in reading.defined:
+            rivals = _definers(launch.kernel.name, path)
+            is_named = os.path.basename(path) in text and not any(name in text for name in rivals)
+            if not rivals or is_named:
+                yield launch
+
+
+def _definers(name: str, path: str) -> tuple[str, ...]:
+    """Return the names of other files of a folder that define a kernel of the same name."""
+    from ..hostcode.launches import defines_kernel
+
+    folder = os.path.dirname(path)
+    own = os.path.basename(path)
+    try:
+        with os.scandir(folder or ".") as entries:
+            files = sorted(entry.name for entry in entries if entry.name.endswith((".cu", ".cuh", ".ptx")))
+    except OSError:
         return ()
-    return hints_of(module, launches)
+    others = (each for each in files if each != own and each not in _made_of(own))
+    return tuple(each for each in others if defines_kernel(_text(os.path.join(folder, each)), name))
+
+
+def _made_of(name: str) -> tuple[str, ...]:
+    """Return the names of a source and of its PTX, which are one kernel in two forms."""
+    stem = name.removesuffix(".ptx").removesuffix(".cu")
+    return (f"{stem}.cu", f"{stem}.ptx", f"{stem}.cu.ptx")
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def hints_of(module: Module, launches: Sequence[HostLaunch]) -> tuple[HostHint, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from ..frontends import (
     Input,
     InputKind,
     NvccOptions,
+    launching_files,
     load,
 )
 from ..launches.host_launches import host_launches
@@ -79,6 +81,10 @@ class SourceJudge:
     config: Config
     _known: dict[str, Compiled] = field(default_factory=dict)
 
+    @cached_property
+    def _beside(self) -> tuple[str, ...]:
+        return launching_files(self.path, self.config.nvcc.compile_commands)
+
     def __call__(self, text: str) -> Compiled:
         """Return what comes of a text. Raises SourceError."""
         if text not in self._known:
@@ -92,7 +98,14 @@ class SourceJudge:
         module = parse_module(Source(name, ptx))
         locator = Locator(module, Library(self.config.library_prefixes), self.shown)
         hints = (*comment_hints(module, locator, [host]), *passed_hints(module, host))
-        return TextJudge(name, self.rules, self.config, hints, host_launches(module, host), self.shown)
+        return TextJudge(
+            name,
+            self.rules,
+            self.config,
+            hints,
+            host_launches(module, host, self.path, self._beside),
+            self.shown,
+        )
 
     def _compiled(self, text: str) -> Compiled:
         with scratch_folder() as folder:

@@ -103,7 +103,7 @@ def _check_source(
         host, problems=(*host.problems, *_syntax_problems(module)), reads=host.reads + loaded.reads
     )
     allowance = _Allowance(config)
-    by_host = host_launches(module, loaded.host)
+    by_host = host_launches(module, loaded.host, loaded.input.path, loaded.beside)
 
     def show(view: KernelView) -> None:
         if observe is not None and view.function.is_entry:

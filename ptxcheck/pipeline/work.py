@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -9,7 +10,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..config import Config
-from ..frontends import HOST_SUFFIXES, STANDARD_INPUT_NAME, Input, InputKind, Loaded, compiler_state, load
+from ..frontends import (
+    HOST_SUFFIXES,
+    STANDARD_INPUT_NAME,
+    Input,
+    InputKind,
+    Loaded,
+    compiler_state,
+    launching_files,
+    load,
+)
 from ..results import Problem, ProblemKind
 from ..runtime.cache import Cache, file_digest
 from ..runtime.executors import Executor, Serial
@@ -87,7 +97,9 @@ def _loaded(unit: Unit, config: Config) -> Loaded:
     if isinstance(unit, Source):
         if unit.name.lower().endswith(tuple(HOST_SUFFIXES)):
             return Loaded(Input(unit.name, InputKind.HOST), None, host=unit)
-        return Loaded(Input(unit.name, InputKind.PTX), unit)
+        is_file = os.path.isabs(unit.name) and os.path.isfile(unit.name)
+        beside = launching_files(unit.name, config.nvcc.compile_commands) if is_file else ()
+        return Loaded(Input(unit.name, InputKind.PTX), unit, beside=beside)
     return load(unit, config.nvcc)
 
 

@@ -10,7 +10,7 @@ arguments that are passed by their addresses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ptxcheck.hostcode import code as c
 from ptxcheck.hostcode.changes import element_path
@@ -19,6 +19,7 @@ from ptxcheck.hostcode.machine import LaunchCall, State
 from ptxcheck.hostcode.names import (
     CLUSTER_DIMENSION,
     COOPERATIVE,
+    KERNEL_GETTERS,
     LAUNCHERS,
     LOADERS,
     PROGRAMMATIC_SERIALIZATION,
@@ -26,6 +27,8 @@ from ptxcheck.hostcode.names import (
 from ptxcheck.hostcode.values import (
     ANYTHING,
     Anything,
+    Array,
+    Configuration,
     Extent,
     Integer,
     Kernel,
@@ -38,6 +41,8 @@ from ptxcheck.source import Span
 MOST_ATTRIBUTES = 8
 _BLOCK_AT = 1
 """Position of the block in `<<<grid, block>>>`."""
+_KERNEL_OF_CORE = 2
+"""Position of the kernel in `launch(stream, config, kernel, …)` of cuda.core."""
 _AXES = "XYZ"
 
 
@@ -46,6 +51,10 @@ class LaunchCalls(Cute):
 
     def _launch(self, name: str | None, call: c.Call, state: State) -> Value | None:
         """Note a launch and return what the call gives; None for another call."""
+        if not self._program.passes_variables:
+            found = self._python_call(name, call, state)
+            if found is not None:
+                return found
         if call.launch:
             self._launched(call, state)
         elif name in LAUNCHERS and name not in self._by_name:
@@ -68,7 +77,10 @@ class LaunchCalls(Cute):
         """Note a launch by a function; it changes none of its arguments."""
         launcher = LAUNCHERS[name]
         count = len(call.arguments)
-        kernel = self._kernel_of(call.arguments[launcher.kernel], state) if count > launcher.kernel else None
+        kernel = None
+        if count > launcher.kernel:
+            handle = call.arguments[launcher.kernel]
+            kernel = self._kernel_of(handle, state, is_handle=name.startswith("cuLaunch"))
         values = [
             ANYTHING if at == launcher.kernel else self._value(one, state)
             for at, one in enumerate(call.arguments)
@@ -122,12 +134,64 @@ class LaunchCalls(Cute):
             )
         )
 
-    def _kernel_of(self, expr: c.Expr, state: State) -> Kernel | None:
-        """Return the kernel that an expression names, also one that is declared elsewhere."""
+    def _python_call(self, name: str | None, call: c.Call, state: State) -> Value | None:
+        """Return what a call of CuPy, cuda.core or cuda-python about kernels gives; None for another call."""
+        arguments = call.arguments
+        if name in KERNEL_GETTERS or name in LOADERS:
+            words = (self._value(_plain(one), state) for one in arguments[KERNEL_GETTERS.get(name, 0) :])
+            text = next((value.text for value in words if isinstance(value, Words)), None)
+            if text is None:
+                return None
+            plain, is_symbol = text.split("<")[0], name in LOADERS
+            scope, _, last = plain.rpartition("::")
+            kernel = Kernel(text, is_symbol=True) if is_symbol else Kernel(last, scope)
+            return Array((ANYTHING, kernel)) if is_symbol else kernel
+        if name is not None and "check" in name.lower() and len(arguments) == 1:
+            inner = self._value(arguments[0], state) if isinstance(arguments[0], c.Call) else ANYTHING
+            is_pair = isinstance(inner, Array) and len(inner.items) == 2 and inner.items[0] is ANYTHING
+            return inner.items[1] if is_pair and isinstance(inner, Array) else None
+        given = {one.name: one.value for one in arguments if isinstance(one, c.Keyword)}
+        if name == "LaunchConfig" and "block" in given:
+            cluster = None if "cluster" not in given else self._value(given["cluster"], state)
+            return Configuration(self._value(given["block"], state), cluster)
+        return self._python_launch(name, call, given, state)
+
+    def _python_launch(
+        self, name: str | None, call: c.Call, given: Mapping[str, c.Expr], state: State
+    ) -> Value | None:
+        """Note `kernel(grid, block, arguments)` of CuPy and `launch(stream, config, kernel, …)` of cuda.core."""
+        arguments = call.arguments
+        if name == "launch" and len(arguments) > _KERNEL_OF_CORE:
+            config, kernel = (self._value(one, state) for one in arguments[1 : _KERNEL_OF_CORE + 1])
+            if isinstance(config, Configuration) and isinstance(kernel, Kernel):
+                cluster = None if config.cluster is None else self._as_extent(config.cluster) or ANYTHING
+                self._note_launch(kernel, "launch", config.block, cluster, (), call.span, state)
+                return ANYTHING
+        if isinstance(call.callee, c.Name) and not call.launch:
+            kernel = self._named(call.callee.id, state, None)
+            positional = [one for one in arguments if not isinstance(one, c.Keyword)]
+            block = positional[1] if len(positional) > 1 else given.get("block")
+            if (
+                isinstance(kernel, Kernel)
+                and call.callee.id not in self._program.kernels
+                and block is not None
+            ):
+                form = f"{call.callee.id}(grid, block, ...)"
+                self._note_launch(kernel, form, self._value(block, state), None, (), call.span, state)
+                return ANYTHING
+        return None
+
+    def _kernel_of(self, expr: c.Expr, state: State, *, is_handle: bool = False) -> Kernel | None:
+        """Return the kernel that an expression names, also one that is declared elsewhere; a handle names none."""
         while isinstance(expr, (c.Cast, c.AddressOf)):
             expr = expr.operand
         is_unknown = isinstance(expr, c.Name) and expr.id not in state.variables
         if isinstance(expr, c.Name) and is_unknown and expr.id not in self._program.kernels:
+            if is_handle and expr.id not in self._program.constants:
+                return None
+            if not self._program.passes_variables or is_handle:
+                value = self._value(expr, state)
+                return value if isinstance(value, Kernel) else None
             if expr.id in self._program.constants or expr.id in self._by_name:
                 return None
             return Kernel(expr.id, expr.scope, self._template_numbers(expr.types, state))
@@ -196,6 +260,10 @@ class LaunchCalls(Cute):
             if f"{path}.x" in state.variables:
                 return self._extent_at(path, state)
         return ANYTHING
+
+
+def _plain(expr: c.Expr) -> c.Expr:
+    return expr.value if isinstance(expr, c.Keyword) else expr
 
 
 class _Attributes:

@@ -16,7 +16,7 @@ from math import prod
 from ptxcheck.descriptors.ranges import range_of
 from ptxcheck.hostcode.changes import walk
 from ptxcheck.hostcode.code import Call, Function, Name, Parameter, Program
-from ptxcheck.hostcode.find import has_launch, leading_to, program_of
+from ptxcheck.hostcode.find import PYTHON_SUFFIXES, has_launch, leading_to, program_of
 from ptxcheck.hostcode.includes import Includes
 from ptxcheck.hostcode.interpret import Interpreter
 from ptxcheck.hostcode.machine import LaunchCall
@@ -97,7 +97,11 @@ def launches_in(source: Source, includes: Includes | None = None) -> LaunchReadi
     opened = () if includes is None else tuple(includes.opened)
     if program is None:
         return LaunchReading(opened=opened)
-    calls = Interpreter(program, source.text).launches(leading_to(program, has_launch))
+    is_everywhere = source.name.lower().endswith(
+        PYTHON_SUFFIXES
+    )  # a kernel is launched like a function is called
+    roots = program.functions if is_everywhere else leading_to(program, has_launch)
+    calls = Interpreter(program, source.text).launches(roots)
     made = (
         launch
         for call in sorted(_told_by_callers(calls, program), key=lambda call: call.span)

@@ -110,6 +110,8 @@ LAUNCHERS = {
     "cuLaunchKernelEx": Launcher(1, configuration=0),
 }
 """Functions that launch a kernel (CUDA runtime and driver API, execution control)."""
+KERNEL_GETTERS = {"RawKernel": 1, "get_function": 0, "get_kernel": 0}
+"""Calls of CuPy and cuda.core that give a kernel: position of its name."""
 LOADERS = {
     "cuModuleGetFunction": (0, 2),
     "cuLibraryGetKernel": (0, 2),
@@ -121,7 +123,9 @@ LOADERS = {
 """Functions that look a kernel up: where its handle goes, and its name or another handle of it."""
 CUDA_FUNCTION = re.compile(r"cu(?:da)?[A-Z]\w*$")
 """Functions of the CUDA API: they change what they get the address of, and nothing else."""
-LAUNCH_HEADS = ("<<<", "LaunchKernel", "LaunchCooperativeKernel")
+LAUNCH_HEADS = (
+    "<<<", "LaunchKernel", "LaunchCooperativeKernel", "RawKernel", "get_function", "LaunchConfig", "numba",
+)  # fmt: skip
 """A file without one of these launches no kernel by itself."""
 
 MARKED_EXIT = re.compile(r"(?:abort|exit|_exit|terminate|__builtin_unreachable|__builtin_trap|quick_exit)")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ptxcheck.hostcode import code as c
 from ptxcheck.hostcode.changes import changed
+from ptxcheck.hostcode.names import KERNEL_GETTERS
 from ptxcheck.hostcode.types import UNKNOWN, Type, named
 from ptxcheck.source import Span
 
@@ -53,12 +54,16 @@ class _Reader:
         for line in self._lines:
             self._starts.append(self._starts[-1] + len(line))
         self._functions: list[c.Function] = []
+        self._kernels: set[str] = set()
+        self._has_numba = "numba" in text
 
     def program(self, tree: ast.Module) -> c.Program:
         self._definitions(tree.body)
         top = tuple(tree.body)
         script = c.Function("<module>", (), (), UNKNOWN, self._text, Span(0, 0), self._translation(top))
-        return c.Program((*self._functions, script), self._constants(tree.body), {}, False)
+        return c.Program(
+            (*self._functions, script), self._constants(tree.body), {}, False, frozenset(self._kernels)
+        )
 
     def _definitions(self, body: Sequence[ast.stmt]) -> None:
         for node in body:
@@ -80,7 +85,8 @@ class _Reader:
                 span = self._span(node)
                 value = self._expr(node.value)
                 declare = c.Declare(target.id, UNKNOWN, (), value, span)
-                is_new = target.id not in found and target.id.isupper()
+                is_kept = target.id.isupper() or _called(node.value) in KERNEL_GETTERS
+                is_new = target.id not in found and is_kept
                 found[target.id] = (UNKNOWN, None, declare if is_new else None)
         return found
 
@@ -97,6 +103,9 @@ class _Reader:
         return self._starts[line - 1] + len(before.decode("utf-8", errors="replace"))
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, *, skip_self: bool) -> c.Function:
+        marks = (mark.func if isinstance(mark, ast.Call) else mark for mark in node.decorator_list)
+        if self._has_numba and any(isinstance(mark, ast.Attribute) and mark.attr == "jit" for mark in marks):
+            self._kernels.add(node.name)
         arguments = [*node.args.posonlyargs, *node.args.args]
         defaults: list[ast.expr | None] = [None] * (len(arguments) - len(node.args.defaults))
         defaults += node.args.defaults
@@ -152,6 +161,8 @@ class _Reader:
                 return [*entered, *self._statements(body)]
             case ast.Try(body=body, handlers=handlers, finalbody=last):
                 return self._try(body, handlers, last, span)
+            case ast.FunctionDef(name=name) if name in self._kernels:
+                return []
             case ast.FunctionDef():
                 return [c.Define(node.name, self._function(node, skip_self=False), span)]
             case (
@@ -183,6 +194,8 @@ class _Reader:
                 return c.Number(int(value), None, span)
             case ast.Constant(value=str() as value):
                 return c.Text(value, span)
+            case ast.Constant(value=bytes() as data):
+                return c.Text(data.decode("utf-8", errors="replace"), span)
             case ast.Name(id=name):
                 return c.Name(name, span)
             case ast.Attribute(value=owner, attr=name):
@@ -253,11 +266,21 @@ class _Reader:
                 for one in node.keywords
             )
             arguments = (*(self._expr(one) for one in node.args), *named_ones)
+        match node.func:
+            case ast.Subscript(value=kernel, slice=ast.Tuple(elts=shapes)) if self._has_numba:
+                launch = tuple(self._expr(shape) for shape in shapes)
+                return c.Call(self._expr(kernel), (), arguments, span, launch)
         callee = self._expr(node.func)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name in _CASTS and len(arguments) == 1:
             return c.Cast(named(name), arguments[0], span)
         return c.Call(callee, (), arguments, span)
+
+
+def _called(node: ast.expr) -> str:
+    """Return the last name of what an expression calls."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 class _Replace(ast.NodeTransformer):

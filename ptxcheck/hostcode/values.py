@@ -121,6 +121,14 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True)
+class Configuration:
+    """A `LaunchConfig` of cuda.core; `cluster` is None where it does not speak of clusters."""
+
+    block: Value
+    cluster: Value | None
+
+
+@dataclass(frozen=True, slots=True)
 class Structure:
     """A variable whose members are variables of their own, below `path`; or a pointer to it."""
 
@@ -172,6 +180,7 @@ Value: TypeAlias = (
     | Tensor
     | Kernel
     | Extent
+    | Configuration
     | Structure
     | Anything
 )
@@ -301,6 +310,7 @@ __all__ = [
     "Anything",
     "Array",
     "Closure",
+    "Configuration",
     "Entry",
     "Extent",
     "Integer",

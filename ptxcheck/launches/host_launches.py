@@ -8,6 +8,7 @@ arguments fit that kernel and no other, or where all launches that fit several a
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -141,6 +142,8 @@ def _is_meant(launch: HostLaunch, mangled: str) -> bool:
         return mangled == kernel.name
     readable = short_name(mangled)
     written = f"{kernel.scope}::{kernel.name}" if kernel.scope else kernel.name
+    if readable == mangled and not kernel.scope:  # tags of Numba
+        return re.match(rf"_ZN.*?(?<!\d){len(kernel.name)}{re.escape(kernel.name)}B", mangled) is not None
     if readable == mangled or not f"::{readable}".endswith(f"::{written}"):
         return False
     numbers = template_numbers(mangled)

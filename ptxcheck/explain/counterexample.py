@@ -21,7 +21,7 @@ from ..protocols.model.actions import (
     Transfer,
 )
 from ..protocols.model.outcome import Flaw, Problem, Step
-from ..protocols.model.sync_objects import ClusterBarrier, NamedBarrier
+from ..protocols.model.sync_objects import ClusterBarrier, NamedBarrier, RegisterBudget
 from ..protocols.symex.values.symbol import show_atom
 from ..view import KernelView
 from .barrier_history import Held, held_after
@@ -292,6 +292,8 @@ class Story:
         if self._problem.flaw is not Flaw.DEADLOCK:
             return _REMEDY.get(self._problem.flaw, "")
         name = self._names.of(self._problem.barrier)
+        if not isinstance(self._problem.barrier, Barrier):
+            return self._needed_threads(name)
         if self.violation.cause is Cause.BYTES:
             return f"the bytes that are expected on {name} must be those that copies onto it bring"
         helpers = list(dict.fromkeys(self._helpers()))
@@ -301,6 +303,19 @@ class Story:
         if ended:
             return f"one more arrival at {name}; {ended} arrived there before and ended"
         return f"some thread must still arrive at {name}; none does after these steps"
+
+    def _needed_threads(self, name: str) -> str:
+        """Return what a counted barrier or a pool of registers lacks."""
+        match self._problem.barrier:
+            case None | RegisterBudget():
+                return ""
+            case NamedBarrier() | ClusterBarrier():
+                helpers = list(dict.fromkeys(self._helpers()))
+                who = ", ".join(dict.fromkeys(self._ended()))
+                ended = f"; {who} came there before and ended" if who else ""
+                return "; ".join(helpers[:2]) or f"as many threads as are counted must come to {name}{ended}"
+            case _:
+                return f"all lanes that {name} is for must come to it together"
 
     def _ended(self) -> Iterator[str]:
         """Yield who has arrived at the barrier before and does nothing more."""

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from ptxcheck import cli
 from ptxcheck.config import Config, ConfigError, with_setting
 from ptxcheck.rules import RULES
+from ptxcheck.verdict import Openness, Property, VerdictKind
 from tests.fakes import HEADER
 
 BAD = HEADER + ".visible .entry k()\n{\n  bar.sync 17;\n  ret;\n}\n"
@@ -156,3 +157,27 @@ def test_a_rule_is_explained_in_three_ways() -> None:
     assert explained("--format", "markdown").startswith("# MB003 uninitialised-mbarrier")
     (value,) = json.loads(explained("--format", "json"))
     assert (value["id"], "mbarrier.init" in value["good"]) == ("MB003", True)
+
+
+def test_every_word_of_a_report_is_explained() -> None:
+    words = [*VerdictKind, *Property, *Openness]
+    for word in [each.value for each in words] + [
+        "not decided",
+        "not judged",
+        "holds unless",
+        "if",
+        "taking",
+        "runs",
+    ]:
+        done = CliRunner().invoke(cli.main, ["explain", word])
+        assert done.exit_code == 0, word
+        assert "What to do: " in done.stdout
+
+
+def test_a_word_is_explained_in_three_ways() -> None:
+    def explained(*form: str) -> str:
+        return CliRunner().invoke(cli.main, ["explain", "Slot-Safety", *form]).stdout
+
+    assert explained().startswith("slot-safety\n\nTwo accesses of the same bytes")
+    assert explained("--format", "markdown").startswith("# slot-safety")
+    assert json.loads(explained("--format", "json"))["name"] == "slot-safety"

@@ -76,6 +76,10 @@ class Property(Enum):
     """Accesses of tensor memory lie in the columns that are allocated and the lanes that their warp reaches."""
     TENSOR_MEMORY_COMPLETION = "tensor-memory-completion"
     """One thread issues what is asynchronous in tensor memory, and it is committed or waited for."""
+    DATA_RACE = "data-race"
+    """No two threads of a block access a byte of shared memory, one of them writing, without a barrier between."""
+    BARRIER_DIVERGENCE = "barrier-divergence"
+    """All threads of a block that have not ended come to the same barriers."""
 
 
 @dataclass(frozen=True, slots=True)

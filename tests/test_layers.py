@@ -36,6 +36,7 @@ LAYERS = (
     ("protocols.contract.first",),
     ("protocols.proof.first.driver",),
     ("protocols.verify",),
+    ("protocols.races",),
     ("explain",),
     ("hostcode",),
     ("sources", "runtime.plugins"),

@@ -198,6 +198,22 @@ class Facts:
         """Return the definition, merges included, that a read at the point sees."""
         return self._definitions.before(point, register)
 
+    def read_at(self, point: int) -> tuple[Name, ...]:
+        """Return the definitions that the instruction at a point reads, its guard's first."""
+        return self._definitions.read_at(point)
+
+    def block_of(self, name: Name) -> int:
+        """Return the block at whose point or start a definition is."""
+        return self._definitions.block_of(name)
+
+    def uniformity_of(self, name: Name) -> Uniformity:
+        """Return the largest groups of threads that get one number when they execute a definition together."""
+        return self._levels.of(name)
+
+    def branch_uniformity(self, block: int) -> Uniformity:
+        """Return the largest groups of threads that go the same way at the end of a block."""
+        return self._levels.of_branch(block)
+
     def leaving(self, block: int, register: Register) -> Name:
         """Return the definition that a register has at the end of a block."""
         return self._definitions.leaving(block, register)

@@ -1,6 +1,7 @@
 """The solver, behind a small door: nothing else imports z3 or pysmt. Imported only where a question needs it.
 
-Terms are integers: variables, sums with integer coefficients, floor division and remainder by a positive number.
+Terms are integers (`PathSolver`): variables, sums with integer coefficients, floor division and remainder by a positive
+number; or registers of fixed width (`BitVectorSolver`).
 Every solver has a context of its own and a limit of effort; `None` means that it could not tell within it.
 """
 
@@ -10,6 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from . import bitvectors
+from .bit_translation import translated
+from .bitvectors import Bits
 from .effort import Effort, Work
 from .integers import (
     Choice,
@@ -413,3 +417,60 @@ class PathSolver:
                 return z3.If(inner < 0, inner + (1 << term.bits), inner)
             case Choice():
                 return z3.If(self._claim(term.claim), self._term(term.chosen), self._term(term.other))
+
+
+class UndecidedError(Exception):
+    """The solver gave up within its limit of effort."""
+
+
+class BitVectorSolver:
+    """Asks whether claims about registers can hold together (QF_BV)."""
+
+    def __init__(self) -> None:
+        import z3
+
+        self._z3: Any = z3
+        self._context: Any = z3.Context()
+        self._solver: Any = z3.SolverFor("QF_BV", ctx=self._context)
+        self._solver.set("random_seed", 1)
+        self.spent = 0  # resource units of all questions so far
+        self._built: dict[Bits, Any] = {}
+        self._literals: dict[Bits, Any] = {}
+
+    def assume(self, claim: Bits) -> None:
+        """Add a claim for good."""
+        self._solver.add(self._term(claim))
+
+    def numbers(self, claims: Sequence[Bits], wanted: Sequence[Bits], limit: int) -> dict[Bits, int] | None:
+        """Return what some terms are in a model of the claims; None where they cannot hold together.
+
+        Raises UndecidedError where that takes more resource units than the limit.
+        """
+        self._solver.set("rlimit", limit)
+        answer = self._solver.check(*[self._literal(claim) for claim in claims])
+        self.spent = self._solver.statistics().get_key_value("rlimit count")
+        if answer == self._z3.unsat:
+            return None
+        if answer != self._z3.sat:
+            raise UndecidedError
+        model = self._solver.model()
+        return {term: self._number(model.eval(self._term(term), model_completion=True)) for term in wanted}
+
+    def _number(self, value: Any) -> int:
+        return int(self._z3.is_true(value) if self._z3.is_bool(value) else value.as_long())
+
+    def _literal(self, claim: Bits) -> Any:
+        """Return a boolean that implies the claim."""
+        literal = self._literals.get(claim)
+        if literal is None:
+            literal = self._literals[claim] = self._z3.Bool(f"claim!{claim.serial}", ctx=self._context)
+            self._solver.add(self._z3.Implies(literal, self._term(claim), ctx=self._context))
+        return literal
+
+    def _term(self, term: Bits) -> Any:
+        if term not in self._built:
+            for each in bitvectors.in_order(term):
+                if each not in self._built:
+                    parts = [self._built[part] for part in each.parts]
+                    self._built[each] = translated(self._z3, self._context, each, parts)
+        return self._built[term]

@@ -1,0 +1,73 @@
+"""Accesses that cannot meet, seen without a solver: what two addresses have in common cancels, and the rest is counted.
+
+Property: `are_apart` is true only where no two threads of the block access a common byte at the two sites.
+
+Argument: the difference of the two addresses is a sum. Where both threads have the same factors for their indices,
+these give a number of mixed radix that differs between two threads by at least the bytes of an access; what else is
+in the sum is a multiple of something larger than all these numbers. Or the conditions let one thread only come to
+both sites.
+
+Not covered: everything that needs more of the conditions; the solver is asked then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import gcd
+
+from ...terms.bitvectors import Bits, Kind
+from .geometry import ThreadIndex
+from .sites import Site
+
+_MODULUS = 1 << 32
+
+
+def are_apart(a: Site, b: Site, difference: Bits, one: ThreadIndex, two: ThreadIndex) -> bool:
+    """Tell whether two sites are surely of other bytes, their addresses being `difference` apart."""
+    size = max(a.access.size, b.access.size)
+    return _are_one_thread(a, b, one, two) or _is_mixed_radix(difference, size, one, two)
+
+
+def _are_one_thread(a: Site, b: Site, one: ThreadIndex, two: ThreadIndex) -> bool:
+    """Tell whether the conditions of both sites pin all indices to the same numbers."""
+    mine, its = dict(_pinned(a.condition)), dict(_pinned(b.condition))
+    for x, y in zip(one.axes, two.axes, strict=True):
+        if x.constant is None and (x not in mine or mine[x] != its.get(y)):
+            return False
+    return True
+
+
+def _pinned(condition: Bits) -> Iterator[tuple[Bits, int]]:
+    """Yield the variables that a condition has only one number for."""
+    work = [condition]
+    while work:
+        claim = work.pop()
+        if claim.kind is Kind.AND and claim.width == 1:
+            work.extend(claim.parts)
+        elif claim.kind is Kind.EQ and claim.parts[1].constant is not None:
+            yield claim.parts[0], claim.parts[1].constant
+
+
+def _is_mixed_radix(difference: Bits, size: int, one: ThreadIndex, two: ThreadIndex) -> bool:
+    if difference.kind is Kind.SUM:
+        factors = dict(zip(difference.parts, difference.factors, strict=True))
+        rest = difference.number
+    else:
+        factors, rest = {difference: 1}, 0
+    digits: list[tuple[int, int]] = []
+    for x, y in zip(one.axes, two.axes, strict=True):
+        if x.constant is not None:
+            continue
+        factor = factors.pop(x, 0)
+        if factor == 0 or (factor + factors.pop(y, 0)) % _MODULUS:
+            return False
+        digits.append((min(factor, _MODULUS - factor), x.high - x.low))
+    whole = gcd(_MODULUS, rest)
+    for part, factor in factors.items():
+        whole = gcd(whole, factor * (part.maybe & -part.maybe))
+    reach = 0
+    for factor, span in sorted(digits):
+        if factor < reach + size:
+            return False
+        reach += factor * span
+    return bool(digits) and reach + size <= whole

@@ -1,0 +1,300 @@
+"""What is found of races and divergent barriers in one kernel, and what the verdicts on both are.
+
+Property: `data-race` is proved where no pair of accesses of two threads can meet in a barrier interval; it is
+violated where two runs with numbers, of two threads, have such a pair whatever is loaded. `barrier-divergence`
+likewise for the barriers that two threads come to.
+
+Argument: `pairs` asks about all runs; `witness` replays what it finds. What is found and cannot be replayed is
+unknown.
+
+Not covered: mbarriers, clusters, counted barriers and asynchronous copies, which whole-kernel verification is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ...cfg import EdgeKind
+from ...cfg.special import MAX_THREADS
+from ...launch import Dim
+from ...terms.bitvectors import variables_of
+from ...verdict import Need, Openness, Property, Reason, Verdict, VerdictKind
+from ..order.axioms import LANES_IN_STEP, SAME_VALUE
+from .accesses import Accesses, Action, accesses_of
+from .agreement import agreement
+from .blocks import axes_used, bound_of, candidate_blocks
+from .geometry import Geometry
+from .intervals import TooManyVisitsError, intervals
+from .kernel import Kernel
+from .layout import layout_of
+from .meetings import Meetings, is_block_barrier
+from .pairs import MOST_FOUND, Pair, Pairs, Relation
+from .questions import Effort
+from .thread_terms import LOADED
+from .witness import Divergence, Race, Witnesses
+
+if TYPE_CHECKING:
+    from ...view import KernelView
+
+
+@dataclass
+class Judgement:
+    """What was found in one kernel."""
+
+    races: list[Race] = field(default_factory=list)
+    divergences: list[Divergence] = field(default_factory=list)
+    in_step: list[Pair] = field(default_factory=list)
+    """Pairs of lanes of one warp that only their running in step keeps apart."""
+    race_doubts: list[Reason] = field(default_factory=list)
+    divergence_doubts: list[Reason] = field(default_factory=list)
+    provisos: list[Reason] = field(default_factory=list)
+
+    def note(self, found: _Found) -> None:
+        """Take over what was found."""
+        self.races += found.races
+        self.divergences += found.divergences
+        self.in_step += found.in_step
+        self.provisos += [Reason(SAME_VALUE.text, pair.points[0]) for pair in found.same_value]
+        self.race_doubts += [Reason(_may_meet(pair), pair.points[1]) for pair in found.left]
+        self.race_doubts += found.doubts
+        self.divergence_doubts += found.parting
+
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return a verdict for each of the two properties."""
+        return self._races(), self._divergence()
+
+    def _races(self) -> Verdict:
+        if self.races:
+            reasons = tuple(Reason(race.message, race.points[0]) for race in self.races)
+            return Verdict(Property.DATA_RACE, VerdictKind.VIOLATED, reasons)
+        if self.divergences:
+            reason = Reason("threads come to different barriers", -1)
+            return Verdict(Property.DATA_RACE, VerdictKind.UNKNOWN, (reason,), Openness.BEHIND_FAILURE)
+        doubts = [*self.race_doubts]
+        if self.divergence_doubts:
+            doubts.append(Reason("threads may come to different barriers", -1))
+        if doubts:
+            return Verdict(Property.DATA_RACE, VerdictKind.UNKNOWN, tuple(dict.fromkeys(doubts)))
+        taken = [*self.provisos]
+        taken += [Reason(LANES_IN_STEP.text, pair.points[1]) for pair in self.in_step]
+        kind = VerdictKind.ASSUMES if taken else VerdictKind.PROVED
+        return Verdict(Property.DATA_RACE, kind, tuple(dict.fromkeys(taken)))
+
+    def _divergence(self) -> Verdict:
+        which = Property.BARRIER_DIVERGENCE
+        if self.divergences:
+            reasons = tuple(Reason(each.message, each.points[0]) for each in self.divergences)
+            return Verdict(which, VerdictKind.VIOLATED, reasons)
+        kind = VerdictKind.UNKNOWN if self.divergence_doubts else VerdictKind.PROVED
+        return Verdict(which, kind, tuple(dict.fromkeys(self.divergence_doubts)))
+
+
+def is_ordinary(view: KernelView) -> bool:
+    """Tell whether a kernel has shared memory or barriers of the block."""
+    return any(is_block_barrier(each) for each in view.body.instructions) or any(
+        variable.space == ".shared" for variable in (*view.module.variables.values(), *view.body.variables)
+    )
+
+
+def judged(view: KernelView) -> Judgement:
+    """Return what is found in a kernel."""
+    accesses = view.get(accesses_of)
+    has_barriers = any(is_block_barrier(each) for each in view.cfg.instructions)
+    found = Judgement()
+    if not accesses.known and not accesses.unknown and not has_barriers:
+        return found
+    doubts = [*_doubts(view, accesses)]
+    found.race_doubts += doubts
+    if any(reason.text.endswith(_UNSEEN) for reason in doubts):
+        found.divergence_doubts += [reason for reason in doubts if reason.text.endswith(_UNSEEN)]
+        return found
+    _Judge(view, accesses).judge(found)
+    return found
+
+
+_UNSEEN = "is not followed"
+
+
+def _doubts(view: KernelView, accesses: Accesses) -> Iterator[Reason]:
+    """Yield what keeps the analysis from seeing everything."""
+    for point in accesses.unknown:
+        yield Reason("the bytes of shared memory that this accesses are not known", point)
+    for point, call in view.facts.calls.items():
+        if call.synchronises is not False:
+            yield Reason(f"what `{call.callee or 'a pointer'}` does with barriers {_UNSEEN}", point)
+    if view.cfg.irreducible:
+        first = min(min(region) for region in view.cfg.irreducible)
+        yield Reason(f"a jump into the middle of a loop {_UNSEEN}", view.cfg.blocks[first].start)
+    for edge in view.cfg.graph.edges:
+        if edge.kind is EdgeKind.UNKNOWN:
+            yield Reason(f"the target of this jump {_UNSEEN}", view.cfg.blocks[edge.source].last)
+
+
+@dataclass
+class _Found:
+    """What one block, or all of them, give."""
+
+    races: list[Race] = field(default_factory=list)
+    divergences: list[Divergence] = field(default_factory=list)
+    in_step: list[Pair] = field(default_factory=list)
+    same_value: list[Pair] = field(default_factory=list)
+    left: list[Pair] = field(default_factory=list)
+    doubts: list[Reason] = field(default_factory=list)
+    parting: list[Reason] = field(default_factory=list)
+
+    @property
+    def is_clean(self) -> bool:
+        return not (self.races or self.divergences or self.left or self.doubts or self.parting)
+
+
+@dataclass
+class _Asked:
+    """What the solver says of all intervals."""
+
+    pairs: list[Pair] = field(default_factory=list)
+    in_step: list[Pair] = field(default_factory=list)
+    doubts: list[Reason] = field(default_factory=list)
+
+
+class _Judge:
+    def __init__(self, view: KernelView, accesses: Accesses) -> None:
+        self._view = view
+        self._accesses = accesses.known
+        self._effort = Effort()
+        launch = view.launch
+        self._stated = launch.block if launch.block_is_exact else None
+
+    def judge(self, judgement: Judgement) -> None:
+        """Note what is found: in the block that is stated, in all blocks, or in those that the code suggests."""
+        if self._stated is not None:
+            judgement.note(self._in_block(self._stated))
+            return
+        view = self._view
+        kernel = self._kernel(Geometry(None, axes_used(view), view.launch.max_threads or MAX_THREADS))
+        agreed, open_ = agreement(kernel)
+        if not open_:
+            found = self._pairs(kernel, agreed, all_of_them=False)
+            if not (found.pairs or found.doubts):
+                judgement.note(_Found(in_step=found.in_step))
+                return
+        candidates = candidate_blocks(view, kernel, self._accesses)
+        each = [self._in_block(block) for block in candidates]
+        if all(found.is_clean for found in each):
+            judgement.note(each[0])
+            taken = _BOUND if bound_of(view) is not None else _SUGGESTED
+            written = ["x".join(map(str, block)) for block in candidates]
+            options = tuple(f"block={each}" for each in written)
+            judgement.provisos.append(Reason(taken.format(" or ".join(written)), -1, Need.BLOCK, options))
+        else:
+            judgement.note(_common(each))
+
+    def _in_block(self, block: Dim) -> _Found:
+        kernel = self._kernel(Geometry(block))
+        found = _Found()
+        agreed, open_ = agreement(kernel)
+        witnesses = Witnesses(self._view, kernel, self._accesses, block, agreed)
+        for each in open_:
+            divergence = witnesses.divergence(each)
+            if divergence is not None:
+                found.divergences.append(divergence)
+            else:
+                found.parting.append(Reason(_MAY_PART, each.point))
+        asked = self._pairs(kernel, agreed)
+        found.in_step, found.doubts = asked.in_step, asked.doubts
+        told: set[frozenset[int]] = set()
+        for pair in asked.pairs:
+            race = None if frozenset(pair.points) in told else witnesses.race(pair)
+            if race is None and _stores_one_value(pair):
+                found.same_value.append(pair)
+            elif race is not None:
+                found.races.append(race)
+                told.add(frozenset(pair.points))
+            else:
+                found.left.append(pair)
+        found.left = [pair for pair in found.left if frozenset(pair.points) not in told]
+        return found
+
+    def _kernel(self, geometry: Geometry) -> Kernel:
+        view = self._view
+        return Kernel(view.facts, layout_of(view.function, view.module), geometry, self._effort)
+
+    def _pairs(self, kernel: Kernel, agreed: frozenset[int], *, all_of_them: bool = True) -> _Asked:
+        """Return what meets; without `all_of_them` as little as shows that something does."""
+        if not any(access.action is not Action.READ for access in self._accesses):
+            return _Asked()
+        found = self._in_relation(kernel, agreed, Relation.ANY, most=1)
+        if found.pairs or found.doubts:
+            most = MOST_FOUND if all_of_them else 1
+            found = self._in_relation(kernel, agreed, Relation.OTHER_WARPS, most)
+            if all_of_them or not (found.pairs or found.doubts):
+                lanes = self._in_relation(kernel, agreed, Relation.SAME_WARP, most)
+                found.pairs += lanes.pairs
+                found.in_step += lanes.in_step
+                found.doubts += lanes.doubts
+        return found
+
+    def _in_relation(
+        self, kernel: Kernel, agreed: frozenset[int], relation: Relation, most: int = MOST_FOUND
+    ) -> _Asked:
+        found = _Asked()
+        asked = Pairs(kernel, relation, self._accesses, most)
+        for interval in intervals(kernel, Meetings(kernel.facts, relation.level, agreed)):
+            try:
+                meeting = asked.meeting(interval)
+            except TooManyVisitsError:
+                found.doubts.append(Reason(_TOO_MANY, interval.start or 0))
+                continue
+            found.pairs += meeting.pairs
+            found.in_step += meeting.in_step
+            found.doubts += [Reason(_UNDECIDED, point) for _, point in meeting.undecided]
+            if most == 1 and (found.pairs or found.doubts):
+                break
+        return found
+
+
+_BOUND = "the block is taken to be {}, with all threads that it may have"
+_SUGGESTED = "the block is taken to be {}, as its code suggests"
+_MAY_PART = "threads may go different ways here, of which one leads to a barrier that the other does not have"
+_TOO_MANY = "too many ways lead from this barrier to the next ones"
+_UNDECIDED = "whether two threads meet here was not decided within the effort"
+
+
+def _common(each: Sequence[_Found]) -> _Found:
+    """Return what goes wrong in all blocks that are tried; what does in some of them only is left open."""
+    first = each[0]
+    races = [race for race in first.races if all(_has(other.races, race.points) for other in each)]
+    told = {frozenset(race.points) for race in races}
+    divergences = [d for d in first.divergences if all(_has(other.divergences, d.points) for other in each)]
+    found = _Found(races, divergences, first.in_step, first.same_value)
+    for other in each:
+        found.left += [pair for pair in other.left if frozenset(pair.points) not in told]
+        found.doubts += other.doubts
+        found.doubts += [
+            Reason(_NOT_IN_ALL, race.points[0], Need.BLOCK)
+            for race in other.races
+            if frozenset(race.points) not in told
+        ]
+        found.parting += other.parting
+        found.parting += [Reason(_MAY_PART, d.branch) for d in other.divergences if d not in divergences]
+    return found
+
+
+_NOT_IN_ALL = "threads meet here in some blocks, and the block is not known"
+
+
+def _has(found: Sequence[Race] | Sequence[Divergence], points: tuple[int, int]) -> bool:
+    return any(set(each.points) == set(points) for each in found)
+
+
+def _stores_one_value(pair: Pair) -> bool:
+    """Tell whether threads store by one instruction, at an address that is not loaded: maybe one value."""
+    addresses = variables_of(pair.first.address, pair.second.address)
+    is_store = pair.points[0] == pair.points[1] and pair.first.access.action is Action.WRITE
+    return is_store and not any(variable.name.startswith(LOADED) for variable in addresses)
+
+
+def _may_meet(pair: Pair) -> str:
+    earlier, here = pair.first.access.action.value, pair.second.access.action.value
+    return f"{pair.relation.value} may meet here, a {here} and a {earlier}, by what is passed or loaded"

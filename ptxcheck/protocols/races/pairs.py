@@ -1,0 +1,211 @@
+"""Two threads, one barrier interval: can two of their accesses meet?
+
+Property: where `Pairs.meeting` gives no pair for an interval and no doubt, no two threads of the relation (other
+warps, or lanes of one warp) access a byte there in ways that race, whatever the parameters, the block and what is
+loaded.
+
+Argument: the interval's visits cover all that the two may execute (`intervals`), with conditions and addresses of
+which the terms of both threads allow all values (`thread_terms`). One question of the solver asks for all pairs at
+once; no answer means that there is none (two-thread reduction: Betts and others, GPUVerify, OOPSLA 2012).
+
+Not covered: misaligned accesses, which fault; arrays that are accessed beyond their ends.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from ...cfg import Uniformity
+from ...terms.bit_pool import Pool
+from ...terms.bitvectors import Bits, Numbers
+from .accesses import Access, Action
+from .disjoint import are_apart
+from .intervals import Interval
+from .kernel import Kernel
+from .questions import UndecidedError
+from .sites import Site
+from .thread_terms import ThreadTerms
+
+MOST_FOUND = 16
+"""Pairs that are looked for in an interval, one after the other."""
+_OF_EACH_WRITE = 2
+_MOST_PAIRS = 6000
+
+
+class Relation(Enum):
+    """How the two threads stand to each other."""
+
+    ANY = "two threads"
+    OTHER_WARPS = "threads of different warps"
+    SAME_WARP = "lanes of one warp"
+
+    @property
+    def level(self) -> Uniformity:
+        return Uniformity.WARP if self is Relation.SAME_WARP else Uniformity.CTA
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """Two accesses that may meet, with numbers of a model."""
+
+    interval: Interval
+    relation: Relation
+    first: Site
+    second: Site
+    numbers: Numbers
+    claim: Bits
+    threads: tuple[ThreadTerms, ThreadTerms]
+
+    @property
+    def points(self) -> tuple[int, int]:
+        return self.first.access.point, self.second.access.point
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """What was found in one interval: pairs, and points of which nothing is known."""
+
+    pairs: tuple[Pair, ...]
+    undecided: tuple[tuple[int, int], ...] = ()
+    """Pairs that nothing is known of; where pairs were found, what is left does not matter."""
+    in_step: tuple[Pair, ...] = ()
+    """Pairs of lanes of one warp that only their running in step keeps apart."""
+
+
+class Pairs:
+    """Pairs of accesses of two threads in one relation."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        relation: Relation,
+        accesses: Sequence[Access],
+        most: int = MOST_FOUND,
+        threads: tuple[ThreadTerms, ThreadTerms] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.pool: Pool = kernel.pool
+        self.relation = relation
+        self._accesses = {access.point: access for access in accesses}
+        self._most = most
+        level = relation.level
+        self.threads = threads or (ThreadTerms(kernel, 1, level), ThreadTerms(kernel, 2, level))
+
+    @property
+    def base(self) -> tuple[Bits, ...]:
+        """What holds of the two threads anyway."""
+        pool, geometry = self.pool, self.kernel.geometry
+        one, two = (thread.index for thread in self.threads)
+        same = pool.true
+        for x, y in zip(one.axes, two.axes, strict=True):
+            same = pool.both(same, pool.eq(x, y))
+        claims = (geometry.claims(pool, one), geometry.claims(pool, two), pool.not_(same))
+        if self.relation is Relation.ANY:
+            return claims
+        together = pool.eq(geometry.warp(pool, one), geometry.warp(pool, two))
+        return (*claims, together if self.relation is Relation.SAME_WARP else pool.not_(together))
+
+    def meeting(self, interval: Interval) -> Meeting:
+        """Return the pairs that may meet in an interval."""
+        ones, twos = ([*self._sites(interval, thread)] for thread in self.threads)
+        if not any(site.access.action is not Action.READ for site in ones):
+            return Meeting(())
+        pairs = [
+            (a, b) for place, a in enumerate(ones) for b in twos[place:]
+            if a.access.conflicts(b.access) and self._may_meet(a, b)
+        ]  # fmt: skip
+        if not pairs:
+            return Meeting(())
+        if len(pairs) > _MOST_PAIRS:
+            return Meeting((), tuple(dict.fromkeys((a.access.point, b.access.point) for a, b in pairs[:4])))
+        return self._told_apart(interval, pairs)
+
+    def _sites(self, interval: Interval, thread: ThreadTerms) -> Iterator[Site]:
+        reached = interval.reached(thread)
+        for visit in interval.visits:
+            for point in interval.points(visit):
+                access = self._accesses.get(point)
+                if access is None:
+                    continue
+                condition = self.pool.both(reached[visit], thread.guard(point, visit.context))
+                if access.lanes < 32:
+                    lane = thread.special("%laneid", point)
+                    used = self.pool.ult(lane, self.pool.number(access.lanes, 32))
+                    condition = self.pool.both(condition, used)
+                if condition is self.pool.false:
+                    continue
+                address = thread.address(point, access.address, visit.context)
+                value = None
+                if access.value is not None:
+                    value = thread.operand(point, access.value, 8 * access.size, visit.context)
+                yield Site(access, visit.context, condition, address, value)
+
+    def _may_meet(self, a: Site, b: Site) -> bool:
+        if a.access.point == b.access.point and a.access.action is Action.WRITE and a.value is b.value:
+            return False
+        if self._overlap(a, b) is self.pool.false:
+            return False
+        one, two = self.threads
+        return not are_apart(a, b, self.pool.sub(a.address, b.address), one.index, two.index)
+
+    def _overlap(self, a: Site, b: Site) -> Bits:
+        pool, size = self.pool, max(a.access.size, b.access.size)
+        one, two = a.address, b.address
+        if a.access.size != b.access.size:
+            mask = pool.number(-size, 32)
+            one, two = pool.and_(one, mask), pool.and_(two, mask)
+        return pool.eq(one, two)
+
+    def claim(self, a: Site, b: Site) -> Bits:
+        """Return that both accesses happen and meet."""
+        pool = self.pool
+        meet = pool.both(self._overlap(a, b), pool.both(a.condition, b.condition))
+        if a.access.point == b.access.point and a.value is not None and b.value is not None:
+            meet = pool.both(meet, pool.not_(pool.eq(a.value, b.value)))
+        return meet
+
+    def _told_apart(self, interval: Interval, pairs: Sequence[tuple[Site, Site]]) -> Meeting:
+        """Return the pairs that meet, those that lanes in step order by themselves."""
+        if self.relation is not Relation.SAME_WARP:
+            return self._asked(interval, pairs)
+        meeting = self._asked(interval, [each for each in pairs if not self._is_ordered(*each)])
+        ordered = self._asked(interval, [each for each in pairs if self._is_ordered(*each)])
+        undecided = meeting.undecided if ordered.pairs else (*meeting.undecided, *ordered.undecided)
+        return Meeting(meeting.pairs, undecided, ordered.pairs)
+
+    def _is_ordered(self, a: Site, b: Site) -> bool:
+        p, q = a.access.point, b.access.point
+        reaches = self.kernel.cfg.reaches
+        return p != q and (reaches(p, q) or reaches(q, p))
+
+    def _asked(self, interval: Interval, pairs: Sequence[tuple[Site, Site]]) -> Meeting:
+        """Return pairs that meet: of all there are, but not more than a few of each write."""
+        claims = [(a, b, claim) for a, b in pairs if (claim := self.claim(a, b)) is not self.pool.false]
+        found: list[Pair] = []
+        told: Counter[int] = Counter()
+        while claims and len(found) < self._most:
+            anything = self.pool.false
+            for _, _, claim in claims:
+                anything = self.pool.either(anything, claim)
+            try:
+                numbers = self.kernel.questions.numbers(
+                    (*self.base, anything), [claim for _, _, claim in claims]
+                )
+            except UndecidedError:
+                points = dict.fromkeys((a.access.point, b.access.point) for a, b, _ in claims)
+                return Meeting(tuple(found), () if found else tuple(points))
+            if numbers is None:
+                break
+            a, b, claim = next(each for each in claims if numbers[each[2]])
+            found.append(Pair(interval, self.relation, a, b, numbers, claim, self.threads))
+            told.update({each.access.point for each in (a, b) if each.access.action is not Action.READ})
+            met = {a.access.point, b.access.point}
+            claims = [
+                (x, y, claim) for x, y, claim in claims
+                if {x.access.point, y.access.point} != met
+                and not any(told[each.access.point] >= _OF_EACH_WRITE for each in (x, y))
+            ]  # fmt: skip
+        return Meeting(tuple(found))

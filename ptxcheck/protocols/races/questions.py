@@ -1,0 +1,59 @@
+"""Questions to the solver about one kernel: one solver for all of a pool, made when the first one is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...terms.bit_pool import Pool
+from ...terms.bitvectors import Bits, Numbers, variables_of
+from ...terms.smt import BitVectorSolver, UndecidedError
+
+_MOST = 1_500_000
+"""Resource units of the solver for one question: as nearly all answers take less than a hundredth of it."""
+
+
+@dataclass
+class Effort:
+    """Resource units that are left for a kernel."""
+
+    left: int = 5_000_000
+
+
+class Questions:
+    """Asks whether claims can hold together, variables being within their bounds."""
+
+    def __init__(self, pool: Pool, effort: Effort) -> None:
+        self._pool = pool
+        self._effort = effort
+        self._bounded: set[Bits] = set()
+
+    @cached_property
+    def _solver(self) -> BitVectorSolver:
+        return BitVectorSolver()
+
+    def numbers(self, claims: Sequence[Bits], also: Sequence[Bits] = ()) -> Numbers | None:
+        """Return the numbers of the variables in claims, and of other terms; None where they cannot hold together.
+
+        Raises UndecidedError where the effort ends before.
+        """
+        asked = [claim for claim in claims if claim is not self._pool.true]
+        if any(claim is self._pool.false for claim in asked):
+            return None
+        if self._effort.left <= 0:
+            raise UndecidedError
+        variables = variables_of(*asked)
+        for variable in variables:
+            if variable not in self._bounded:
+                self._bounded.add(variable)
+                if (variable.low, variable.high) != (0, variable.maybe):
+                    self._solver.assume(self._pool.bounds(variable))
+        before = self._solver.spent
+        try:
+            return self._solver.numbers(asked, (*variables, *also), min(_MOST, self._effort.left))
+        finally:
+            self._effort.left -= self._solver.spent - before
+
+
+__all__ = ["Effort", "Questions", "UndecidedError"]

@@ -1,0 +1,20 @@
+"""Accesses in the rounds of an interval, as terms of one thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...terms.bitvectors import Bits
+from .accesses import Access
+from .passages import Context
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Site:
+    """An access in the rounds of an interval's visit."""
+
+    access: Access
+    context: Context
+    condition: Bits
+    address: Bits
+    value: Bits | None

@@ -1,0 +1,311 @@
+"""Runs with numbers that show a race or a divergent barrier, whatever is loaded.
+
+Property: a `Race` or `Divergence` is in the runs of two threads of a block, for each of the settings of parameters
+that are tried: it does not hang on one odd number that no host passes.
+
+Argument: the solver finds two threads for each setting; both are executed (`replay`), and the accesses of one
+interval are compared byte for byte. Stores of one value are no race.
+
+Not covered: races that only some parameters have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ...cfg import AtomKind, Name, Uniformity
+from ...ir import Address
+from ...launch import Dim
+from ...opcodes.spec import Trait
+from ...terms.bitvectors import Bits, Kind, Numbers, in_order, variables_of
+from .accesses import Access, Action
+from .agreement import Disagreement
+from .kernel import Kernel
+from .meetings import Meetings
+from .pairs import Pair, Pairs, Relation
+from .questions import UndecidedError
+from .replay import AT_THREAD, Event, Replay, Run
+from .thread_terms import LOADED, ThreadTerms
+
+if TYPE_CHECKING:
+    from ...view import KernelView
+
+_SIZES = (1024, 2048)
+"""Numbers that parameters are given, beside the number of threads: common ones that many things divide."""
+_SETTINGS = 2
+_POINTER = 1 << 32
+_SHARED_LOAD = "ld.shared"
+_LANES = (0, 1, 31)
+"""Lanes of each warp that are executed beside the two threads of a model, as loops may have other numbers there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Two accesses of one byte in one barrier interval."""
+
+    points: tuple[int, int]
+    """The write first, if the other one is none."""
+    actions: tuple[Action, Action]
+    threads: tuple[Dim, Dim]
+    block: Dim
+    relation: Relation
+    place: str
+    inputs: Mapping[str, int]
+
+    @property
+    def message(self) -> str:
+        """Say what meets where."""
+        one, two = (written_thread(thread, self.block) for thread in self.threads)
+        mine, its = self.actions
+        return (
+            f"thread {one} makes a {mine.value} of {self.place} here, and thread {two} a {its.value} of the same byte: "
+            "no barrier lies between"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """Two threads that come to different barriers."""
+
+    points: tuple[int, int]
+    branch: int
+    threads: tuple[Dim, Dim]
+    block: Dim
+
+    @property
+    def message(self) -> str:
+        one, two = (written_thread(thread, self.block) for thread in self.threads)
+        return f"thread {one} waits at this barrier while thread {two} waits at another one"
+
+
+def written_thread(thread: Dim, block: Dim) -> str:
+    """Return a thread as people write it: one number where the block is a line."""
+    if block[1] == block[2] == 1:
+        return str(thread[0])
+    return f"({', '.join(str(index) for index in (thread if block[2] > 1 else thread[:2]))})"
+
+
+class Witnesses:
+    """Looks for runs that show what the solver has found."""
+
+    def __init__(
+        self, view: KernelView, kernel: Kernel, accesses: Sequence[Access], block: Dim, agreed: frozenset[int]
+    ) -> None:
+        self._view = view
+        self._kernel = kernel
+        self._accesses = {access.point: access for access in accesses}
+        self._block = block
+        self._agreed = agreed
+        self._runs: dict[tuple[int, Dim], Run] = {}
+
+    @cached_property
+    def _meetings(self) -> frozenset[int]:
+        return frozenset(Meetings(self._view.facts, Uniformity.CTA).barriers)
+
+    @cached_property
+    def _warp_meetings(self) -> frozenset[int]:
+        return Meetings(self._view.facts, Uniformity.WARP, self._agreed).points
+
+    @cached_property
+    def parameters(self) -> tuple[tuple[str, bool], ...]:
+        """Names of the numbers in parameter space that are read, and whether they are pointers."""
+        pointers: set[str] = set()
+        names: dict[str, int] = {}
+        for point, instruction in enumerate(self._view.body.instructions):
+            if instruction.operation.traits & {Trait.LOAD, Trait.STORE, Trait.ATOMIC}:
+                for operand in instruction.operands:
+                    if isinstance(operand, Address):
+                        pointer = self._view.facts.address(point, operand)
+                        if (
+                            pointer is not None
+                            and pointer.base is not None
+                            and pointer.base.kind is AtomKind.PARAMETER
+                        ):
+                            pointers.add(str(pointer.base))
+                for register in instruction.writes():
+                    value = self._view.facts.value_of(Name(register, point))
+                    for atom, _ in () if value is None or value.linear is None else value.linear.terms:
+                        if atom.kind is AtomKind.PARAMETER:
+                            names[str(atom)] = atom.width
+        return tuple((name, name in pointers) for name in names)
+
+    def settings(self, block: Dim) -> Iterator[tuple[int, dict[str, int]]]:
+        """Yield numbers for parameters and the grid."""
+        threads = block[0] * block[1] * block[2]
+        for size in tuple(dict.fromkeys((threads, *_SIZES)))[:_SETTINGS]:
+            inputs = {name: size for name, is_pointer in self.parameters if not is_pointer}
+            pointers = (name for name, is_pointer in self.parameters if is_pointer)
+            inputs |= {name: (place + 1) * _POINTER for place, name in enumerate(pointers)}
+            for axis in "xyz":
+                inputs |= {f"%ctaid.{axis}": 0, f"%nctaid.{axis}": 64 if axis == "x" else 1}
+            yield size, inputs
+
+    def race(self, pair: Pair) -> Race | None:
+        """Return a race that all settings have; None when one has none."""
+        addresses = variables_of(pair.first.address, pair.second.address)
+        if any(variable.name.startswith(LOADED) for variable in addresses):
+            return None
+        found: Race | None = None
+        threads = pair.threads
+        chosen = [_thread(terms, pair.numbers) for terms in threads]
+        for size, inputs in self.settings(self._block):
+            race = self._shown(pair, chosen, size, inputs) or self._searched(pair, size, inputs)
+            if race is None:
+                return None
+            found = found or race
+        return found
+
+    def _searched(self, pair: Pair, size: int, inputs: Mapping[str, int]) -> Race | None:
+        """Return a race of the threads of which the solver says that they meet in a setting."""
+        asked = Pairs(self._kernel, pair.relation, (), threads=pair.threads)
+        try:
+            numbers = self._kernel.questions.numbers(
+                (*asked.base, *self._fixed(pair.claim, inputs), pair.claim)
+            )
+        except UndecidedError:
+            return None
+        if numbers is None:
+            return None
+        return self._shown(pair, [_thread(terms, numbers) for terms in pair.threads], size, inputs)
+
+    def _fixed(self, claim: Bits, inputs: Mapping[str, int]) -> Iterator[Bits]:
+        pool = self._kernel.pool
+        for variable in variables_of(claim):
+            number = inputs.get(variable.name)
+            if number is not None:
+                yield pool.eq(variable, pool.number(number, variable.width))
+
+    def _shown(self, pair: Pair, chosen: Sequence[Dim], size: int, inputs: Mapping[str, int]) -> Race | None:
+        sample = list(dict.fromkeys((*chosen, *_spread(self._block))))
+        return self._among(pair, chosen, size, inputs) or self._among(pair, sample, size, inputs)
+
+    def _among(self, pair: Pair, sample: Sequence[Dim], size: int, inputs: Mapping[str, int]) -> Race | None:
+        block = self._block
+        at: dict[tuple[int, int], list[tuple[Dim, Event]]] = {}
+        for thread in sample:
+            for event in _at(self._run(size, thread, inputs), pair.points[0]):
+                at.setdefault((event.met, event.address >> 4), []).append((thread, event))
+        for thread in sample:
+            for its in _at(self._run(size, thread, inputs), pair.points[1]):
+                for other, mine in at.get((its.met, its.address >> 4), ()):
+                    related = (_warp(thread, block) == _warp(other, block)) == (
+                        pair.relation is Relation.SAME_WARP
+                    )
+                    if other != thread and related and self._is_race(mine, its, pair.relation):
+                        one, two = (self._run(size, each, inputs) for each in (other, thread))
+                        if _have_met_alike(one, two, mine.met):
+                            return self._told(pair, (other, thread), inputs, mine, its)
+        return None
+
+    def _told(
+        self, pair: Pair, threads: tuple[Dim, Dim], inputs: Mapping[str, int], mine: Event, its: Event
+    ) -> Race:
+        address = max(mine.address, its.address)
+        placed = self._kernel.layout.at(address)
+        place = "shared memory" if placed is None else f"'{placed.name}' + {address - placed.start}"
+        if mine.access.action is Action.READ:
+            mine, its, threads = its, mine, (threads[1], threads[0])
+        points, actions = (mine.access.point, its.access.point), (mine.access.action, its.access.action)
+        return Race(points, actions, threads, self._block, pair.relation, place, inputs)
+
+    def _is_race(self, mine: Event, its: Event, relation: Relation) -> bool:
+        if mine.met != its.met or (relation is Relation.SAME_WARP and mine.met_in_warp != its.met_in_warp):
+            return False
+        if mine.access.strong and its.access.strong:
+            return False
+        if mine.address >= its.address + its.access.size or its.address >= mine.address + mine.access.size:
+            return False
+        stores = mine.access.action is Action.WRITE and its.access.action is Action.WRITE
+        return not stores or _surely_differ(mine.value, its.value)
+
+    def divergence(self, open_: Disagreement) -> Divergence | None:
+        """Return that two threads come to different barriers, in all settings."""
+        found: Divergence | None = None
+        for size, inputs in self.settings(self._block):
+            fixed = [each for claim in open_.claims for each in self._fixed(claim, inputs)]
+            try:
+                numbers = self._kernel.questions.numbers((*open_.claims, *fixed))
+            except UndecidedError:
+                return None
+            if numbers is None:
+                return None
+            one, two = self._first_apart(size, inputs) or tuple(
+                _thread(terms, numbers) for terms in open_.threads
+            )
+            runs = (self._run(size, one, inputs), self._run(size, two, inputs))
+            points = _parting(*runs, same_warp=_warp(one, self._block) == _warp(two, self._block))
+            if points is None:
+                return None
+            if points[1] == open_.barrier:
+                points, one, two = points[::-1], two, one
+            found = found or Divergence(points, open_.point, (one, two), self._block)
+        return found
+
+    def _first_apart(self, size: int, inputs: Mapping[str, int]) -> tuple[Dim, Dim] | None:
+        """Return the first two of some threads that come to different barriers."""
+        first, *others = _spread(self._block)
+        for other in others:
+            runs = (self._run(size, first, inputs), self._run(size, other, inputs))
+            if _parting(*runs, same_warp=_warp(first, self._block) == _warp(other, self._block)) is not None:
+                return first, other
+        return None
+
+    def _run(self, size: int, thread: Dim, inputs: Mapping[str, int]) -> Run:
+        key = (size, thread)
+        if key not in self._runs:
+            kernel, block = self._kernel, self._block
+            replay = Replay(
+                kernel, self._accesses, self._meetings, self._warp_meetings, inputs, block, thread
+            )
+            self._runs[key] = replay.result()
+        return self._runs[key]
+
+
+def _surely_differ(one: Bits | None, two: Bits | None) -> bool:
+    """Tell whether two stored values are of different data: other numbers, or other places of global memory.
+
+    What lanes exchange, and what comes from shared memory, may be one value that all of them know.
+    """
+    if one is None or two is None or one is two:
+        return False
+    unknown = (each.name for each in in_order(one, two) if each.kind is Kind.APPLY)
+    return all(AT_THREAD not in name and not name.startswith(_SHARED_LOAD) for name in unknown)
+
+
+def _thread(terms: ThreadTerms, numbers: Numbers) -> Dim:
+    x, y, z = (
+        axis.number if axis.constant is not None else numbers.get(axis, 0) for axis in terms.index.axes
+    )
+    return x, y, z
+
+
+def _spread(block: Dim) -> Iterator[Dim]:
+    """Yield some lanes of each warp."""
+    x, y, z = block
+    for number in range(x * y * z):
+        if number % 32 in _LANES:
+            yield number % x, number // x % y, number // (x * y)
+
+
+def _warp(thread: Dim, block: Dim) -> int:
+    return (thread[0] + block[0] * (thread[1] + block[1] * thread[2])) // 32
+
+
+def _at(run: Run, point: int) -> list[Event]:
+    return [event for event in run.events if event.access.point == point]
+
+
+def _have_met_alike(one: Run, two: Run, count: int) -> bool:
+    return one.meetings[:count] == two.meetings[:count]
+
+
+def _parting(one: Run, two: Run, *, same_warp: bool) -> tuple[int, int] | None:
+    """Return the barriers at which two threads wait for each other in vain."""
+    for mine, its in zip(one.meetings, two.meetings, strict=False):
+        if mine != its:
+            apart = same_warp or (one.complete and two.complete and len(one.meetings) != len(two.meetings))
+            return (mine, its) if apart else None
+    return None

@@ -1,0 +1,230 @@
+"""Races and divergent barriers: each broken kernel is found, its good twin is proved."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.launches.hints import from_directives
+from ptxcheck.parser import parse_module
+from ptxcheck.protocols.races.judgement import Judgement, judged
+from ptxcheck.source import Source
+from ptxcheck.verdict import VerdictKind
+from ptxcheck.view import KernelView
+
+HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
+DECLARED = """
+.reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>;
+.shared .align 16 .b8 a[4096]; .shared .align 16 .b8 b[4096];
+mov.u32 %r0, %tid.x; mov.u32 %r20, a; mov.u32 %r21, b; shl.b32 %r1, %r0, 2; add.u32 %r2, %r20, %r1;
+"""
+""" %r0: thread; %r2: its word of `a`. """
+BARRIER = "bar.sync 0;"
+OWN = "st.shared.u32 [%r2], %r0;"
+NEXT = "ld.shared.u32 %r9, [%r2+4];"
+
+
+def judgement(
+    body: str, attributes: str = ".reqntid 128", parameters: str = ".param .u32 n, .param .u64 p"
+) -> Judgement:
+    text = f"{HEAD}.visible .entry k({parameters}) {attributes} {{ {DECLARED} {body}\nret; }}"
+    module = parse_module(Source("k.ptx", text))
+    assert not module.problems
+    (function,) = module.entries
+    assert function.body is not None
+    assert not function.body.problems, function.body.problems
+    return judged(KernelView(module, function, from_directives(function), verify_seconds=10.0))
+
+
+def races(body: str, attributes: str = ".reqntid 128") -> VerdictKind:
+    return judgement(body, attributes).verdicts()[0].kind
+
+
+def divergence(body: str, attributes: str = ".reqntid 128") -> VerdictKind:
+    return judgement(body, attributes).verdicts()[1].kind
+
+
+VIOLATED, PROVED, UNKNOWN, ASSUMES = (
+    VerdictKind.VIOLATED, VerdictKind.PROVED, VerdictKind.UNKNOWN, VerdictKind.ASSUMES
+)  # fmt: skip
+LOOP = "ld.param.u32 %r10, [n]; mov.u32 %r11, 0; L: {body} "
+LOOP += "add.u32 %r11, %r11, 1; setp.lt.u32 %p1, %r11, %r10; @%p1 bra L;"
+HALVES = (
+    "mov.u32 %r3, 64; L: setp.ge.u32 %p1, %r0, %r3; @%p1 bra S; shl.b32 %r4, %r3, 2; add.u32 %r5, %r2, %r4; "
+)
+HALVES += "ld.shared.u32 %r6, [%r5]; st.shared.u32 [%r2], %r6; S: {meet} shr.u32 %r3, %r3, 1; "
+HALVES += "setp.ne.u32 %p2, %r3, 0; @%p2 bra L;"
+
+PAIRS = {
+    "store and load": (OWN + NEXT, OWN + BARRIER + NEXT),
+    "load and store": (NEXT + OWN, NEXT + BARRIER + OWN),
+    "other array": (OWN + NEXT, OWN + "add.u32 %r3, %r21, %r1; ld.shared.u32 %r9, [%r3+4];"),
+    "stores of one place": ("st.shared.u32 [a], %r0;", "st.shared.u32 [a], 7;"),
+    "stores of one thread": (
+        "setp.lt.u32 %p1, %r0, 64; @%p1 st.shared.u32 [a], %r0;",
+        "setp.eq.u32 %p1, %r0, 64; @%p1 st.shared.u32 [a], %r0;",
+    ),
+    "halves": (HALVES.format(meet=""), HALVES.format(meet=BARRIER)),
+    "next round": (
+        LOOP.format(body=OWN + BARRIER + NEXT),
+        LOOP.format(body=OWN + BARRIER + NEXT + BARRIER),
+    ),
+    "two buffers": (
+        LOOP.format(body="shr.u32 %r12, %r11, 1; and.b32 %r12, %r12, 1; mad.lo.u32 %r13, %r12, 512, %r2; "
+                    "st.shared.u32 [%r13], %r0; bar.sync 0; xor.b32 %r14, %r1, 508; mad.lo.u32 %r15, %r12, 512, %r20; "
+                    "add.u32 %r15, %r15, %r14; ld.shared.u32 %r9, [%r15];"),
+        LOOP.format(body="and.b32 %r12, %r11, 1; mad.lo.u32 %r13, %r12, 512, %r2; "
+                    "st.shared.u32 [%r13], %r0; bar.sync 0; xor.b32 %r14, %r1, 508; mad.lo.u32 %r15, %r12, 512, %r20; "
+                    "add.u32 %r15, %r15, %r14; ld.shared.u32 %r9, [%r15];"),
+    ),
+    "vectors": (
+        "shl.b32 %r3, %r0, 3; add.u32 %r3, %r3, %r20; and.b32 %r3, %r3, -16; st.shared.v2.u32 [%r3], {%r0, %r1};",
+        "shl.b32 %r3, %r0, 3; add.u32 %r3, %r3, %r20; st.shared.v2.u32 [%r3], {%r0, %r1};",
+    ),
+    "narrow and wide": (
+        OWN + "add.u32 %r3, %r20, %r0; cvt.u16.u32 %h1, %r0; st.shared.u8 [%r3], %h1;",
+        OWN + BARRIER + "add.u32 %r3, %r20, %r0; cvt.u16.u32 %h1, %r0; st.shared.u8 [%r3], %h1;",
+    ),
+    "atomics beside loads": (
+        "atom.shared.add.u32 %r9, [a], 1; ld.shared.u32 %r8, [a];",
+        "atom.shared.add.u32 %r9, [a], 1; bar.sync 0; ld.shared.u32 %r8, [a];",
+    ),
+    "atomics alone": (
+        "red.shared.add.u32 [a], 1; st.shared.u32 [a], %r0;",
+        "red.shared.add.u32 [a], 1; atom.shared.max.u32 %r9, [a], %r0;",
+    ),
+    "a reduction is a barrier": (OWN + NEXT, OWN + "setp.eq.u32 %p1, %r0, 3; bar.red.or.pred %p2, 0, %p1;" + NEXT),
+    "generic addresses": (
+        "cvta.shared.u64 %rd1, 0; mov.u64 %rd2, a; cvta.shared.u64 %rd3, %rd2; cvt.u64.u32 %rd4, %r1; "
+        "add.u64 %rd5, %rd3, %rd4; st.u32 [%rd5], %r0; ld.u32 %r9, [%rd5+4];".replace("cvta.shared.u64 %rd1, 0; ", ""),
+        "mov.u64 %rd2, a; cvta.shared.u64 %rd3, %rd2; cvt.u64.u32 %rd4, %r1; "
+        "add.u64 %rd5, %rd3, %rd4; st.u32 [%rd5], %r0; bar.sync 0; ld.u32 %r9, [%rd5+4];",
+    ),
+    "barriers with an early end": (
+        "setp.ge.u32 %p1, %r0, 100; @%p1 ret; " + OWN + NEXT,
+        "setp.ge.u32 %p1, %r0, 100; @%p1 ret; " + OWN + BARRIER + NEXT,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_race_is_found_and_its_twin_is_proved(name: str) -> None:
+    bad, good = PAIRS[name]
+    assert races(bad) is VIOLATED
+    found = judgement(good)
+    assert not found.races
+    assert found.verdicts()[0].kind in (PROVED, ASSUMES)
+
+
+def test_a_race_names_threads_that_meet() -> None:
+    (race,) = judgement("setp.eq.u32 %p1, %r0, 37; @%p1 st.shared.u32 [a+32], %r0;" + OWN).races
+    assert {race.threads[0][0], race.threads[1][0]} == {37, 8}
+    assert "'a' + 32" in race.message
+
+
+def test_lanes_of_one_warp_are_in_order_by_an_assumption_alone() -> None:
+    body = OWN + "xor.b32 %r3, %r1, 4; add.u32 %r3, %r3, %r20; {meet} ld.shared.u32 %r9, [%r3];"
+    found = judgement(body.format(meet=""))
+    assert found.verdicts()[0].kind is ASSUMES
+    assert found.in_step
+    assert races(body.format(meet="bar.warp.sync -1;")) is PROVED
+
+
+def test_lanes_that_meet_in_part_are_not_all_in_order() -> None:
+    body = (
+        OWN + "xor.b32 %r3, %r1, 4; add.u32 %r3, %r3, %r20; activemask.b32 %r6; and.b32 %r7, %r0, 1; "
+        "shl.b32 %r8, %r6, %r7; bar.warp.sync %r8; ld.shared.u32 %r9, [%r3];"
+    )
+    assert races(body) is ASSUMES
+
+
+def test_one_instruction_of_a_warp_that_stores_two_values_is_a_race() -> None:
+    body = "setp.lt.u32 %p1, %r0, 2; @%p1 st.shared.u32 [a], %r0;"
+    assert races(body, ".reqntid 32") is VIOLATED
+
+
+def test_what_is_loaded_decides_nothing() -> None:
+    """A permutation that comes from memory may be one, or not."""
+    body = (
+        "ld.param.u64 %rd1, [p]; cvt.u64.u32 %rd2, %r1; add.u64 %rd3, %rd1, %rd2; ld.global.u32 %r5, [%rd3]; "
+    )
+    body += "and.b32 %r5, %r5, 508; add.u32 %r5, %r5, %r20; st.shared.u32 [%r5], %r0;"
+    assert races(body) is UNKNOWN
+
+
+def test_what_the_host_passes_is_no_finding_where_it_decides() -> None:
+    body = "ld.param.u32 %r3, [n]; mul.lo.u32 %r4, %r0, %r3; shl.b32 %r4, %r4, 2; add.u32 %r4, %r4, %r20; "
+    assert races(body + "st.shared.u32 [%r4], %r0;") in (UNKNOWN, ASSUMES)
+
+
+def test_a_size_bounds_who_takes_part_and_hides_no_race() -> None:
+    body = "ld.param.u32 %r3, [n]; setp.ge.u32 %p1, %r0, %r3; @%p1 bra E; " + OWN + NEXT + " E:"
+    assert races(body) is VIOLATED
+
+
+def test_volatile_flags_are_not_decided() -> None:
+    body = "setp.eq.u32 %p1, %r0, 0; @%p1 st.volatile.shared.u32 [a], 1; ld.volatile.shared.u32 %r9, [a];"
+    assert races(body) is UNKNOWN
+
+
+def test_all_blocks_are_proved_at_once() -> None:
+    assert races(OWN + BARRIER + NEXT, "") is PROVED
+    assert races(OWN + "bar.sync 0; ld.shared.u32 %r9, [%r20];", "") is PROVED
+
+
+def test_a_block_that_the_arrays_suggest() -> None:
+    """1024 words: one for each thread of the largest block."""
+    assert races(OWN + NEXT, "") is VIOLATED
+    rows = "mov.u32 %r3, %tid.y; mad.lo.u32 %r4, %r3, 32, %r0; shl.b32 %r4, %r4, 2; add.u32 %r4, %r4, %r20; "
+    assert races(rows + "st.shared.u32 [%r4], %r0;", "") is ASSUMES
+
+
+def test_a_bound_of_the_block_is_named() -> None:
+    wide = "shl.b32 %r3, %r0, 2; and.b32 %r3, %r3, 255; add.u32 %r3, %r3, %r20; st.shared.u32 [%r3], %r0;"
+    assert races(wide, ".maxntid 64") is PROVED
+    assert races(wide, ".maxntid 128") is VIOLATED
+
+
+def test_calls_that_are_not_seen_are_open() -> None:
+    text = "{ call.uni other; }"
+    module_text = (
+        HEAD + ".extern .func other;\n.visible .entry k() .reqntid 64 {" + DECLARED + OWN + text + "ret; }"
+    )
+    module = parse_module(Source("k.ptx", module_text))
+    (function,) = module.entries
+    found = judged(KernelView(module, function, from_directives(function), verify_seconds=10.0))
+    assert {verdict.kind for verdict in found.verdicts()} == {UNKNOWN}
+
+
+DIVERGENT = {
+    "branch by the warp": "setp.lt.u32 %p1, %r0, 64; @!%p1 bra S; bar.sync 0; S: bar.sync 0;",
+    "rounds by the warp": "shr.u32 %r3, %r0, 5; L: bar.sync 0; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 6; "
+    "@%p1 bra L; bar.sync 0;",
+}
+ALIKE = {
+    "branch by a parameter": "ld.param.u32 %r3, [n]; setp.lt.u32 %p1, %r3, 64; @!%p1 bra S; bar.sync 0; S: bar.sync 0;",
+    "branch that all threads take alike": "shr.u32 %r3, %r0, 7; setp.eq.u32 %p1, %r3, 0; @!%p1 bra S; "
+    "bar.sync 0; S: bar.sync 0;",
+    "threads that end": "setp.lt.u32 %p1, %r0, 64; @!%p1 bra E; bar.sync 0; bar.sync 0; E:",
+    "rounds that are equally many": "mov.u32 %r3, %r0; L: bar.sync 0; add.u32 %r3, %r3, 128; "
+    "setp.lt.u32 %p1, %r3, 1024; @%p1 bra L; bar.sync 0;",
+}
+
+
+@pytest.mark.parametrize("name", DIVERGENT)
+def test_threads_that_come_to_different_barriers(name: str) -> None:
+    found = judgement(DIVERGENT[name])
+    assert found.verdicts()[1].kind is VIOLATED
+    assert found.verdicts()[0].kind is UNKNOWN, "no order between accesses is known then"
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_threads_that_come_to_the_same_barriers(name: str) -> None:
+    assert divergence(ALIKE[name]) is PROVED
+
+
+def test_rounds_by_what_is_loaded_are_open() -> None:
+    body = (
+        "ld.param.u64 %rd1, [p]; cvt.u64.u32 %rd2, %r1; add.u64 %rd3, %rd1, %rd2; ld.global.u32 %r5, [%rd3]; "
+    )
+    body += "setp.eq.u32 %p1, %r5, 0; @%p1 bra S; bar.sync 0; S: bar.sync 0;"
+    assert divergence(body) is UNKNOWN

@@ -16,7 +16,7 @@ class Group:
     """A finding, those that differ from it in numbers and places alone, and groups of those that follow from these."""
 
     first: Finding
-    alike: tuple[Finding, ...] = ()
+    similar: tuple[Finding, ...] = ()
     follow: tuple[Group, ...] = ()
 
 
@@ -40,15 +40,15 @@ def _identity(finding: Finding) -> object:
 
 
 def _grouped(findings: Iterable[Finding], caused: dict[object, list[Finding]]) -> Iterator[Group]:
-    alike: dict[object, list[Finding]] = {}
+    similar: dict[object, list[Finding]] = {}
     for finding in findings:
-        alike.setdefault(_kind(finding), []).append(finding)
-    for same in alike.values():
+        similar.setdefault(_kind(finding), []).append(finding)
+    for same in similar.values():
         following = [each for finding in same for each in caused.get(_identity(finding), ())]
         yield Group(same[0], tuple(same[1:]), tuple(_grouped(following, {})))
 
 
 def _kind(finding: Finding) -> object:
-    """Return what findings that are alike have in common."""
+    """Return what findings that are similar have in common."""
     message = _NUMBER.sub("0", finding.message)
     return finding.rule, finding.kernel, finding.severity, finding.confidence, message

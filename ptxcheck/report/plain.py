@@ -61,7 +61,7 @@ def summary(report: Report) -> str:
     entries = sum(1 for kernel in report.kernels if kernel.entry)
     parts = [f"checked {plural(entries, 'kernel')} in {plural(len(report.inputs), 'file')}"]
     groups = grouped(report.active)
-    told = [finding for group in groups for finding in (group.first, *group.alike)]
+    told = [finding for group in groups for finding in (group.first, *group.similar)]
     follow = len(report.active) - len(told)
     counts = Counter(finding.severity for finding in told)
     detail = ", ".join(f"{counts[severity]} {severity.value}" for severity in Severity if counts[severity])

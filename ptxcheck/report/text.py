@@ -92,11 +92,11 @@ class _Page:
         """Return a finding with those like it, and with what follows from it."""
         lines = [self.finding(group.first)]
         file = group.first.location.primary.file
-        if group.alike:
-            places = [short_place(finding.location.primary, file) for finding in group.alike]
+        if group.similar:
+            places = [short_place(finding.location.primary, file) for finding in group.similar]
             lines += self._remark("also", f"{len(places)} more like it: {_some(places)}")
         for other in group.follow:
-            more = f" (and {len(other.alike)} more like it)" if other.alike else ""
+            more = f" (and {len(other.similar)} more like it)" if other.similar else ""
             at = short_place(other.first.location.primary, file)
             text = f"{other.first.severity.value}[{other.first.rule}] at {at}: {visible(other.first.message)}{more}"
             lines += self._remark("so", text)

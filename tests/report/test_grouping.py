@@ -29,8 +29,8 @@ def test_findings_that_differ_in_numbers_are_one_group() -> None:
     loads = [found(line, f"row {line} is misaligned", fingerprint=str(line)) for line in range(1, 31)]
     other = found(40, "something else", fingerprint="x")
     first, second = grouped([*loads, other])
-    assert (first.first, len(first.alike)) == (loads[0], 29)
-    assert (second.first, second.alike) == (other, ())
+    assert (first.first, len(first.similar)) == (loads[0], 29)
+    assert (second.first, second.similar) == (other, ())
 
 
 def test_text_says_how_many_more_there_are_and_where() -> None:

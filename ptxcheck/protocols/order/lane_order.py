@@ -47,11 +47,11 @@ def taken_to_be_in_step(cfg: Cfg, trace: Trace) -> int | None:
     for event in trace.events:
         operation = cfg.instructions[event.point].operation
         lanes = lanes_of(event.threads, trace.shape.threads)
-        if operation.traits & _TOGETHER:
+        is_together = bool(operation.traits & _TOGETHER)
+        if event.access is not None and _conflicts(touched, event, event.access, is_together=is_together):
+            return event.point
+        if is_together:
             arrivals.meet(lanes)
-        elif event.access is not None:
-            if _conflicts(touched, event, event.access):
-                return event.point
         elif operation.op in _ARRIVALS:
             if not operation.has(Mod.RELAXED):
                 arrivals.note(event.operands.get("addr"), lanes)
@@ -63,14 +63,20 @@ def taken_to_be_in_step(cfg: Cfg, trace: Trace) -> int | None:
     return None
 
 
-def _conflicts(touched: LaneTouches, event: Event, access: Access) -> bool:
-    """Tell whether an access meets one of another lane; then note it. One that may not happen counts as well."""
-    own = np.flatnonzero(lanes_of(event.threads, touched.threads))
+def _conflicts(touched: LaneTouches, event: Event, access: Access, *, is_together: bool) -> bool:
+    """Tell whether an access meets one of another lane; then note it. One that may not happen counts as well.
+
+    What lanes of a warp access together, as by `ldmatrix`, is a row for each address, which other lanes get a part of.
+    """
+    lanes = lanes_of(event.threads, touched.threads)
+    own = np.flatnonzero(lanes & (np.arange(touched.threads) % WARP < access.lanes))
     places = touched.places(access.address, access.size, own)
     if places is None:
         return False
     way = Way.ATOMIC if access.reads and access.writes else Way.WRITE if access.writes else Way.READ
     found = touched.meets(places, own, way)
+    if is_together:
+        found = found or touched.meets(places, own ^ 1, way)
     touched.note(places, own, way)
     return found
 

@@ -326,3 +326,21 @@ def test_what_another_lane_has_copied_in_bulk(
 def test_a_store_over_what_another_lane_has_sent(place: str, found: bool) -> None:
     assert relies(BULK + OUT.format(place=place) + "st.shared.u32 [%r2], %r9;") is found
     assert not relies(BULK + OUT.format(place=place) + "bar.warp.sync 0xffffffff; st.shared.u32 [%r2], %r9;")
+
+
+ROWS = """
+mov.u32 %r1, smem; mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 4; add.u32 %r4, %r1, %r3;
+xor.b32 %r5, %r3, {mask}; add.u32 %r5, %r1, %r5; ld.param.u64 %rd1, [p];
+{write}
+{between}
+ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{%r6, %r7, %r8, %r9}}, [%r5];
+"""
+COPY_ROW = "cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.wait_all;"
+STORE_ROW = "st.shared.v4.u32 [%r4], {%r2, %r2, %r2, %r2};"
+
+
+@pytest.mark.parametrize("write", [COPY_ROW, STORE_ROW], ids=["copied", "stored"])
+@pytest.mark.parametrize("mask", [0, 16], ids=["own row", "row of another lane"])
+@pytest.mark.parametrize(("between", "found"), [("", True), ("bar.warp.sync 0xffffffff;", False)])
+def test_rows_of_a_matrix_are_read_by_all_lanes(write: str, mask: int, between: str, found: bool) -> None:
+    assert relies(ROWS.format(write=write, mask=mask, between=between)) is found

@@ -56,16 +56,16 @@ class Device:
 
     def run(self, image: str | bytes, cases: Sequence[int], repeat: int = 1) -> RunResult:
         """Launch PTX text or a cubin `repeat` times on each case, until a result is not right."""
-        answer = self._ask(
-            {"op": "run", "image": self._stored(image), "cases": list(cases), "repeat": repeat},
+        answer = self.ask(
+            {"op": "run", "image": self.stored(image), "cases": list(cases), "repeat": repeat},
             self._limit * max(1, len(cases) * repeat) ** 0.5,
         )
         return answer if isinstance(answer, RunResult) else RunResult.from_json(answer)
 
     def time(self, images: Sequence[str | bytes], case: int, rounds: int) -> list[list[float]] | RunResult:
         """Return milliseconds of each round for each image, interleaved; or why there are none."""
-        request = {"op": "time", "images": [self._stored(i) for i in images], "case": case, "rounds": rounds}
-        answer = self._ask(request, self._limit * 3)
+        request = {"op": "time", "images": [self.stored(i) for i in images], "case": case, "rounds": rounds}
+        answer = self.ask(request, self._limit * 3)
         if isinstance(answer, RunResult):
             return answer
         if "times" not in answer:
@@ -88,7 +88,8 @@ class Device:
 
     # -- the process
 
-    def _stored(self, image: str | bytes) -> str:
+    def stored(self, image: str | bytes) -> str:
+        """Write an image where the worker can read it; return its path."""
         self._count += 1
         path = Path(self._folder.name) / f"image-{self._count}"
         path.write_bytes(image.encode() if isinstance(image, str) else image)
@@ -112,7 +113,8 @@ class Device:
             table["gpu"], (table["capability"][0], table["capability"][1]), table["driver"], table["clocks"]
         )
 
-    def _ask(self, request: Mapping[str, Any], limit: float) -> RunResult | Mapping[str, Any]:
+    def ask(self, request: Mapping[str, Any], limit: float) -> RunResult | Mapping[str, Any]:
+        """Return the worker's answer to a request, or why there is none within `limit` seconds."""
         if self._worker is None or self._worker.poll() is not None:
             self._start()
         assert self._worker is not None

@@ -77,6 +77,11 @@ class Context:
     def _attribute(self, which: Any) -> int:
         return int(_call("cuDeviceGetAttribute", cu.cuDeviceGetAttribute(which, self._device)))
 
+    def stream_beside(self) -> Any:
+        """Return a new stream that waits for no other one."""
+        flags = cu.CUstream_flags.CU_STREAM_NON_BLOCKING
+        return _call("cuStreamCreate", cu.cuStreamCreate(flags))
+
     def synchronize(self) -> None:
         """Wait for the stream. Raises DriverError when a kernel failed."""
         _call("launch", cu.cuStreamSynchronize(self.stream))
@@ -134,8 +139,10 @@ class Kernel:
 class Prepared:
     """A kernel with its arguments on the device."""
 
-    def __init__(self, context: Context, kernel: Kernel, plan: LaunchPlan) -> None:
-        self._context = context
+    def __init__(
+        self, context: Context, kernel: Kernel, plan: LaunchPlan, *, stream: Any | None = None
+    ) -> None:
+        self._stream = context.stream if stream is None else stream
         self._kernel = kernel
         self._plan = plan
         self.buffers = {name: Memory(array) for name, array in plan.buffers.items()}
@@ -160,7 +167,7 @@ class Prepared:
         config.gridDimX, config.gridDimY, config.gridDimZ = self._plan.grid
         config.blockDimX, config.blockDimY, config.blockDimZ = self._plan.block
         config.sharedMemBytes = self._plan.shared
-        config.hStream = self._context.stream
+        config.hStream = self._stream
         attributes = cu.CUfunction_attribute
         _call(
             "cuFuncSetAttribute",
@@ -170,20 +177,32 @@ class Prepared:
                 self._plan.shared,
             ),
         )
+        launch_attributes = []
+        if self._plan.dependent:
+            early = cu.CUlaunchAttribute()
+            early.id = cu.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+            early.value.programmaticStreamSerializationAllowed = 1
+            launch_attributes.append(early)
         if self._plan.cluster is not None:
             attribute = cu.CUlaunchAttribute()
             attribute.id = cu.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
             shape = attribute.value.clusterDim
             shape.x, shape.y, shape.z = self._plan.cluster
-            config.attrs = [attribute]
-            config.numAttrs = 1
+            launch_attributes.append(attribute)
             _call(
                 "cuFuncSetAttribute",
                 cu.cuFuncSetAttribute(
                     self._kernel.function, attributes.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1
                 ),
             )
+        config.attrs = launch_attributes
+        config.numAttrs = len(launch_attributes)
         return config
+
+    def give(self, name: str, value: np.generic) -> None:
+        """Pass another value for a scalar parameter from the next launch on."""
+        holder, _ = self._holders[list(self._plan.arguments).index(name)]
+        ctypes.memmove(holder, value.tobytes(), value.nbytes)
 
     def launch(self) -> None:
         """Put a launch into the stream."""

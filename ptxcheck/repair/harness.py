@@ -43,6 +43,8 @@ class LaunchPlan:
     arguments: Mapping[str, Argument] = field(repr=False)
     data: Mapping[str, Array] = field(default_factory=dict, repr=False)
     """Buffers that are no parameters: what tensor maps read and write."""
+    dependent: bool = False
+    """It may begin before the launch in front of it has ended: programmatic stream serialisation."""
 
     @property
     def buffers(self) -> dict[str, Array]:

@@ -18,17 +18,21 @@ LATE$U:
     setp.lt.u32 busy, t2, t0;
     @busy bra LATE$U;
 """
-_WORDS = "".join(
-    f"* setp.ne.u32 wrong, w{i}, $A;\n* @wrong add.u32 wrongs, wrongs, 1;\n" for i in range(4)
-)
+_WORDS = "".join(f"* setp.ne.u32 wrong, w{i}, $A;\n* @wrong add.u32 wrongs, wrongs, 1;\n" for i in range(4))
 _SUMS = "".join(f"add.f32 sum, sum, c{i};\n" for i in range(32))
 _ZEROS = "mov.f32 sum, 0f00000000;\n"
 _ACCUMULATORS = ", ".join(f"c{i}" for i in range(32))
 _MULTIPLY = (
-    "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {" + _ACCUMULATORS + "}, a_desc, b_desc, %s, 1, 1, 0, 0;\n"
+    "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
+    + _ACCUMULATORS
+    + "}, a_desc, b_desc, %s, 1, 1, 0, 0;\n"
 )
 _LOAD = (
-    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{multicast} [{to}], [from], {size}, [{barrier}]{mask};"
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{multicast} "
+    "[{to}], [from], {size}, [{barrier}]{mask};"
+)
+_TRY = (
+    "WAIT$U:\nmbarrier.try_wait.parity{acquire}.shared::cta.b64 ready, [$A], {parity};\n@!ready bra WAIT$U;"
 )
 
 FRAGMENTS: dict[str, str] = {
@@ -69,13 +73,11 @@ FRAGMENTS: dict[str, str] = {
     "inval": "mbarrier.inval.shared::cta.b64 [$A];",
     "expect": "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$A], $B;",
     "arrive": "mbarrier.arrive.shared::cta.b64 _, [$A];",
-    "wait": "WAIT$U:\nmbarrier.try_wait.parity.shared::cta.b64 ready, [$A], parity;\n@!ready bra WAIT$U;",
-    "wait cluster": "WAIT$U:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 ready, [$A], parity;\n@!ready bra WAIT$U;",
-    "wait first": "WAIT$U:\nmbarrier.try_wait.parity.shared::cta.b64 ready, [$A], 0;\n@!ready bra WAIT$U;",
-    "wait before": "WAIT$U:\nmbarrier.try_wait.parity.shared::cta.b64 ready, [$A], parity_before;\n@!ready bra WAIT$U;",
-    "wait cluster before": (
-        "WAIT$U:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 ready, [$A], parity_before;\n@!ready bra WAIT$U;"
-    ),
+    "wait": _TRY.format(acquire="", parity="parity"),
+    "wait cluster": _TRY.format(acquire=".acquire.cluster", parity="parity"),
+    "wait first": _TRY.format(acquire="", parity="0"),
+    "wait before": _TRY.format(acquire="", parity="parity_before"),
+    "wait cluster before": _TRY.format(acquire=".acquire.cluster", parity="parity_before"),
     "cluster barrier": "barrier.cluster.arrive;\nbarrier.cluster.wait;",
     "cluster barrier relaxed": "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;",
     "arrive peer": "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [peer_$A];",
@@ -90,14 +92,16 @@ FRAGMENTS: dict[str, str] = {
     + _LOAD.format(multicast="", to="b_tile", size="2048", barrier="full", mask=""),
     "expect operand": "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$A], 2048;",
     "load both": _LOAD.format(multicast=".multicast::cluster", to="tile", size="$B", barrier="full", mask=", both"),
-    "load mine": _LOAD.format(multicast="", to="tile", size="$B", barrier="full", mask="").replace("[from]", "[region]"),
+    "load mine": _LOAD.format(multicast="", to="tile", size="$B", barrier="full", mask="").replace("from", "region"),
     "bulk store": "cp.async.bulk.global.shared::cta.bulk_group [region], [tile], $B;",
     "bulk store second": "add.u64 addr, region, $B;\ncp.async.bulk.global.shared::cta.bulk_group [addr], [tile], $B;",
     "send word": (
-        "* st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [peer_own+$O], {value, value, value, value}, [peer_full];"
+        "* st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 "
+        "[peer_own+$O], {value, value, value, value}, [peer_full];"
     ),
     "bulk to peer": (
-        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [peer_landing], [tile], $B, [peer_full];"
+        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes "
+        "[peer_landing], [tile], $B, [peer_full];"
     ),
     "commit": "cp.async.bulk.commit_group;",
     "wait group": "cp.async.bulk.wait_group $A;",
@@ -114,6 +118,8 @@ FRAGMENTS: dict[str, str] = {
     "multiplied": "wgmma.wait_group.sync.aligned 0;",
     "check product": _ZEROS + _SUMS + "setp.neu.f32 wrong, sum, product;\n@wrong add.u32 wrongs, wrongs, 1;",
     "check long product": (
-        _ZEROS + _SUMS + "mul.f32 sum, sum, 0f3E000000;\nsetp.neu.f32 wrong, sum, product;\n@wrong add.u32 wrongs, wrongs, 1;"
+        _ZEROS
+        + _SUMS
+        + "mul.f32 sum, sum, 0f3E000000;\nsetp.neu.f32 wrong, sum, product;\n@wrong add.u32 wrongs, wrongs, 1;"
     ),
 }  # fmt: skip

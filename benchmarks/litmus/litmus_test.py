@@ -39,7 +39,10 @@ class Role:
 
     warps: int
     steps: str
-    """Steps, separated by `|`: names of `fragments.FRAGMENTS` with an argument, PTX that ends with `;`, or a hole `?name`."""
+    """Separated by `|`: names of `fragments.FRAGMENTS` with an argument, PTX that ends with `;`, holes `?name`.
+
+    `leads: step & step` is for the threads of a predicate, and `!leads: …` for the others.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,14 @@ LOADED_FROM = OPERANDS + 2 * PATTERN_BYTES
 _REGISTERS = """
     .reg .pred p, leads, first_lane, first_warp, second_warp, multiplies, other_warp, upper, odd, wrong, ready, busy;
     .reg .pred first_cta, origin, even_cta, odd_cta, even_leads, not_first, later, even, at_end;
-    .reg .b32 thread, lane, warp, cta, rank, peer, round, rounds, launch, parity, parity_before, value, garbage, half, one;
-    .reg .b32 late_a, late_b, salt, lane_salt, own, other, landing, other_landing, word, previous, b_tile, tile, full, empty, a_own, wrongs, i, at;
+    .reg .b32 thread, lane, warp, cta, rank, peer, round, rounds, launch, parity, parity_before, value, garbage, half, \
+one;
+    .reg .b32 late_a, late_b, salt, lane_salt, own, other, landing, other_landing, word, previous, b_tile, tile, full, \
+empty, a_own, wrongs, i, at;
     .reg .b32 t<3>, w<4>, peer_own, peer_other, peer_landing, peer_full, peer_empty;
     .reg .b16 both;
-    .reg .b64 out, source, data, region, mine, theirs, peer_theirs, from, operands, pattern, half_pattern, addr, a_desc, b_desc, total;
+    .reg .b64 out, source, data, region, mine, theirs, peer_theirs, from, operands, pattern, half_pattern, addr, \
+a_desc, b_desc, total;
     .reg .f32 c<32>, sum, product;
 """
 _PROLOGUE = """
@@ -198,7 +201,7 @@ def _role(litmus: Litmus, variant: Variant, role: Role, number: int, labels: cou
     if not litmus.rounds:
         return [*_lines(_ROUND), *_lines(_LAUNCH), *steps]
     return [
-        "mov.u32 round, 0;", f"ROUND{number}:", f"setp.ge.u32 at_end, round, rounds;", f"@at_end bra DONE{number};",
+        "mov.u32 round, 0;", f"ROUND{number}:", "setp.ge.u32 at_end, round, rounds;", f"@at_end bra DONE{number};",
         *_lines(_ROUND), *steps, "add.u32 round, round, 1;", f"bra ROUND{number};", f"DONE{number}:",
     ]  # fmt: skip
 
@@ -242,7 +245,9 @@ def _expanded(litmus: Litmus, step: str, labels: count[int]) -> list[str]:
             lines.append(line.strip())
     stride = 16 * litmus.threads
     for offset in range(0, litmus.size, stride) if repeated else ():
-        lines += [line.replace("$S", str(litmus.size + offset)).replace("$O", str(offset)) for line in repeated]
+        lines += [
+            line.replace("$S", str(litmus.size + offset)).replace("$O", str(offset)) for line in repeated
+        ]
     return lines
 
 

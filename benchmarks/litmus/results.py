@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).with_name("results")
 VERDICTS = FOLDER / "verdicts.json"
@@ -74,23 +75,32 @@ class Judgement:
 def write_campaign(path: Path, campaign: Campaign) -> None:
     """Write the raw counts, a line for each variant."""
     head = {name: value for name, value in asdict(campaign).items() if name != "measured"}
-    lines = ",\n".join("  " + json.dumps(asdict(each)) for each in campaign.measured)
+    lines = ",\n".join("  " + json.dumps(_compact(each)) for each in campaign.measured)
     text = json.dumps(head)[:-1] + f', "measured": [\n{lines}\n]}}\n'
     path.write_text(text, encoding="utf-8")
 
 
+def _compact(measured: Measured) -> dict[str, Any]:
+    """Return a variant with each count as a list, in the order of the fields."""
+    counts = [
+        [*asdict(count.setting).values(), *list(asdict(count).values())[1:]] for count in measured.counts
+    ]
+    return {"kernel": measured.kernel, "digest": measured.digest, "counts": counts}
+
+
 def read_campaigns(folder: Path = FOLDER) -> tuple[Campaign, ...]:
     """Read all raw counts."""
-    return tuple(_campaign(path) for path in sorted(folder.glob("counts-*.json")))
+    return tuple(read_campaign(path) for path in sorted(folder.glob("counts-*.json")))
 
 
-def _campaign(path: Path) -> Campaign:
+def read_campaign(path: Path) -> Campaign:
+    """Read the raw counts of one file."""
     table = json.loads(path.read_text(encoding="utf-8"))
     measured = tuple(
         Measured(
             row["kernel"],
             row["digest"],
-            tuple(Count(**{**count, "setting": Setting(**count["setting"])}) for count in row["counts"]),
+            tuple(Count(Setting(*count[:3]), *count[3:]) for count in row["counts"]),
         )
         for row in table["measured"]
     )

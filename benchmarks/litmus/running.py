@@ -14,7 +14,7 @@ from ptxcheck.repair.outcome import RunResult
 
 from .litmus_test import Kind, Litmus, Variant
 from .program import digest, kernel_name, program, region_bytes
-from .results import Campaign, Count, Measured, Setting, write_campaign
+from .results import Campaign, Count, Measured, Setting, read_campaign, write_campaign
 from .table import SUITE
 
 _BOUNDS = ((0, 0), (0, 255), (255, 0), (2047, 2047), (0, 8191), (8191, 0))
@@ -31,7 +31,7 @@ _COMMAND = (sys.executable, "-m", "benchmarks.litmus.worker")
 
 
 def run_suite(out: Path, *, scale: float, only: str, deadline_seconds: float) -> str:
-    """Write the counts of all variants whose name contains `only`; return a line that sums them up."""
+    """Add the counts of all variants whose name contains `only` and that the file has not; return how many ran."""
     chosen = [
         (litmus, variant)
         for litmus in SUITE
@@ -41,7 +41,14 @@ def run_suite(out: Path, *, scale: float, only: str, deadline_seconds: float) ->
     chosen.sort(key=lambda pair: pair[1].may_hang)
     deadline = time.monotonic() + deadline_seconds
     gpu, driver, clocks = _environment()
-    campaign = Campaign(gpu, driver, clocks, time.strftime("%Y-%m-%d"), ())
+    known = read_campaign(out).measured if out.exists() else ()
+    campaign = Campaign(gpu, driver, clocks, time.strftime("%Y-%m-%d"), known)
+    have = {(measured.kernel, measured.digest) for measured in known}
+    chosen = [
+        (litmus, variant)
+        for litmus, variant in chosen
+        if (kernel_name(litmus, variant), digest(program(litmus, variant))) not in have
+    ]
     with Device(Path("-"), limit_seconds=_GRACE_SECONDS, command=_COMMAND) as device:
         for litmus, variant in chosen:
             if time.monotonic() > deadline:
@@ -50,7 +57,7 @@ def run_suite(out: Path, *, scale: float, only: str, deadline_seconds: float) ->
             print(_line(measured), flush=True)
             campaign = replace(campaign, measured=(*campaign.measured, measured))
             write_campaign(out, campaign)
-    return f"{len(campaign.measured)} of {len(chosen)} variants on {gpu}, driver {driver}"
+    return f"{len(campaign.measured) - len(known)} of {len(chosen)} variants on {gpu}, driver {driver}"
 
 
 def _measured(device: Device, litmus: Litmus, variant: Variant, scale: float) -> Measured:
@@ -97,7 +104,10 @@ def _line(measured: Measured) -> str:
 def _environment() -> tuple[str, str, str]:
     query = "name,driver_version,clocks.sm,clocks.mem"
     done = subprocess.run(
-        ["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"], capture_output=True, text=True, check=True
+        ["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     name, driver, sm, memory = (part.strip() for part in done.stdout.splitlines()[0].split(","))
     return name, driver, f"SM {sm}, memory {memory}"

@@ -8,137 +8,30 @@ from __future__ import annotations
 
 from .litmus_test import Kind, Litmus, Role, Variant
 from .table_of_clusters import CLUSTERS
+from .table_of_fences import FENCES, STORED_IN_BULK, WAIT
 from .table_of_lives import LIVES
 
 _CONTROL, _ASKED, _BROKEN = Kind.CONTROL, Kind.ASKED, Kind.BROKEN
-_STORED_IN_BULK = (
-    "late = a | ?between | store tile | ?front | barrier | ?behind | leads: ?copier & late = b & bulk store & commit &"
-    " ?wait | ?other | barrier | check global = value | barrier"
-)
-_WAIT = "wait group = 0"
-_MULTIPLIED = "late = a | store operand | ?front | ?barrier | ?behind | late = b | multiply | multiplied | check product | barrier"
-
-FENCES = (
-    Litmus(
-        "bulk_store_of_stored_bytes",
-        "Does a bulk copy out of shared memory find what threads stored in front of a barrier?",
-        ("PX001", "PX002", "PX005", "PX020"),
-        (Role(12, _STORED_IN_BULK),),
-        (
-            Variant("fence_of_the_writers", _CONTROL, {"front": "fence", "wait": _WAIT}),
-            Variant("fence_of_the_copier", _ASKED, {"copier": "fence", "wait": _WAIT}, "the thread that copies has the fence, behind the barrier"),
-            Variant("fence_of_another", _ASKED, {"behind": "other_warp: fence | barrier", "wait": _WAIT}, "a thread that neither stores all nor copies has the fence, between two barriers"),
-            Variant("fence_of_one_writer", _ASKED, {"front": "leads: fence", "wait": _WAIT}, "one of the writers has the fence, in front of the barrier"),
-            Variant("memory_fence", _ASKED, {"front": "fence.acq_rel.cta;", "wait": _WAIT}, "a memory fence in its place"),
-            Variant("fence_of_global", _ASKED, {"front": "fence.proxy.async.global;", "wait": _WAIT}, "a proxy fence of global memory in its place"),
-            Variant("fence_before_the_store", _ASKED, {"between": "fence", "wait": _WAIT}, "the fence in front of the stores"),
-            Variant("no_fence", _BROKEN, {"wait": _WAIT}, "no fence"),
-        ),
-        size=24576, partner=32,
-    ),
-    Litmus(
-        "wgmma_of_stored_bytes",
-        "Does wgmma find what threads stored in front of a barrier?",
-        ("fenced-behind-barrier", "PX020"),
-        (Role(4, _MULTIPLIED),),
-        (
-            Variant("fence_of_the_writers", _CONTROL, {"front": "fence", "barrier": "barrier"}),
-            Variant("fence_behind", _ASKED, {"barrier": "barrier", "behind": "fence"}, "each thread has the fence behind the barrier"),
-            Variant("fence_of_another", _ASKED, {"barrier": "barrier", "behind": "other_warp: fence | barrier"}, "one thread has the fence, between two barriers"),
-            Variant("fence_of_one_writer", _ASKED, {"front": "leads: fence", "barrier": "barrier"}, "one of the writers has the fence"),
-            Variant("no_fence", _BROKEN, {"barrier": "barrier"}, "no fence"),
-        ),
-        setup="ones | fence",
-    ),
-    Litmus(
-        "wgmma_of_another_warp",
-        "Does wgmma find what another warp of its warpgroup stored and fenced, with no barrier between?",
-        ("stored-by-another-warp",),
-        (Role(4, _MULTIPLIED),),
-        (
-            Variant("barrier", _CONTROL, {"front": "fence", "barrier": "barrier"}),
-            Variant("no_barrier", _ASKED, {"front": "fence"}, "fence, and no barrier"),
-            Variant("neither", _BROKEN, {}, "neither fence nor barrier"),
-        ),
-        setup="ones | fence",
-    ),
-    Litmus(
-        "wgmma_of_copied_bytes",
-        "Does wgmma find what cp.async brought, with no proxy fence?",
-        ("unfenced-copy", "CA003"),
-        (Role(4, "late = a | copy operand | ?wait | ?front | barrier | late = b | multiply | multiplied | check product | cp.async.wait_all; | barrier"),),
-        (
-            Variant("fence", _CONTROL, {"wait": "cp.async.wait_all;", "front": "fence"}),
-            Variant("no_fence", _ASKED, {"wait": "cp.async.wait_all;"}, "cp.async, its wait and a barrier, no fence"),
-            Variant("no_wait", _BROKEN, {"front": "fence"}, "the copies are not waited for"),
-        ),
-        setup="ones | fence",
-    ),
-    Litmus(
-        "slot_read_then_loaded",
-        "Does a bulk copy into shared memory come behind reads of the same bytes that a barrier puts in front of it?",
-        ("slot-without-fence", "SM021"),
-        (Role(4, "leads: late = b & expect = full & load tile | wait = full | late = a | read tile | ?front | ?barrier | compare | ?last"),),
-        (
-            Variant("fence", _CONTROL, {"front": "fence", "barrier": "barrier"}),
-            Variant("no_fence", _ASKED, {"barrier": "barrier"}, "a barrier, no fence"),
-            Variant("no_barrier", _BROKEN, {}, "the next copy waits for nobody", may_hang=True),
-        ),
-        setup="leads: init = full",
-    ),
-    Litmus(
-        "slot_of_a_ring",
-        "Does a bulk copy into a slot of a ring come behind the reads of the consumers that handed it back?",
-        ("slot-without-fence", "SM021"),
-        (
-            Role(4, "wait = full | ?early | late = a | read tile | ?front | ?late | compare"),
-            Role(1, "first_lane: wait before = empty & late = b & expect = full & load tile"),
-        ),
-        (
-            Variant("fence", _CONTROL, {"front": "fence", "late": "arrive = empty"}),
-            Variant("no_fence", _ASKED, {"late": "arrive = empty"}, "arrivals, no fence"),
-            Variant("arrives_first", _BROKEN, {"early": "arrive = empty"}, "arrivals in front of the reads"),
-        ),
-        setup="leads: init = full & mbarrier.init.shared::cta.b64 [empty], 128;",
-        partner=16,
-    ),
-    Litmus(
-        "slot_stored_then_loaded",
-        "Does a bulk copy into shared memory come behind stores to the same bytes that a barrier puts in front of it?",
-        ("slot-without-fence", "SM022"),
-        (Role(4, "late = a | store garbage | ?front | ?barrier | leads: late = b & expect = full & load tile | wait = full | check tile | ?fence | barrier"),),
-        (
-            Variant("fence", _CONTROL, {"front": "fence", "barrier": "barrier", "fence": "fence"}),
-            Variant("no_fence", _ASKED, {"barrier": "barrier"}, "a barrier, no fence"),
-            Variant("no_barrier", _BROKEN, {}, "no barrier: the copy may come first"),
-        ),
-        setup="leads: init = full",
-    ),
-    Litmus(
-        "bulk_load_of_stored_global",
-        "Does a bulk copy out of global memory find what threads of its CTA stored there in front of a barrier?",
-        ("PX003",),
-        (Role(4, "late = a | store global | ?front | barrier | leads: ?copier & late = b & expect = full & load mine | wait = full | check tile | fence.proxy.async; | barrier"),),
-        (
-            Variant("fence_of_the_writers", _CONTROL, {"front": "fence.proxy.async;"}),
-            Variant("fence_of_global", _CONTROL, {"front": "fence.proxy.async.global;"}, "a proxy fence of global memory"),
-            Variant("fence_of_the_copier", _ASKED, {"copier": "fence.proxy.async;"}, "the thread that copies has the fence, behind the barrier"),
-            Variant("no_fence", _ASKED, {}, "no fence"),
-            Variant("other_scope", _ASKED, {"front": "fence.proxy.async.shared::cta;"}, "a proxy fence of shared memory"),
-        ),
-        setup="leads: init = full",
-    ),
-)
 GROUPS = (
     Litmus(
         "bulk_store_awaited_for_reading",
         "Is a bulk store in global memory when its .read wait is over?",
         ("BG003", "BG004", "BG006"),
-        (Role(4, _STORED_IN_BULK + " | ?late | barrier"),),
+        (Role(4, STORED_IN_BULK + " | ?late | barrier"),),
         (
-            Variant("wait", _CONTROL, {"front": "fence", "wait": _WAIT}),
-            Variant("read_wait", _ASKED, {"front": "fence", "wait": "wait group read = 0", "late": "leads: wait group = 0"}, "wait_group.read"),
-            Variant("wait_of_another", _ASKED, {"front": "fence", "other": "other_warp: wait group = 0", "late": "leads: wait group = 0"}, "another thread waits"),
+            Variant("wait", _CONTROL, {"front": "fence", "wait": WAIT}),
+            Variant(
+                "read_wait",
+                _ASKED,
+                {"front": "fence", "wait": "wait group read = 0", "late": "leads: wait group = 0"},
+                "wait_group.read",
+            ),
+            Variant(
+                "wait_of_another",
+                _ASKED,
+                {"front": "fence", "other": "other_warp: wait group = 0", "late": "leads: wait group = 0"},
+                "another thread waits",
+            ),
             Variant("no_wait", _BROKEN, {"front": "fence", "late": "leads: wait group = 0"}, "no wait"),
         ),
         size=8192,
@@ -147,19 +40,37 @@ GROUPS = (
         "bulk_store_read_by_the_peer",
         "Does another CTA find a bulk store in global memory when its .read wait is over?",
         ("BG006",),
-        (Role(4, "late = a | store tile | fence | barrier | leads: bulk store & commit & ?wait | cluster barrier | check peer global | leads: wait group = 0 | cluster barrier"),),
         (
-            Variant("wait", _CONTROL, {"wait": _WAIT}),
+            Role(
+                4,
+                (
+                    "late = a | store tile | fence | barrier | leads: bulk store & commit & ?wait | "
+                    "cluster barrier | check peer global | leads: wait group = 0 | cluster barrier"
+                ),
+            ),
+        ),
+        (
+            Variant("wait", _CONTROL, {"wait": WAIT}),
             Variant("read_wait", _ASKED, {"wait": "wait group read = 0"}, "wait_group.read"),
             Variant("no_wait", _BROKEN, {}, "no wait"),
         ),
-        size=8192, cluster=2,
+        size=8192,
+        cluster=2,
     ),
     Litmus(
         "source_of_bulk_store_overwritten",
         "May the source of a bulk store be overwritten behind its .read wait?",
         ("BG012", "SM021"),
-        (Role(4, "store tile | fence | barrier | leads: bulk store & commit & ?wait | barrier | late = a | store garbage | fence | barrier | leads: wait group = 0 | barrier | check global = value | barrier"),),
+        (
+            Role(
+                4,
+                (
+                    "store tile | fence | barrier | leads: bulk store & commit & ?wait | barrier | "
+                    "late = a | store garbage | fence | barrier | leads: wait group = 0 | barrier | "
+                    "check global = value | barrier"
+                ),
+            ),
+        ),
         (
             Variant("read_wait", _CONTROL, {"wait": "wait group read = 0"}, "wait_group.read"),
             Variant("no_wait", _BROKEN, {}, "no wait"),
@@ -170,7 +81,16 @@ GROUPS = (
         "bulk_groups_in_order",
         "Does wait_group 1 wait for the older of two groups of bulk stores?",
         ("BG005",),
-        (Role(4, "late = a | store tile | fence | barrier | leads: bulk store & commit & bulk store second & commit & wait group = 1 | barrier | ?check | leads: wait group = 0 | barrier"),),
+        (
+            Role(
+                4,
+                (
+                    "late = a | store tile | fence | barrier | leads: bulk store & commit & bulk "
+                    "store second & commit & wait group = 1 | barrier | ?check | leads: wait group = "
+                    "0 | barrier"
+                ),
+            ),
+        ),
         (
             Variant("older", _CONTROL, {"check": "check global = value"}),
             Variant("newer", _BROKEN, {"check": "check second"}, "what the newer group stores"),
@@ -181,12 +101,26 @@ GROUPS = (
         "copies_of_threads",
         "Is what cp.async brought there behind its wait and a barrier?",
         ("CA002", "CA003", "CA004", "CA005", "SM020"),
-        (Role(4, "late = a | copy | ?commit | ?wait | ?barrier | check tile | cp.async.wait_all; | barrier"),),
+        (
+            Role(
+                4, "late = a | copy | ?commit | ?wait | ?barrier | check tile | cp.async.wait_all; | barrier"
+            ),
+        ),
         (
             Variant("wait", _CONTROL, {"wait": "cp.async.wait_all;", "barrier": "barrier"}),
             Variant("no_barrier", _ASKED, {"wait": "cp.async.wait_all;"}, "its wait, no barrier"),
-            Variant("uncommitted", _BROKEN, {"wait": "cp.async.wait_group 0;", "barrier": "barrier"}, "wait_group 0 with no commit_group"),
-            Variant("one_pending", _BROKEN, {"commit": "cp.async.commit_group;", "wait": "cp.async.wait_group 1;", "barrier": "barrier"}, "wait_group 1 of one group"),
+            Variant(
+                "uncommitted",
+                _BROKEN,
+                {"wait": "cp.async.wait_group 0;", "barrier": "barrier"},
+                "wait_group 0 with no commit_group",
+            ),
+            Variant(
+                "one_pending",
+                _BROKEN,
+                {"commit": "cp.async.commit_group;", "wait": "cp.async.wait_group 1;", "barrier": "barrier"},
+                "wait_group 1 of one group",
+            ),
             Variant("no_wait", _BROKEN, {"barrier": "barrier"}, "no wait"),
         ),
     ),
@@ -195,13 +129,31 @@ GROUPS = (
         "Does the wait of one warp for its wgmma wait for those of its warpgroup?",
         ("awaited-by-another-warp", "SM021"),
         (
-            Role(4, "wait = full | ?delay | multiply long | ?early | multiplied | ?each | check long product"),
+            Role(
+                4, "wait = full | ?delay | multiply long | ?early | multiplied | ?each | check long product"
+            ),
             Role(1, "first_lane: wait before = empty & expect operand = full & load operand"),
         ),
         (
             Variant("each_hands_back", _CONTROL, {"delay": "late = a", "each": "arrive = empty"}),
-            Variant("one_hands_back", _ASKED, {"delay": "!first_warp: late = a", "each": "first_warp: mbarrier.arrive.shared::cta.b64 _, [empty], 4;"}, "one warp hands the operand back behind its wait, for four that come late"),
-            Variant("no_wait", _BROKEN, {"delay": "!first_warp: late = a", "early": "first_warp: mbarrier.arrive.shared::cta.b64 _, [empty], 4;"}, "one warp hands it back in front of its wait"),
+            Variant(
+                "one_hands_back",
+                _ASKED,
+                {
+                    "delay": "!first_warp: late = a",
+                    "each": "first_warp: mbarrier.arrive.shared::cta.b64 _, [empty], 4;",
+                },
+                "one warp hands the operand back behind its wait, for four that come late",
+            ),
+            Variant(
+                "no_wait",
+                _BROKEN,
+                {
+                    "delay": "!first_warp: late = a",
+                    "early": "first_warp: mbarrier.arrive.shared::cta.b64 _, [empty], 4;",
+                },
+                "one warp hands it back in front of its wait",
+            ),
         ),
         setup="multiplies: ones | fence | leads: init = full & mbarrier.init.shared::cta.b64 [empty], 128;",
     ),
@@ -223,7 +175,15 @@ SHARED = (
         "stores_collide",
         "Do two warps that store to the same bytes with no barrier between agree which store is the last?",
         ("SM022",),
-        (Role(4, "late = a | first_warp: store word = garbage | ?front | second_warp: late = b & store word = value | barrier | check word | barrier"),),
+        (
+            Role(
+                4,
+                (
+                    "late = a | first_warp: store word = garbage | ?front | second_warp: late = b & "
+                    "store word = value | barrier | check word | barrier"
+                ),
+            ),
+        ),
         (
             Variant("barrier", _CONTROL, {"front": "barrier"}),
             Variant("no_barrier", _BROKEN, {}, "no barrier between the stores"),
@@ -240,7 +200,12 @@ SHARED = (
         ),
         (
             Variant("release", _CONTROL, {"late": "arrive = full"}),
-            Variant("relaxed", _ASKED, {"late": "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [full];"}, "arrivals without release"),
+            Variant(
+                "relaxed",
+                _ASKED,
+                {"late": "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [full];"},
+                "arrivals without release",
+            ),
             Variant("arrives_first", _BROKEN, {"early": "arrive = full"}, "arrivals in front of the stores"),
         ),
         setup="leads: init warp = full & init warp = empty",
@@ -255,8 +220,18 @@ SHARED = (
         ),
         (
             Variant("bar_sync", _CONTROL, {"wait": "not_first: bar.sync 2, 64;", "late": "bar.sync 1, 64;"}),
-            Variant("bar_arrive", _ASKED, {"wait": "not_first: bar.sync 2, 64;", "late": "bar.arrive 1, 64;"}, "bar.arrive of the writers"),
-            Variant("arrives_first", _BROKEN, {"wait": "not_first: bar.sync 2, 64;", "early": "bar.arrive 1, 64;"}, "bar.arrive in front of the stores"),
+            Variant(
+                "bar_arrive",
+                _ASKED,
+                {"wait": "not_first: bar.sync 2, 64;", "late": "bar.arrive 1, 64;"},
+                "bar.arrive of the writers",
+            ),
+            Variant(
+                "arrives_first",
+                _BROKEN,
+                {"wait": "not_first: bar.sync 2, 64;", "early": "bar.arrive 1, 64;"},
+                "bar.arrive in front of the stores",
+            ),
         ),
     ),
 )

@@ -8,7 +8,12 @@ _CONTROL, _ASKED, _BROKEN = Kind.CONTROL, Kind.ASKED, Kind.BROKEN
 _RELAXED = "cluster barrier relaxed"
 _BARRIERS = (
     Variant("release", _CONTROL, {"barrier": "cluster barrier"}),
-    Variant("relaxed_with_fence", _CONTROL, {"front": "fence.acq_rel.cluster;", "barrier": _RELAXED}, "a relaxed arrival behind fence.acq_rel.cluster"),
+    Variant(
+        "relaxed_with_fence",
+        _CONTROL,
+        {"front": "fence.acq_rel.cluster;", "barrier": _RELAXED},
+        "a relaxed arrival behind fence.acq_rel.cluster",
+    ),
     Variant("relaxed", _ASKED, {"barrier": _RELAXED}, "a relaxed arrival"),
     Variant("no_barrier", _BROKEN, {}, "no barrier"),
 )
@@ -17,16 +22,40 @@ _ARRIVAL = "mbarrier.arrive.%s.shared::cluster.b64 _, [peer_full];"
 CLUSTERS = (
     Litmus(
         "bulk_copy_to_the_peer",
-        "Does a bulk copy into the shared memory of another CTA find what threads stored in front of a barrier?",
+        (
+            "Does a bulk copy into the shared memory of another CTA find what threads stored in "
+            "front of a barrier?"
+        ),
         ("PX001", "PX020"),
-        (Role(4, "late = a | store tile | leads: expect = full | ?front | barrier | ?behind | leads: ?copier & late = b & bulk to peer | wait = full | check landing | cluster barrier"),),
+        (
+            Role(
+                4,
+                (
+                    "late = a | store tile | leads: expect = full | ?front | barrier | ?behind | "
+                    "leads: ?copier & late = b & bulk to peer | wait = full | check landing | "
+                    "cluster barrier"
+                ),
+            ),
+        ),
         (
             Variant("fence_of_the_writers", _CONTROL, {"front": "fence"}),
-            Variant("fence_of_the_copier", _ASKED, {"copier": "fence"}, "the thread that copies has the fence, behind the barrier"),
-            Variant("fence_of_another", _ASKED, {"behind": "other_warp: fence | barrier"}, "another thread has the fence, between two barriers"),
+            Variant(
+                "fence_of_the_copier",
+                _ASKED,
+                {"copier": "fence"},
+                "the thread that copies has the fence, behind the barrier",
+            ),
+            Variant(
+                "fence_of_another",
+                _ASKED,
+                {"behind": "other_warp: fence | barrier"},
+                "another thread has the fence, between two barriers",
+            ),
             Variant("no_fence", _BROKEN, {}, "no fence"),
         ),
-        setup="leads: init = full & fence.mbarrier_init.release.cluster;", size=8192, cluster=2,
+        setup="leads: init = full & fence.mbarrier_init.release.cluster;",
+        size=8192,
+        cluster=2,
     ),
     Litmus(
         "cluster_barrier_behind_stores_to_the_peer",
@@ -48,73 +77,186 @@ CLUSTERS = (
         "cluster_barrier_behind_stores_to_global_memory",
         "Does a relaxed cluster barrier publish stores to global memory that the other CTA reads?",
         ("CL004",),
-        (Role(4, "late = a | store global | ?front | ?barrier | late = b | check peer global | cluster barrier"),),
+        (
+            Role(
+                4,
+                (
+                    "late = a | store global | ?front | ?barrier | late = b | check peer global | "
+                    "cluster barrier"
+                ),
+            ),
+        ),
         _BARRIERS,
         cluster=2,
     ),
     Litmus(
         "arrival_at_the_peer",
-        "Does a thread see behind its wait what a thread of the other CTA stored here in front of its arrival?",
-        ("SM020",),
-        (Role(1, "wait cluster before = empty | late = a | ?early | store peer | ?late | late = b | ?wait | check tile | arrive peer = empty"),),
         (
-            Variant("release", _CONTROL, {"late": _ARRIVAL % "release.cluster", "wait": "wait cluster = full"}),
-            Variant("release_of_the_cta", _ASKED, {"late": _ARRIVAL % "release.cta", "wait": "wait cluster = full"}, "the arrival releases at the scope of its CTA"),
-            Variant("acquire_of_the_cta", _ASKED, {"late": _ARRIVAL % "release.cluster", "wait": "wait = full"}, "the wait acquires at the scope of its CTA"),
-            Variant("relaxed", _ASKED, {"late": _ARRIVAL % "relaxed.cluster", "wait": "wait cluster = full"}, "the arrival is relaxed"),
-            Variant("arrives_first", _BROKEN, {"early": _ARRIVAL % "release.cluster", "wait": "wait cluster = full"}, "the arrival is in front of the stores"),
+            "Does a thread see behind its wait what a thread of the other CTA stored here in front "
+            "of its arrival?"
         ),
-        setup="leads: init warp = full & init warp = empty & fence.mbarrier_init.release.cluster;", cluster=2, partner=16,
+        ("SM020",),
+        (
+            Role(
+                1,
+                (
+                    "wait cluster before = empty | late = a | ?early | store peer | ?late | late = b "
+                    "| ?wait | check tile | arrive peer = empty"
+                ),
+            ),
+        ),
+        (
+            Variant(
+                "release", _CONTROL, {"late": _ARRIVAL % "release.cluster", "wait": "wait cluster = full"}
+            ),
+            Variant(
+                "release_of_the_cta",
+                _ASKED,
+                {"late": _ARRIVAL % "release.cta", "wait": "wait cluster = full"},
+                "the arrival releases at the scope of its CTA",
+            ),
+            Variant(
+                "acquire_of_the_cta",
+                _ASKED,
+                {"late": _ARRIVAL % "release.cluster", "wait": "wait = full"},
+                "the wait acquires at the scope of its CTA",
+            ),
+            Variant(
+                "relaxed",
+                _ASKED,
+                {"late": _ARRIVAL % "relaxed.cluster", "wait": "wait cluster = full"},
+                "the arrival is relaxed",
+            ),
+            Variant(
+                "arrives_first",
+                _BROKEN,
+                {"early": _ARRIVAL % "release.cluster", "wait": "wait cluster = full"},
+                "the arrival is in front of the stores",
+            ),
+        ),
+        setup="leads: init warp = full & init warp = empty & fence.mbarrier_init.release.cluster;",
+        cluster=2,
+        partner=16,
     ),
     Litmus(
         "arrival_at_the_peer_behind_global_stores",
-        "Does a thread see behind its wait what a thread of the other CTA stored to global memory in front of its arrival?",
+        (
+            "Does a thread see behind its wait what a thread of the other CTA stored to global "
+            "memory in front of its arrival?"
+        ),
         ("SM020",),
-        (Role(1, "wait cluster before = empty | late = a | ?early | store global | ?late | late = b | wait cluster = full | check peer global | arrive peer = empty"),),
+        (
+            Role(
+                1,
+                (
+                    "wait cluster before = empty | late = a | ?early | store global | ?late | late = "
+                    "b | wait cluster = full | check peer global | arrive peer = empty"
+                ),
+            ),
+        ),
         (
             Variant("release", _CONTROL, {"late": _ARRIVAL % "release.cluster"}),
-            Variant("release_of_the_cta", _ASKED, {"late": _ARRIVAL % "release.cta"}, "the arrival releases at the scope of its CTA"),
+            Variant(
+                "release_of_the_cta",
+                _ASKED,
+                {"late": _ARRIVAL % "release.cta"},
+                "the arrival releases at the scope of its CTA",
+            ),
             Variant("relaxed", _ASKED, {"late": _ARRIVAL % "relaxed.cluster"}, "the arrival is relaxed"),
-            Variant("arrives_first", _BROKEN, {"early": _ARRIVAL % "release.cluster"}, "the arrival is in front of the stores"),
+            Variant(
+                "arrives_first",
+                _BROKEN,
+                {"early": _ARRIVAL % "release.cluster"},
+                "the arrival is in front of the stores",
+            ),
         ),
-        setup="leads: init warp = full & init warp = empty & fence.mbarrier_init.release.cluster;", cluster=2, partner=16,
+        setup="leads: init warp = full & init warp = empty & fence.mbarrier_init.release.cluster;",
+        cluster=2,
+        partner=16,
     ),
     Litmus(
         "asynchronous_stores_to_the_peer",
         "Are st.async's bytes there when their mbarrier completes?",
         ("SM020",),
-        (Role(4, "leads: expect = full | late = a | send word | ?wait | check tile | ?rest | cluster barrier"),),
+        (
+            Role(
+                4,
+                "leads: expect = full | late = a | send word | ?wait | check tile | ?rest | cluster barrier",
+            ),
+        ),
         (
             Variant("wait", _CONTROL, {"wait": "wait = full"}),
             Variant("no_wait", _BROKEN, {"rest": "wait = full"}, "no wait in front of the reads"),
         ),
-        setup="leads: init = full & fence.mbarrier_init.release.cluster;", cluster=2,
+        setup="leads: init = full & fence.mbarrier_init.release.cluster;",
+        cluster=2,
     ),
     Litmus(
         "multicast_seen_by_the_other_cta",
         "Are the bytes of a multicast in the second CTA when the first one's mbarrier completes?",
         ("SM020",),
-        (Role(4, "leads: expect = full | origin: late = b & load both | ?wait | check tile | ?rest | cluster barrier"),),
+        (
+            Role(
+                4,
+                (
+                    "leads: expect = full | origin: late = b & load both | ?wait | check tile | "
+                    "?rest | cluster barrier"
+                ),
+            ),
+        ),
         (
             Variant("own_mbarrier", _CONTROL, {"wait": "wait = full"}),
-            Variant("mbarrier_of_the_first", _ASKED, {"wait": "first_cta: wait = full | cluster barrier", "rest": "wait = full"}, "the first CTA waits at its own mbarrier and tells the second"),
+            Variant(
+                "mbarrier_of_the_first",
+                _ASKED,
+                {"wait": "first_cta: wait = full | cluster barrier", "rest": "wait = full"},
+                "the first CTA waits at its own mbarrier and tells the second",
+            ),
             Variant("no_wait", _BROKEN, {"rest": "wait = full"}, "no wait in front of the reads"),
         ),
-        setup="leads: init = full & fence.mbarrier_init.release.cluster;", cluster=2, size=8192,
+        setup="leads: init = full & fence.mbarrier_init.release.cluster;",
+        cluster=2,
+        size=8192,
     ),
     Litmus(
         "init_for_the_peer",
         "Does the other CTA find an mbarrier that was initialised in front of a cluster barrier?",
         ("unordered-init", "MB027", "MB025"),
-        (Role(1, "late = a | leads: ?before & init warp = full & ?fence | ?barrier | arrive peer = full | wait first = full | cluster barrier | leads: inval = full"),),
+        (
+            Role(
+                1,
+                (
+                    "late = a | leads: ?before & init warp = full & ?fence | ?barrier | arrive peer "
+                    "= full | wait first = full | cluster barrier | leads: inval = full"
+                ),
+            ),
+        ),
         (
             Variant("release", _CONTROL, {"barrier": "cluster barrier"}),
-            Variant("fence_and_relaxed", _CONTROL, {"fence": "fence.mbarrier_init.release.cluster;", "barrier": _RELAXED}, "fence.mbarrier_init and a relaxed barrier"),
-            Variant("init_behind_the_fence", _ASKED, {"before": "fence.mbarrier_init.release.cluster;", "barrier": _RELAXED}, "initialised behind the fence, and a relaxed barrier", may_hang=True),
+            Variant(
+                "fence_and_relaxed",
+                _CONTROL,
+                {"fence": "fence.mbarrier_init.release.cluster;", "barrier": _RELAXED},
+                "fence.mbarrier_init and a relaxed barrier",
+            ),
+            Variant(
+                "init_behind_the_fence",
+                _ASKED,
+                {"before": "fence.mbarrier_init.release.cluster;", "barrier": _RELAXED},
+                "initialised behind the fence, and a relaxed barrier",
+                may_hang=True,
+            ),
             Variant("no_fence", _ASKED, {"barrier": _RELAXED}, "a relaxed barrier, no fence", may_hang=True),
-            Variant("no_barrier", _BROKEN, {"fence": "fence.mbarrier_init.release.cluster;"}, "no barrier", may_hang=True),
+            Variant(
+                "no_barrier",
+                _BROKEN,
+                {"fence": "fence.mbarrier_init.release.cluster;"},
+                "no barrier",
+                may_hang=True,
+            ),
         ),
-        cluster=2, partner=16,
+        cluster=2,
+        partner=16,
     ),
     Litmus(
         "peer_not_started",
@@ -122,11 +264,20 @@ CLUSTERS = (
         ("CL010",),
         (Role(4, "?late | ?barrier | check one | "),),
         (
-            Variant("barrier_at_entry", _CONTROL, {"late": "late = a | store one", "barrier": "cluster barrier"}),
-            Variant("no_barrier", _ASKED, {"early": "late = a | store one"}, "the store is in front of the first cluster barrier"),
+            Variant(
+                "barrier_at_entry", _CONTROL, {"late": "late = a | store one", "barrier": "cluster barrier"}
+            ),
+            Variant(
+                "no_barrier",
+                _ASKED,
+                {"early": "late = a | store one"},
+                "the store is in front of the first cluster barrier",
+            ),
             Variant("no_store", _BROKEN, {}, "no store at all, so that what is read is what was there"),
         ),
-        setup="?early", cluster=2, rounds=False,
+        setup="?early",
+        cluster=2,
+        rounds=False,
     ),
     Litmus(
         "peer_ended",
@@ -137,7 +288,9 @@ CLUSTERS = (
             Variant("barrier_at_exit", _CONTROL, {"meet": "cluster barrier"}),
             Variant("no_barrier", _BROKEN, {}, "no barrier in front of the end", may_hang=True),
         ),
-        end="?meet", cluster=2, rounds=False,
+        end="?meet",
+        cluster=2,
+        rounds=False,
     ),
-)  # fmt: skip
+)
 """Rows of clusters."""

@@ -17,6 +17,7 @@ _LEGALITY = "which forms and values are legal, and no order"
 
 AXIOMS_WITHOUT_ROW = {
     "unawaited-store": _BLACKWELL,
+    "tensor-without-fences": _BLACKWELL,
     "result-of-blocking-write": "the write is that of tcgen05.alloc: " + _BLACKWELL,
 }
 """By axiom."""
@@ -27,6 +28,7 @@ RULES_WITHOUT_ROW = {
         "arrivals are counted: PTX says what each does, and no order of memory is at stake"
     )),
     "NB023": "a fault each time: `mask_without_its_lane` of benchmarks/hardware.md",
+    "CL022": "launches are cancelled from sm_100 on, and this suite runs on sm_90a",
     "BG011": _LEGALITY,
 }  # fmt: skip
 """By rule."""

@@ -321,3 +321,12 @@ def test_skipped_waits_are_possible() -> None:
 def test_flags_after_read_waits_are_possible() -> None:
     body = START + f"{STORE}\n{COMMIT}{WAIT}red.release.gpu.global.add.u32 [%rd1+4096], 1;"
     assert proved("BG006", kernel(body)) == []
+
+
+def test_a_copy_that_may_never_be_behind_those_that_are_waited_for_is_possible() -> None:
+    copied = f"{COPY}\ncp.async.commit_group;\n"
+    rest = f"setp.lt.u32 %p1, %r7, 3;\n@%p1 {COPY}\ncp.async.commit_group;"
+    assert proved("CA002", kernel(f"{START}{copied}cp.async.wait_group 0;\n{rest}")) == []
+    assert not agrees("CA002", kernel(f"{START}{copied}cp.async.wait_group 0;\n{rest}"))
+    assert proved("CA002", kernel(START + rest)) != []
+    assert proved("CA002", kernel(f"{START}{copied}cp.async.wait_group 0;\n{copied}")) != []

@@ -69,6 +69,15 @@ _OPEN: Mapping[Openness, tuple[str, str, str]] = {
     ),
 }
 _PROPERTIES: Mapping[Property, tuple[str, str]] = {
+    Property.DATA_RACE: (
+        "No two threads of a block access the same bytes of shared memory between two barriers, "
+        "one of them writing. No kernel is judged by it yet.",
+        "Put a barrier between the two accesses.",
+    ),
+    Property.BARRIER_DIVERGENCE: (
+        "All threads of a block that have not ended come to the same barriers. No kernel is judged by it yet.",
+        "Move the barrier out of the branch or the loop.",
+    ),
     Property.DEADLOCK_FREEDOM: (
         "Every thread ends, in every schedule.",
         "See who waits for what (`role`, `state`), and what would have to happen (`needed`).",

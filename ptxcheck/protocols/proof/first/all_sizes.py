@@ -74,12 +74,15 @@ class AllSizes:
         execute: Execute,
         is_spent: Callable[[], bool],
         effort: int,
+        least: int = 0,
     ) -> None:
+        """`least` is the first number from 0 on that the host may pass."""
         self._program = program
         self._size = size
         self._shape = shape
         self._execute = execute
         self._is_spent = is_spent
+        self._least = least
         self._left = effort
         """Actions of runs that may still be made."""
         self._family = Family(program, size, shape.threads)
@@ -95,7 +98,7 @@ class AllSizes:
             return None
 
     def _prove(self) -> str | None:
-        below = self._run(0)
+        below = self._run(self._least)
         while not self._is_unsigned and below.sizes.low is not None and below.sizes.low > _LEAST:
             if self._is_over():
                 return None

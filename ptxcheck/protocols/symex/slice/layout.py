@@ -11,7 +11,7 @@ An index that is not known is taken to stay inside its variable.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ....cfg.addresses import Pointer
@@ -24,7 +24,7 @@ from ....ir import (
 from ....launch import FactOrigin, GivenValue, ParameterFact
 from ..values import lane_arithmetic as lanes
 from ..values.kinds import Kind
-from ..values.symbol import Condition, Form, Value, atom
+from ..values.symbol import Atom, Condition, Form, Value, atom
 from ..values.trace import PARAM_WINDOW, RANK_SHIFT, Bytes
 from .dynamic_arrays import Start
 
@@ -34,6 +34,10 @@ _DYNAMIC_ALIGNMENT = 1024
 SHARED_BYTES = 1 << 18
 """More bytes than any CTA has."""
 _PEER = "cluster"
+
+
+_MOST_EXCLUDED = 8
+"""Numbers below a bound that runs are kept from one by one, where a word may be read as signed or not."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +109,24 @@ class Layout:
             if fact.high is not None and fact.high < most:
                 yield Condition("lt", form, fact.low), False
                 yield Condition("lt", form, fact.high + 1), True
-            elif fact.low == 1:
-                yield Condition("eq", form, 0), False
+            else:
+                for number in range(min(fact.low or 0, _MOST_EXCLUDED)):
+                    yield Condition("eq", form, number), False
+
+    def least(self, name: Atom) -> int:
+        """Return the first number from 0 on that what the user says leaves a parameter, among a few."""
+        return next((n for n in range(_MOST_EXCLUDED) if self.admits({name: n})), _MOST_EXCLUDED)
+
+    def admits(self, numbers: Mapping[Atom, int]) -> bool:
+        """Tell whether what the user says of parameters leaves these numbers."""
+        for condition, truth in self.stated():
+            terms = condition.form.terms
+            if not all(name in numbers for name, _ in terms):
+                continue
+            number = condition.form.constant + sum(factor * numbers[name] for name, factor in terms)
+            if condition.holds(number) is not truth:
+                return False
+        return True
 
 
 def layout_of(

@@ -106,6 +106,7 @@ class Verifier:
         self._is_probe = is_probe
         self._budget = Budget(effort)
         self._result = result = Verification(shape)
+        self._layout = layout
         self._runner = Runner(
             program, layout, given, shape, self._budget, registers, self._are_told, is_probe=is_probe
         )
@@ -245,7 +246,8 @@ class Verifier:
             return attempt.path, attempt.protocol
 
         most = int(_ACTIONS * self._budget.seconds)
-        sizes = AllSizes(self._program, size, self._shape, execute, self._budget.is_spent, most)
+        least = self._layout.least(size)
+        sizes = AllSizes(self._program, size, self._shape, execute, self._budget.is_spent, most, least)
         try:
             result.for_all = sizes.prove()
         except (NotFollowedError, ImpossibleError, _EnoughError):

@@ -49,7 +49,7 @@ from ...coalesced_accesses import examined, without_accesses
 from ...evidence import SEPARATE
 from ...search import examine
 from ...simulate import simulate
-from ..all_sizes import Path
+from ..all_sizes import Path, SizePlan
 from ..budget import Budget
 from ..deciding import Answers, Choose, Question
 from ..example_runs import Example
@@ -143,6 +143,9 @@ class Runner:
         `failing` fail, where that would hang. None: all fail. With `halts`, threads stop where the run may be
         impossible (see `prefixes`).
         """
+        starts = {plan.size: plan.number} if isinstance(plan, SizePlan) else plan.preset
+        if not self._layout.admits(starts):
+            raise ImpossibleError
         self.oracle.restart()
         decisions = Decisions(self.oracle)
         answers = Answers(self._choosing(plan), plan.follow, plan.settle, plan.pair, halts=halts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.check import check
+from ptxcheck.checker import check
 from ptxcheck.config import Config
 from ptxcheck.launches.hints import parse_assumption
 from ptxcheck.source import Source

@@ -12,14 +12,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from ..hostcode.names import LAUNCH_HEADS
-
 SUFFIXES = frozenset((".cu", ".cuh", ".cpp", ".cc", ".cxx", ".py"))
 MOST_FILES = 64
 """Sources of one folder, or units of one database."""
 LARGEST_FILE = 1 << 20
 """Bytes."""
-_HEADS = tuple(head.encode() for head in LAUNCH_HEADS)
 
 
 def launching_files(path: str, compile_commands: str | None) -> tuple[str, ...]:
@@ -81,5 +78,7 @@ def _launches(path: str) -> bool:
 def _has_launch(path: str, _changed: int, size: int) -> bool:
     if size > LARGEST_FILE:
         return False
+    from ..hostcode.names import LAUNCH_HEADS  # what it needs for tensor maps is heavy
+
     data = Path(path).read_bytes()
-    return any(head in data for head in _HEADS)
+    return any(head.encode() in data for head in LAUNCH_HEADS)

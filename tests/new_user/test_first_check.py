@@ -86,13 +86,15 @@ LAUNCHED = {
     "bounds": "; if launched with 160 threads (from `__launch_bounds__`)",
     "launch": "",
 }
-FROM = {"bounds": "block 160×1×1 (from `__launch_bounds__`)", "launch": "(from <<<>>> at ring.cu:"}
+FROM = {"bounds": "block 160×1×1 (from `__launch_bounds__`)", "launch": "(from <<<>>> at "}
 
 
 def test_on_the_command_line(form: tuple[Row, str]) -> None:
     row, style = form
     text = check(row, "text")
-    (verdict,) = (line for line in text.splitlines() if re.match(r"\S+ ring at ring\.cu:30; ", line))
+    (verdict,) = (
+        line for line in text.splitlines() if re.match(r"\S+ ring (at ring\.cu:30; |\(block )", line)
+    )
     assert FROM[style] in verdict
     assert verdict.startswith("violated ") is (row.status == 1)
     assert row.message in text

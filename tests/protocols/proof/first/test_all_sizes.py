@@ -177,7 +177,7 @@ def tensor_ring(condition: str = "") -> str:
 
 
 def test_multiplications_in_tensor_memory_hold_for_all_counts() -> None:
-    result = verified(tensor_ring())
+    result = verified(tensor_ring(), 2 * VERIFY_SECONDS)
     assert result.for_all is not None
     assert deadlock_freedom(result) is VerdictKind.PROVED
 

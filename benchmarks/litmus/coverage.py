@@ -52,7 +52,7 @@ EXPLAINED = {
         "a bug: exit-safety is proved where the peer is read on one side of a branch on the rank"
     ),
     "copies_of_one_instruction__other_bytes": (
-        "a bug: the axiom is taken, and not named, where the bytes differ"
+        "named in the verdict: the axiom is about bytes in global memory, which are not compared"
     ),
     "lanes_in_step__sides_of_a_branch": (
         "a bug: the axiom is taken across the sides of a branch, where it does not hold"

@@ -21,4 +21,4 @@ class Axiom:
     properties: tuple[Property, ...] = ()
     """Properties that rest on it; empty for the one of the flaw that it removes."""
     is_stated: bool = True
-    """Verdicts name it. False where that would be said of every kernel, or does no harm."""
+    """Each verdict that rests on it names it. False where every kernel would, or where only some uses matter."""

@@ -70,7 +70,7 @@ SAME_VALUE = Axiom(
     source="released kernels let all threads that know a value store it",
     rule="SM023",
     properties=(Property.SLOT_SAFETY,),
-    is_stated=False,  # `same_instruction_stores` knows where the values may differ, and only then it is stated
+    is_stated=False,  # it is where the values may differ, which `same_instruction_stores` knows
 )
 LATE_OBSERVER = Axiom(
     id=Flaw.LATE_OBSERVER.value,
@@ -158,7 +158,7 @@ COPIES_OF_ONE_INSTRUCTION = Axiom(
     text="lanes that copy to the same bytes by one cp.async bring the same bytes",
     source="kernels that clamp the source of a copy",
     rule="SM023",
-    is_stated=False,
+    is_stated=False,  # it is where the sources may differ, which `same_instruction_stores` knows
 )
 RESULT_OF_BLOCKING_WRITE = Axiom(
     id="result-of-blocking-write",

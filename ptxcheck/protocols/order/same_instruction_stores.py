@@ -1,7 +1,7 @@
 """Stores of several threads to the same bytes by one instruction: which value stays is open, unless it is one.
 
-Property: of a store by which several threads may write different values to one place, it is either said that they do
-(`Stores.numbers`, from which `memory` finds that), or that they are taken to store one value.
+Property: of a store, or a copy by `cp.async`, by which several threads may write different values to one place, it is
+either said that they do (`Stores.numbers`, from which `memory` finds that), or that they are taken to store one value.
 
 Argument: released kernels let all threads that know a value store it. That it is one is seen where no register of the
 store depends on the thread, or where the numbers that threads store follow from their indices. Threads that surely
@@ -23,11 +23,13 @@ from ...cfg.facts import Facts
 from ...cfg.uniform import Uniformity
 from ...ir import Address, Instruction, Register, registers_of
 from ...opcodes.op import Op
+from ..model.axiom import Axiom
 from ..model.outcome import Flaw, Problem
 from ..symex.values.register_file import lanes_of
-from ..symex.values.symbol import Form
+from ..symex.values.symbol import Form, Value
 from ..symex.values.trace import Event, Trace
 from ..typestate.shared_access import access_bytes
+from .axioms import COPIES_OF_ONE_INSTRUCTION, SAME_VALUE
 
 _WARP = 32
 _Truths = npt.NDArray[np.bool_]
@@ -41,10 +43,19 @@ class Stores:
         self._facts = facts
 
     def uniform(self, point: int) -> Uniformity:
-        """Return the largest groups of threads that store one value at a point; GRID for numbers alone."""
-        value = self._cfg.instructions[point].operands[-1]
+        """Return the largest groups of threads that store one value at a point; GRID for numbers alone.
+
+        Of a copy that is what its source and its size are for.
+        """
+        instruction = self._cfg.instructions[point]
+        is_copy = instruction.operation.op is Op.CP_ASYNC
+        stored = instruction.operands[1:] if is_copy else instruction.operands[-1:]
         return max(
-            (max(self._facts.uniform(point, each), Uniformity.CTA) for each in registers_of(value)),
+            (
+                max(self._facts.uniform(point, register), Uniformity.CTA)
+                for operand in stored
+                for register in registers_of(operand)
+            ),
             default=Uniformity.GRID,
         )
 
@@ -75,35 +86,44 @@ def _address(instruction: Instruction) -> Address | None:
     return next((operand for operand in instruction.operands if isinstance(operand, Address)), None)
 
 
-def stored_together(cfg: Cfg, trace: Trace, stores: Stores, done: set[int]) -> Iterator[int]:
-    """Yield points at which threads store to the same bytes what may differ: the first time, and none that are done."""
+def stored_together(cfg: Cfg, trace: Trace, stores: Stores, done: set[int]) -> Iterator[tuple[Axiom, int]]:
+    """Yield points at which threads store or copy to the same bytes what may differ, with what says that it does not.
+
+    Each once, and none that are done.
+    """
     for event in trace.events:
-        if (
-            event.access is None
-            or event.point in done
-            or cfg.instructions[event.point].operation.op is not Op.ST
-        ):
+        placed = None if event.point in done else _placed(cfg, event)
+        if placed is None:
             continue
         done.add(event.point)
-        level = _shared_by(event, trace.shape.threads, stores)
+        level = _shared_by(event, *placed, trace.shape.threads, stores)
         if level is not None and stores.uniform(event.point) > level:
-            yield event.point
+            is_copy = cfg.instructions[event.point].operation.op is Op.CP_ASYNC
+            yield (COPIES_OF_ONE_INSTRUCTION if is_copy else SAME_VALUE), event.point
 
 
-def _shared_by(event: Event, threads: int, stores: Stores) -> Uniformity | None:
+def _placed(cfg: Cfg, event: Event) -> tuple[Value | None, bool] | None:
+    """Return where an event stores or copies to, and whether all of its threads do; None for what does neither."""
+    op = cfg.instructions[event.point].operation.op
+    if op is Op.ST and event.access is not None:
+        return event.access.address, event.access.certain
+    return (event.operands["dst"], event.certain) if op is Op.CP_ASYNC else None
+
+
+def _shared_by(
+    event: Event, address: Value | None, is_certain: bool, threads: int, stores: Stores
+) -> Uniformity | None:
     """Return which threads store to the same place, None when each has a place of its own, or that is not known."""
-    access = event.access
-    assert access is not None
     chosen = lanes_of(event.threads, threads)
     taking = stores.takes_part(event.point, threads)
     if taking is not None:
         chosen = chosen & taking
-    elif not access.certain:
+    elif not is_certain:
         return None
     own = np.flatnonzero(chosen)
-    if access.address is None or isinstance(access.address, Form):
+    if address is None or isinstance(address, Form):
         return _shared_by_unknown(own, stores.uniform_place(event.point))
-    places = np.broadcast_to(np.asarray(access.address, dtype=np.uint64), threads)[own]
+    places = np.broadcast_to(np.asarray(address, dtype=np.uint64), threads)[own]
     if len(np.unique(places)) == len(places):
         return None
     named = np.stack([places, (own // _WARP).astype(np.uint64)])
@@ -121,8 +141,10 @@ def _shared_by_unknown(own: npt.NDArray[np.int64], place: Uniformity) -> Uniform
     return Uniformity.CTA if warps > 1 else Uniformity.WARP
 
 
-def collisions(cfg: Cfg, problems: Iterable[Problem], uniform: Callable[[int], Uniformity]) -> Iterator[int]:
-    """Yield points of stores of several warps to the same bytes, by one instruction, of values that may differ.
+def collisions(
+    cfg: Cfg, problems: Iterable[Problem], uniform: Callable[[int], Uniformity]
+) -> Iterator[Problem]:
+    """Yield stores and copies of several threads to the same bytes, by one instruction, of values that may differ.
 
     In a loop, warps may be in different rounds, and what they agree about in each round may be another number.
     """
@@ -132,4 +154,4 @@ def collisions(cfg: Cfg, problems: Iterable[Problem], uniform: Callable[[int], U
             level = uniform(problem.point)
             is_in_loop = bool(cfg.loops_around(cfg.graph.block_of[problem.point]))
             if level > Uniformity.CTA or (is_in_loop and level > Uniformity.GRID):
-                yield problem.point
+                yield problem

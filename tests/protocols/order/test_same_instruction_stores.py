@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxcheck.protocols.model.outcome import Flaw
+from ptxcheck.protocols.order.axioms import COPIES_OF_ONE_INSTRUCTION
 from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.verdict import Property, VerdictKind
 from tests.protocols.machine_runs import kernel
@@ -104,6 +105,13 @@ def test_lanes_that_copy_by_one_instruction_do_not_race() -> None:
     result = _verified_copies(COPY_BY_EACH_LANE)
     assert kind(result, Property.SLOT_SAFETY) is VerdictKind.PROVED
     assert {problem.flaw for run in result.strict for problem in run.problems} >= {Flaw.WRITES_COLLIDE}
+
+
+@pytest.mark.parametrize("apart", ["@%p9", "@!%p9"], ids=["first lane", "others"])
+def test_lanes_that_copy_from_different_places_are_taken_to_bring_the_same(apart: str) -> None:
+    result = _verified_copies(f"{apart} add.u64 %rd1, %rd1, 64; {COPY_BY_EACH_LANE}")
+    assert kind(result, Property.SLOT_SAFETY) is VerdictKind.ASSUMES
+    assert COPIES_OF_ONE_INSTRUCTION.text in result.tolerated[Property.SLOT_SAFETY]
 
 
 def test_lanes_that_copy_by_two_instructions_race() -> None:

@@ -9,7 +9,7 @@ from ...model.actions import Protocol
 from ...model.axiom import Axiom
 from ...model.mechanisms import PROPERTY_OF
 from ...model.outcome import Problem
-from ...order.axioms import ENDED_LANES, LANES_IN_STEP, REGISTERS_OF_WARPGROUP, SAME_VALUE
+from ...order.axioms import ENDED_LANES, LANES_IN_STEP, REGISTERS_OF_WARPGROUP
 from ...order.ended_lanes import ended_beside
 from ...order.lane_order import taken_to_be_in_step
 from ...order.register_budget import changed_apart
@@ -32,8 +32,9 @@ class Tolerances:
     def note_strict(self, problems: Iterable[Problem]) -> None:
         """Note what PTX forbids of a run that counts."""
         problems = tuple(problems)
-        for point in collisions(self._cfg, problems, self._stores.uniform):
-            self._take(SAME_VALUE, point)
+        for problem in collisions(self._cfg, problems, self._stores.uniform):
+            if problem.axiom is not None:
+                self._take(problem.axiom, problem.point, PROPERTY_OF[problem.flaw])
         for problem in problems:
             if problem.axiom is not None and problem.axiom.is_stated:
                 self._take(problem.axiom, problem.point, PROPERTY_OF[problem.flaw])
@@ -56,8 +57,8 @@ class Tolerances:
         Every run is looked at: which bytes two lanes touch goes by the rounds of the loops before.
         """
         for trace in traces:
-            for store in stored_together(self._cfg, trace, self._stores, self._stores_seen):
-                self._take(SAME_VALUE, store)
+            for axiom, store in stored_together(self._cfg, trace, self._stores, self._stores_seen):
+                self._take(axiom, store, Property.SLOT_SAFETY)
         if LANES_IN_STEP.text in self._result.tolerated.get(Property.SLOT_SAFETY, {}):
             return
         points = (taken_to_be_in_step(self._cfg, trace) for trace in traces)

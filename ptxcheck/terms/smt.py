@@ -154,21 +154,34 @@ def _solution(bound: int, variable: Variable, value: Callable[[int], int]) -> in
     return low if value(low) == bound else None
 
 
+def _solver_of(logic: str) -> tuple[Any, Any, Any]:
+    """Return z3, a context, and a solver in it: the same answers each time, and deaf to Ctrl-C.
+
+    Else z3 takes the signal, answers unknown, and nobody else hears of it.
+    """
+    import z3
+
+    context = z3.Context()
+    solver = z3.SolverFor(logic, ctx=context)
+    solver.set("random_seed", 1)
+    solver.set("ctrl_c", False)
+    return z3, context, solver
+
+
+def _units_used(solver: Any) -> int:
+    """Return the resource units that a solver has used."""
+    statistics = solver.statistics()
+    names = statistics.keys()
+    return int(statistics.get_key_value("rlimit count")) if "rlimit count" in names else 0
+
+
 class PathSolver:
     """Asks whether claims can hold together. What was learned for one question serves the next."""
 
     def __init__(self, effort: Effort | None = None) -> None:
         """`effort` counts what is asked."""
-        import z3
-
         self._effort = effort or Effort()
-        self._z3: Any = z3
-        self._context: Any = z3.Context()
-        self._solver: Any = z3.SolverFor("QF_LIA", ctx=self._context)
-        self._solver.set("random_seed", 1)
-        self._solver.set(
-            "ctrl_c", False
-        )  # else z3 takes the signal, answers unknown, and nobody else hears of it
+        self._z3, self._context, self._solver = _solver_of("QF_LIA")
         self._variables: dict[Variable, Any] = {}
         self._terms: dict[Term, Any] = {}
         self._literals: list[Any] = []
@@ -244,20 +257,14 @@ class PathSolver:
     def _check(self, claims: Sequence[Claim], path: Sequence[Claim], effort: int) -> Any:
         """Ask z3, and keep which of the claims contradict each other, if they do."""
         self._solver.set("rlimit", effort)
-        before = self._used()
+        before = _units_used(self._solver)
         answer = self._solver.check(*[self._literal(claim) for claim in (*path, *claims)])
-        self._effort.spend(Work.SOLVING, 1 + (self._used() - before) // 1000)
+        self._effort.spend(Work.SOLVING, 1 + (_units_used(self._solver) - before) // 1000)
         if answer == self._z3.unsat:
             core = frozenset(self._number_of[each.get_id()] for each in self._solver.unsat_core())
             if core:
                 self._contradictions.setdefault(max(core), {})[core] = None
         return answer
-
-    def _used(self) -> int:
-        """Return the resource units that z3 has used."""
-        statistics = self._solver.statistics()
-        names = statistics.keys()
-        return int(statistics.get_key_value("rlimit count")) if "rlimit count" in names else 0
 
     def _is_contradiction(self, claims: Sequence[Claim], path: Sequence[Claim]) -> bool:
         """Tell whether some of the claims are known to contradict each other."""
@@ -427,13 +434,9 @@ class BitVectorSolver:
     """Asks whether claims about registers can hold together (QF_BV)."""
 
     def __init__(self) -> None:
-        import z3
-
-        self._z3: Any = z3
-        self._context: Any = z3.Context()
-        self._solver: Any = z3.SolverFor("QF_BV", ctx=self._context)
-        self._solver.set("random_seed", 1)
-        self.spent = 0  # resource units of all questions so far
+        self._z3, self._context, self._solver = _solver_of("QF_BV")
+        self.spent = 0
+        """Resource units of all questions so far."""
         self._built: dict[Bits, Any] = {}
         self._literals: dict[Bits, Any] = {}
 
@@ -448,7 +451,7 @@ class BitVectorSolver:
         """
         self._solver.set("rlimit", limit)
         answer = self._solver.check(*[self._literal(claim) for claim in claims])
-        self.spent = self._solver.statistics().get_key_value("rlimit count")
+        self.spent = _units_used(self._solver)
         if answer == self._z3.unsat:
             return None
         if answer != self._z3.sat:

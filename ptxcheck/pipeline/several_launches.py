@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from ..explain.violations import whole_kernel
 from ..finding import Finding
@@ -22,6 +22,7 @@ from ..verdict import SEVERITY, VerdictKind
 from ..view import KernelView
 from .rules_on_kernels import Evaluation
 
+_T = TypeVar("_T")
 MOST_LAUNCHES = 6
 """Launches of one kernel that are judged."""
 
@@ -82,11 +83,8 @@ def worst_view(launches: Sequence[KernelLaunch], make: Callable[[Launch], Kernel
 
 
 def _view_of(launch: KernelLaunch, make: Callable[[Launch], KernelView]) -> KernelView:
-    first = make(launch.launch)
-    if launch.with_constants is None or _kind_of(first) not in _IN_NEED:
-        return first
-    known = make(launch.with_constants)
-    return known if _decides(_kind_of(first), _kind_of(known)) else first
+    first, known = make(launch.launch), launch.with_constants
+    return first if known is None else _more_decided(first, lambda: make(known), _kind_of)
 
 
 def _kind_of(view: KernelView) -> VerdictKind | None:
@@ -94,9 +92,15 @@ def _kind_of(view: KernelView) -> VerdictKind | None:
     return None if whole is None else min((each.kind for each in whole.verdicts), key=SEVERITY.index)
 
 
-def _decides(first: VerdictKind | None, known: VerdictKind | None) -> bool:
-    """Tell whether known arguments decide more: what goes wrong without them, too, is told without them."""
-    return known is not VerdictKind.UNKNOWN and known is not first
+def _more_decided(first: _T, known: Callable[[], _T], kind_of: Callable[[_T], VerdictKind | None]) -> _T:
+    """Return what is known with the arguments that host code passes, where that decides more than without them.
+
+    What goes wrong without them, too, is told without them.
+    """
+    if kind_of(first) not in _IN_NEED:
+        return first
+    other = known()
+    return first if kind_of(other) in (VerdictKind.UNKNOWN, kind_of(first)) else other
 
 
 def _rank_of(kind: VerdictKind | None) -> int:
@@ -106,13 +110,12 @@ def _rank_of(kind: VerdictKind | None) -> int:
 
 def _evaluated(launch: KernelLaunch, judge: Judge) -> _Judged:
     """Evaluate a kernel for one launch, with its known arguments where they may matter."""
-    first = _Judged(*judge(launch.launch, True))
-    if launch.with_constants is None:
+    first, constants = _Judged(*judge(launch.launch, True)), launch.with_constants
+    if constants is None:
         return first
     if first.kind in _IN_NEED:
-        known = _Judged(*judge(launch.with_constants, True))
-        return known if _decides(first.kind, known.kind) else first
-    known = _Judged(*judge(launch.with_constants, False))
+        return _more_decided(first, lambda: _Judged(*judge(constants, True)), lambda each: each.kind)
+    known = _Judged(*judge(constants, False))
     places = set(map(_place, first.evaluation.findings))
     further = [each for each in known.evaluation.findings if _place(each) not in places]
     findings = (*first.evaluation.findings, *further)

@@ -95,6 +95,7 @@ class Verification:
     trips: list[int] = field(default_factory=list)
     """Trip counts of open loops that runs were made for."""
     seconds: float = 0.0
+    """Effort that was spent (see `terms.effort`)."""
     sample: Run | None = None
     """The run with the most actions, to show; without its traces."""
     failures: list[Run] = field(default_factory=list)

@@ -31,7 +31,7 @@ from .kernel import Kernel
 from .layout import layout_of
 from .meetings import Meetings, is_block_barrier
 from .pairs import MOST_FOUND, Pair, Pairs, Relation
-from .questions import Effort
+from .questions import SolverAllowance
 from .thread_terms import LOADED
 from .witness import Divergence, Race, Witnesses
 
@@ -105,31 +105,28 @@ def judged(view: KernelView) -> Judgement:
     found = Judgement()
     if not accesses.known and not accesses.unknown and not has_barriers:
         return found
-    doubts = [*_doubts(view, accesses)]
-    found.race_doubts += doubts
-    if any(reason.text.endswith(_UNSEEN) for reason in doubts):
-        found.divergence_doubts += [reason for reason in doubts if reason.text.endswith(_UNSEEN)]
+    unknown = "the bytes of shared memory that this accesses are not known"
+    found.race_doubts += [Reason(unknown, point) for point in accesses.unknown]
+    unseen = [*_unseen(view)]
+    if unseen:
+        found.race_doubts += unseen
+        found.divergence_doubts += unseen
         return found
     _Judge(view, accesses).judge(found)
     return found
 
 
-_UNSEEN = "is not followed"
-
-
-def _doubts(view: KernelView, accesses: Accesses) -> Iterator[Reason]:
-    """Yield what keeps the analysis from seeing everything."""
-    for point in accesses.unknown:
-        yield Reason("the bytes of shared memory that this accesses are not known", point)
+def _unseen(view: KernelView) -> Iterator[Reason]:
+    """Yield control flow that is not followed: neither barriers nor accesses of all threads are seen then."""
     for point, call in view.facts.calls.items():
         if call.synchronises is not False:
-            yield Reason(f"what `{call.callee or 'a pointer'}` does with barriers {_UNSEEN}", point)
+            yield Reason(f"what `{call.callee or 'a pointer'}` does with barriers is not followed", point)
     if view.cfg.irreducible:
         first = min(min(region) for region in view.cfg.irreducible)
-        yield Reason(f"a jump into the middle of a loop {_UNSEEN}", view.cfg.blocks[first].start)
+        yield Reason("a jump into the middle of a loop is not followed", view.cfg.blocks[first].start)
     for edge in view.cfg.graph.edges:
         if edge.kind is EdgeKind.UNKNOWN:
-            yield Reason(f"the target of this jump {_UNSEEN}", view.cfg.blocks[edge.source].last)
+            yield Reason("the target of this jump is not followed", view.cfg.blocks[edge.source].last)
 
 
 @dataclass
@@ -162,7 +159,7 @@ class _Judge:
     def __init__(self, view: KernelView, accesses: Accesses) -> None:
         self._view = view
         self._accesses = accesses.known
-        self._effort = Effort()
+        self._effort = SolverAllowance()
         launch = view.launch
         self._stated = launch.block if launch.block_is_exact else None
 

@@ -15,7 +15,7 @@ from ...terms.bit_pool import Pool
 from ...terms.bitvectors import Bits
 from .geometry import Geometry
 from .layout import SharedLayout
-from .questions import Effort, Questions
+from .questions import Questions, SolverAllowance
 
 _MOST_BLOCKS = 64
 """Blocks between a merge and its dominator; where there are more, the merge is a variable."""
@@ -35,7 +35,9 @@ class Step:
 class Kernel:
     """What terms of all threads are made from: one kernel, its shared variables, its block."""
 
-    def __init__(self, facts: Facts, layout: SharedLayout, geometry: Geometry, effort: Effort) -> None:
+    def __init__(
+        self, facts: Facts, layout: SharedLayout, geometry: Geometry, effort: SolverAllowance
+    ) -> None:
         self.facts = facts
         self.cfg: Cfg = facts.cfg
         self.pool = Pool()

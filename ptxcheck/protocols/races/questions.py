@@ -15,7 +15,7 @@ _MOST = 1_500_000
 
 
 @dataclass
-class Effort:
+class SolverAllowance:
     """Resource units that are left for a kernel."""
 
     left: int = 5_000_000
@@ -24,7 +24,7 @@ class Effort:
 class Questions:
     """Asks whether claims can hold together, variables being within their bounds."""
 
-    def __init__(self, pool: Pool, effort: Effort) -> None:
+    def __init__(self, pool: Pool, effort: SolverAllowance) -> None:
         self._pool = pool
         self._effort = effort
         self._bounded: set[Bits] = set()
@@ -56,4 +56,4 @@ class Questions:
             self._effort.left -= self._solver.spent - before
 
 
-__all__ = ["Effort", "Questions", "UndecidedError"]
+__all__ = ["Questions", "SolverAllowance", "UndecidedError"]

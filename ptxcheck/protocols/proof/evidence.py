@@ -130,7 +130,7 @@ class Verification:
     memory_doubts: list[Reason] = field(default_factory=list)
     """Why the absence of races on shared memory is not proved."""
     provisos: dict[Property, set[str]] = field(default_factory=dict)
-    """Facts about extents that a proof of slot safety rests on."""
+    """Facts about extents that proofs of properties rest on."""
 
     def note_held(self, path: Iterable[tuple[Condition, bool]], points: frozenset[int]) -> None:
         """Note a run that is in order, but perhaps for accesses."""

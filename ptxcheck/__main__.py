@@ -11,7 +11,10 @@ def main() -> None:
     interrupts.watch()
     from .cli import main as command
 
-    command(prog_name="ptxcheck", obj=interrupts)
+    try:
+        command(prog_name="ptxcheck", obj=interrupts)
+    finally:
+        interrupts.give_way()
 
 
 if __name__ == "__main__":

@@ -63,10 +63,14 @@ class Processes:
     def run(
         self, task: Callable[[T], R], items: Sequence[T], lost: Callable[[T, str], R]
     ) -> Iterator[tuple[int, R]]:
-        """Yield results as they come. Processes are stopped when the iterator is closed."""
+        """Yield results as they come. Processes are stopped when the iterator is closed. Raises ExecutorError."""
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(_PRELOADED)
-        _start_forkserver()
+        try:
+            _start_forkserver()
+        except OSError as error:
+            advice = "use --jobs 1, or a TMPDIR with a shorter path"
+            raise ExecutorError(f"no further processes can be started: {error}: {advice}") from error
         waiting = deque(range(len(items)))
         busy: dict[Connection, tuple[_Worker, int]] = {}
         try:

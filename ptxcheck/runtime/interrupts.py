@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Thread
+from threading import Event, Thread
 from typing import NoReturn
 
 INTERRUPTED = 130
@@ -29,6 +29,7 @@ class Interrupts:
     def __init__(self) -> None:
         self.last_words: Callable[[], None] | None = None
         """Called before the end, in a thread of its own, while the work goes on: tells what was found so far."""
+        self._is_ending = Event()
 
     def watch(self) -> None:
         """Wait for Ctrl-C beside the work. To be called first, by the only thread.
@@ -43,9 +44,15 @@ class Interrupts:
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)  # also while the first thread runs native code
         Thread(target=self._wait, args=(heard,), name="interrupts", daemon=True).start()
 
+    def give_way(self) -> None:
+        """Let Ctrl-C end the process where it was heard: what goes wrong in the work by then is a consequence."""
+        if self._is_ending.is_set():
+            Event().wait()
+
     def _wait(self, heard: int) -> None:
         while os.read(heard, 1) != bytes([signal.SIGINT]):
             pass  # another signal that has a handler
+        self._is_ending.set()
         from .scratch import remove_scratch, remove_sockets
 
         started = _stopped_descendants()

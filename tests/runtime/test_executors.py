@@ -145,3 +145,17 @@ def test_standard_input_with_several_processes(files: list[str]) -> None:
         check=False,
     )
     assert [kernel["file"] for kernel in json.loads(done.stdout)["kernels"]] == ["<stdin>", "a.ptx"]
+
+
+def test_a_temporary_folder_with_too_long_a_path_is_said(files: list[str], tmp_path: Path) -> None:
+    deep = tmp_path / ("x" * 110)
+    deep.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "ptxcheck", "check", *files, "-j2", "--no-cache"],
+        env={**os.environ, "TMPDIR": str(deep)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "use --jobs 1, or a TMPDIR with a shorter path" in done.stderr

@@ -284,18 +284,19 @@ def build_protocol(
 def _strands(
     cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower], loads: LoadUses, lowered: Lowered, stored: Stored
 ) -> Iterator[Strand]:
-    recorded = _Events(cfg, trace, meanings, allocations_of(cfg, trace), lowered, stored)
-    for threads in _classes(cfg, trace, meanings):
+    recorded = Events(cfg, trace, meanings, allocations_of(cfg, trace), lowered, stored)
+    for threads in thread_classes(cfg, trace, meanings):
         numbered = tuple(loads.settled(recorded.actions(threads)))
         actions = tuple(action for _, action in numbered)
         first = (threads & -threads).bit_length() - 1
         warp = first // _WARP
         lanes = threads >> warp * _WARP & _WARP_MASK
         events = tuple(event for event, _ in numbered)
-        yield Strand(trace.rank, warp, lanes, _name(trace, warp, lanes), actions, events)
+        yield Strand(trace.rank, warp, lanes, strand_name(trace, warp, lanes), actions, events)
 
 
-def _name(trace: Trace, warp: int, lanes: int) -> str:
+def strand_name(trace: Trace, warp: int, lanes: int) -> str:
+    """Return what lanes of a warp are called."""
     cta = f"CTA {trace.rank} " if trace.shape.ctas > 1 else ""
     if lanes == _WARP_MASK:
         return f"{cta}warp {warp}"
@@ -304,7 +305,7 @@ def _name(trace: Trace, warp: int, lanes: int) -> str:
     return f"{cta}warp {warp}, {lanes.bit_count()} lanes"
 
 
-def _classes(cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower]) -> list[ThreadSet]:
+def thread_classes(cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower]) -> list[ThreadSet]:
     """Split each warp into threads that take part in the same synchronising events, on the same sides of branches.
 
     Ordinary accesses do not split: threads of a strand that take no part in one have no bytes in it.
@@ -329,7 +330,7 @@ def _classes(cfg: Cfg, trace: Trace, meanings: Mapping[Op, Lower]) -> list[Threa
     return found
 
 
-class _Events:
+class Events:
     """The events of a trace, to be lowered for one set of threads after the other."""
 
     def __init__(
@@ -357,12 +358,13 @@ class _Events:
                 continue
             actions = self._lowered.find(number, own)
             if actions is None:
-                actions = tuple(self._lower(event, own))
+                actions = tuple(self.lower(event, own))
                 self._lowered.keep(number, own, actions)
             for action in actions:
                 yield event.index, action
 
-    def _lower(self, event: Event, threads: ThreadSet) -> Iterator[Action]:
+    def lower(self, event: Event, threads: ThreadSet) -> Iterator[Action]:
+        """Yield what threads do in an event."""
         operation = self._cfg.instructions[event.point].operation
         trace = self._trace
         occurrence = Occurrence(event, operation, trace.rank, trace.shape, threads, self._origins)

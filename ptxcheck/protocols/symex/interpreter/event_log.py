@@ -34,6 +34,8 @@ class EventLog:
         """For polls that are not repeated, and that succeeded."""
         self.side: Side | None = None
         """The side of a branch that the threads are on which run now."""
+        self.number = -1
+        """What events are numbered by that are told apart by place alone; -1: they are counted."""
         self._start_of_access = 0
 
     def append(
@@ -45,7 +47,7 @@ class EventLog:
         access: Access | None = None,
     ) -> int:
         """Record an event; return its number."""
-        index = len(self.events)
+        index = len(self.events) if self.number < 0 else self.number
         certain = access is not None or not self._decider.speculative
         self.events.append(Event(index, point, guard, operands, threads, access, certain, self.side))
         if self._observation is not None:

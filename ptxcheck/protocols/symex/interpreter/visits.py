@@ -15,9 +15,13 @@ class Visits:
 
     def __init__(self) -> None:
         self._seen: dict[object, int] = {}
+        self.point = -1
+        """Where the machine is, for who tells visits apart by place alone; -1: they are counted."""
 
     def count(self, key: object) -> int:
         """Return how often this was asked with the same key before."""
+        if self.point >= 0:
+            return self.point
         seen = self._seen.get(key, 0)
         self._seen[key] = seen + 1
         return seen

@@ -87,6 +87,8 @@ class Kind(StrEnum):
     PHI = "phi"
     ROUNDS = "rounds"
     TURN = "turn"
+    ORDINAL = "ordinal"
+    WIDENED = "widened"
     CONSTANT = "constant"
     OPCODE = "opcode"
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from ....ir import Register
 from ....opcodes.op import Op
+from . import recurrent_arithmetic as recurrent
 from .kinds import Kind
 from .symbol import (
     LANE,
@@ -129,6 +130,10 @@ def multiply(a: Value, b: Value, width: int) -> Value:
 def multiply_high(a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
     """The high `width` bits of a × b."""
     if isinstance(a, Form) or isinstance(b, Form):
+        if isinstance(a, Form) and isinstance(b, int) and width == 32 and recurrent.counts(a):
+            known = recurrent.high_product(a, b)
+            if known is not None:
+                return known
         return _opaque(Kind.MULHI, a, b, width, int(signed_operands))
 
     if width == 32 and not (isinstance(a, int) and isinstance(b, int)):
@@ -230,6 +235,10 @@ def shift_right(a: Value, n: Value, width: int, *, arithmetic: bool) -> Value:
     if isinstance(a, Form) or isinstance(n, Form):
         if isinstance(n, int) and n == 0:
             return a
+        if isinstance(a, Form) and isinstance(n, int) and n < width:
+            known = recurrent.shifted(a, n, width, arithmetic=arithmetic) if _may_count(a) else None
+            if known is not None:
+                return known
         return _opaque(Kind.SAR if arithmetic else Kind.SHR, a, n, width)
     if isinstance(a, int) and isinstance(n, int):
         return (signed(a, width) if arithmetic else a) >> min(n, width) & mask_of(width)
@@ -237,6 +246,11 @@ def shift_right(a: Value, n: Value, width: int, *, arithmetic: bool) -> Value:
     if arithmetic:
         return unsigned(np.right_shift(signed(a, width), amount.astype(np.int64)), width)
     return unsigned(np.where(np.less(n, width), np.right_shift(a, amount, dtype=np.uint64), 0), width)
+
+
+def _may_count(a: Form) -> bool:
+    """Tell whether rounds of a loop change a number, or the number that it is the high product of."""
+    return recurrent.counts(a) or (len(a.terms) == 1 and a.terms[0][0].kind is Kind.MULHI)
 
 
 def _amount(n: int | Lanes, width: int) -> Lanes:
@@ -261,6 +275,11 @@ def _symbolic_bitwise(op: Op, a: Value, b: Value) -> Value:
             return 0 if op is Op.AND else other
     if isinstance(a, Form) and isinstance(b, Form) and a == b:
         return 0 if op is Op.XOR else a
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Form) and isinstance(other, int) and op is not Op.OR and recurrent.counts(one):
+            known = recurrent.masked(one, other) if op is Op.AND else recurrent.toggled(one, other)
+            if known is not None:
+                return known
     first, second = sorted((a, b), key=lambda value: _order(key_of(value)))
     return _opaque(Kind[op.name], first, second)
 
@@ -289,6 +308,10 @@ def divide(a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
 
     if isinstance(b, int) and b == 1:
         return a
+    if isinstance(a, Form) and isinstance(b, int) and recurrent.counts(a):
+        known = recurrent.quotient(a, b)
+        if known is not None:
+            return known
     return pure(Op.DIV, quotient, (a, b), width, signed_operands)
 
 
@@ -303,6 +326,10 @@ def remainder(a: Value, b: Value, width: int, *, signed_operands: bool) -> Value
         magnitude = abs(x) % abs(y)
         return (-magnitude if x < 0 else magnitude) & mask_of(width)
 
+    if isinstance(a, Form) and isinstance(b, int) and recurrent.counts(a):
+        known = recurrent.rest(a, b)
+        if known is not None:
+            return known
     return pure(Op.REM, rest, (a, b), width, signed_operands)
 
 

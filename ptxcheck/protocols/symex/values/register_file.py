@@ -9,6 +9,7 @@ Not covered: threads that have not written the register: their numbers in an arr
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -73,6 +74,14 @@ class RegisterFile:
             self._pieces.pop(register, None)
         else:
             self._pieces[register] = pieces
+
+    def contents(self) -> dict[Register, list[Piece]]:
+        """Return all pieces of all registers, for `replace`."""
+        return self._pieces
+
+    def replace(self, contents: Mapping[Register, Sequence[Piece]]) -> None:
+        """Give all registers the pieces of some contents, and no others."""
+        self._pieces = {register: list(pieces) for register, pieces in contents.items()}
 
     def covers(self, register: Register, threads: ThreadSet) -> bool:
         """Tell whether all of some threads have written a register that some of them have written."""

@@ -1,0 +1,383 @@
+"""Builds the role automata of a CTA by partial evaluation of its sync slice.
+
+Property: see `automaton`.
+
+Argument: threads start together. A block is executed once for each valuation of the registers that matter at its start
+(polyvariant specialisation: Jones, Gomard, Sestoft 1993), by the machine that executes runs. Threads that part at a branch are
+followed apart up to its join and go on together from there; where one side comes there in several ways, what differs is
+a symbol. An open predicate that a counted event depends on is a question with two targets.
+
+Not covered: numbers that threads hand to each other through shared memory in loops, polls that are not repeated, and
+predicates that differ between the lanes of a warp: these are not followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...cfg.graph import Edge
+from ..symex.interpreter.machine import Machine
+from ..symex.interpreter.options import UNLIMITED, Options
+from ..symex.slice.layout import Layout
+from ..symex.slice.sliced_program import Program
+from ..symex.values.kinds import Kind
+from ..symex.values.lane_arithmetic import negate
+from ..symex.values.recurrent_arithmetic import period
+from ..symex.values.symbol import LANE, Decisions, Form, atom
+from ..symex.values.thread_sets import warps_of
+from ..symex.values.trace import UNDEFINED, Event, NotFollowedError, Shape, ThreadSet
+from .automaton import Arrival, Automaton, Node, Question, Target
+from .loop_heads import Kept, LoopHeads, RestartError, ordinals_in
+from .naming_decider import NamingDecider, OpenError
+from .valuations import Key, Valuation, key_of, replaced, restricted, united
+
+_MOST_RESTARTS = 60
+_MOST_NODES = 20_000
+_MOST_BLOCKS = 60_000
+_WARP = 32
+
+
+def build(program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept) -> Automaton:
+    """Return the automata of the CTA of a rank; what is found out about loops is added to `kept`.
+
+    Raises NotFollowedError.
+    """
+    if program.peeks:
+        raise NotFollowedError("polls that are not repeated", min(program.peeks))
+    for _ in range(_MOST_RESTARTS):
+        try:
+            return _Builder(program, layout, shape, rank, kept).build()
+        except RestartError:
+            continue
+    raise NotFollowedError("the loops of the kernel are kept in too many ways", -1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Come:
+    """Threads that come to a block, by some edges."""
+
+    slots: tuple[Target, ...]
+    source: int
+    block: int
+    threads: ThreadSet
+    contents: Valuation
+    residues: Mapping[int, int]
+
+
+class _Builder:
+    def __init__(self, program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept) -> None:
+        self._program = program
+        self._cfg = program.cfg
+        self._shape = shape
+        self._rank = rank
+        self._decider = NamingDecider(shape.threads)
+        self._machine = Machine(
+            program, layout, shape, rank, Decisions(), self._decider, Options(budget=UNLIMITED)
+        )
+        self._cta = self._machine.cta
+        self._visits = self._cta.visits
+        self._heads = LoopHeads(program, shape.threads, kept)
+        self._kept = kept
+        self._nodes: list[Node] = []
+        self._blocks = 0
+
+    def build(self) -> Automaton:
+        everybody = (1 << self._shape.threads) - 1
+        start = Target()
+        left = self._region(_Come((start,), -1, self._cfg.graph.entry, everybody, {}, {}), stop=-1)
+        assert not left
+        assumptions = self._cta.assumptions.all
+        unwritten = next((each for each in assumptions if each.kind == UNDEFINED), None)
+        if unwritten is not None:
+            raise NotFollowedError(unwritten.text, unwritten.point)
+        parents = {header: (self._heads.around(header)[:-1] or (-1,))[-1] for header in self._kept.opened}
+        widened = frozenset((h, r.name) for h, registers in self._kept.widened.items() for r in registers)
+        return Automaton(
+            self._rank, self._shape, self._nodes, start.node, self._kept.modulus, parents, assumptions, widened
+        )
+
+    # -- regions
+
+    def _region(self, first: _Come, stop: int) -> list[_Come]:
+        """Follow threads until they come to a block or end; return how they come there."""
+        waiting, left = [first], list[_Come]()
+        known: dict[tuple[int, ThreadSet, tuple[int, ...], Key], int] = {}
+        while waiting:
+            come = waiting.pop()
+            if come.block == stop:
+                left.append(come)
+                continue
+            valuation, residues = self._heads.arrive(
+                come.source, come.block, come.contents, come.threads, come.residues
+            )
+            key = (come.block, come.threads, tuple(residues.values()), key_of(valuation))
+            number = known.get(key)
+            if number is None:
+                node = self._new(come.block, come.threads, residues)
+                known[key] = number = node.number
+                if come.block != self._cfg.exit:
+                    waiting.extend(self._execute(node, valuation, residues, stop))
+            arrival = self._arrival(come.source, come.block)
+            for slot in come.slots:
+                slot.node, slot.arrival = number, arrival
+        return left
+
+    def _new(self, block: int, threads: ThreadSet, residues: Mapping[int, int]) -> Node:
+        node = Node(len(self._nodes), block, threads, tuple(residues), tuple(residues.values()))
+        self._nodes.append(node)
+        if len(self._nodes) > _MOST_NODES:
+            raise NotFollowedError("more places of the program than are followed", -1)
+        return node
+
+    def _arrival(self, source: int, block: int) -> Arrival:
+        if block in self._kept.opened and source >= 0:
+            return Arrival.REPEAT if self._heads.is_repeated(source, block) else Arrival.ENTER
+        return Arrival.MOVE
+
+    # -- blocks
+
+    def _execute(
+        self, node: Node, valuation: Valuation, residues: Mapping[int, int], stop: int
+    ) -> list[_Come]:
+        """Execute a block, with a question in front of it where that is needed; return where threads go."""
+        self._blocks += 1
+        if self._blocks > _MOST_BLOCKS:
+            raise NotFollowedError("more work than automata are worth", -1)
+        self._decider.answers = {}
+        return self._execute_with({}, node, valuation, residues, stop)
+
+    def _execute_with(
+        self,
+        answers: Mapping[Form, bool],
+        node: Node,
+        valuation: Valuation,
+        residues: Mapping[int, int],
+        stop: int,
+    ) -> list[_Come]:
+        self._decider.answers = dict(answers)
+        try:
+            events = self._run_block(node, valuation)
+        except OpenError as error:
+            return self._ask_before(error, answers, node, valuation, residues, stop)
+        self._kept.refine(self._decider.wanted)
+        node.events = events
+        contents = dict(self._cta.registers.contents())
+        return self._leave(answers, node, contents, residues, stop)
+
+    def _run_block(self, node: Node, valuation: Valuation) -> tuple[Event, ...]:
+        cta = self._cta
+        cta.registers.replace(valuation)
+        cta.log.events.clear()
+        cta.log.side = None
+        for point in cta.parted.steps(node.block, node.threads):
+            self._visits.point = cta.log.number = point
+            self._machine.execution.step(point, node.threads)
+        return tuple(cta.log.events)
+
+    def _ask_before(
+        self,
+        error: OpenError,
+        answers: Mapping[Form, bool],
+        node: Node,
+        valuation: Valuation,
+        residues: Mapping[int, int],
+        stop: int,
+    ) -> list[_Come]:
+        """Put a question in front of a block that depends on its answer."""
+        self._check_common(error)
+        found: list[_Come] = []
+        node.question = self._question(error, node)
+        node.targets = (Target(), Target())
+        for target, answer in zip(node.targets, (True, False), strict=True):
+            then = self._new(node.block, node.threads, residues)
+            target.node = then.number
+            known = {**answers, error.truth: answer}
+            held = replaced(valuation, _truths(error.truth, answer))
+            found += self._execute_with(known, then, held, residues, stop)
+        return found
+
+    def _check_common(self, error: OpenError) -> None:
+        if error.truth.differs and error.threads.bit_count() > 1:
+            raise NotFollowedError("a condition differs between threads", error.point)
+
+    def _question(self, error: OpenError, node: Node) -> Question:
+        truth = error.truth
+        wanted = period(truth) if any(True for _ in ordinals_in(truth)) or _is_widened(truth) else 1
+        self._kept.refine(wanted)
+        return Question(error.point, truth, node.threads)
+
+    # -- ends of blocks
+
+    def _leave(
+        self,
+        answers: Mapping[Form, bool],
+        node: Node,
+        contents: Valuation,
+        residues: Mapping[int, int],
+        stop: int,
+    ) -> list[_Come]:
+        """Return where threads go from the end of a block that was executed."""
+        block, threads = node.block, node.threads
+        edges = self._cfg.graph.outgoing[block]
+        if len(edges) == 1:
+            return self._go(node, edges[0].target, contents, residues)
+        self._cta.registers.replace(contents)
+        self._cta.log.events.clear()
+        join, last = self._program.regions.join(block), self._cfg.blocks[block].last
+        self._visits.point = self._cta.log.number = last
+        if last not in self._program.points:
+            self._machine.execution.accesses.record_skipped(self._program.regions.of(block), threads)
+            return self._pass(node, join, residues)
+        try:
+            sides = self._machine.branches.sides(block, edges, threads, last)
+        except OpenError as error:
+            return self._ask_behind(error, answers, node, contents, residues, stop)
+        if sides is None:
+            return self._pass(node, join, residues)
+        if len(sides) == 1:
+            return self._go(node, sides[0][0].target, contents, residues)
+        return self._part(node, sides, contents, residues, stop)
+
+    def _pass(self, node: Node, join: int, residues: Mapping[int, int]) -> list[_Come]:
+        """Go to the join of a branch whose sides were run together."""
+        node.events = (*node.events, *self._cta.log.events)
+        return self._go(node, join, dict(self._cta.registers.contents()), residues)
+
+    def _go(self, node: Node, block: int, contents: Valuation, residues: Mapping[int, int]) -> list[_Come]:
+        node.targets = (Target(),)
+        return [_Come(node.targets, node.block, block, node.threads, contents, residues)]
+
+    def _ask_behind(
+        self,
+        error: OpenError,
+        answers: Mapping[Form, bool],
+        node: Node,
+        contents: Valuation,
+        residues: Mapping[int, int],
+        stop: int,
+    ) -> list[_Come]:
+        """Ask at the end of a block which way threads take."""
+        if error.truth.differs and error.threads.bit_count() > 1:
+            return self._part_by_warp(error, answers, node, contents, residues, stop)
+        for header in self._heads.exits(node.block):
+            if header not in self._kept.opened:
+                self._kept.opened.add(header)
+                raise RestartError
+        node.question = self._question(error, node)
+        node.targets = (Target(), Target())
+        found: list[_Come] = []
+        for target, answer in zip(node.targets, (True, False), strict=True):
+            then = self._new(node.block, node.threads, residues)
+            target.node = then.number
+            self._decider.answers = {**answers, error.truth: answer}
+            held = replaced(contents, _truths(error.truth, answer))
+            found += self._leave(self._decider.answers, then, held, residues, stop)
+        return found
+
+    def _part_by_warp(
+        self,
+        error: OpenError,
+        answers: Mapping[Form, bool],
+        node: Node,
+        contents: Valuation,
+        residues: Mapping[int, int],
+        stop: int,
+    ) -> list[_Come]:
+        """Let each warp decide by itself where warps may differ: they are roles of their own up to the join."""
+        warps = [node.threads & 0xFFFFFFFF << first for first in warps_of(node.threads, self._shape.threads)]
+        if error.truth.differs & LANE or len(warps) < 2:
+            raise NotFollowedError("a condition differs between threads", error.point)
+        join = self._program.regions.join(node.block)
+        node.sides = tuple(warps)
+        node.targets = tuple(Target() for _ in warps)
+        ends: list[list[_Come]] = []
+        for target, threads in zip(node.targets, warps, strict=True):
+            then = self._new(node.block, threads, residues)
+            target.node = then.number
+            own = restricted(contents, contents.keys(), threads, self._shape.threads)
+            inner = self._stop_of(join)
+            left: list[_Come] = []
+            for come in self._leave(answers, then, own, residues, inner):
+                left += [come] if come.block == inner else self._region(come, inner)
+            ends.append(left)
+        return self._meet(node, ends, join, residues)
+
+    def _stop_of(self, join: int) -> int:
+        return -1 if join == self._cfg.exit else join
+
+    def _part(
+        self,
+        node: Node,
+        sides: Sequence[tuple[Edge, ThreadSet]],
+        contents: Valuation,
+        residues: Mapping[int, int],
+        stop: int,
+    ) -> list[_Come]:
+        """Follow the sides of a branch apart, up to its join."""
+        join = self._program.regions.join(node.block)
+        node.sides = tuple(threads for _, threads in sides)
+        node.targets = tuple(Target() for _ in sides)
+        ends: list[list[_Come]] = []
+        for target, (edge, threads) in zip(node.targets, sides, strict=True):
+            own = restricted(contents, contents.keys(), threads, self._shape.threads)
+            come = _Come((target,), node.block, edge.target, threads, own, residues)
+            ends.append(self._region(come, self._stop_of(join)))
+        return self._meet(node, ends, join, residues)
+
+    def _meet(
+        self, node: Node, ends: Sequence[Sequence[_Come]], join: int, residues: Mapping[int, int]
+    ) -> list[_Come]:
+        """Return how the threads of some sides go on together from their join."""
+        came = [self._together(each, join) for each in ends if each]
+        if not came:
+            return []
+        slots = tuple(slot for each in came for slot in each.slots)
+        threads = sum(each.threads for each in came)
+        contents = united([(each.threads, each.contents) for each in came])
+        return [_Come(slots, node.block, join, threads, contents, residues)]
+
+    def _together(self, ends: Sequence[_Come], join: int) -> _Come:
+        """Return how threads come to a join in whichever way: what differs between the ways is a symbol."""
+        first = ends[0]
+        if len(ends) == 1:
+            return first
+        if any(each.threads != first.threads for each in ends):
+            raise NotFollowedError("some threads of a side end, or not", self._cfg.blocks[join].start)
+        live, count = self._heads.live[join], self._shape.threads
+        ways = [restricted(each.contents, live, first.threads, count) for each in ends]
+        keys = [dict(key_of(way)) for way in ways]
+        contents = dict(ways[0])
+        for register in sorted({r for way in ways for r in way}):
+            held = {key.get(register) for key in keys}
+            if len(held) > 1:
+                symbol = atom(Kind.WIDENED, -1 - join, register.name, str(register.scope), differs=3)
+                contents[register] = [(first.threads, symbol)]
+        slots = tuple(slot for each in ends for slot in each.slots)
+        return _Come(slots, first.source, join, first.threads, contents, first.residues)
+
+
+def _truths(truth: Form, answer: bool) -> dict[Form, int]:
+    found = {truth: int(answer)}
+    opposite = negate(truth)
+    if isinstance(opposite, Form):
+        found[opposite] = int(not answer)
+    return found
+
+
+def _is_widened(truth: Form) -> bool:
+    return any(name.kind is Kind.WIDENED for name, _ in truth.terms) or any(
+        part.kind is Kind.WIDENED for name, _ in truth.terms for part in _atoms(name)
+    )
+
+
+def _atoms(name: object) -> list:  # type: ignore[type-arg]
+    from ..symex.values.symbol import Atom, children
+
+    found, waiting = [], [name]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Atom):
+            found.append(each)
+            waiting.extend(children(each.inner))
+    return found

@@ -1,0 +1,276 @@
+"""What registers hold at the header of a loop that is kept: numbers, recurrences of its ordinal, or symbols.
+
+Property: the valuations that `LoopHeads.arrive` returns for a header stand for all rounds: what a register holds in round t
+is its value with `t // modulus` in place of the atom `ORDINAL` of the loop, and with some number in place of each atom
+`WIDENED`.
+
+Argument: a register that each round changes by a step (`recurrences`) is the value at the entry plus `step * t`, with `t` split
+as `modulus * q + r`: the next round has r + 1, or r = 0 and the next q, which is the same atom again. Any other register keeps
+its value, and a further node is made for each; one whose value names the round before is widened to a symbol of its
+own, of which the residue is kept where it is known (widening: Cousot, Cousot 1977).
+
+Not covered: registers that are widened hold any number: what is decided by them is free, and a barrier or phase that depends on
+one beyond its residue is not followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import lcm
+
+import numpy as np
+
+from ...cfg.loops import Loop
+from ...ir import Register
+from ..symex.interpreter.event_recording import STATE_TOKEN
+from ..symex.slice.live_registers import read_from
+from ..symex.slice.sliced_program import Program
+from ..symex.values import lane_arithmetic as lanes
+from ..symex.values.kinds import Kind
+from ..symex.values.recurrent_arithmetic import COUNTED, period
+from ..symex.values.symbol import Atom, Form, Value, atom, children
+from ..symex.values.trace import NotFollowedError, ThreadSet
+from .recurrences import Step, recurrences
+from .valuations import Key, Valuation, key_of, restricted
+
+_MOST_MODULUS = 512
+_MOST_NODES = 96
+"""Valuations of one header, for each residue, that differ in numbers: behind them what varies most is widened."""
+_OF_ROUND = frozenset(
+    {
+        Kind.RESULT, Kind.VOLATILE, Kind.SHARED, Kind.STRONG, Kind.OWN, Kind.UNKNOWN, Kind.MERGED, Kind.PARTED, Kind.RETURNED,
+        Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY, Kind.OPCODE, Kind.SHFL, Kind.VOTE, Kind.LANE,
+    }
+)  # fmt: skip
+"""Kinds of what another round may find another number for."""
+
+
+class RestartError(Exception):
+    """More is known of how loops are to be kept: the automaton has to be built anew."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """How loops are kept; it only grows."""
+
+    modulus: int = 1
+    opened: set[int] = field(default_factory=set)
+    """Headers of loops whose number of rounds is open."""
+    widened: dict[int, set[Register]] = field(default_factory=dict)
+    """Registers that are symbols from a header on."""
+
+    def refine(self, wanted: int) -> None:
+        """Keep more residues of what loops count. Raises RestartError where that is new."""
+        modulus = lcm(self.modulus, wanted)
+        if modulus != self.modulus and modulus <= _MOST_MODULUS:
+            self.modulus = modulus
+            raise RestartError
+
+
+class LoopHeads:
+    """The headers of the loops of one kernel."""
+
+    def __init__(self, program: Program, threads: int, kept: Kept) -> None:
+        self._program = program
+        self._threads = threads
+        self.kept = kept
+        self._steps: dict[int, Mapping[Register, Step]] = {}
+        self._seen: dict[int, dict[tuple[ThreadSet, int, Key], None]] = {}
+        self._entered: dict[tuple[int, Register], set[Form]] = {}
+        """Symbols that registers hold where a loop is entered: they are of no round of it."""
+        self._loops = {loop.header: loop for loop in program.cfg.loops}
+
+    @cached_property
+    def live(self) -> Sequence[AbstractSet[Register]]:
+        """Registers that matter at the start of each block."""
+        program = self._program
+        return read_from(program, program.points, program.regions.steps)
+
+    def around(self, block: int) -> tuple[int, ...]:
+        """Return the headers of the kept loops around a block, outermost first."""
+        if block == self._program.cfg.exit:
+            return ()
+        loops = reversed(self._program.cfg.loops_around(block))
+        return tuple(loop.header for loop in loops if loop.header in self.kept.opened)
+
+    def exits(self, block: int) -> list[int]:
+        """Return the headers of the loops that a branch at the end of a block may leave."""
+        cfg = self._program.cfg
+        return [
+            loop.header
+            for loop in cfg.loops_around(block)
+            if any(target not in loop.blocks for target in cfg.successors[block])
+        ]
+
+    def is_repeated(self, source: int, header: int) -> bool:
+        """Tell whether an edge begins a further round of a loop."""
+        loop = self._loops.get(header)
+        return loop is not None and source in loop.blocks
+
+    def arrive(
+        self, source: int, block: int, contents: Valuation, threads: ThreadSet, residues: Mapping[int, int]
+    ) -> tuple[Valuation, dict[int, int]]:
+        """Return what threads hold where they come to a block, and the residues of the loops around it.
+
+        Raises RestartError, NotFollowedError.
+        """
+        if block == self._program.cfg.exit:
+            return {}, {}
+        valuation = restricted(contents, self.live[block], threads, self._threads)
+        around = self.around(block)
+        now = {header: residues.get(header, 0) for header in around}
+        loop = self._loops.get(block)
+        if loop is None or source < 0:
+            return valuation, now
+        repeats = source in loop.blocks
+        if block in self.kept.opened:
+            now[block] = (residues.get(block, 0) + 1) % self.kept.modulus if repeats else 0
+        found = {
+            register: self._at_head(loop, register, pieces, threads, now.get(block, 0), repeats=repeats)
+            for register, pieces in valuation.items()
+        }
+        self._count(loop, found, threads, now.get(block, 0))
+        return found, now
+
+    def _at_head(
+        self,
+        loop: Loop,
+        register: Register,
+        pieces: list[tuple[ThreadSet, Value]],
+        threads: ThreadSet,
+        residue: int,
+        *,
+        repeats: bool,
+    ) -> list[tuple[ThreadSet, Value]]:
+        header = loop.header
+        if register in self.kept.widened.get(header, ()):
+            return [(threads, self._symbol(header, register, pieces))]
+        step = self._step(loop, register, threads) if header in self.kept.opened else None
+        if step is not None and all(not isinstance(value, np.ndarray) for _, value in pieces):
+            return [
+                (held, self._advanced(loop, register, value, step, residue, repeats=repeats))
+                for held, value in pieces
+            ]
+        entered = self._entered.setdefault((header, register), set())
+        if not repeats:
+            entered.update(value for _, value in pieces if isinstance(value, Form))
+        else:
+            stale = [
+                value
+                for _, value in pieces
+                if isinstance(value, Form) and value not in entered and self._is_of_round(loop, value)
+            ]
+            self._check_states(pieces)
+            if stale:
+                self.kept.refine(lcm(*map(period, stale)))
+                self._widen(header, register)
+        return pieces
+
+    def _check_states(self, pieces: list[tuple[ThreadSet, Value]]) -> None:
+        if any(isinstance(value, int) and value & STATE_TOKEN for _, value in pieces):
+            raise NotFollowedError("a state that an arrival returned is kept from round to round", -1)
+
+    def _step(self, loop: Loop, register: Register, threads: ThreadSet) -> Step | None:
+        if loop.header not in self._steps:
+            self._steps[loop.header] = recurrences(self._program, loop)
+        step = self._steps[loop.header].get(register)
+        return None if step is None or step.register is not None else step
+
+    def _advanced(
+        self, loop: Loop, register: Register, value: Value, step: Step, residue: int, *, repeats: bool
+    ) -> Value:
+        """Return a recurrent register at the header: in the first round, or in the round behind another."""
+        assert not isinstance(value, np.ndarray)
+        jump = step.number * self.kept.modulus
+        if not repeats:
+            return lanes.add(value, times(ordinal(loop.header), jump), 64)
+        if not self._is_affine(loop, value):
+            self._widen(loop.header, register)
+        return value if residue else lanes.subtract(value, jump & (1 << 64) - 1, 64)
+
+    def _is_affine(self, loop: Loop, value: int | Form) -> bool:
+        return isinstance(value, Form) and any(
+            name.kind is Kind.ORDINAL and name[1] == loop.header for name, _ in value.terms
+        )
+
+    def _is_of_round(self, loop: Loop, value: Form) -> bool:
+        """Tell whether a value names what belongs to the round before."""
+        return any(self._names_round(loop, name) for name, _ in value.terms)
+
+    def _names_round(self, loop: Loop, name: Atom) -> bool:
+        if name.inner_kind in COUNTED:
+            return name.inner[1] in loop.blocks
+        if name.inner_kind in _OF_ROUND:
+            return True
+        return any(self._names_round(loop, each) for each in children(name.inner))
+
+    def _symbol(self, header: int, register: Register, pieces: list[tuple[ThreadSet, Value]]) -> Value:
+        """Return the symbol of a widened register, with the residue that all threads have in common."""
+        differs = 0
+        residues: set[int | None] = set()
+        for _, value in pieces:
+            differs |= lanes.differs_of(value)
+            residues.add(self._residue(value))
+        if len(pieces) > 1:
+            differs = lanes.LANE | lanes.WARP
+        symbol = atom(Kind.WIDENED, header, register.name, str(register.scope), differs=differs)
+        residue = residues.pop() if len(residues) == 1 else None
+        if residue is None or self.kept.modulus == 1:
+            return symbol
+        return lanes.add(times(symbol, self.kept.modulus), residue, 64)
+
+    def _residue(self, value: Value) -> int | None:
+        modulus = self.kept.modulus
+        if isinstance(value, np.ndarray):
+            return None
+        if isinstance(value, int):
+            return value % modulus
+        is_known = all(factor % modulus == 0 for _, factor in value.terms)
+        return value.constant % modulus if is_known else None
+
+    def _widen(self, header: int, register: Register) -> None:
+        self.kept.widened.setdefault(header, set()).add(register)
+        raise RestartError
+
+    def _count(self, loop: Loop, valuation: Valuation, threads: ThreadSet, residue: int) -> None:
+        """Count the valuations of a header; where there are too many, give up numbers. Raises RestartError."""
+        seen = self._seen.setdefault(loop.header, {})
+        seen[threads, residue, key_of(valuation)] = None
+        if len(seen) <= _MOST_NODES * self.kept.modulus:
+            return
+        if loop.header not in self.kept.opened:
+            self.kept.opened.add(loop.header)
+            raise RestartError
+        values: dict[Register, set[object]] = {}
+        for _, _, key in seen:
+            for register, pieces in key:
+                values.setdefault(register, set()).add(pieces)
+        most = max(len(each) for each in values.values())
+        for register in sorted(values):
+            if len(values[register]) == most and register not in self.kept.widened.get(loop.header, ()):
+                self._widen(loop.header, register)
+        raise NotFollowedError("too many ways to begin a round of a loop", self._program.cfg.blocks[loop.header].start)
+
+
+def ordinal(header: int) -> Form:
+    """Return the symbol of how many rounds of a loop are over, divided by the modulus."""
+    return atom(Kind.ORDINAL, header)
+
+
+def times(form: Form, factor: int) -> Form | int:
+    """Return a multiple."""
+    return Form(tuple((name, k * factor) for name, k in form.terms), form.constant * factor) if factor else 0
+
+
+def ordinals_in(form: Form) -> Iterator[Atom]:
+    """Yield the ordinals of loops in a form, also those that are inside other atoms."""
+    waiting = [name for name, _ in form.terms]
+    while waiting:
+        name = waiting.pop()
+        if name.kind is Kind.ORDINAL:
+            yield name
+        else:
+            waiting.extend(children(name.inner))

@@ -1,0 +1,129 @@
+"""A decider that decides nothing: what is open becomes a question of the automaton, by the name of its predicate.
+
+Property: a predicate is taken to hold, or not, only as the answers of the path say; else `OpenError` names it.
+
+Argument: every decision of the machine goes through `known`, `decide` and `concrete`.
+
+Not covered: whether answers can hold together: a path of the automaton may be impossible.
+"""
+
+from __future__ import annotations
+
+from math import lcm
+
+import numpy as np
+
+from ..symex.interpreter.decider import Decider
+from ..symex.slice.sliced_program import Program
+from ..symex.values.assumptions import Assume
+from ..symex.values.lane_arithmetic import negate
+from ..symex.values.recurrent_arithmetic import period
+from ..symex.values.register_file import set_of
+from ..symex.values.substitution import at_thread, has_choice, rebuild
+from ..symex.values.symbol import Decisions, Form, Value
+from ..symex.values.thread_sets import is_one_value_in
+from ..symex.values.trace import Shape, ThreadSet
+from ..symex.values.wraparound import may_be_negative
+
+
+class OpenError(Exception):
+    """Threads come to a predicate that nothing decides."""
+
+    def __init__(self, truth: Form, threads: ThreadSet, point: int) -> None:
+        super().__init__("an open predicate")
+        self.truth = truth
+        self.threads = threads
+        self.point = point
+
+
+class NamingDecider:
+    """Answers by the names of predicates."""
+
+    halts = False
+
+    def __init__(self, threads: int) -> None:
+        self.speculative = 0
+        self.turns: dict[int, int] = {}
+        self.answers: dict[Form, bool] = {}
+        self.wanted = 1
+        """Of how many rounds the numbers of loops have to be known for the operands that have to be numbers."""
+        self._threads = threads
+
+    def decider(self, program: Program, shape: Shape, rank: int, decisions: Decisions, assume: Assume) -> Decider:
+        """Return itself: there is one decider for each automaton."""
+        return self
+
+    def apart(self) -> NamingDecider:
+        """Return one that has no answers."""
+        return NamingDecider(self._threads)
+
+    def known(self, value: Value, threads: ThreadSet, point: int = -1) -> ThreadSet | None:
+        if isinstance(value, int):
+            return threads if value & 1 else 0
+        if isinstance(value, np.ndarray):
+            return set_of(value != 0) & threads
+        narrow = self._narrow(value, threads)
+        if not isinstance(narrow, Form):
+            return None if narrow is None else self.known(narrow, threads)
+        answer = self._answer(narrow)
+        return None if answer is None else threads if answer else 0
+
+    def decide(self, value: Form, threads: ThreadSet, point: int, stays: bool | None = None) -> ThreadSet:
+        known = self.known(value, threads, point)
+        if known is not None:
+            return known
+        raise OpenError(value, threads, point)
+
+    def concrete(self, value: Value, threads: ThreadSet, point: int) -> Value:
+        if not isinstance(value, Form) or not has_choice(value):
+            return value
+
+        def decide(truth: Form) -> bool:
+            answer = self._answer(truth)
+            if answer is None:
+                raise OpenError(truth, threads, point)
+            return answer
+
+        return rebuild(value, decide, self._threads)
+
+    def _answer(self, truth: Form) -> bool | None:
+        known = self.answers.get(truth)
+        if known is None:
+            opposite = negate(truth)
+            other = self.answers.get(opposite) if isinstance(opposite, Form) else None
+            known = None if other is None else not other
+        return known
+
+    def _narrow(self, value: Form, threads: ThreadSet) -> Value | None:
+        """Return a value that is one in these threads, None when they may hold different ones."""
+        if not value.differs:
+            return value
+        first = (threads & -threads).bit_length() - 1
+        if not is_one_value_in(value.differs, threads, first):
+            return None
+        return at_thread(value, first, self._threads)
+
+    def reduced(self, value: Value) -> Value:
+        return value
+
+    def single(self, value: Form, threads: ThreadSet) -> Value:
+        narrow = self._narrow(value, threads)
+        return value if narrow is None else narrow
+
+    def placed(self, address: Value) -> Value:
+        if isinstance(address, Form):
+            self.wanted = lcm(self.wanted, period(address))
+        return address
+
+    def settled(self, value: Form, point: int) -> Value:
+        self.wanted = lcm(self.wanted, period(value))
+        return value
+
+    def is_positive(self, value: Form) -> bool:
+        return (
+            all(factor > 0 and not may_be_negative(name) for name, factor in value.terms)
+            and value.constant >= 0
+        )
+
+    def halt_at(self, value: Form) -> None:
+        return None

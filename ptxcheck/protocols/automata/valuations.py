@@ -1,0 +1,111 @@
+"""Registers of a group of threads where control comes to a block: restricted to what matters, and comparable.
+
+Property: two valuations with one key hold the same in all registers that are live, for all threads of the group.
+
+Argument: registers that nothing reads before it is written are dropped, so are other threads; pieces with one value are
+one piece.
+
+Not covered: registers outside the slice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TypeAlias
+
+import numpy as np
+
+from ...ir import Register
+from ..symex.values.register_file import Piece, lanes_of
+from ..symex.values.symbol import Form, Value
+from ..symex.values.trace import ThreadSet
+
+Valuation: TypeAlias = Mapping[Register, list[Piece]]
+Key: TypeAlias = tuple[tuple[Register, tuple[tuple[ThreadSet, object], ...]], ...]
+
+
+def restricted(contents: Valuation, live: Collection[Register], threads: ThreadSet, count: int) -> Valuation:
+    """Return what some threads hold in the registers that are live."""
+    found: dict[Register, list[Piece]] = {}
+    for register in live:
+        pieces = contents.get(register)
+        if not pieces:
+            continue
+        kept = list(_merged(pieces, threads, count))
+        if kept:
+            found[register] = kept
+    return found
+
+
+def _merged(pieces: list[Piece], threads: ThreadSet, count: int) -> Iterator[Piece]:
+    """Yield the pieces of some threads, those with one value together."""
+    if len(pieces) == 1:
+        held = pieces[0][0] & threads
+        if held:
+            yield held, _settled(pieces[0][1], held, count)
+        return
+    known: dict[object, tuple[ThreadSet, Value]] = {}
+    arrays: list[Piece] = []
+    for mask, value in pieces:
+        held = mask & threads
+        if not held:
+            continue
+        value = _settled(value, held, count)
+        if isinstance(value, np.ndarray):
+            arrays.append((held, value))
+            continue
+        before = known.get(value)
+        known[value] = (held, value) if before is None else (held | before[0], value)
+    if len(arrays) > 1 or (arrays and any(isinstance(v, int) for _, v in known.values())):
+        numbers = [piece for piece in known.values() if isinstance(piece[1], int)]
+        total, merged = 0, np.zeros(count, dtype=np.uint64)
+        for held, value in (*arrays, *numbers):
+            assert not isinstance(value, Form)
+            lanes = lanes_of(held, count)
+            merged[lanes] = value if isinstance(value, int) else value[lanes]
+            total |= held
+        arrays = [(total, merged)]
+        known = {key: piece for key, piece in known.items() if not isinstance(piece[1], int)}
+    yield from sorted((*known.values(), *arrays), key=lambda piece: piece[0] & -piece[0])
+
+
+def _settled(value: Value, held: ThreadSet, count: int) -> Value:
+    """Return a value with nothing in other threads, the uniform number where all hold one."""
+    if not isinstance(value, np.ndarray):
+        return value
+    lanes = lanes_of(held, count)
+    chosen = value[lanes]
+    if (chosen == chosen[0]).all():
+        return int(chosen[0])
+    return np.where(lanes, value, np.uint64(0))
+
+
+def key_of(valuation: Valuation) -> Key:
+    """Return what is equal for equal valuations."""
+    return tuple(
+        (register, tuple((held, _key(value)) for held, value in valuation[register]))
+        for register in sorted(valuation)
+    )
+
+
+def _key(value: Value) -> object:
+    return value.tobytes() if isinstance(value, np.ndarray) else value
+
+
+def replaced(valuation: Valuation, truths: Mapping[Form, int]) -> Valuation:
+    """Return a valuation with numbers in place of some predicates."""
+    return {
+        register: [
+            (held, truths.get(value, value) if isinstance(value, Form) else value) for held, value in pieces
+        ]
+        for register, pieces in valuation.items()
+    }
+
+
+def united(sides: Collection[tuple[ThreadSet, Valuation]]) -> Valuation:
+    """Return what several groups of threads hold together."""
+    found: dict[Register, list[Piece]] = {}
+    for threads, valuation in sides:
+        for register, pieces in valuation.items():
+            found.setdefault(register, []).extend((m & threads, v) for m, v in pieces if m & threads)
+    return found

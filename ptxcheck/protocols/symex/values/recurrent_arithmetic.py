@@ -1,0 +1,175 @@
+"""Low bits, quotients and rests of numbers that loops count: `M*q + r`, where `r` is known.
+
+Property: each function gives the result of the operation for every number that the form stands for, or None.
+
+Argument: a term whose factor is a multiple of a power of two has no part in the bits below it, and one whose factor is a
+multiple of a divisor none in the rest. This is exact modulo 2^w, as a power of two that is kept divides it.
+
+Not covered: quotients of numbers that are negative or wrap around: what counts rounds is taken to be neither, which
+`automata` names as an assumption where a decision depends on it.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from .kinds import Kind
+from .symbol import Atom, Form
+
+COUNTED = frozenset({Kind.ORDINAL, Kind.WIDENED})
+"""Kinds of atoms that stand for what rounds of a loop change."""
+_LARGEST_DIVISOR = 64
+_WORD = 32
+
+
+def counts(form: Form) -> bool:
+    """Tell whether rounds of a loop change a number."""
+    return any(name.kind in COUNTED for name, _ in form.terms)
+
+
+def masked(form: Form, mask: int, width: int = 64) -> Form | int | None:
+    """Return `form & mask`."""
+    size = 1 << mask.bit_length()
+    if all(factor % size == 0 for _, factor in form.terms):
+        return form.constant & mask
+    for bits in (_WORD, width):
+        cleared = ~mask & (1 << bits) - 1
+        low = cleared + 1
+        if mask.bit_length() == bits and cleared & low == 0 and all(f % low == 0 for _, f in form.terms):
+            return Form(form.terms, form.constant - (form.constant & cleared))
+    return None
+
+
+def toggled(form: Form, bits: int) -> Form | None:
+    """Return `form ^ bits`."""
+    size = 1 << bits.bit_length()
+    if any(factor % size for _, factor in form.terms):
+        return None
+    low = form.constant & size - 1
+    return Form(form.terms, form.constant - low + (low ^ bits))
+
+
+def shifted(form: Form, amount: int, width: int, *, arithmetic: bool) -> Form | int | None:
+    """Return `form >> amount`."""
+    size = 1 << amount
+    if all(factor % size == 0 for _, factor in form.terms):
+        return _divided(form, size)
+    if amount == width - 1 and _is_natural(form):
+        return 0
+    divisor = _divisor_of_product(form, amount) if not arithmetic or _is_natural(form) else None
+    return None if divisor is None else quotient(*divisor)
+
+
+def quotient(form: Form, divisor: int) -> Form | int | None:
+    """Return `form / divisor`, for a number that is not negative."""
+    if divisor < 1 or not _is_natural(form) or any(factor % divisor for _, factor in form.terms):
+        return None
+    return _divided(form, divisor)
+
+
+def rest(form: Form, divisor: int) -> int | None:
+    """Return `form % divisor`, for a number that is not negative."""
+    if divisor < 1 or not _is_natural(form) or any(factor % divisor for _, factor in form.terms):
+        return None
+    return form.constant % divisor
+
+
+def high_product(form: Form, factor: int) -> Form | int | None:
+    """Return the high 32 bits of a product with a number that stands for a division by a small one."""
+    for divisor in range(3, _LARGEST_DIVISOR):
+        if 0 < factor * divisor - (1 << _WORD) <= 2:
+            return quotient(form, divisor)
+    return None
+
+
+def period(form: Form) -> int:
+    """Return of how many rounds a number has to be known so that what is computed of it is: 1 where none helps."""
+    found = 1
+    for name, _ in form.terms:
+        found = _least_common(found, _period_of(name))
+    return found
+
+
+def _least_common(one: int, other: int) -> int:
+    return one * other // gcd(one, other)
+
+
+def _divided(form: Form, divisor: int) -> Form | int:
+    terms = tuple((name, factor // divisor) for name, factor in form.terms)
+    return Form(terms, form.constant // divisor)
+
+
+def _is_natural(form: Form) -> bool:
+    """Tell whether a number is not negative, as long as nothing that counts rounds wraps around."""
+    return form.constant >= 0 and all(f > 0 and name.kind in COUNTED for name, f in form.terms)
+
+
+def _divisor_of_product(form: Form, amount: int) -> tuple[Form, int] | None:
+    """Return number and divisor of a quotient that is computed by a product and a shift, None for others."""
+    if len(form.terms) == 1 and form.terms[0][1] == 1 and not form.constant:
+        inner = form.terms[0][0]
+        if inner.kind is Kind.MULHI and isinstance(inner[2], int):
+            number = _form_of(inner[1])
+            divisor = _by_multiplier(inner[2], _WORD + amount)
+            return None if number is None or divisor is None else (number, divisor)
+    if amount >= _WORD:
+        for divisor in range(3, _LARGEST_DIVISOR):
+            factor = -(-(1 << amount) // divisor)
+            if form.constant % factor == 0 and all(f % factor == 0 for _, f in form.terms):
+                terms = tuple((name, f // factor) for name, f in form.terms)
+                return Form(terms, form.constant // factor), divisor
+    return None
+
+
+def _by_multiplier(factor: int, bits: int) -> int | None:
+    """Return the number that a product with `factor`, shifted by `bits`, divides by: exact for numbers of 32 bits."""
+    if factor <= 0:
+        return None
+    divisor = -(-(1 << bits) // factor)
+    error = factor * divisor - (1 << bits)
+    return divisor if 0 <= error <= 1 << bits - _WORD else None
+
+
+def _form_of(part: object) -> Form | None:
+    """Return the number that an argument of an atom stands for, None for one that is no form."""
+    if not isinstance(part, Atom):
+        return None
+    if part.kind is Kind.SUM:
+        return Form(part[1], part[2])  # type: ignore[arg-type]
+    return Form(((part, 1),))
+
+
+def _period_of(part: object) -> int:
+    """Return the period that the constants of nested masks, shifts and divisions ask for, as factors of each other."""
+    if not isinstance(part, Atom):
+        return 1
+    own = 1
+    match part.inner:
+        case (Kind.AND, int(mask), _) | (Kind.AND, _, int(mask)) if 0 < mask < 1 << 16:
+            own = 1 << mask.bit_length()
+        case (Kind.SHR | Kind.SAR, _, int(amount), *_) if 0 < amount < 16:
+            own = 1 << amount
+        case (Kind.DIV | Kind.REM, _, int(divisor), *_) if 1 < divisor < 1 << 12:
+            own = divisor
+        case (Kind.MULHI, _, int(factor), *_) if factor > 0:
+            own = next(
+                (
+                    d
+                    for d in range(3, _LARGEST_DIVISOR)
+                    for shift in range(6)
+                    if 0 < factor * d - (1 << _WORD + shift) <= 1 << shift
+                ),
+                1,
+            )
+        case _:
+            pass
+    inner = 1
+    for each in part.inner[1:]:
+        parts = [name for name, _ in each] if _is_terms(each) else [each]
+        for one in parts:
+            inner = _least_common(inner, _period_of(one))
+    return own * inner if own > 1 else inner
+
+
+def _is_terms(part: object) -> bool:
+    return isinstance(part, tuple) and not isinstance(part, Atom) and all(isinstance(e, tuple) for e in part)

@@ -84,7 +84,8 @@ def _after_previous(state: State, strand: int, step: MeetStep, found: Meet) -> N
 
 
 def end(state: State, strand: int) -> None:
-    """Let a strand end, which some barriers count as an arrival."""
+    """Let a strand end, which some barriers count as an arrival; nobody knows of it but by these."""
+    state.happen(state.setup.end_of[strand])
     state.ended |= 1 << strand
     for meeting, found in state.meets.items():
         if found.arrived:
@@ -109,7 +110,8 @@ def complete_if_done(state: State, meeting: int, found: Meet) -> None:
     known = state.clocks.pop(("meeting", meeting), 0)
     if found.arrived + exited == found.needed:
         for other in absent:
-            known |= state.clocks[other] & setup.rows.all
+            known |= state.clocks[other] & setup.rows.all | setup.end_of[other]
+            found.now |= setup.end_of[other]
     over: Bits = setup.generation[meeting][found.parity]
     if over:
         before = setup.generation[meeting][found.parity ^ 1]

@@ -138,6 +138,9 @@ class Setup(Inventory):
             for each in range(len(self.meetings))
         )
         """Landmarks of the last generations of counted barriers, by parity; 0 for those that meet once."""
+        counts_ended = any(isinstance(a, Rendezvous) and a.without_exited for _, a in self.every())
+        self.end_of = tuple(bit("end", strand) if counts_ended else 0 for strand in strands)
+        """Landmarks of the ends of strands, 0 where nobody asks for them."""
         self._repeating = repeated
         self.raise_of: dict[tuple[int, int], Bits] = {}
         """Landmarks of raised counts, by mbarrier and strand."""

@@ -28,12 +28,14 @@ from ..model.actions import (
     Rendezvous,
     Strand,
     TensorAccess,
+    TensorWait,
     Transfer,
     Wait,
     WaitGroup,
 )
 from ..model.outcome import Equation
 
+_OF_PIPELINES = Transfer | TensorAccess | TensorWait | AsyncArrive | Commit | WaitGroup
 PipelineName = tuple[int, str]
 """Strand and pipeline."""
 
@@ -62,6 +64,8 @@ class Pipeline:
     """Most groups that a wait leaves open, of all who may wait for it."""
     team: tuple[int, ...]
     """Numbers of the pipelines of the same warpgroup, of those that close groups; none for work of one warp."""
+    each_apart: bool
+    """Some wait leaves out single operations: each is a group."""
 
 
 class Inventory:
@@ -121,8 +125,9 @@ class Inventory:
         named: dict[PipelineName, None] = {}
         closing: dict[tuple[str, int, int], list[PipelineName]] = {}
         most: dict[tuple[object, ...], int] = {}
+        each_apart: set[PipelineName] = set()
         for strand, action in self.every():
-            if isinstance(action, Transfer | TensorAccess | AsyncArrive | Commit | WaitGroup) and action.pipeline:
+            if isinstance(action, _OF_PIPELINES) and action.pipeline:
                 name = strand, action.pipeline
                 named.setdefault(name)
                 team = self._team(strand, action.pipeline)
@@ -130,7 +135,9 @@ class Inventory:
                     members = closing.setdefault(team, [])
                     if name not in members:
                         members.append(name)
-                if isinstance(action, WaitGroup):
+                if isinstance(action, TensorWait) and action.pending:
+                    each_apart.add(name)
+                if isinstance(action, WaitGroup | TensorWait):
                     key = team if action.pipeline in TEAM_PIPELINES else name
                     most[key] = max(most.get(key, 0), action.pending)
         numbers = {name: number for number, name in enumerate(named)}
@@ -140,7 +147,7 @@ class Inventory:
             is_team = pipeline in TEAM_PIPELINES
             members = tuple(numbers[each] for each in closing.get(team, ())) if is_team else ()
             pending = most.get(team if is_team else (strand, pipeline), 0)
-            found.append(Pipeline(strand, pipeline, pending, members))
+            found.append(Pipeline(strand, pipeline, pending, members, (strand, pipeline) in each_apart))
         return tuple(found), numbers
 
     def _team(self, strand: int, pipeline: str) -> tuple[str, int, int]:

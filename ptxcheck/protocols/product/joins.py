@@ -20,7 +20,9 @@ def control(state: State) -> Hashable:
         merge_old(state, pipeline)
     words = tuple((barrier, word.control()) for barrier, word in sorted(state.words.items()))
     meets = tuple((meeting, meet.control()) for meeting, meet in sorted(state.meets.items()))
-    return words, meets, _groups(state), state.inside, state.ended, state.fences_inits
+    registers = tuple((strand, step.event, known) for strand, step, known in state.changes)
+    tensor = tuple(sorted(state.allocated.items())), tuple(sorted(state.freed)), tuple(sorted(state.heard))
+    return words, meets, _groups(state), state.inside, state.ended, state.fences_inits, registers, tensor
 
 
 def _groups(state: State) -> Hashable:
@@ -38,7 +40,9 @@ def _groups(state: State) -> Hashable:
 def needed(state: State) -> Bits:
     """Return the landmarks that may still be asked for."""
     setup = state.setup
-    found = setup.finished
+    found = setup.finished | setup.register_changes | setup.issued_in_all
+    for strand, end in enumerate(setup.end_of):
+        found |= end if state.ended >> strand & 1 else 0
     for written, read in state.cells.values():
         found |= written | read
     for barrier, word in state.words.items():
@@ -48,7 +52,7 @@ def needed(state: State) -> Bits:
         found |= meet.now | meet.last | setup.generation[meeting][0] | setup.generation[meeting][1]
     for uses in setup.last_use.values():
         found |= uses
-    for table in (state.far, state.copies):
+    for table in (state.far, state.copies, state.asked):
         for reached in table.values():
             found |= reached
     return found
@@ -76,7 +80,8 @@ def knowledge(state: State) -> Mapping[Hashable, Hashable]:
         found["word", barrier] = word.lattice()
     for meeting, meet in state.meets.items():
         found["meet", meeting] = (meet.now, meet.last)
-    found["far",] = (tuple(sorted(state.far.items())), tuple(sorted(state.copies.items())))
+    for name, table in (("far", state.far), ("copies", state.copies), ("asked", state.asked)):
+        found[name,] = tuple(sorted(table.items()))
     for slot, known in state.clocks.items():
         found["clock", slot] = known
     return found
@@ -92,7 +97,7 @@ def covered_by(state: State, old: State) -> bool:
         was_written, was_read = old.cells.get(cell, (0, 0))
         if written & ~was_written or read & ~was_read:
             return False
-    for table, its in ((state.far, old.far), (state.copies, old.copies)):
+    for table, its in ((state.far, old.far), (state.copies, old.copies), (state.asked, old.asked)):
         if any(reached & ~its.get(cta, 0) for cta, reached in table.items()):
             return False
     if not all(word.covered_by(old.words[barrier]) for barrier, word in state.words.items()):
@@ -119,7 +124,7 @@ def weaken(state: State, old: State) -> None:
     for cell, (written, read) in old.cells.items():
         is_written, is_read = state.cells.get(cell, (0, 0))
         state.cells[cell] = written | is_written, read | is_read
-    for table, other in ((state.far, old.far), (state.copies, old.copies)):
+    for table, other in ((state.far, old.far), (state.copies, old.copies), (state.asked, old.asked)):
         for cta, reached in other.items():
             table[cta] = table.get(cta, 0) | reached
     for barrier, word in state.words.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..model.actions import Access, Action, Amount, Init, Inval, Transfer
+from ..model.actions import Access, Action, Amount, Init, Inval, Registers, TensorFence, Transfer
 from .rows import Bits, Knowledge
 
 Touching: TypeAlias = Access | Transfer | Init | Inval
@@ -114,7 +114,8 @@ class TransferStep:
     read_by_pipeline: Bits
     objects: tuple[int, ...]
     """Mbarriers whose bytes are among those that it surely touches."""
-    asks: bool
+    asks: Bits
+    """Landmark of a request to cancel a launch, 0 for what is none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,6 +205,55 @@ class FenceStep:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RegistersStep:
+    point: int
+    action: Registers
+    event: Bits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TensorKind:
+    """One way in which an action of a strand touches tensor memory, and its landmarks."""
+
+    bit: Bits
+    issued: Bits
+    """Landmark of its issue, for loads and stores."""
+    strand: int
+    warp: tuple[int, int]
+    point: int
+    pipeline: str
+    cells: tuple[int, ...]
+    writes: bool
+    own: Knowledge
+    """What the strand knows of it at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TensorStep:
+    point: int
+    kinds: tuple[TensorKind, ...]
+    pipeline: int
+    allocates: bool
+    frees: bool
+    freed: tuple[int, int] | None
+    """CTA and allocation that is freed for good."""
+    fault: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TensorWaitStep:
+    point: int
+    pipeline: int
+    pending: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TensorFenceStep:
+    point: int
+    kind: TensorFence
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class UnknownStep:
     """What is not modelled."""
 
@@ -213,7 +263,7 @@ class UnknownStep:
 
 Step: TypeAlias = (
     InitStep | InvalStep | ArriveStep | ExpectStep | TransferStep | LaterStep | WaitStep | CommitStep | WaitGroupStep
-    | MeetStep | AccessStep | FenceStep | UnknownStep
+    | MeetStep | AccessStep | FenceStep | RegistersStep | TensorStep | TensorWaitStep | TensorFenceStep | UnknownStep
 )  # fmt: skip
 
 __all__ = ["Action", "Failure", "Kind", "Step", "Touching", "Unproved"]

@@ -7,7 +7,7 @@ into a CTA that has ended.
 Argument: the semantics are those of `proof.simulate` and of `order`, with landmarks in place of counts (`rows`): what is
 asked there of the last event of its kind is asked here of its landmark. States are joined as `state` says.
 
-Not covered: tensor memory, register budgets, requests to cancel a launch; they fail.
+Not covered: lanes of one warp that run in step, and other axioms that look at more of a strand than one action.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from ..model.actions import Action
 from ..model.outcome import Flaw
 from ..order.axioms import COPIES_AT_EXIT
-from . import mbarriers, meetings, pipelines
+from . import launches, mbarriers, meetings, pipelines, registers, tensor_memory
 from .joins import control, covered_by, knowledge, weaken
 from .operations import (
     AccessStep,
@@ -31,7 +31,11 @@ from .operations import (
     InvalStep,
     LaterStep,
     MeetStep,
+    RegistersStep,
     Step,
+    TensorFenceStep,
+    TensorStep,
+    TensorWaitStep,
     TransferStep,
     UnknownStep,
     Unproved,
@@ -49,7 +53,7 @@ Result: TypeAlias = int | Failure
 
 def _access(state: State, strand: int, step: AccessStep) -> int:
     if step.refused:
-        raise Unproved("an answer that may say that there is no launch to cancel is not modelled", strand, step.point)
+        launches.hear(state, strand, step.point)
     if step.collides:
         raise Unproved(f"{Flaw.WRITES_COLLIDE.value}: threads store different numbers", strand, step.point)
     if step.objects:
@@ -60,7 +64,7 @@ def _access(state: State, strand: int, step: AccessStep) -> int:
 
 def _transfer(state: State, strand: int, step: TransferStep) -> int:
     if step.asks:
-        raise Unproved("a request to cancel a launch is not modelled", strand, step.point)
+        launches.ask(state, strand, step.asks, step.point)
     touch(state, strand, step.kinds)
     if step.objects:
         mbarriers.touch_objects(state, strand, step.objects, step.point)
@@ -120,6 +124,10 @@ _PERFORM: dict[type[Step], Callable[[State, int, Any], int]] = {
     CommitStep: _commit,
     WaitGroupStep: pipelines.wait_group,
     MeetStep: meetings.meet,
+    RegistersStep: registers.change,
+    TensorStep: tensor_memory.access,
+    TensorWaitStep: tensor_memory.wait,
+    TensorFenceStep: tensor_memory.fence,
     UnknownStep: _unknown,
 }
 
@@ -182,6 +190,7 @@ class OrderState:
         state = self._state
         try:
             mbarriers.check_rest(state)
+            tensor_memory.check_end(state)
             for cta in sorted({*state.far, *state.copies}):
                 known = 0
                 for strand, each in enumerate(self.setup.strands):

@@ -7,7 +7,7 @@ Argument: groups complete in turn, so that what is known when one is complete is
 groups older than the most that a wait leaves open, counted from the group that the slowest warp of the team has closed:
 those are one with the oldest that is kept.
 
-Not covered: a wait that leaves out single loads or stores of tensor memory.
+Not covered: waits for groups of other pipelines than those of `model.lowering`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,26 @@ def issue(state: State, pipeline: int, work: Bits) -> None:
     state.add(("open", pipeline), work * state.setup.rows.complete)
 
 
+def push(state: State, pipeline: int, work: Bits) -> None:
+    """Add an operation, as a group of its own where waits tell them apart."""
+    if not state.setup.pipelines[pipeline].each_apart:
+        issue(state, pipeline, work)
+        return
+    groups = state.groups.setdefault(pipeline, Groups())
+    _make_room(state, pipeline, groups)
+    state.clocks["group", pipeline, 0, _ALL] = work * state.setup.rows.complete
+    merge_old(state, pipeline)
+
+
+def work_but(state: State, pipeline: int, pending: int) -> Knowledge:
+    """Return what is known when all operations but the newest `pending` are complete."""
+    groups = state.groups.get(pipeline)
+    known = 0 if pending else state.clocks.get(("open", pipeline), 0)
+    for age in range(pending, groups.kept if groups is not None else 0):
+        known |= state.clocks.get(("group", pipeline, age, _ALL), 0)
+    return known
+
+
 def done_so_far(state: State, pipeline: int) -> Knowledge:
     """Return what is known when all that was issued so far is complete."""
     known = state.clocks.get(("open", pipeline), 0)
@@ -38,13 +58,7 @@ def done_so_far(state: State, pipeline: int) -> Knowledge:
 def commit(state: State, strand: int, step: CommitStep) -> int:
     pipeline, clocks, rows = step.pipeline, state.clocks, state.setup.rows
     groups = state.groups.setdefault(pipeline, Groups())
-    for age in range(groups.kept, 0, -1):
-        for kind in _KINDS:
-            known = clocks.pop(("group", pipeline, age - 1, kind), 0)
-            if known:
-                clocks["group", pipeline, age, kind] = known
-    groups.closed += 1
-    groups.kept += 1
+    _make_room(state, pipeline, groups)
     work = clocks.pop(("open", pipeline), 0)
     reads = state.setup.reads_of[pipeline]
     stamp = clocks[strand] & rows.all
@@ -56,6 +70,18 @@ def commit(state: State, strand: int, step: CommitStep) -> int:
     for each in state.setup.pipelines[pipeline].team or (pipeline,):
         merge_old(state, each)
     return DONE
+
+
+def _make_room(state: State, pipeline: int, groups: Groups) -> None:
+    """Let all groups be one older."""
+    clocks = state.clocks
+    for age in range(groups.kept, 0, -1):
+        for kind in _KINDS:
+            known = clocks.pop(("group", pipeline, age - 1, kind), 0)
+            if known:
+                clocks["group", pipeline, age, kind] = known
+    groups.closed += 1
+    groups.kept += 1
 
 
 def merge_old(state: State, pipeline: int) -> None:

@@ -10,10 +10,14 @@ Not covered: bytes behind the end of a slot that a copy of unknown size may reac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from ..model.actions import Columns, Span, TensorAccess
+from ..model.outcome import Proviso
+from ..model.tensor_address import ABSOLUTE
 from ..order.conflicts import Place, Spans
 
+_GROUPS = 8
 
 def cells_of(groups: Sequence[Spans]) -> list[tuple[int, ...]]:
     """Return the numbers of the cells of each group of spans."""
@@ -39,3 +43,42 @@ def cells_of(groups: Sequence[Spans]) -> list[tuple[int, ...]]:
                 found[number].append(len(seen))
             seen.add(name)
     return [tuple(each) for each in found]
+
+
+_UNKNOWN = "accesses of tensor memory are in order where their address is not known"
+_MORE = "operands in tensor memory whose columns are not all known do not reach into others"
+_FIXED = "tensor memory at fixed addresses is apart from what is allocated"
+
+
+def placed_columns(
+    actions: Iterable[TensorAccess], provisos: tuple[Proviso, ...]
+) -> tuple[dict[tuple[Columns, ...], Spans], tuple[Proviso, ...]]:
+    """Return columns as spans of banks, and what is taken for granted of places, besides what is known.
+
+    A bank is a group of lanes of an allocation of a CTA.
+    """
+    banks: dict[tuple[int, int, int], int] = {}
+    found: dict[tuple[Columns, ...], Spans] = {}
+    texts: dict[str, None] = {}
+    for action in actions:
+        for columns in (action.reads, action.writes):
+            if columns in found:
+                continue
+            spans = []
+            for each in columns:
+                if each.start < 0:
+                    texts[_UNKNOWN] = None
+                    continue
+                if not each.exact:
+                    texts[_MORE] = None
+                for group in range(_GROUPS):
+                    if each.size and each.groups >> group & 1:
+                        bank = banks.setdefault((each.cta, each.origin, group), len(banks))
+                        spans.append(Span(bank, each.start, each.size))
+            found[columns] = tuple(spans)
+    origins: dict[int, set[bool]] = {}
+    for cta, origin, _ in banks:
+        origins.setdefault(cta, set()).add(origin == ABSOLUTE)
+    if any(len(kinds) > 1 for kinds in origins.values()):
+        texts[_FIXED] = None
+    return found, (*provisos, *map(Proviso, texts))

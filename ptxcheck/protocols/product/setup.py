@@ -17,6 +17,7 @@ import numpy as np
 from ..model.actions import (
     OBJECT_BYTES,
     TEAM_PIPELINES,
+    TENSOR_CORE,
     Access,
     Action,
     Amount,
@@ -29,14 +30,19 @@ from ..model.actions import (
     Init,
     Inval,
     Proxy,
+    Registers,
     Rendezvous,
     Span,
+    TensorAccess,
+    TensorFence,
+    TensorWait,
     Transfer,
     Wait,
     WaitGroup,
 )
 from ..model.equations import sizes_by_equations
 from ..model.outcome import Equation, Proviso
+from ..model.tensor_address import ABSOLUTE
 from ..order.clock import OWN_ROWS
 from ..order.conflicts import Spans, Touch
 from ..order.copy_extents import most_bytes, within_slots
@@ -54,14 +60,19 @@ from .operations import (
     Kind,
     LaterStep,
     MeetStep,
+    RegistersStep,
     Step,
+    TensorFenceStep,
+    TensorKind,
+    TensorStep,
+    TensorWaitStep,
     Touching,
     TransferStep,
     UnknownStep,
     WaitGroupStep,
     WaitStep,
 )
-from .places import cells_of
+from .places import cells_of, placed_columns
 from .rows import Bits, Knowledge, Rows
 
 _COPIES, _THREAD_COPIES = "bulk", "cp.async"
@@ -95,6 +106,8 @@ class Setup(Inventory):
         """What is taken for granted of places."""
         self._numbers: dict[tuple[object, ...], int] = {}
         self._places = self._placed()
+        cells = (cell for parts in self._places.values() for _, own in parts or () for cell in own)
+        self._columns = self._placed_columns(1 + max(cells, default=0))
         repeated = self._repeated()
         self.ending = frozenset(self.number_of[a.barrier] for _, a in self.every() if isinstance(a, Inval)) | {
             each for strand, own in enumerate(self.unique) for action in own for each in self._objects(action)
@@ -142,6 +155,12 @@ class Setup(Inventory):
         self.end_of = tuple(bit("end", strand) if counts_ended else 0 for strand in strands)
         """Landmarks of the ends of strands, 0 where nobody asks for them."""
         self._repeating = repeated
+        self.register_changes = 0
+        """Landmarks of changes of registers."""
+        self.tensor_kind_of: dict[Bits, TensorKind] = {}
+        self.tensor_work = self.issued_in_all = 0
+        """Landmarks of accesses of tensor memory, and of their issue."""
+        self.issued_in: dict[tuple[int, int], Bits] = {(each.cta, each.warp): 0 for each in self.strands}
         self.raise_of: dict[tuple[int, int], Bits] = {}
         """Landmarks of raised counts, by mbarrier and strand."""
         self.finished = 0
@@ -155,9 +174,15 @@ class Setup(Inventory):
             {id(action): table[action] for action in own}
             for own, table in zip(self.given, self._by_value, strict=True)
         )
-        self.asynchronous = self.finished
-        self.written = self.generic = self.combining = 0
         self.synchronous_of: list[Bits] = [0 for _ in strands]
+        """Landmarks of what each strand touches at once."""
+        self.asynchronous = self.finished | self.issued_in_all
+        for bit, of_tensor in self.tensor_kind_of.items():
+            if of_tensor.pipeline:
+                self.asynchronous |= bit
+            else:
+                self.synchronous_of[of_tensor.strand] |= bit
+        self.written = self.generic = self.combining = 0
         self.team_reads = self.were_objects = 0
         self.copied_by: dict[int, Bits] = {}
         """Landmarks of what each strand copies by `cp.async`."""
@@ -254,6 +279,22 @@ class Setup(Inventory):
             )
         )  # fmt: skip
 
+    def _placed_columns(self, first: int) -> dict[tuple[int, TensorAccess], list[tuple[bool, tuple[int, ...]]]]:
+        """Return which cells of tensor memory each action reads and writes; their numbers begin with `first`."""
+        accesses = [(strand, each) for strand, each in self.every() if isinstance(each, TensorAccess)]
+        found: dict[tuple[int, TensorAccess], list[tuple[bool, tuple[int, ...]]]] = {}
+        places, self.provisos = placed_columns((each for _, each in accesses), self.provisos)
+        groups = [
+            (strand, action, writes, places[columns])
+            for strand, action in accesses
+            for columns, writes in ((action.reads, False), (action.writes, True))
+            if places[columns]
+        ]
+        cells = cells_of([spans for _, _, _, spans in groups])
+        for (strand, action, writes, _), own in zip(groups, cells, strict=True):
+            found.setdefault((strand, action), []).append((writes, tuple(first + cell for cell in own)))
+        return found
+
     # -- actions
 
     def _kinds(self, strand: int, action: Touching) -> tuple[Kind, ...]:
@@ -318,13 +359,46 @@ class Setup(Inventory):
                 return WaitGroupStep(action.point, own, action.pending, action.read, named)
             case Rendezvous():
                 return self._meeting(strand, action)
-            case Fence() if action.tensor is None:
+            case Registers():
+                event = self._bit("registers", strand, action)
+                self.register_changes |= event
+                return RegistersStep(action.point, action, event)
+            case TensorAccess():
+                return self._tensor_step(strand, action)
+            case TensorWait():
+                return TensorWaitStep(action.point, self.pipeline_of[strand, action.pipeline], action.pending)
+            case Fence(tensor=TensorFence() as kind):
+                return TensorFenceStep(action.point, kind)
+            case Fence():
                 return FenceStep(
                     action.point, action.releases, action.acquires, action.proxy, action.of_others,
                     action.to_others, action.inits, action.wide,
                 )  # fmt: skip
-            case _:
-                return UnknownStep(action.point, f"{type(action).__name__} is not modelled")
+
+    def _tensor_step(self, strand: int, action: TensorAccess) -> Step:
+        own = self.strands[strand]
+        kinds = []
+        for place, (writes, cells) in enumerate(self._columns.get((strand, action), ())):
+            bit = self._bit("tensor", strand, action, place)
+            issued = self._bit("issue", strand, action) if action.pipeline not in (TENSOR_CORE, "") else 0
+            at_once = issued if action.pipeline else bit * self.rows.complete
+            kind = TensorKind(
+                bit, issued, strand, (own.cta, own.warp), action.point, action.pipeline, cells, writes, at_once
+            )
+            self.tensor_kind_of[bit] = kind
+            self.tensor_work |= bit
+            self.issued_in[own.cta, own.warp] = self.issued_in.get((own.cta, own.warp), 0) | issued
+            self.issued_in_all |= issued
+            kinds.append(kind)
+        touched = next(iter((*action.writes, *action.reads)), None)
+        frees = not action.pipeline and not action.allocates
+        freed = None
+        if frees and touched is not None and touched.start >= 0 and touched.origin != ABSOLUTE:
+            freed = touched.cta, touched.origin
+        is_placed = touched is not None and touched.start >= 0
+        pipeline = self.pipeline_of[strand, action.pipeline] if action.pipeline else -1
+        fault = action.fault if is_placed else ""
+        return TensorStep(action.point, tuple(kinds), pipeline, action.allocates, frees, freed, fault)
 
     def _count(self, strand: int, barrier: Barrier, amount: Amount) -> Count:
         number = self.number_of[barrier]
@@ -364,8 +438,9 @@ class Setup(Inventory):
         if completes:
             by_barrier, written = (written, 0) if action.pipeline else (written | read, 0)
             read = read if action.pipeline else 0
+        asks = self._bit("asks", strand, action) if action.asks else 0
         return TransferStep(
-            action.point, kinds, completes, pipeline, by_barrier, written, read, self._objects(action), action.asks
+            action.point, kinds, completes, pipeline, by_barrier, written, read, self._objects(action), asks
         )
 
     def _meeting(self, strand: int, action: Rendezvous) -> Step:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from ..model.actions import Amount
 from ..model.axiom import Axiom
 from ..model.outcome import Equation
+from .operations import RegistersStep
 from .rows import Bits, Knowledge
 from .setup import Setup
 
@@ -209,6 +210,18 @@ class State:
         """Strands that have fenced initialisations."""
         self.far: dict[int, Bits] = {}
         """For each CTA, what reaches into its memory from others."""
+        self.held: dict[int, int] = {}
+        self.free: dict[int, int] = {}
+        """Registers of a thread that strands hold, and that each CTA has free."""
+        self.changes: tuple[tuple[int, RegistersStep, Bits], ...] = ()
+        """Changes of registers: strand, action, and which of the others it knew of."""
+        self.allocated: dict[int, int] = {}
+        """Allocations of tensor memory that are not freed, by CTA."""
+        self.freed: frozenset[tuple[int, int]] = frozenset()
+        self.heard: frozenset[int] = frozenset()
+        """CTAs that have heard that there is no launch to cancel."""
+        self.asked: dict[int, Bits] = {}
+        """Requests to cancel a launch, by CTA."""
         self.copies: dict[int, Bits] = {}
         """For each CTA, its own copies."""
 
@@ -223,6 +236,9 @@ class State:
         found.cells, found.awaiting = self.cells.copy(), self.awaiting.copy()
         found.inside, found.ended, found.fences_inits = self.inside, self.ended, self.fences_inits
         found.far, found.copies = self.far.copy(), self.copies.copy()
+        found.held, found.free, found.changes = self.held.copy(), self.free.copy(), self.changes
+        found.allocated, found.freed = self.allocated.copy(), self.freed
+        found.heard, found.asked = self.heard, self.asked.copy()
         return found
 
     # -- events

@@ -49,7 +49,7 @@ def needed(state: State) -> Bits:
         found |= word.needed()
         found |= setup.completion[barrier][0] | setup.completion[barrier][1]
     for meeting, meet in state.meets.items():
-        found |= meet.now | meet.last | setup.generation[meeting][0] | setup.generation[meeting][1]
+        found |= meet.now | meet.last | setup.generation[meeting]
     for uses in setup.last_use.values():
         found |= uses
     for table in (state.far, state.copies, state.asked):

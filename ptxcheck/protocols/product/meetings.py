@@ -3,7 +3,7 @@
 Property: where no step fails, every schedule forms the same generations of the same arrivals.
 
 Argument: each arrival knows that the generation before it is complete, by the landmark of that or by those of all of its
-arrivals. A strand that has ended counts for every generation that it did not arrive in, at barriers that count the rest.
+arrivals (who knows of a later arrival of the same strand knows that the generation was over). A strand that has ended counts for every generation that it did not arrive in, at barriers that count the rest.
 
 Not covered: lanes that come to an aligned barrier apart from the others of their warp.
 """
@@ -55,8 +55,10 @@ def _arrive(state: State, strand: int, step: MeetStep) -> None:
         raise Unproved(Flaw.LANE_NOT_IN_MASK.value, strand, step.point)
     if step.parted:
         raise Unproved("lanes of a warp come apart to an aligned barrier", strand, step.point)
-    event = step.events[found.parity]
+    event = step.event
     if event:
+        if event & found.last:
+            _tell_all(state, step.meeting, found)
         state.happen(event)
         state.clocks[strand] |= event
     found.now |= event
@@ -75,12 +77,21 @@ def _arrive(state: State, strand: int, step: MeetStep) -> None:
 
 
 def _after_previous(state: State, strand: int, step: MeetStep, found: Meet) -> None:
-    over = state.setup.generation[step.meeting][found.parity ^ 1]
+    over = state.setup.generation[step.meeting]
     if state.knows(strand, over):
         return
     if found.last & ~state.clocks[strand]:
         raise Unproved(f"{Flaw.EARLY_ARRIVAL.value}: at a counted barrier", strand, step.point)
     state.clocks[strand] |= over
+
+
+def _tell_all(state: State, meeting: int, found: Meet) -> None:
+    """Let all who know of all arrivals of the last generation know that it is over."""
+    over = state.setup.generation[meeting]
+    if state.active & over:
+        for slot, known in state.clocks.items():
+            if not found.last & ~known and not known & over:
+                state.clocks[slot] = known | over
 
 
 def end(state: State, strand: int) -> None:
@@ -112,13 +123,8 @@ def complete_if_done(state: State, meeting: int, found: Meet) -> None:
         for other in absent:
             known |= state.clocks[other] & setup.rows.all | setup.end_of[other]
             found.now |= setup.end_of[other]
-    over: Bits = setup.generation[meeting][found.parity]
+    over: Bits = setup.generation[meeting]
     if over:
-        before = setup.generation[meeting][found.parity ^ 1]
-        if state.active & before:
-            for slot, each_knows in state.clocks.items():
-                if not found.last & ~each_knows and not each_knows & before:
-                    state.clocks[slot] = each_knows | before
         state.happen(over)
         known |= over
     waiting = found.waiting
@@ -130,4 +136,3 @@ def complete_if_done(state: State, meeting: int, found: Meet) -> None:
     found.arrived = found.strands = found.waiting = 0
     found.warps = frozenset()
     found.last, found.now = found.now, 0
-    found.parity ^= 1

@@ -177,8 +177,8 @@ class MeetStep:
     without_exited: bool
     parted: int
     unnamed: int
-    events: tuple[Bits, Bits]
-    """Landmarks of the arrival, by the parity of the generation."""
+    event: Bits
+    """Landmark of the arrival."""
     waits_later: bool
     """A wait of its own, apart from the arrival, follows."""
 

@@ -147,10 +147,9 @@ class Setup(Inventory):
         self.last_use = {(b, s): bit("use", b, s) for b in sorted(self.ending) for s in strands}
         """Landmarks of the last use of mbarriers whose life may end, by mbarrier and strand."""
         self.generation = tuple(
-            (bit("generation", each, 0), bit("generation", each, 1)) if each in repeated else (0, 0)
-            for each in range(len(self.meetings))
+            bit("generation", each) if each in repeated else 0 for each in range(len(self.meetings))
         )
-        """Landmarks of the last generations of counted barriers, by parity; 0 for those that meet once."""
+        """Landmarks of the last generations of counted barriers; 0 for those that meet once."""
         counts_ended = any(isinstance(a, Rendezvous) and a.without_exited for _, a in self.every())
         self.end_of = tuple(bit("end", strand) if counts_ended else 0 for strand in strands)
         """Landmarks of the ends of strands, 0 where nobody asks for them."""
@@ -445,12 +444,10 @@ class Setup(Inventory):
 
     def _meeting(self, strand: int, action: Rendezvous) -> Step:
         number = self.meeting_of[action.name]
-        events = (0, 0)
-        if number in self._repeating:
-            events = self._bit("meet", strand, number, 0), self._bit("meet", strand, number, 1)
+        event = self._bit("meet", strand, number) if number in self._repeating else 0
         return MeetStep(
             action.point, number, action.threads, action.needed, action.waits, action.arrives, action.orders,
-            action.without_exited, action.parted, action.unnamed, events,
+            action.without_exited, action.parted, action.unnamed, event,
             (strand, action.name) in self.waiters_apart,
         )  # fmt: skip
 

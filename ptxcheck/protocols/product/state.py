@@ -153,7 +153,6 @@ class Meet:
     needed: int = 0
     without_exited: bool = False
     arrived: int = 0
-    parity: int = 0
     strands: Bits = 0
     """Strands that have arrived, as bits."""
     warps: frozenset[tuple[int, int]] = frozenset()
@@ -167,13 +166,13 @@ class Meet:
 
     def copy(self) -> Meet:
         return Meet(
-            self.needed, self.without_exited, self.arrived, self.parity, self.strands, self.warps, self.waiting, self.owed,
+            self.needed, self.without_exited, self.arrived, self.strands, self.warps, self.waiting, self.owed,
             self.now, self.last,
         )  # fmt: skip
 
     def control(self) -> Hashable:
         return (
-            self.needed if self.arrived else 0, self.without_exited, self.arrived, self.parity, self.strands,
+            self.needed if self.arrived else 0, self.without_exited, self.arrived, self.strands,
             self.warps, self.waiting, self.owed,
         )  # fmt: skip
 

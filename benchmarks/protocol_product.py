@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptxcheck.protocols.model.actions import Protocol
+from ptxcheck.protocols.model.actions import Action, Protocol
+from ptxcheck.protocols.model.axiom import Axiom
 from ptxcheck.protocols.order.late_copies import LateCopies
 from ptxcheck.protocols.product.operations import Failure
 from ptxcheck.protocols.product.order_state import BLOCKED, OrderState
@@ -18,13 +19,40 @@ def setup_of(protocol: Protocol) -> Setup:
         cluster_threads=protocol.cluster_threads,
         registers=protocol.registers,
         is_straight=True,
+        on_two_sides=_Sides(protocol),
     )
 
 
-def judge_straight(protocol: Protocol) -> Failure | None:
-    """Perform all actions of a protocol, in one order; None when it holds."""
-    setup = setup_of(protocol)
-    state = OrderState(setup)
+class _Sides:
+    """Which actions of lanes of a warp are on two sides of a branch, each time that they come to them."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        self._protocol = protocol
+        self._events: list[dict[Action, list[int]]] = []
+        for strand in protocol.strands:
+            found: dict[Action, list[int]] = {}
+            for action, event in zip(strand.actions, strand.events or [-1] * len(strand.actions), strict=True):
+                found.setdefault(action, []).append(event)
+            self._events.append(found)
+
+    def __call__(self, one: int, action: Action, other: int, its: Action) -> bool:
+        cta = self._protocol.strands[one].cta
+        return any(
+            self._protocol.partings.are_on_two_sides(cta, first, then)
+            for first in self._events[one][action]
+            for then in self._events[other][its]
+        )
+
+
+def judge_straight(protocol: Protocol) -> tuple[Failure | None, frozenset[Axiom]]:
+    """Perform all actions of a protocol, in one order: None when it holds, with the axioms that were taken."""
+    state = OrderState(setup_of(protocol))
+    failure = _performed(protocol, state)
+    return failure, frozenset(axiom for axiom, _ in state.facts.axioms)
+
+
+def _performed(protocol: Protocol, state: OrderState) -> Failure | None:
+    setup = state.setup
     late = LateCopies(protocol)
     positions = [0] * len(protocol.strands)
     ended: set[int] = set()

@@ -9,8 +9,9 @@ Not covered: actions that were not announced.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ..model.actions import (
     TEAM_PIPELINES,
@@ -35,6 +36,8 @@ from ..model.actions import (
 )
 from ..model.outcome import Equation
 
+OnTwoSides: TypeAlias = Callable[[int, Action, int, Action], bool]
+"""A strand and its action, and another one of the same warp."""
 _OF_PIPELINES = Transfer | TensorAccess | TensorWait | AsyncArrive | Commit | WaitGroup
 PipelineName = tuple[int, str]
 """Strand and pipeline."""
@@ -80,8 +83,14 @@ class Inventory:
         registers: int | None = None,
         is_straight: bool = False,
         equations: Sequence[Equation] = (),
+        on_two_sides: OnTwoSides | None = None,
     ) -> None:
-        """`is_straight`: each strand performs its actions once, in order. `equations`: what is known of bytes."""
+        """`is_straight`: each strand performs its actions once, in order. `equations`: what is known of bytes.
+
+        `on_two_sides` tells whether two strands of one warp may come to two actions on two sides of a branch at which
+        the lanes of the warp part; where it is not given that is not known, and lanes are in no order.
+        """
+        self.on_two_sides = on_two_sides
         self.strands = tuple(strands)
         self.registers = registers
         self.is_straight = is_straight

@@ -8,8 +8,10 @@ Not covered: states that differ in the order of barriers that are used in turns.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from typing import Any
 
 from .pipelines import merge_old
+from .registers import forget
 from .rows import Bits
 from .state import State
 
@@ -18,9 +20,11 @@ def control(state: State) -> Hashable:
     """Return what decides what may happen next."""
     for pipeline in state.groups:
         merge_old(state, pipeline)
+    for cta in state.changes:
+        forget(state, cta)
     words = tuple((barrier, word.control()) for barrier, word in sorted(state.words.items()))
     meets = tuple((meeting, meet.control()) for meeting, meet in sorted(state.meets.items()))
-    registers = tuple((strand, step.event, known) for strand, step, known in state.changes)
+    registers = tuple((cta, changes.control()) for cta, changes in sorted(state.changes.items()))
     tensor = tuple(sorted(state.allocated.items())), tuple(sorted(state.freed)), tuple(sorted(state.heard))
     return words, meets, _groups(state), state.inside, state.ended, state.fences_inits, registers, tensor
 
@@ -35,6 +39,11 @@ def _groups(state: State) -> Hashable:
             ahead = groups.closed - min(state.groups[m].closed if m in state.groups else 0 for m in team)
         found.append((pipeline, groups.kept, ahead))
     return tuple(found)
+
+
+def _tables(state: State) -> tuple[dict[Any, Bits], ...]:
+    """Return sets of landmarks of which more is asked where there are more of them."""
+    return state.far, state.copies, state.asked, state.late_fences
 
 
 def needed(state: State) -> Bits:
@@ -52,7 +61,7 @@ def needed(state: State) -> Bits:
         found |= meet.now | meet.last | setup.generation[meeting]
     for uses in setup.last_use.values():
         found |= uses
-    for table in (state.far, state.copies, state.asked):
+    for table in _tables(state):
         for reached in table.values():
             found |= reached
     return found
@@ -80,8 +89,8 @@ def knowledge(state: State) -> Mapping[Hashable, Hashable]:
         found["word", barrier] = word.lattice()
     for meeting, meet in state.meets.items():
         found["meet", meeting] = (meet.now, meet.last)
-    for name, table in (("far", state.far), ("copies", state.copies), ("asked", state.asked)):
-        found[name,] = tuple(sorted(table.items()))
+    for number, table in enumerate(_tables(state)):
+        found["table", number] = tuple(sorted(table.items()))
     for slot, known in state.clocks.items():
         found["clock", slot] = known
     return found
@@ -97,8 +106,8 @@ def covered_by(state: State, old: State) -> bool:
         was_written, was_read = old.cells.get(cell, (0, 0))
         if written & ~was_written or read & ~was_read:
             return False
-    for table, its in ((state.far, old.far), (state.copies, old.copies), (state.asked, old.asked)):
-        if any(reached & ~its.get(cta, 0) for cta, reached in table.items()):
+    for table, its in zip(_tables(state), _tables(old), strict=True):
+        if any(reached & ~its.get(key, 0) for key, reached in table.items()):
             return False
     if not all(word.covered_by(old.words[barrier]) for barrier, word in state.words.items()):
         return False
@@ -124,9 +133,9 @@ def weaken(state: State, old: State) -> None:
     for cell, (written, read) in old.cells.items():
         is_written, is_read = state.cells.get(cell, (0, 0))
         state.cells[cell] = written | is_written, read | is_read
-    for table, other in ((state.far, old.far), (state.copies, old.copies), (state.asked, old.asked)):
-        for cta, reached in other.items():
-            table[cta] = table.get(cta, 0) | reached
+    for table, other in zip(_tables(state), _tables(old), strict=True):
+        for key, reached in other.items():
+            table[key] = table.get(key, 0) | reached
     for barrier, word in state.words.items():
         word.weaken(old.words[barrier])
     for meeting, meet in state.meets.items():

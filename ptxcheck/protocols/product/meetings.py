@@ -49,7 +49,7 @@ def _arrive(state: State, strand: int, step: MeetStep) -> None:
     _after_previous(state, strand, step, found)
     if found.owed & own and (step.waits or step.waits_later):
         raise Unproved("arrives again before its wait", strand, step.point)
-    if found.strands & own and (found.without_exited or step.waits or step.waits_later):
+    if found.strands & own and (found.without_exited or found.waiting & own):
         raise Unproved(f"{Flaw.EARLY_ARRIVAL.value}: a second arrival in one generation", strand, step.point)
     if step.unnamed:
         raise Unproved(Flaw.LANE_NOT_IN_MASK.value, strand, step.point)

@@ -45,7 +45,7 @@ from .operations import (
 from .rows import CROSSED, FENCED, INITIALISED, VISIBLE
 from .setup import Setup
 from .state import Facts, State
-from .touches import touch
+from .touches import check_late_fences, fence_late, touch
 
 BLOCKED, DONE = 0, 1
 Result: TypeAlias = int | Failure
@@ -65,6 +65,8 @@ def _access(state: State, strand: int, step: AccessStep) -> int:
 def _transfer(state: State, strand: int, step: TransferStep) -> int:
     if step.asks:
         launches.ask(state, strand, step.asks, step.point)
+    if state.late_fences:
+        check_late_fences(state, strand, step.point)
     touch(state, strand, step.kinds)
     if step.objects:
         mbarriers.touch_objects(state, strand, step.objects, step.point)
@@ -89,6 +91,8 @@ def _fence(state: State, strand: int, step: FenceStep) -> int:
         if not step.of_others and (not step.to_others or setup.acquires_proxies):
             fenced = setup.synchronous_of[strand] | setup.copied_by.get(strand, 0)
             known |= (visible & fenced) << rows.at[FENCED]
+            if state.late_fences:
+                fence_late(state, strand)
     state.clocks[strand] = known
     released = ("released", strand)
     if step.releases:
@@ -191,6 +195,8 @@ class OrderState:
         try:
             mbarriers.check_rest(state)
             tensor_memory.check_end(state)
+            for strand, point in sorted(state.late_fences):
+                check_late_fences(state, strand, point)
             for cta in sorted({*state.far, *state.copies}):
                 known = 0
                 for strand, each in enumerate(self.setup.strands):

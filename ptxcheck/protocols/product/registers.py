@@ -3,9 +3,10 @@
 Property: where no step fails, every increase gets its registers in every schedule.
 
 Argument: that of `order.register_budget`. Each change keeps which other changes it knew of, so that the worst that
-others may hold at its time can be found whenever a change is added.
+others may hold at its time can be found whenever a change is added. A change is forgotten, but for what its strand holds
+since, when no later one can meet it (all strands know of it) and all that are kept knew of it.
 
-Not covered: a change that a strand makes a second time.
+Not covered: a change that a strand makes a second time before the first is forgotten.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ..model.actions import Registers
 from ..model.outcome import Flaw
 from .operations import RegistersStep, Unproved
 from .rows import Bits
-from .state import State
+from .state import Change, Changes, State
 
 BLOCKED, DONE = 0, 1
 
@@ -26,8 +27,9 @@ def change(state: State, strand: int, step: RegistersStep) -> int:
         return DONE
     cta = state.setup.strands[strand].cta
     action = step.action
-    if any(known is step for _, known, _ in state.changes):
-        raise Unproved("registers are changed a second time at one place", strand, step.point)
+    changes = forget(state, cta)
+    if any(each.step is step for each in changes.made):
+        raise Unproved("registers are changed a second time while others may change theirs", strand, step.point)
     more = (action.count - state.held.get(strand, start)) * action.warps
     free = state.free.get(cta, 0)
     if action.increases and more > free:
@@ -37,42 +39,68 @@ def change(state: State, strand: int, step: RegistersStep) -> int:
     known = state.clocks[strand] & state.setup.register_changes
     state.happen(step.event)
     state.clocks[strand] |= step.event
-    state.changes = (*state.changes, (strand, step, known))
-    for each in state.changes:
-        if each[1].action.increases and _wanted(state, each) > _there(state, each):
-            raise Unproved(f"{Flaw.DEADLOCK.value}: registers", each[0], each[1].point)
+    changes = Changes((*changes.made, Change(strand, step, known)), changes.held)
+    state.changes[cta] = changes
+    for each in changes.made:
+        if each.step.action.increases and _wanted(changes, each, start) > _there(changes, each, start):
+            raise Unproved(f"{Flaw.DEADLOCK.value}: registers", each.strand, each.step.point)
     return DONE
 
 
-def _others(state: State, strand: int) -> dict[int, int]:
-    """Return the strands of the same CTA that change registers, with the warps that each stands for."""
-    ctas = [each.cta for each in state.setup.strands]
-    return {
-        other: step.action.warps for other, step, _ in state.changes if other != strand and ctas[other] == ctas[strand]
-    }
+def forget(state: State, cta: int) -> Changes:
+    """Forget changes that cannot matter any more; return what is left of those of a CTA."""
+    changes = state.changes.get(cta, Changes())
+    if not changes.made:
+        return changes
+    setup = state.setup
+    told = setup.register_changes
+    for strand in setup.changers:
+        if setup.strands[strand].cta == cta and not state.ended >> strand & 1:
+            told &= state.clocks[strand]
+    gone: Bits = 0
+    held = dict(changes.held)
+    kept: set[int] = set()
+    for each in changes.made:
+        event = each.step.event
+        is_needed = any(not other.known & event for other in changes.made if not other.step.event & told)
+        if event & told and not is_needed and each.strand not in kept:
+            gone |= event
+            held[each.strand] = each.step.action.count, each.step.action.warps
+        else:
+            kept.add(each.strand)
+    made = tuple(
+        Change(each.strand, each.step, each.known & ~gone) for each in changes.made if not each.step.event & gone
+    )
+    changes = Changes(made, tuple(sorted(held.items())))
+    state.changes[cta] = changes
+    return changes
 
 
-def _there(state: State, wish: tuple[int, RegistersStep, Bits]) -> int:
-    assert state.setup.registers is not None
-    warps = wish[1].action.warps + sum(_others(state, wish[0]).values())
-    return state.setup.registers * warps
+def _others(changes: Changes, strand: int) -> dict[int, int]:
+    """Return the other strands of the CTA that change registers, with the warps that each stands for."""
+    warps = {other: its for other, (_, its) in changes.held}
+    warps.update((each.strand, each.step.action.warps) for each in changes.made)
+    return {other: its for other, its in warps.items() if other != strand}
 
 
-def _wanted(state: State, wish: tuple[int, RegistersStep, Bits]) -> int:
+def _there(changes: Changes, wish: Change, start: int) -> int:
+    return start * (wish.step.action.warps + sum(_others(changes, wish.strand).values()))
+
+
+def _wanted(changes: Changes, wish: Change, start: int) -> int:
     """Return the registers that may be wanted when a strand asks for more."""
-    strand, step, known = wish
-    assert state.setup.registers is not None
-    wanted = step.action.count * step.action.warps
-    for other, warps in _others(state, strand).items():
-        held = state.setup.registers
+    wanted = wish.step.action.count * wish.step.action.warps
+    before = {other: count for other, (count, _) in changes.held}
+    for other, warps in _others(changes, wish.strand).items():
+        held = before.get(other, start)
         possible: list[Registers] = []
-        for one, its, before in state.changes:
-            if one != other:
+        for each in changes.made:
+            if each.strand != other:
                 continue
-            if its.event & known:
-                held = its.action.count
-            elif not before & step.event:
-                possible.append(its.action)
+            if each.step.event & wish.known:
+                held = each.step.action.count
+            elif not each.known & wish.step.event:
+                possible.append(each.step.action)
         if any(action.increases for action in possible):
             held = max(held, *(action.count for action in possible))
         elif possible:

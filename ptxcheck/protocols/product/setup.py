@@ -47,7 +47,7 @@ from ..order.clock import OWN_ROWS
 from ..order.conflicts import Spans, Touch
 from ..order.copy_extents import most_bytes, within_slots
 from ..order.extents import MATRIX_PIPELINES, Part, parts_of, provisos, reached, sized, slot_starts
-from .inventory import Inventory, StrandInfo
+from .inventory import Inventory, OnTwoSides, StrandInfo
 from .operations import (
     AccessStep,
     ArriveStep,
@@ -92,6 +92,7 @@ class Setup(Inventory):
         registers: int | None = None,
         is_straight: bool = False,
         equations: Sequence[Equation] = (),
+        on_two_sides: OnTwoSides | None = None,
     ) -> None:
         super().__init__(
             strands,
@@ -100,11 +101,14 @@ class Setup(Inventory):
             registers=registers,
             is_straight=is_straight,
             equations=equations,
+            on_two_sides=on_two_sides,
         )
         self.ctas = frozenset(each.cta for each in self.strands)
         self.provisos: tuple[Proviso, ...] = ()
         """What is taken for granted of places."""
         self._numbers: dict[tuple[object, ...], int] = {}
+        self.changers = tuple(sorted({strand for strand, each in self.every() if isinstance(each, Registers)}))
+        """Strands that change their registers."""
         self._places = self._placed()
         cells = (cell for parts in self._places.values() for _, own in parts or () for cell in own)
         self._columns = self._placed_columns(1 + max(cells, default=0))
@@ -123,6 +127,15 @@ class Setup(Inventory):
         """Return how an action is performed that was not announced itself, but one that is equal."""
         found = self._by_value[strand].get(action)
         return UnknownStep(action.point, "an action that was not announced") if found is None else found
+
+    def are_in_step(self, earlier: Kind, later: Kind) -> bool:
+        """Tell whether lanes of one warp make two ordinary accesses, and not on two sides of a branch."""
+        if self.on_two_sides is None or earlier.is_asynchronous or later.is_asynchronous:
+            return False
+        one, other = self.strands[earlier.strand], self.strands[later.strand]
+        if (one.cta, one.warp) != (other.cta, other.warp):
+            return False
+        return not self.on_two_sides(earlier.strand, earlier.action, later.strand, later.action)
 
     def _bit(self, *name: object) -> Bits:
         return 1 << self._numbers.setdefault(name, len(self._numbers))

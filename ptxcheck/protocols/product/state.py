@@ -186,6 +186,27 @@ class Groups:
     """The newest of them that are kept apart; what is known when older ones are complete is part of the oldest."""
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of registers, and which of the others it knew of."""
+
+    strand: int
+    step: RegistersStep
+    known: Bits
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Changes of registers in a CTA."""
+
+    made: tuple[Change, ...] = ()
+    held: tuple[tuple[int, tuple[int, int]], ...] = ()
+    """For strands, the registers that they held before these, and the warps that they stand for."""
+
+    def control(self) -> Hashable:
+        return tuple((each.strand, each.step.event, each.known) for each in self.made), self.held
+
+
 class State:
     """Barriers, groups, memory, and who knows what of it. It is changed in place."""
 
@@ -212,8 +233,10 @@ class State:
         self.held: dict[int, int] = {}
         self.free: dict[int, int] = {}
         """Registers of a thread that strands hold, and that each CTA has free."""
-        self.changes: tuple[tuple[int, RegistersStep, Bits], ...] = ()
-        """Changes of registers: strand, action, and which of the others it knew of."""
+        self.changes: dict[int, Changes] = {}
+        """Changes of registers, by CTA."""
+        self.late_fences: dict[tuple[int, int], Bits] = {}
+        """For each strand and point of a multiplication: stores that others multiply there, to be fenced before."""
         self.allocated: dict[int, int] = {}
         """Allocations of tensor memory that are not freed, by CTA."""
         self.freed: frozenset[tuple[int, int]] = frozenset()
@@ -235,7 +258,8 @@ class State:
         found.cells, found.awaiting = self.cells.copy(), self.awaiting.copy()
         found.inside, found.ended, found.fences_inits = self.inside, self.ended, self.fences_inits
         found.far, found.copies = self.far.copy(), self.copies.copy()
-        found.held, found.free, found.changes = self.held.copy(), self.free.copy(), self.changes
+        found.held, found.free, found.changes = self.held.copy(), self.free.copy(), self.changes.copy()
+        found.late_fences = self.late_fences.copy()
         found.allocated, found.freed = self.allocated.copy(), self.freed
         found.heard, found.asked = self.heard, self.asked.copy()
         return found

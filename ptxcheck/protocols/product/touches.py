@@ -12,11 +12,13 @@ Not covered: which cells an access of unknown size does not reach: it is taken t
 
 from __future__ import annotations
 
-from ..model.actions import Access, Transfer
+from ..model.actions import TEAM_PIPELINES, Access, Transfer
 from ..model.axiom import Axiom
 from ..model.outcome import Flaw
 from ..order.axioms import (
     COPY_WITHOUT_FENCE,
+    LANES_IN_STEP,
+    LATE_FENCE,
     RESULT_OF_BLOCKING_WRITE,
     SAME_VALUE,
     SLOT_WITHOUT_FENCE,
@@ -79,6 +81,12 @@ def _check(state: State, kind: Kind, known: Knowledge) -> Bits:
             continue
         flaw = _flaw(state, earlier, kind, known)
         axiom = _axiom(state, earlier, kind, flaw, known)
+        if axiom is None and flaw is Flaw.MISSING_PROXY_FENCE and _is_fenced_behind(state, earlier, kind):
+            axiom = LATE_FENCE
+        if axiom is None and setup.are_in_step(earlier, kind):
+            axiom = LANES_IN_STEP
+            state.clocks[kind.strand] |= bit
+            known |= bit
         if axiom is None:
             raise Unproved(flaw.value, kind.strand, kind.point)
         state.facts.take(axiom, kind.point)
@@ -123,6 +131,34 @@ def _axiom(state: State, earlier: Kind, later: Kind, flaw: Flaw, known: Knowledg
     if flaw is Flaw.READ_TOO_EARLY and isinstance(one, Access) and one.blocks and known & earlier.bit:
         return RESULT_OF_BLOCKING_WRITE
     return None
+
+
+def _is_fenced_behind(state: State, earlier: Kind, later: Kind) -> bool:
+    """Tell whether the strand that stored has fenced that, or is to do so before it comes to the same `wgmma` itself.
+
+    If it came to this very one without the fence, it failed: it reads the same bytes.
+    """
+    action, setup = later.action, state.setup
+    if not isinstance(action, Transfer) or action.pipeline not in TEAM_PIPELINES or earlier.is_asynchronous:
+        return False
+    if later.strand not in setup.protocol.team(earlier.strand):
+        return False
+    if not setup.rows.of(state.clocks[earlier.strand], FENCED) & earlier.bit:
+        key = earlier.strand, later.point
+        state.late_fences[key] = state.late_fences.get(key, 0) | earlier.bit
+    return True
+
+
+def fence_late(state: State, strand: int) -> None:
+    """Note that a strand has fenced all that it stored."""
+    for key in [key for key in state.late_fences if key[0] == strand]:
+        del state.late_fences[key]
+
+
+def check_late_fences(state: State, strand: int, point: int) -> None:
+    """Check that a strand has fenced what it stored when it comes to a multiplication that reads it for others."""
+    if (strand, point) in state.late_fences:
+        raise Unproved(Flaw.MISSING_PROXY_FENCE.value, strand, point)
 
 
 def _store_different(earlier: Kind, later: Kind) -> bool:

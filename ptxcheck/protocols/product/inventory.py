@@ -1,0 +1,175 @@
+"""What strands of a kernel may do, gathered: their actions, and the barriers, groups and places that these name.
+
+Property: everything that an announced action names is listed.
+
+Argument: all actions are looked at once.
+
+Not covered: actions that were not announced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..model.actions import (
+    TEAM_PIPELINES,
+    WARPS_OF_A_TEAM,
+    Action,
+    Arrive,
+    AsyncArrive,
+    Barrier,
+    Commit,
+    Expect,
+    Fence,
+    Init,
+    Inval,
+    Protocol,
+    Rendezvous,
+    Strand,
+    TensorAccess,
+    TensorWait,
+    Transfer,
+    Wait,
+    WaitGroup,
+)
+from ..model.outcome import Equation
+
+OnTwoSides: TypeAlias = Callable[[int, Action, int, Action], bool]
+"""A strand and its action, and another one of the same warp."""
+_OF_PIPELINES = Transfer | TensorAccess | TensorWait | AsyncArrive | Commit | WaitGroup
+PipelineName = tuple[int, str]
+"""Strand and pipeline."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrandInfo:
+    """Threads that act together: CTA rank, warp, lanes of it as bits, and a name for people."""
+
+    cta: int
+    warp: int
+    lanes: int
+    name: str
+
+    @property
+    def threads(self) -> int:
+        return self.lanes.bit_count()
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A pipeline of a strand."""
+
+    strand: int
+    name: str
+    most_pending: int
+    """Most groups that a wait leaves open, of all who may wait for it."""
+    team: tuple[int, ...]
+    """Numbers of the pipelines of the same warpgroup, of those that close groups; none for work of one warp."""
+    each_apart: bool
+    """Some wait leaves out single operations: each is a group."""
+
+
+class Inventory:
+    """The strands of a kernel, and all actions that they may perform."""
+
+    def __init__(
+        self,
+        strands: Sequence[StrandInfo],
+        actions: Sequence[Iterable[Action]],
+        *,
+        cluster_threads: int = 0,
+        registers: int | None = None,
+        is_straight: bool = False,
+        equations: Sequence[Equation] = (),
+        on_two_sides: OnTwoSides | None = None,
+    ) -> None:
+        """`is_straight`: each strand performs its actions once, in order. `equations`: what is known of bytes.
+
+        `on_two_sides` tells whether two strands of one warp may come to two actions on two sides of a branch at which
+        the lanes of the warp part; where it is not given that is not known, and lanes are in no order.
+        """
+        self.on_two_sides = on_two_sides
+        self.strands = tuple(strands)
+        self.registers = registers
+        self.is_straight = is_straight
+        self.equations = tuple(equations)
+        self.given = tuple(tuple(each) for each in actions)
+        """All actions: they are known by identity, so that they have to live as long as this."""
+        self.unique = tuple(tuple(dict.fromkeys(each)) for each in self.given)
+        self.protocol = Protocol(
+            tuple(
+                Strand(each.cta, each.warp, each.lanes, each.name, own)
+                for each, own in zip(self.strands, self.unique, strict=True)
+            ),
+            cluster_threads,
+            registers,
+        )
+        """All actions of each strand once, in no order that means anything."""
+        named = {barrier for _, action in self.every() for barrier in barriers_of(action)}
+        self.barriers = tuple(sorted(named, key=lambda b: (str(b.cta), str(b.offset))))
+        self.number_of = {barrier: number for number, barrier in enumerate(self.barriers)}
+        self.meetings = tuple(dict.fromkeys(a.name for _, a in self.every() if isinstance(a, Rendezvous)))
+        self.meeting_of = {name: number for number, name in enumerate(self.meetings)}
+        self.is_cluster = len({each.cta for each in self.strands}) > 1
+        self.tokens = frozenset(
+            (self.number_of[a.barrier], a.token) for _, a in self.every() if isinstance(a, Arrive) and a.token >= 0
+        )
+        self.acquirers = frozenset(s for s, a in self.every() if isinstance(a, Fence) and a.acquires)
+        """Strands that have fences that acquire."""
+        self.acquires_proxies = any(isinstance(a, Fence) and a.of_others for _, a in self.every())
+        self.waiters_apart = frozenset(
+            (s, a.name) for s, a in self.every() if isinstance(a, Rendezvous) and a.waits and not a.arrives
+        )
+        self.pipelines, self.pipeline_of = self._pipelines()
+
+    def every(self) -> Iterator[tuple[int, Action]]:
+        """Yield each action once for each strand that may perform it."""
+        for strand, own in enumerate(self.unique):
+            for action in own:
+                yield strand, action
+
+    def _pipelines(self) -> tuple[tuple[Pipeline, ...], dict[PipelineName, int]]:
+        named: dict[PipelineName, None] = {}
+        closing: dict[tuple[str, int, int], list[PipelineName]] = {}
+        most: dict[tuple[object, ...], int] = {}
+        each_apart: set[PipelineName] = set()
+        for strand, action in self.every():
+            if isinstance(action, _OF_PIPELINES) and action.pipeline:
+                name = strand, action.pipeline
+                named.setdefault(name)
+                team = self._team(strand, action.pipeline)
+                if isinstance(action, Commit) and action.pipeline in TEAM_PIPELINES:
+                    members = closing.setdefault(team, [])
+                    if name not in members:
+                        members.append(name)
+                if isinstance(action, TensorWait) and action.pending:
+                    each_apart.add(name)
+                if isinstance(action, WaitGroup | TensorWait):
+                    key = team if action.pipeline in TEAM_PIPELINES else name
+                    most[key] = max(most.get(key, 0), action.pending)
+        numbers = {name: number for number, name in enumerate(named)}
+        found = []
+        for strand, pipeline in named:
+            team = self._team(strand, pipeline)
+            is_team = pipeline in TEAM_PIPELINES
+            members = tuple(numbers[each] for each in closing.get(team, ())) if is_team else ()
+            pending = most.get(team if is_team else (strand, pipeline), 0)
+            found.append(Pipeline(strand, pipeline, pending, members, (strand, pipeline) in each_apart))
+        return tuple(found), numbers
+
+    def _team(self, strand: int, pipeline: str) -> tuple[str, int, int]:
+        own = self.strands[strand]
+        return pipeline, own.cta, own.warp // WARPS_OF_A_TEAM
+
+
+def barriers_of(action: Action) -> tuple[Barrier, ...]:
+    """Return the mbarriers that an action names."""
+    match action:
+        case Init() | Inval() | Arrive() | Expect() | AsyncArrive() | Wait():
+            return (action.barrier,)
+        case Transfer():
+            return tuple(barrier for barrier, _ in action.completes)
+        case _:
+            return ()

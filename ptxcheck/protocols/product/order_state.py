@@ -1,0 +1,233 @@
+"""Order of what the strands of a kernel do, in a state that can be copied, compared and joined.
+
+Property: if no step of an exploration fails, then in every schedule of the steps that were performed each wait observes
+the same phase, each arrival counts in the same, conflicting accesses of shared memory are in order, and nothing reaches
+into a CTA that has ended.
+
+Argument: the semantics are those of `proof.simulate` and of `order`, with landmarks in place of counts (`rows`): what is
+asked there of the last event of its kind is asked here of its landmark. States are joined as `state` says.
+
+Not covered: lanes of one warp that run in step, and other axioms that look at more of a strand than one action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, TypeAlias
+
+from ..model.actions import Action
+from ..model.outcome import Flaw
+from ..order.axioms import COPIES_AT_EXIT
+from . import launches, mbarriers, meetings, pipelines, registers, tensor_memory
+from .joins import control, covered_by, knowledge, weaken
+from .operations import (
+    AccessStep,
+    ArriveStep,
+    CommitStep,
+    ExpectStep,
+    Failure,
+    FenceStep,
+    InitStep,
+    InvalStep,
+    LaterStep,
+    MeetStep,
+    RegistersStep,
+    Step,
+    TensorFenceStep,
+    TensorStep,
+    TensorWaitStep,
+    TransferStep,
+    UnknownStep,
+    Unproved,
+    WaitGroupStep,
+    WaitStep,
+)
+from .rows import CROSSED, FENCED, INITIALISED, VISIBLE
+from .setup import Setup
+from .state import Facts, State
+from .touches import check_late_fences, fence_late, touch
+
+BLOCKED, DONE = 0, 1
+Result: TypeAlias = int | Failure
+
+
+def _access(state: State, strand: int, step: AccessStep) -> int:
+    if step.refused:
+        launches.hear(state, strand, step.point)
+    if step.collides:
+        raise Unproved(f"{Flaw.WRITES_COLLIDE.value}: threads store different numbers", strand, step.point)
+    if step.objects:
+        mbarriers.touch_objects(state, strand, step.objects, step.point)
+    touch(state, strand, step.kinds)
+    return DONE
+
+
+def _transfer(state: State, strand: int, step: TransferStep) -> int:
+    if step.asks:
+        launches.ask(state, strand, step.asks, step.point)
+    if state.late_fences:
+        check_late_fences(state, strand, step.point)
+    touch(state, strand, step.kinds)
+    if step.objects:
+        mbarriers.touch_objects(state, strand, step.objects, step.point)
+    if step.pipeline >= 0:
+        pipelines.issue(state, step.pipeline, step.written_by_pipeline | step.read_by_pipeline)
+    if step.by_barrier:
+        state.add(("work", step.completes[-1].barrier), step.by_barrier * state.setup.rows.every)
+    for each in step.completes:
+        mbarriers.complete_bytes(state, strand, each, step.point)
+    return DONE
+
+
+def _fence(state: State, strand: int, step: FenceStep) -> int:
+    setup, rows = state.setup, state.setup.rows
+    known = state.clocks[strand]
+    if step.acquires:
+        seen = state.clocks.get(("acquirable", strand), 0)
+        known |= seen & (rows.memory if step.wide else rows.narrow)
+    if step.proxy:
+        visible = rows.of(known, VISIBLE)
+        known |= visible << rows.at[CROSSED]
+        if not step.of_others and (not step.to_others or setup.acquires_proxies):
+            fenced = setup.synchronous_of[strand] | setup.copied_by.get(strand, 0)
+            known |= (visible & fenced) << rows.at[FENCED]
+            if state.late_fences:
+                fence_late(state, strand)
+    state.clocks[strand] = known
+    released = ("released", strand)
+    if step.releases:
+        wide = rows.all << rows.at[5]
+        if step.wide:
+            state.clocks[released] = state.stamp(strand)
+        else:
+            state.clocks[released] = known & ~wide | state.clocks.get(released, 0) & wide
+    elif step.inits:
+        state.fences_inits |= 1 << strand
+        state.add(released, known & rows.all << rows.at[INITIALISED])
+    return DONE
+
+
+def _commit(state: State, strand: int, step: CommitStep) -> int:
+    return pipelines.commit(state, strand, step)
+
+
+def _unknown(state: State, strand: int, step: UnknownStep) -> int:
+    raise Unproved(step.reason, strand, step.point)
+
+
+_PERFORM: dict[type[Step], Callable[[State, int, Any], int]] = {
+    InitStep: mbarriers.init,
+    InvalStep: mbarriers.inval,
+    ArriveStep: mbarriers.arrive,
+    ExpectStep: mbarriers.expect,
+    LaterStep: mbarriers.arrive_later,
+    WaitStep: mbarriers.wait,
+    TransferStep: _transfer,
+    AccessStep: _access,
+    FenceStep: _fence,
+    CommitStep: _commit,
+    WaitGroupStep: pipelines.wait_group,
+    MeetStep: meetings.meet,
+    RegistersStep: registers.change,
+    TensorStep: tensor_memory.access,
+    TensorWaitStep: tensor_memory.wait,
+    TensorFenceStep: tensor_memory.fence,
+    UnknownStep: _unknown,
+}
+
+
+class OrderState:
+    """What strands have done so far, as far as it decides what they may do and whether that is in order."""
+
+    def __init__(self, setup: Setup, state: State | None = None) -> None:
+        self.setup = setup
+        self._state = state if state is not None else State(setup)
+        self._steps = setup.steps
+
+    @property
+    def facts(self) -> Facts:
+        """What all states of this exploration rest on."""
+        return self._state.facts
+
+    def perform(self, strand: int, action: Action) -> Result:
+        """Perform an action: DONE, BLOCKED (a rendezvous has arrived, all else is as it was), or why that fails."""
+        step = self._steps[strand].get(id(action)) or self.setup.step(strand, action)
+        try:
+            return _PERFORM[type(step)](self._state, strand, step)
+        except Unproved as why:
+            return why.failure
+
+    def end(self, strand: int) -> Failure | None:
+        """Let a strand end."""
+        try:
+            meetings.end(self._state, strand)
+        except Unproved as why:
+            return why.failure
+        return None
+
+    def balanced_by_host(self) -> tuple[int, ...]:
+        """Return the mbarriers (by number) whose phases end if the host says that their bytes balance."""
+        return mbarriers.balanced_by_host(self._state)
+
+    def awaited(self) -> frozenset[int]:
+        """Return the mbarriers (by number) that waits have been stopped by."""
+        return frozenset(self._state.awaiting.values())
+
+    def settle(self, chosen: tuple[int, ...] | None = None) -> bool | Failure:
+        """Nothing moves: end phases whose symbolic bytes the host balances; False if there are none.
+
+        Without a choice these are the ones that a strand waits for, or all if nobody waits for any.
+        """
+        found = self.balanced_by_host()
+        if chosen is None:
+            awaited = set(self._state.awaiting.values())
+            chosen = tuple(each for each in found if each in awaited) or found
+        try:
+            for barrier in chosen:
+                mbarriers.end_by_host(self._state, barrier)
+        except Unproved as why:
+            return why.failure
+        return bool(chosen)
+
+    def finish(self) -> Failure | None:
+        """All strands have ended: check what is left."""
+        state = self._state
+        try:
+            mbarriers.check_rest(state)
+            tensor_memory.check_end(state)
+            for strand, point in sorted(state.late_fences):
+                check_late_fences(state, strand, point)
+            for cta in sorted({*state.far, *state.copies}):
+                known = 0
+                for strand, each in enumerate(self.setup.strands):
+                    if each.cta == cta:
+                        known |= state.clocks[strand]
+                if state.far.get(cta, 0) & ~known:
+                    raise Unproved(Flaw.EXIT_WITH_REMOTE_ACCESS.value, 0, -1)
+                late = state.copies.get(cta, 0) & ~known
+                while late:
+                    bit = late & -late
+                    late ^= bit
+                    state.facts.take(COPIES_AT_EXIT, self.setup.kind_of[bit].point)
+        except Unproved as why:
+            return why.failure
+        return None
+
+    def copy(self) -> OrderState:
+        return OrderState(self.setup, self._state.copy())
+
+    def control(self) -> Hashable:
+        """Return what decides what may happen next, and nothing of who knows what."""
+        return control(self._state)
+
+    def knowledge(self) -> Mapping[Hashable, Hashable]:
+        """Return who knows what, and of what is asked."""
+        return knowledge(self._state)
+
+    def covered_by(self, old: OrderState) -> bool:
+        """Tell whether another state with the same control stands for this one."""
+        return covered_by(self._state, old._state)
+
+    def weaken(self, old: OrderState) -> None:
+        """Stand for another state with the same control as well."""
+        weaken(self._state, old._state)

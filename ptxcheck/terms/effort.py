@@ -35,6 +35,8 @@ class Work(Enum):
     """Bytes of shared memory in one piece that an access touches: they are compared with those of others."""
     STATE = auto()
     """A state of the explicit search."""
+    TRANSITION = auto()
+    """An action of a strand in the product of role automata."""
     QUESTION = auto()
     """A question to the solver."""
     SOLVING = auto()
@@ -42,7 +44,7 @@ class Work(Enum):
 
 
 COST: Mapping[Work, int] = {
-    Work.STEP: 7, Work.EVENT: 170, Work.ACTION: 1, Work.SPAN: 5, Work.STATE: 300, Work.QUESTION: 400,
+    Work.STEP: 7, Work.EVENT: 170, Work.ACTION: 1, Work.SPAN: 5, Work.STATE: 300, Work.TRANSITION: 10, Work.QUESTION: 400,
     Work.SOLVING: 800,
 }  # fmt: skip
 """Units that each kind of work costs."""
@@ -62,6 +64,11 @@ class Effort:
     def spend(self, kind: Work, times: int = 1) -> None:
         """Count work."""
         self.spent += COST[kind] * times
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether more was spent than the limit."""
+        return self.limit is not None and self.spent > self.limit
 
     def is_braked(self) -> bool:
         """Tell whether the processor time is over, too."""

@@ -37,6 +37,7 @@ from .recurrences import Step, recurrences
 from .valuations import Key, Valuation, key_of, restricted
 
 _MOST_MODULUS = 512
+_TOKEN_BITS = 32
 _MOST_NODES = 96
 """Valuations of one header, for each residue, that differ in numbers: behind them what varies most is widened."""
 _OF_ROUND = frozenset(
@@ -170,7 +171,7 @@ class LoopHeads:
         return pieces
 
     def _check_states(self, pieces: list[tuple[ThreadSet, Value]]) -> None:
-        if any(isinstance(value, int) and value & STATE_TOKEN for _, value in pieces):
+        if any(isinstance(value, int) and value >> _TOKEN_BITS == STATE_TOKEN >> _TOKEN_BITS for _, value in pieces):
             raise NotFollowedError("a state that an arrival returned is kept from round to round", -1)
 
     def _step(self, loop: Loop, register: Register, threads: ThreadSet) -> Step | None:

@@ -19,7 +19,7 @@ from ..symex.values.assumptions import Assume
 from ..symex.values.lane_arithmetic import negate
 from ..symex.values.recurrent_arithmetic import period
 from ..symex.values.register_file import set_of
-from ..symex.values.substitution import at_thread, has_choice, rebuild
+from ..symex.values.substitution import at_thread, has_choice, is_predicate, rebuild
 from ..symex.values.symbol import Decisions, Form, Value
 from ..symex.values.thread_sets import is_one_value_in
 from ..symex.values.trace import Shape, ThreadSet
@@ -70,6 +70,11 @@ class NamingDecider:
 
     def decide(self, value: Form, threads: ThreadSet, point: int, stays: bool | None = None) -> ThreadSet:
         known = self.known(value, threads, point)
+        if known is None and value.differs and self._narrow(value, threads) is None:
+            made = self.concrete(value, threads, point)
+            known = self.known(made, threads, point)
+            assert known is not None or isinstance(made, Form)
+            value = made if isinstance(made, Form) else value
         if known is not None:
             return known
         raise OpenError(value, threads, point)
@@ -84,6 +89,8 @@ class NamingDecider:
                 raise OpenError(truth, threads, point)
             return answer
 
+        if is_predicate(value) and not value.differs:
+            return value
         return rebuild(value, decide, self._threads)
 
     def _answer(self, truth: Form) -> bool | None:

@@ -1,0 +1,460 @@
+"""What has been decided in a state, and the same relative to how far roles have come.
+
+Property: `Decisions.answer` gives a truth only if all earlier answers that are still known imply it, so that roles which
+ask one question in one round get one answer. `normal` is equal for states that will ask and answer alike.
+
+Argument: of a direction (`questions`) an interval and excluded numbers are kept, for each round of the loops around the
+loop that counts it. Ordinals and thresholds move together, so both are taken relative to the least round that some
+role is in. What nobody can ask again is dropped; to drop more only adds freedom.
+
+Not covered: what relates different directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import lcm
+from typing import TypeAlias
+
+from ..automata.automaton import Automaton, Node
+from ..symex.values.symbol import Form
+from .loop_nests import Class, Nest, Ordinals, Standing, nest_of, standing
+from .questions import Asked, Below, Free, Named, Terms, classified, instantiated
+from .roles import Role
+
+Place: TypeAlias = tuple[Class, Ordinals]
+"""A loop, and the rounds of the loops around it."""
+Key: TypeAlias = tuple[object, ...]
+_NOTHING: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """What is known of a number."""
+
+    low: int | None = None
+    high: int | None = None
+    excluded: frozenset[int] = _NOTHING
+
+    def is_below(self, threshold: int) -> bool | None:
+        if self.high is not None and self.high < threshold:
+            return True
+        return False if self.low is not None and self.low >= threshold else None
+
+    def is_equal(self, number: int) -> bool | None:
+        if self.low is not None and self.low == self.high:
+            return number == self.low
+        is_out = (self.low is not None and number < self.low) or (
+            self.high is not None and number > self.high
+        )
+        return False if is_out or number in self.excluded else None
+
+    def with_below(self, threshold: int, truth: bool) -> Interval:
+        low, high = self.low, self.high
+        if truth:
+            high = threshold - 1 if high is None else min(high, threshold - 1)
+        else:
+            low = threshold if low is None else max(low, threshold)
+        return Interval(low, high, self.excluded)._tight()
+
+    def with_equal(self, number: int, truth: bool) -> Interval:
+        if truth:
+            return Interval(number, number)
+        return Interval(self.low, self.high, self.excluded | {number})._tight()
+
+    def _tight(self) -> Interval:
+        low, high, excluded = self.low, self.high, self.excluded
+        while low is not None and low in excluded:
+            low += 1
+        while high is not None and high in excluded:
+            high -= 1
+        kept = frozenset(
+            n for n in excluded if (low is None or n > low) and (high is None or n < high)
+        )
+        return Interval(low, high, kept)
+
+    @property
+    def is_empty(self) -> bool:
+        return self.low is not None and self.high is not None and self.low > self.high
+
+    def moved(self, distance: int) -> Interval:
+        return Interval(
+            None if self.low is None else self.low + distance,
+            None if self.high is None else self.high + distance,
+            frozenset(n + distance for n in self.excluded),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """A question of one node."""
+
+    asked: Asked
+    loop: Class
+    """The loop that counts what is asked about; () for none."""
+    depth: int
+    """Loops around that one."""
+
+
+class Questions:
+    """The questions of all automata of a kernel, and how they move with the rounds of loops."""
+
+    def __init__(self, automata: Sequence[Automaton], roles: Sequence[Role]) -> None:
+        self.automata = automata
+        self.nests: tuple[Nest, ...] = tuple(nest_of(each) for each in automata)
+        self.roles = roles
+        self._sites: dict[tuple[int, int], _Site] = {}
+        for number, automaton in enumerate(automata):
+            for node in automaton.nodes:
+                if node.question is not None:
+                    self._sites[number, node.number] = self._site(number, node)
+        self._place_constants()
+        self.rates = self._rates()
+        self.strides: dict[Class, int] = {}
+        """For each class, what ordinals are compared in multiples of."""
+        for (_, header), rate in self.rates.items():
+            loop = self.nests[_].classes[header]
+            self.strides[loop] = lcm(self.strides.get(loop, 1), rate)
+        self.slopes: dict[tuple[Terms, Class], int | None] = {}
+        """By how much a threshold moves with a unit of its class; None where that is not the same everywhere."""
+        self.least: dict[tuple[Terms, Class], int] = {}
+        self.window: dict[tuple[Terms, Class], int] = {}
+        """Thresholds that are asked outside of the loop."""
+        self._measure()
+
+    def site(self, automaton: int, node: int) -> _Site:
+        return self._sites[automaton, node]
+
+    def _site(self, number: int, node: Node) -> _Site:
+        asked = classified(node, self.automata[number].modulus)
+        classes = self.nests[number].classes
+        if isinstance(asked, Below) and asked.slopes:
+            depth = min(node.loops.index(header) for header, _ in asked.slopes)
+            return _Site(asked, classes[node.loops[depth]], depth)
+        if isinstance(asked, Named) and asked.ordinals:
+            depth = max(node.loops.index(header) for header in asked.ordinals)
+            return _Site(asked, classes[node.loops[depth]], depth)
+        return _Site(asked, (), 0)
+
+    def _place_constants(self) -> None:
+        """Give questions without an ordinal the loop that counts the same: the next one, or the one before."""
+        for (number, node), site in list(self._sites.items()):
+            if not isinstance(site.asked, Below) or site.asked.slopes or not site.asked.terms:
+                continue
+            around = self.nests[number].loops[node]
+            same = [
+                each.loop
+                for (other, _), each in self._sites.items()
+                if other == number and isinstance(each.asked, Below) and each.asked.slopes
+                and each.asked.terms == site.asked.terms and around[: each.depth] == tuple(
+                    each.loop[: depth + 1] for depth in range(each.depth)
+                )
+            ]  # fmt: skip
+            ahead = [loop for loop in same if node in self.nests[number].ahead.get(loop, ())]
+            behind = [loop for loop in same if loop not in ahead]
+            chosen = min(ahead) if ahead else max(behind) if behind else None
+            if chosen is not None:
+                self._sites[number, node] = _Site(site.asked, chosen, len(chosen) - 1)
+
+    def _rates(self) -> dict[tuple[int, int], int]:
+        """Return by how much each round of a loop moves what it is left by."""
+        found: dict[tuple[int, int], int] = {}
+        for (number, _), site in sorted(self._sites.items()):
+            if isinstance(site.asked, Below):
+                for header, slope in site.asked.slopes:
+                    if self.nests[number].classes[header] == site.loop and slope:
+                        found.setdefault((number, header), abs(slope))
+        return found
+
+    def _measure(self) -> None:
+        for (number, _), site in sorted(self._sites.items()):
+            asked = site.asked
+            if not isinstance(asked, Below):
+                continue
+            key = asked.terms, site.loop
+            own = [
+                slope / self.rates[number, header]
+                for header, slope in asked.slopes
+                if self.nests[number].classes[header] == site.loop
+            ]
+            if own:
+                slope = int(own[0]) if own[0] == int(own[0]) else None
+                known = self.slopes.setdefault(key, slope)
+                if known != slope:
+                    self.slopes[key] = None
+                self.least[key] = min(self.least.get(key, asked.constant), asked.constant)
+            else:
+                width = abs(asked.constant) + 1
+                self.window[key] = max(self.window.get(key, 0), width)
+
+
+class Decisions:
+    """The decisions of one state."""
+
+    def __init__(self, questions: Questions) -> None:
+        self._questions = questions
+        self._intervals: dict[tuple[Terms, Place], Interval] = {}
+        self._names: dict[tuple[Hashable, Place], tuple[bool, Named, Mapping[int, int], Mapping[int, int]]] = {}
+        self._free: dict[tuple[int, int, Ordinals], tuple[bool, int]] = {}
+
+    def copy(self) -> Decisions:
+        found = Decisions(self._questions)
+        found._intervals, found._names = dict(self._intervals), dict(self._names)
+        found._free = dict(self._free)
+        return found
+
+    def _asked(self, automaton: int, node: Node, ordinals: Ordinals) -> tuple[_Site, Place, dict[int, int]]:
+        site = self._questions.site(automaton, node.number)
+        return site, (site.loop, ordinals[: site.depth]), dict(zip(node.loops, ordinals, strict=True))
+
+    def answer(self, automaton: int, node: Node, ordinals: Ordinals, strand: int) -> bool | None:
+        """Return what is known of a question."""
+        site, place, rounds = self._asked(automaton, node, ordinals)
+        asked = site.asked
+        if isinstance(asked, bool):
+            return asked
+        if isinstance(asked, Below):
+            threshold = asked.threshold(rounds)
+            if not asked.terms:
+                return (threshold == 0 if asked.equal else threshold > 0) == asked.positive
+            known = self._intervals.get((asked.terms, place))
+            if known is None:
+                return None
+            truth = known.is_equal(threshold) if asked.equal else known.is_below(threshold)
+            return None if truth is None else truth == asked.positive
+        if isinstance(asked, Named):
+            name = self._name(asked, automaton, node, rounds)
+            if isinstance(name, bool):
+                return name
+            entry = self._names.get((name, place))
+            return None if entry is None else entry[0]
+        free = self._free.get((automaton, node.number, ordinals))
+        if free is None:
+            return None
+        answer, left = free
+        left &= ~(1 << strand)
+        if left:
+            self._free[automaton, node.number, ordinals] = answer, left
+        else:
+            del self._free[automaton, node.number, ordinals]
+        return answer
+
+    def _name(self, asked: Named, automaton: int, node: Node, rounds: Mapping[int, int]) -> Hashable:
+        each = self._questions.automata[automaton]
+        residues = dict(zip(node.loops, node.residues, strict=True))
+        return instantiated(asked, residues, rounds, each.modulus, each.shape.threads)
+
+    def decide(self, automaton: int, node: Node, ordinals: Ordinals, truth: bool) -> bool:
+        """Answer a question; False where no run can have that answer."""
+        site, place, rounds = self._asked(automaton, node, ordinals)
+        asked = site.asked
+        if isinstance(asked, Below):
+            threshold = asked.threshold(rounds)
+            known = self._intervals.get((asked.terms, place), Interval())
+            holds = truth == asked.positive
+            now = known.with_equal(threshold, holds) if asked.equal else known.with_below(threshold, holds)
+            self._intervals[asked.terms, place] = now
+            return not now.is_empty
+        if isinstance(asked, Named):
+            residues = dict(zip(node.loops, node.residues, strict=True))
+            name = self._name(asked, automaton, node, rounds)
+            kept = {header: rounds[header] for header in asked.ordinals}
+            self._names[name, place] = truth, asked, kept, residues
+            return True
+        assert isinstance(asked, Free)
+        everybody = sum(
+            1 << number
+            for number, role in enumerate(self._questions.roles)
+            if role.automaton == automaton and not role.threads & ~node.threads
+        )
+        self._free[automaton, node.number, ordinals] = truth, everybody
+        return True
+
+    # -- relative to where roles are
+
+    def normal(self, standing_at: Sequence[tuple[int, Node, Ordinals] | None]) -> Hashable:
+        """Return positions and decisions relative to the least rounds, and drop what nobody can ask again.
+
+        For each strand its automaton, node and ordinals; None when it has ended.
+        """
+        places = {place for _, place in (*self._intervals, *self._names)}
+        for each in standing_at:
+            if each is not None:
+                automaton, node, ordinals = each
+                around = self._questions.nests[automaton].loops[node.number]
+                places.update((loop, ordinals[:depth]) for depth, loop in enumerate(around))
+        bases: dict[Place, int | None] = {}
+        for place in sorted(places, key=lambda each: (len(each[0]), each)):
+            bases[place] = self._base(place, standing_at)
+        positions = tuple(
+            None if each is None else self._position(each, bases) for each in standing_at
+        )
+        intervals = tuple(sorted(self._relative_intervals(bases, standing_at), key=repr))
+        names = tuple(sorted(self._relative_names(bases, standing_at), key=repr))
+        free = tuple(
+            sorted(
+                (
+                    automaton, number, answer, left,
+                    self._position((automaton, self._questions.automata[automaton].nodes[number], ordinals), bases),
+                )
+                for (automaton, number, ordinals), (answer, left) in self._free.items()
+            )
+        )  # fmt: skip
+        return positions, intervals, names, free
+
+    def _base(
+        self, place: Place, standing_at: Sequence[tuple[int, Node, Ordinals] | None]
+    ) -> int | None:
+        """Return the least round, in units of the class, that somebody is in who counts a loop; None if nobody does."""
+        loop, outer = place
+        if not loop:
+            return None
+        least: int | None = None
+        for each in standing_at:
+            if each is None:
+                continue
+            automaton, node, ordinals = each
+            nest = self._questions.nests[automaton]
+            where, ordinal = standing(nest, node.number, ordinals, loop, outer)
+            if where is Standing.BEFORE:
+                return 0
+            if where is Standing.INSIDE:
+                header = node.loops[len(loop) - 1]
+                units = ordinal * self._questions.rates.get((automaton, header), 1)
+                least = units if least is None else min(least, units)
+        if least is None:
+            return None
+        stride = self._questions.strides.get(loop, 1)
+        return least // stride * stride
+
+    def _shift(self, automaton: int, header: int, loop: Class, outer: Ordinals, bases: Mapping[Place, int | None]) -> int:
+        base = bases.get((loop, outer))
+        return 0 if base is None else base // self._questions.rates.get((automaton, header), 1)
+
+    def _position(
+        self, each: tuple[int, Node, Ordinals], bases: Mapping[Place, int | None]
+    ) -> tuple[int, ...]:
+        automaton, node, ordinals = each
+        around = self._questions.nests[automaton].loops[node.number]
+        return (
+            node.number,
+            *(
+                ordinal - self._shift(automaton, node.loops[depth], around[depth], ordinals[:depth], bases)
+                for depth, ordinal in enumerate(ordinals)
+            ),
+        )
+
+    def _outer(self, place: Place, bases: Mapping[Place, int | None]) -> Ordinals:
+        """Return the rounds of the loops around, relative to the least, in units of their classes."""
+        loop, outer = place
+        found = []
+        for depth, ordinal in enumerate(outer):
+            around = loop[: depth + 1]
+            base = bases.get((around, outer[:depth]))
+            rate = self._questions.strides.get(around, 1)
+            found.append(ordinal if base is None else ordinal - base // rate)
+        return tuple(found)
+
+    def _may_ask(
+        self, place: Place, standing_at: Sequence[tuple[int, Node, Ordinals] | None]
+    ) -> bool:
+        """Tell whether somebody may still come to the round of the loops around a loop, or is in it."""
+        loop, outer = place
+        if not outer:
+            return True
+        parent = loop[: len(outer)]
+        for each in standing_at:
+            if each is None:
+                continue
+            automaton, node, ordinals = each
+            nest = self._questions.nests[automaton]
+            where, ordinal = standing(nest, node.number, ordinals, parent, outer[:-1])
+            if where is Standing.BEFORE or (where is Standing.INSIDE and ordinal <= outer[-1]):
+                return True
+        return False
+
+    def _relative_intervals(
+        self, bases: Mapping[Place, int | None], standing_at: Sequence[tuple[int, Node, Ordinals] | None]
+    ) -> Iterator[Hashable]:
+        for (terms, place), known in list(self._intervals.items()):
+            if not self._may_ask(place, standing_at):
+                del self._intervals[terms, place]
+                continue
+            key = terms, place[0]
+            base, slope = bases.get(place), self._questions.slopes.get(key)
+            window = self._questions.window.get(key)
+            kept = known
+            if base is None:
+                kept = _clipped(known, window or 0) if place[0] else known
+                if kept != known:
+                    self._intervals[terms, place] = kept
+                moved: Interval | None = None
+            else:
+                distance = 0 if slope is None else -slope * base
+                moved = known.moved(distance)
+                least = self._questions.least.get(key)
+                if slope is not None and slope > 0 and least is not None and moved.low is not None and moved.low <= least:
+                    moved = Interval(None, moved.high, moved.excluded)
+                moved = Interval(
+                    moved.low, moved.high,
+                    frozenset(n for n in moved.excluded if slope is None or least is None or n >= least),
+                )  # fmt: skip
+                kept = _clipped(known, window) if window is not None else Interval()
+            if kept == Interval() and (moved is None or moved == Interval()):
+                if base is None:
+                    del self._intervals[terms, place]
+                continue
+            yield _text(terms), place[0], self._outer(place, bases), _row(moved), _row(kept)
+
+    def _relative_names(
+        self, bases: Mapping[Place, int | None], standing_at: Sequence[tuple[int, Node, Ordinals] | None]
+    ) -> Iterator[Hashable]:
+        for (name, place), (truth, asked, rounds, _) in list(self._names.items()):
+            if asked.ordinals and not self._is_ahead(place, asked, rounds, standing_at):
+                del self._names[name, place]
+                continue
+            shifted = []
+            loop, outer = place
+            for depth, header in enumerate(asked.ordinals):
+                around = loop[: depth + 1] if len(asked.ordinals) > 1 else loop
+                base = bases.get((around, outer[: len(around) - 1]))
+                shifted.append(rounds[header] - (0 if base is None else base // self._questions.strides.get(around, 1)))
+            yield _text(asked.truth.terms), place[0], self._outer(place, bases), tuple(shifted), truth
+
+    def _is_ahead(
+        self,
+        place: Place,
+        asked: Named,
+        rounds: Mapping[int, int],
+        standing_at: Sequence[tuple[int, Node, Ordinals] | None],
+    ) -> bool:
+        loop, outer = place
+        own = rounds[asked.ordinals[-1]]
+        for each in standing_at:
+            if each is None:
+                continue
+            automaton, node, ordinals = each
+            where, ordinal = standing(self._questions.nests[automaton], node.number, ordinals, loop, outer)
+            if where is Standing.BEFORE or (where is Standing.INSIDE and ordinal <= own):
+                return True
+        return False
+
+
+def _clipped(known: Interval, window: int) -> Interval:
+    """Return what is known of a number as far as thresholds inside a window ask for it."""
+    low, high = known.low, known.high
+    low = None if low is None or low < -window else min(low, window)
+    high = None if high is None or high > window else max(high, -window)
+    return Interval(low, high, frozenset(n for n in known.excluded if -window <= n <= window))
+
+
+def _row(known: Interval | None) -> Hashable:
+    return None if known is None else (known.low, known.high, tuple(sorted(known.excluded)))
+
+
+def _text(terms: Terms) -> bytes:
+    return b"".join(name.digest + b"%d" % factor for name, factor in terms)
+
+
+__all__ = ["Decisions", "Form", "Interval", "Questions"]

@@ -1,0 +1,201 @@
+"""The product of role automata, explored under one lazy schedule: for every count and every answer.
+
+Property: where `explore` ends without a failure, every run of the kernel, in every schedule, keeps what `OrderState` checks,
+and ends.
+
+Argument: roles go on by themselves until they are stopped by a barrier or by a question that nobody has answered; then one
+question is answered both ways. States with equal control are one state, that stands for all that was joined in it
+(`state`): it is gone on from until nothing new comes. As control is compared relative to the rounds that roles are in
+(`decisions`), loops close. That one schedule speaks for all is checked on the way, by what actors have to know.
+
+Not covered: what a `Failure` says: it is no violation, but a place at which this does not show that all is well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...terms.effort import Effort, Work
+from ..automata.automaton import Arrival, Automaton, Node
+from .decisions import Decisions, Questions
+from .loop_nests import Ordinals
+from .operations import Failure
+from .order_state import BLOCKED, OrderState
+from .roles import Role
+from .setup import Setup
+
+_MOST_STATES = 4_000
+_MOST_VISITS = 12_000
+_MOST_SILENT = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """What an exploration has shown."""
+
+    failure: Failure | None
+    states: int
+    visits: int
+    steps: int
+    order: OrderState
+
+
+@dataclass(slots=True)
+class _Strand:
+    """Where a strand is."""
+
+    node: int
+    index: int = 0
+    ordinals: Ordinals = ()
+    ended: bool = False
+
+    def copy(self) -> _Strand:
+        return _Strand(self.node, self.index, self.ordinals, self.ended)
+
+
+class _StuckError(Exception):
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
+
+
+class Exploration:
+    """The states of one kernel."""
+
+    def __init__(self, automata: Sequence[Automaton], roles: Sequence[Role], setup: Setup, effort: Effort) -> None:
+        self._automata = automata
+        self._roles = roles
+        self._questions = Questions(automata, roles)
+        self._effort = effort
+        self._seen: dict[object, OrderState] = {}
+        self._setup = setup
+        self.visits = 0
+        self.steps = 0
+        self.trail: list[str] = []
+
+    def run(self) -> Explored:
+        """Explore all states."""
+        order = OrderState(self._setup)
+        start = [_Strand(self._automata[role.automaton].entry) for role in self._roles]
+        failure: Failure | None = None
+        waiting = [(start, Decisions(self._questions), order)]
+        try:
+            while waiting:
+                waiting.extend(self._visit(*waiting.pop()))
+        except _StuckError as stuck:
+            failure = stuck.failure
+        return Explored(failure, len(self._seen), self.visits, self.steps, order)
+
+    def _visit(
+        self, strands: list[_Strand], decisions: Decisions, order: OrderState
+    ) -> list[tuple[list[_Strand], Decisions, OrderState]]:
+        """Go on from a state until a question has to be answered; return the states behind its answers."""
+        before = self.steps
+        asking = self._run(strands, decisions, order)
+        self._effort.spend(Work.STATE)
+        self._effort.spend(Work.TRANSITION, self.steps - before)
+        if asking < 0:
+            return []
+        standing_at = [
+            None if each.ended else (role.automaton, self._node(role, each), each.ordinals)
+            for role, each in zip(self._roles, strands, strict=True)
+        ]
+        indices = tuple(each.index for each in strands)
+        control = decisions.normal(standing_at), indices, order.control()
+        old = self._seen.get(control)
+        if old is not None:
+            if order.covered_by(old):
+                return []
+            order.weaken(old)
+        self._seen[control] = order.copy()
+        self.visits += 1
+        if len(self._seen) > _MOST_STATES or self.visits > _MOST_VISITS or self._effort.is_over:
+            raise _StuckError(Failure("more states than are explored", asking, -1))
+        role, strand = self._roles[asking], strands[asking]
+        node = self._node(role, strand)
+        found: list[tuple[list[_Strand], Decisions, OrderState]] = []
+        for truth in (False, True):
+            known = decisions.copy()
+            if known.decide(role.automaton, node, strand.ordinals, truth):
+                found.append(([each.copy() for each in strands], known, order.copy()))
+        return found
+
+    def _node(self, role: Role, strand: _Strand) -> Node:
+        return role.steps[strand.node].node
+
+    def _run(self, strands: list[_Strand], decisions: Decisions, order: OrderState) -> int:
+        """Let all strands go on as far as they come; return one that asks, -1 when all have ended."""
+        asking: set[int] = set()
+        while True:
+            moved = True
+            while moved:
+                moved = False
+                for number, strand in enumerate(strands):
+                    if not strand.ended and number not in asking:
+                        before = self.steps
+                        if self._advance(number, strand, decisions, order):
+                            asking.add(number)
+                        moved |= self.steps != before
+            settled = order.settle()
+            if isinstance(settled, Failure):
+                raise _StuckError(settled)
+            if not settled:
+                break
+        if asking:
+            return min(asking)
+        left = [number for number, strand in enumerate(strands) if not strand.ended]
+        if left:
+            step = self._roles[left[0]].steps[strands[left[0]].node]
+            point = step.actions[strands[left[0]].index].point
+            raise _StuckError(Failure("threads wait for ever", left[0], point))
+        failure = order.finish()
+        if failure is not None:
+            raise _StuckError(failure)
+        return -1
+
+    def _advance(self, number: int, strand: _Strand, decisions: Decisions, order: OrderState) -> bool:
+        """Let a strand go on until it is stopped; tell whether by a question."""
+        role = self._roles[number]
+        silent = 0
+        while True:
+            step = role.steps[strand.node]
+            actions = step.actions
+            while strand.index < len(actions):
+                result = order.perform(number, actions[strand.index])
+                if result is BLOCKED:
+                    return False
+                if isinstance(result, Failure):
+                    raise _StuckError(result)
+                strand.index += 1
+                self.steps += 1
+                silent = 0
+            silent += 1
+            if silent > _MOST_SILENT:
+                raise _StuckError(Failure("a loop that does nothing does not end", number, -1))
+            if not step.nexts:
+                strand.ended = True
+                self.steps += 1
+                failure = order.end(number)
+                if failure is not None:
+                    raise _StuckError(failure)
+                return False
+            target, arrival = step.nexts[0]
+            if len(step.nexts) == 2:
+                truth = decisions.answer(role.automaton, step.node, strand.ordinals, number)
+                if truth is None:
+                    return True
+                target, arrival = step.nexts[0 if truth else 1]
+                self.steps += 1
+            strand.ordinals = _moved(strand.ordinals, role.steps[target].node, arrival)
+            strand.node, strand.index = target, 0
+
+
+def _moved(ordinals: Ordinals, node: Node, arrival: Arrival) -> Ordinals:
+    """Return the rounds of the loops around a node, behind an edge to it."""
+    depth = len(node.loops)
+    if arrival is Arrival.ENTER:
+        return (*ordinals[: depth - 1], 0)
+    if arrival is Arrival.REPEAT:
+        return (*ordinals[: depth - 1], ordinals[depth - 1] + 1)
+    return ordinals[:depth]

@@ -1,0 +1,149 @@
+"""Names of decisions: what roles ask, in a form in which the same question has the same name.
+
+Property: two askers with one name, at one place of the loops around, ask for the truth of one predicate.
+
+Argument: a predicate is a condition on a linear form. Ordinals of loops are numbers for each asker, so what is left is a form
+over what the host passes: its primitive part is the *direction*, and the question is whether it is below a threshold,
+or equal to a number. Predicates on what threads have found themselves (results of instructions, what loops widened) are
+asked by one group of threads at one node, and have that as their name.
+
+Not covered: a size that two loops one after the other are left by is a direction for each; so is one of an inner loop in each
+round of the outer one: there is more freedom than the kernel has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from math import gcd
+from typing import TypeAlias
+
+from ..automata.automaton import Node, Question
+from ..automata.loop_heads import ordinal, ordinals_in
+from ..symex.values.kinds import Kind
+from ..symex.values.lane_arithmetic import condition_of
+from ..symex.values.recurrent_arithmetic import COUNTED
+from ..symex.values.substitution import with_pins
+from ..symex.values.symbol import Atom, Form, children
+
+Terms: TypeAlias = tuple[tuple[Atom, int], ...]
+_OF_GROUP = frozenset(
+    {
+        Kind.RESULT, Kind.VOLATILE, Kind.SHARED, Kind.STRONG, Kind.OWN, Kind.UNKNOWN, Kind.MERGED, Kind.PARTED, Kind.RETURNED,
+        Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY, Kind.OPCODE, Kind.SHFL, Kind.VOTE, Kind.LANE,
+        Kind.WIDENED, Kind.UNDEFINED, Kind.LANES, Kind.OPERAND,
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """`direction < threshold` (or its negation): the threshold grows by a slope with each round of a loop."""
+
+    terms: Terms
+    constant: int
+    """Threshold in the first rounds of all loops."""
+    slopes: tuple[tuple[int, int], ...]
+    """Header of each loop, and by how much the threshold grows in each of its rounds."""
+    positive: bool
+    equal: bool = False
+    """It asks whether the direction is the threshold."""
+
+    def threshold(self, ordinals: Mapping[int, int]) -> int:
+        return self.constant + sum(slope * ordinals[header] for header, slope in self.slopes)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A predicate that is named by its text, with the ordinals in it."""
+
+    truth: Form
+    ordinals: tuple[int, ...]
+    """Headers of the loops whose ordinals are in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """A predicate of one group of threads."""
+
+
+Asked: TypeAlias = Below | Named | Free | bool
+
+
+def classified(node: Node, modulus: int) -> Asked:
+    """Return what a node asks."""
+    question = node.question
+    assert question is not None
+    residues = dict(zip(node.loops, node.residues, strict=True))
+    if any(each.kind in _OF_GROUP for each in _atoms(question.truth)):
+        return Free()
+    found = _below(question, residues, modulus)
+    if found is not None:
+        return found
+    headers = {int(str(name[1])) for name in ordinals_in(question.truth)}
+    if headers - residues.keys():
+        return Free()
+    return Named(question.truth, tuple(sorted(headers)))
+
+
+def instantiated(
+    named: Named, residues: Mapping[int, int], ordinals: Mapping[int, int], modulus: int, threads: int
+) -> Hashable:
+    """Return the name of a predicate for ordinals of loops: a truth where that is a number."""
+    pins = {
+        ordinal(header).terms[0][0]: (ordinals[header] - residues[header]) // modulus
+        for header in named.ordinals
+    }
+    if not pins:
+        return named.truth
+    found = with_pins(named.truth, pins, threads)
+    return bool(found & 1) if isinstance(found, int) else found
+
+
+def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Below | bool | None:
+    condition, positive = condition_of(question.truth)
+    if condition.relation == "below":
+        return None
+    terms: list[tuple[Atom, int]] = []
+    constant, rates = condition.form.constant, dict[int, int]()
+    for name, factor in condition.form.terms:
+        if name.kind is Kind.ORDINAL:
+            header = int(str(name[1]))
+            if header not in residues or factor % modulus:
+                return None
+            rates[header] = factor // modulus
+            constant -= factor // modulus * residues[header]
+        elif any(each.kind in COUNTED for each in _atoms(Form(((name, 1),)))):
+            return None
+        else:
+            terms.append((name, factor))
+    is_equality = condition.relation in ("eq", "ne")
+    if condition.relation == "ne":
+        positive = not positive
+    scale = gcd(*(factor for _, factor in terms)) if terms else 1
+    if terms and terms[0][1] < 0:
+        scale = -scale
+    primitive = tuple((name, factor // scale) for name, factor in terms)
+    bound = condition.bound - constant
+    if any(rate % scale for rate in rates.values()):
+        return None
+    slopes = tuple(sorted((header, -rate // scale) for header, rate in rates.items()))
+    if is_equality:
+        if bound % scale:
+            return not positive
+        return Below(primitive, bound // scale, slopes, positive, equal=True)
+    # scale * direction + ordinals < bound
+    if scale > 0:
+        return Below(primitive, -(-bound // scale), slopes, positive)
+    # direction > -bound / |scale|, that is, not below the next integer
+    return Below(primitive, -bound // -scale + 1, slopes, not positive)
+
+
+def _atoms(form: Form) -> list[Atom]:
+    found: list[Atom] = []
+    waiting = [name for name, _ in form.terms]
+    while waiting:
+        name = waiting.pop()
+        found.append(name)
+        waiting.extend(children(name.inner))
+    return found

@@ -19,6 +19,7 @@ from .proof.first.budget import Budget
 from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
 from .proof.first.cluster_use import uses_cluster
 from .proof.first.driver.all_runs import Verifier
+from .product.for_all import Shown, for_all
 from .symex.slice.endless_loops import ENDLESS, POLLED, endless_loops, polling_loops
 from .symex.slice.layout import layout_of
 from .symex.slice.sliced_program import Program
@@ -129,7 +130,13 @@ def _verify(
         shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg))
     else:
         shape, is_admitted = known, True
-    result = verifier(program, shape).run()
+    result = None
+    if accesses:
+        shown = for_all(program, layout, launch.given, Shape(block, shape), registers, effort)
+        if isinstance(shown, Shown):
+            result = verifier(program, shape).show(shown)
+    if result is None:
+        result = verifier(program, shape).run()
     while known is None and prod(shape) < result.least_ctas <= MOST_CTAS:
         shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg), result.least_ctas)
         if prod(shape) < result.least_ctas:

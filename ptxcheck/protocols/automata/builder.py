@@ -28,7 +28,8 @@ from ..symex.values.symbol import LANE, Decisions, Form, atom
 from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import UNDEFINED, Event, NotFollowedError, Shape, ThreadSet
 from .automaton import Arrival, Automaton, Node, Question, Target
-from .loop_heads import Kept, LoopHeads, RestartError, ordinals_in
+from .loop_heads import Kept, LoopHeads, RestartError
+from .unknown_numbers import UnknownNumbers
 from .naming_decider import NamingDecider, OpenError
 from .valuations import Key, Valuation, key_of, replaced, restricted, united
 
@@ -77,6 +78,7 @@ class _Builder:
         )
         self._cta = self._machine.cta
         self._visits = self._cta.visits
+        self._cta.shared = UnknownNumbers()
         self._heads = LoopHeads(program, shape.threads, kept)
         self._kept = kept
         self._nodes: list[Node] = []
@@ -108,6 +110,10 @@ class _Builder:
             if come.block == stop:
                 left.append(come)
                 continue
+            parts = self._heads.parts(come.source, come.block, come.contents, come.threads)
+            if len(parts) > 1:
+                waiting += self._part_at_head(come, parts)
+                continue
             valuation, residues = self._heads.arrive(
                 come.source, come.block, come.contents, come.threads, come.residues
             )
@@ -123,6 +129,23 @@ class _Builder:
                 slot.node, slot.arrival = number, arrival
         return left
 
+    def _part_at_head(self, come: _Come, parts: Sequence[ThreadSet]) -> list[_Come]:
+        """Let threads that count the rounds of a loop from numbers of their own be roles of their own."""
+        source = come.source if come.source >= 0 else self._cfg.graph.entry
+        node = self._new(source, come.threads, come.residues)
+        for slot in come.slots:
+            slot.node, slot.arrival = node.number, Arrival.MOVE
+        node.sides = tuple(parts)
+        node.targets = tuple(Target() for _ in parts)
+        count = self._shape.threads
+        return [
+            _Come(
+                (target,), come.source, come.block, threads,
+                restricted(come.contents, come.contents.keys(), threads, count), come.residues,
+            )
+            for target, threads in zip(node.targets, parts, strict=True)
+        ]  # fmt: skip
+
     def _new(self, block: int, threads: ThreadSet, residues: Mapping[int, int]) -> Node:
         node = Node(len(self._nodes), block, threads, tuple(residues), tuple(residues.values()))
         self._nodes.append(node)
@@ -131,7 +154,7 @@ class _Builder:
         return node
 
     def _arrival(self, source: int, block: int) -> Arrival:
-        if block in self._kept.opened and source >= 0:
+        if block in self._kept.opened:
             return Arrival.REPEAT if self._heads.is_repeated(source, block) else Arrival.ENTER
         return Arrival.MOVE
 
@@ -203,8 +226,7 @@ class _Builder:
 
     def _question(self, error: OpenError, node: Node) -> Question:
         truth = error.truth
-        wanted = period(truth) if any(True for _ in ordinals_in(truth)) or _is_widened(truth) else 1
-        self._kept.refine(wanted)
+        self._kept.refine(period(truth))
         return Question(error.point, truth, node.threads)
 
     # -- ends of blocks
@@ -258,12 +280,12 @@ class _Builder:
         stop: int,
     ) -> list[_Come]:
         """Ask at the end of a block which way threads take."""
-        if error.truth.differs and error.threads.bit_count() > 1:
-            return self._part_by_warp(error, answers, node, contents, residues, stop)
         for header in self._heads.exits(node.block):
             if header not in self._kept.opened:
                 self._kept.opened.add(header)
                 raise RestartError
+        if error.truth.differs and error.threads.bit_count() > 1:
+            return self._part_by_warp(error, answers, node, contents, residues, stop)
         node.question = self._question(error, node)
         node.targets = (Target(), Target())
         found: list[_Come] = []
@@ -342,8 +364,11 @@ class _Builder:
         first = ends[0]
         if len(ends) == 1:
             return first
-        if any(each.threads != first.threads for each in ends):
-            raise NotFollowedError("some threads of a side end, or not", self._cfg.blocks[join].start)
+        by_threads: dict[ThreadSet, list[_Come]] = {}
+        for each in ends:
+            by_threads.setdefault(each.threads, []).append(each)
+        if len(by_threads) > 1:
+            return self._united([self._together(each, join) for each in by_threads.values()], join)
         live, count = self._heads.live[join], self._shape.threads
         ways = [restricted(each.contents, live, first.threads, count) for each in ends]
         keys = [dict(key_of(way)) for way in ways]
@@ -357,27 +382,21 @@ class _Builder:
         return _Come(slots, first.source, join, first.threads, contents, first.residues)
 
 
+    def _united(self, ends: Sequence[_Come], join: int) -> _Come:
+        """Return how different threads come to a join."""
+        threads: ThreadSet = 0
+        for each in ends:
+            if threads & each.threads:
+                raise NotFollowedError("some threads of a side end, or not", self._cfg.blocks[join].start)
+            threads |= each.threads
+        slots = tuple(slot for each in ends for slot in each.slots)
+        contents = united([(each.threads, each.contents) for each in ends])
+        return _Come(slots, ends[0].source, join, threads, contents, ends[0].residues)
+
+
 def _truths(truth: Form, answer: bool) -> dict[Form, int]:
     found = {truth: int(answer)}
     opposite = negate(truth)
     if isinstance(opposite, Form):
         found[opposite] = int(not answer)
-    return found
-
-
-def _is_widened(truth: Form) -> bool:
-    return any(name.kind is Kind.WIDENED for name, _ in truth.terms) or any(
-        part.kind is Kind.WIDENED for name, _ in truth.terms for part in _atoms(name)
-    )
-
-
-def _atoms(name: object) -> list:  # type: ignore[type-arg]
-    from ..symex.values.symbol import Atom, children
-
-    found, waiting = [], [name]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, Atom):
-            found.append(each)
-            waiting.extend(children(each.inner))
     return found

@@ -31,7 +31,9 @@ from ..symex.slice.sliced_program import Program
 from ..symex.values import lane_arithmetic as lanes
 from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import COUNTED, period
-from ..symex.values.symbol import Atom, Form, Value, atom, children
+from ..symex.values.register_file import lanes_of
+from ..symex.values.symbol import Atom, Form, Lanes, Value, atom, children
+from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from .recurrences import Step, recurrences
 from .valuations import Key, Valuation, key_of, restricted
@@ -63,10 +65,15 @@ class Kept:
     widened: dict[int, set[Register]] = field(default_factory=dict)
     """Registers that are symbols from a header on."""
 
+    @property
+    def size(self) -> tuple[int, ...]:
+        """Return how much is known: it grows with every restart."""
+        return self.modulus, len(self.opened), sum(map(len, self.widened.values()))
+
     def refine(self, wanted: int) -> None:
         """Keep more residues of what loops count. Raises RestartError where that is new."""
-        modulus = lcm(self.modulus, wanted)
-        if modulus != self.modulus and modulus <= _MOST_MODULUS:
+        modulus = self.modulus * wanted
+        if wanted > 1 and modulus <= _MOST_MODULUS:
             self.modulus = modulus
             raise RestartError
 
@@ -110,6 +117,30 @@ class LoopHeads:
         """Tell whether an edge begins a further round of a loop."""
         loop = self._loops.get(header)
         return loop is not None and source in loop.blocks
+
+    def parts(self, source: int, block: int, contents: Valuation, threads: ThreadSet) -> tuple[ThreadSet, ...]:
+        """Return the warps that enter a kept loop with numbers of their own in a register that it counts with."""
+        loop = self._loops.get(block)
+        if loop is None or block not in self.kept.opened or source in loop.blocks:
+            return (threads,)
+        found: tuple[ThreadSet, ...] = (threads,)
+        for register in sorted(self.live[block]):
+            for held, value in contents.get(register, ()):
+                if isinstance(value, np.ndarray) and self._step(loop, register, threads) is not None:
+                    differing = self._by_number(value, held & threads)
+                    found = tuple(part & own for part in found for own in differing if part & own)
+        return found
+
+    def _by_number(self, value: Lanes, held: ThreadSet) -> list[ThreadSet]:
+        """Return the warps that hold one number each, those with one number together; one set where lanes differ."""
+        if lanes.differs_of(np.where(lanes_of(held, self._threads), value, np.uint64(0))) & lanes.LANE:
+            return [held]
+        by_number: dict[int, ThreadSet] = {}
+        for first in warps_of(held, self._threads):
+            own = held & 0xFFFFFFFF << first
+            number = int(value[(own & -own).bit_length() - 1])
+            by_number[number] = by_number.get(number, 0) | own
+        return list(by_number.values())
 
     def arrive(
         self, source: int, block: int, contents: Valuation, threads: ThreadSet, residues: Mapping[int, int]

@@ -12,12 +12,13 @@ Not covered: steps that change, and registers that are written under a predicate
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ...cfg.loops import Loop
 from ...ir import Immediate, Instruction, Operand, Register
 from ...opcodes.op import Op
+from ..symex.slice.polling import POLLS
 from ..symex.slice.sliced_program import Program
 
 _SIGN = 1 << 63
@@ -55,7 +56,7 @@ def recurrences(program: Program, loop: Loop) -> Mapping[Register, Step]:
         sums = dict(into[block])
         for point in points[block]:
             _apply(instructions[point], sums, written)
-        for target in program.cfg.successors[block]:
+        for target in _taken(program, block):
             if target == loop.header:
                 latches[block] = sums
             elif target in loop.blocks:
@@ -71,6 +72,20 @@ def recurrences(program: Program, loop: Loop) -> Mapping[Register, Step]:
         if only is not None and only.base == register and (only.number or only.added is not None):
             found[register] = Step(only.number, only.added)
     return found
+
+
+def _taken(program: Program, block: int) -> Iterator[int]:
+    """Yield where control goes from a block: a poll that is repeated is taken to succeed."""
+    points = program.cfg.blocks[block].points
+    polled = {
+        register
+        for point in points
+        for register in program.cfg.instructions[point].writes()
+        if program.cfg.instructions[point].operation.op in POLLS
+    }
+    for edge in program.cfg.graph.outgoing[block]:
+        if edge.guard is None or not edge.guard.negated or edge.guard.register not in polled:
+            yield edge.target
 
 
 def _joined(known: _Sums | None, sums: _Sums) -> _Sums:

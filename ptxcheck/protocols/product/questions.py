@@ -48,6 +48,8 @@ class Below:
     positive: bool
     equal: bool = False
     """It asks whether the direction is the threshold."""
+    is_plain: bool = True
+    """It is on one size, by steps of one: what is compared does not wrap around where the size does not."""
 
     def threshold(self, ordinals: Mapping[int, int]) -> int:
         return self.constant + sum(slope * ordinals[header] for header, slope in self.slopes)
@@ -128,15 +130,16 @@ def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Bel
     if any(rate % scale for rate in rates.values()):
         return None
     slopes = tuple(sorted((header, -rate // scale) for header, rate in rates.items()))
+    is_plain = len(terms) == 1 and abs(terms[0][1]) == 1 and all(abs(slope) == 1 for _, slope in slopes)
     if is_equality:
         if bound % scale:
             return not positive
-        return Below(primitive, bound // scale, slopes, positive, equal=True)
+        return Below(primitive, bound // scale, slopes, positive, True, is_plain)
     # scale * direction + ordinals < bound
     if scale > 0:
-        return Below(primitive, -(-bound // scale), slopes, positive)
+        return Below(primitive, -(-bound // scale), slopes, positive, False, is_plain)
     # direction > -bound / |scale|, that is, not below the next integer
-    return Below(primitive, -bound // -scale + 1, slopes, not positive)
+    return Below(primitive, -bound // -scale + 1, slopes, not positive, False, is_plain)
 
 
 def _atoms(form: Form) -> list[Atom]:

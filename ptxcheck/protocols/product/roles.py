@@ -59,10 +59,7 @@ def roles_of(
 ) -> tuple[Role, ...]:
     """Return the strands of all CTAs. Raises NotFollowedError."""
     rows = [row for number, each in enumerate(automata) for row in _rows(cfg, number, each, meanings, stored)]
-    strands = tuple(
-        Strand(info.cta, info.warp, info.lanes, info.name, tuple(a for own in by_node.values() for a in own))
-        for info, _, _, by_node in rows
-    )
+    strands = tuple(_strand(info, by_node) for info, _, _, by_node in rows)
     changed = with_given(Protocol(strands, 0), given).strands
     heard = without_unheard_arrivals(cfg, changed)
     found = []
@@ -79,6 +76,12 @@ def roles_of(
             )
         found.append(Role(info, number, threads, steps))
     return tuple(found)
+
+
+def _strand(info: StrandInfo, by_node: Mapping[int, tuple[Action, ...]]) -> Strand:
+    """Return a strand that does all that one does in any node."""
+    actions = tuple(action for own in by_node.values() for action in own)
+    return Strand(info.cta, info.warp, info.lanes, info.name, actions, tuple(range(len(actions))))
 
 
 def _nexts(node: Node, threads: ThreadSet) -> tuple[tuple[int, Arrival], ...]:

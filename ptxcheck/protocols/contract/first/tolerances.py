@@ -34,22 +34,22 @@ class Tolerances:
         problems = tuple(problems)
         for problem in collisions(self._cfg, problems, self._stores.uniform):
             if problem.axiom is not None:
-                self._take(problem.axiom, problem.point, PROPERTY_OF[problem.flaw])
+                self.take(problem.axiom, problem.point, PROPERTY_OF[problem.flaw])
         for problem in problems:
             if problem.axiom is not None and problem.axiom.is_stated:
-                self._take(problem.axiom, problem.point, PROPERTY_OF[problem.flaw])
+                self.take(problem.axiom, problem.point, PROPERTY_OF[problem.flaw])
 
     def note_registers(self, protocol: Protocol) -> None:
         """Note where warps of a warpgroup change their registers in different ways."""
         point = changed_apart(protocol.strands)
         if point is not None:
-            self._take(REGISTERS_OF_WARPGROUP, point)
+            self.take(REGISTERS_OF_WARPGROUP, point)
 
     def note_ended(self, protocol: Protocol) -> None:
         """Note where lanes pass a barrier without others of their warp that have ended."""
         point = ended_beside(protocol.strands)
         if point is not None:
-            self._take(ENDED_LANES, point)
+            self.take(ENDED_LANES, point)
 
     def note_lanes(self, traces: Sequence[Trace]) -> None:
         """Note that lanes of a warp are taken to run in step.
@@ -58,15 +58,15 @@ class Tolerances:
         """
         for trace in traces:
             for axiom, store in stored_together(self._cfg, trace, self._stores, self._stores_seen):
-                self._take(axiom, store, Property.SLOT_SAFETY)
+                self.take(axiom, store, Property.SLOT_SAFETY)
         if LANES_IN_STEP.text in self._result.tolerated.get(Property.SLOT_SAFETY, {}):
             return
         points = (taken_to_be_in_step(self._cfg, trace) for trace in traces)
         point = next((each for each in points if each is not None), None)
         if point is not None:
-            self._take(LANES_IN_STEP, point)
+            self.take(LANES_IN_STEP, point)
 
-    def _take(self, axiom: Axiom, point: int, *properties: Property) -> None:
+    def take(self, axiom: Axiom, point: int, *properties: Property) -> None:
         """Note what properties rest on: where it is met first. Those of the axiom, if it names any."""
         taken = Assumption(axiom.id, axiom.text, point)
         for which in axiom.properties or properties:

@@ -83,10 +83,10 @@ def high_product(form: Form, factor: int) -> Form | int | None:
 
 
 def period(form: Form) -> int:
-    """Return of how many rounds a number has to be known so that what is computed of it is: 1 where none helps."""
+    """Return into how many residues what counts rounds is to be split further to make a number known; 1: none help."""
     found = 1
     for name, _ in form.terms:
-        found = _least_common(found, _period_of(name))
+        found = _least_common(found, _period_of(name)[0])
     return found
 
 
@@ -139,20 +139,34 @@ def _form_of(part: object) -> Form | None:
     return Form(((part, 1),))
 
 
-def _period_of(part: object) -> int:
-    """Return the period that the constants of nested masks, shifts and divisions ask for, as factors of each other."""
+def _period_of(part: object) -> tuple[int, bool]:
+    """Return the period that the constants of nested masks, shifts and divisions ask for, as factors of each other.
+
+    And whether rounds of a loop change the number.
+    """
     if not isinstance(part, Atom):
-        return 1
-    own = 1
+        return 1, False
+    if part.inner_kind in COUNTED:
+        return 1, True
+    inner, is_counted = 1, False
+    for each in part.inner[1:]:
+        for one in [name for name, _ in each] if _is_terms(each) else [each]:
+            wanted, counted = _period_of(one)
+            inner, is_counted = _least_common(inner, wanted), is_counted or counted
+    own = _period_by(part) if is_counted else 1
+    return (own * inner if own > 1 else inner), is_counted
+
+
+def _period_by(part: Atom) -> int:
     match part.inner:
         case (Kind.AND, int(mask), _) | (Kind.AND, _, int(mask)) if 0 < mask < 1 << 16:
-            own = 1 << mask.bit_length()
+            return 1 << mask.bit_length()
         case (Kind.SHR | Kind.SAR, _, int(amount), *_) if 0 < amount < 16:
-            own = 1 << amount
+            return 1 << amount
         case (Kind.DIV | Kind.REM, _, int(divisor), *_) if 1 < divisor < 1 << 12:
-            own = divisor
+            return divisor
         case (Kind.MULHI, _, int(factor), *_) if factor > 0:
-            own = next(
+            return next(
                 (
                     d
                     for d in range(3, _LARGEST_DIVISOR)
@@ -162,13 +176,7 @@ def _period_of(part: object) -> int:
                 1,
             )
         case _:
-            pass
-    inner = 1
-    for each in part.inner[1:]:
-        parts = [name for name, _ in each] if _is_terms(each) else [each]
-        for one in parts:
-            inner = _least_common(inner, _period_of(one))
-    return own * inner if own > 1 else inner
+            return 1
 
 
 def _is_terms(part: object) -> bool:

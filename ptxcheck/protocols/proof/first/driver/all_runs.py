@@ -11,7 +11,7 @@ from itertools import chain
 from .....launch import GivenValue
 from .....opcodes.op import Op
 from .....terms.effort import UNITS_PER_SECOND, Effort
-from .....verdict import Reason
+from .....verdict import Property, Reason
 from ....contract.first.attempt import Attempt
 from ....contract.first.certainty import Certainty
 from ....contract.first.granted import Granted
@@ -28,6 +28,7 @@ from ....model.outcome import (
     Outcome,
     Problem,
 )
+from ....product.for_all import Shown
 from ....symex.interpreter.observation import Observation, most_rounds
 from ....symex.slice.layout import Layout
 from ....symex.slice.sliced_program import Program
@@ -79,6 +80,7 @@ _ACTIONS = 600
 _MOST_RUNS = 96
 _PART_OF_ANSWERS, _LEAST_OF_ANSWERS = 0.5, UNITS_PER_SECOND // 2
 """What runs with other answers to polls may take: of the effort of all others, and units besides."""
+_RUNS_TO_SHOW = 2
 _MOST_BEGINNINGS = 4
 """Most runs that are made again up to where they may be impossible."""
 
@@ -155,6 +157,31 @@ class Verifier:
         self._note_equations()
         self._elect_others()
         return result
+
+    def show(self, shown: Shown) -> Verification | None:
+        """Make the first runs of a kernel that holds for every count, for what they show besides; None if one fails."""
+        result = self._result
+        for rounds in self._rounds.first[:_RUNS_TO_SHOW]:
+            with suppress(_EnoughError, ImpossibleError, NotFollowedError):
+                self._run(Plan(rounds))
+        if result.failures or result.sample is None:
+            return None
+        result.bounds.clear()
+        result.memory_doubts.clear()
+        result.reasons.clear()
+        self._elect_others()
+        result.complete, result.for_all = True, shown.text
+        for assumption in shown.assumptions:
+            result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
+        for equation in shown.equations:
+            result.equations.setdefault((str(equation.expected), str(equation.completed)), equation)
+        for proviso in shown.provisos:
+            for which in proviso.properties:
+                result.provisos.setdefault(which, set()).add(proviso.text)
+        for axiom, point in shown.axioms:
+            self._tolerances.take(axiom, point, Property.SLOT_SAFETY)
+        self._note_equations()
+        return result if not result.reasons else None
 
     def probe(self, rounds: Rounds | None = None) -> int:
         """Make one run: 0 when it holds its contract, else the least number of CTAs that could do better."""

@@ -1,0 +1,141 @@
+"""One kernel by the product of its role automata: what holds for every count, or why that was not shown.
+
+Property: where `for_all` returns a `Shown`, every run of the kernel for the launch keeps what whole-kernel properties ask for,
+under the assumptions in it.
+
+Argument: `builder` makes the automata, `exploration` their product. Lanes that `elect.sync` may choose are taken to be the
+lowest; a run in which they are the highest is made besides, and the verdict says so where that goes wrong.
+
+Not covered: kernels that ask to cancel launches, that hand numbers through shared memory, or that poll without a repeat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ...cfg.cfg import Cfg
+from ...launch import GivenValue
+from ...opcodes.op import Op
+from ...terms.effort import Effort
+from ..automata.automaton import Automaton
+from ..automata.builder import build
+from ..automata.loop_heads import Kept
+from ..model.axiom import Axiom
+from ..model.mechanisms import MEANINGS
+from ..model.outcome import Equation, Proviso
+from ..order.same_instruction_stores import Stores
+from ..symex.slice.layout import Layout
+from ..symex.slice.sliced_program import Program
+from ..symex.values.symbol import FROM_GLOBAL
+from ..symex.values.trace import GLOBAL_LOAD, Assumption, NotFollowedError, Shape
+from ..symex.values.wraparound import CUT
+from .exploration import Exploration, Explored
+from .operations import Failure
+from .questions import Below, Named, classified
+from .roles import Role, roles_of
+from .setup import Setup
+
+_LOADS = "numbers in global memory that decide branches do not change while the kernel runs"
+_WRAPS = "no sum or multiple that decides branches wraps around"
+_MOST_REBUILDS = 8
+_ASKS = frozenset({Op.CLUSTERLAUNCHCONTROL_TRY_CANCEL})
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What holds for every count."""
+
+    states: int
+    visits: int
+    assumptions: tuple[Assumption, ...]
+    equations: tuple[Equation, ...]
+    axioms: tuple[tuple[Axiom, int], ...]
+    provisos: tuple[Proviso, ...]
+
+    @property
+    def text(self) -> str:
+        return f"holds for every count of rounds: shown in {max(1, self.states)} states that repeat"
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Why nothing was shown."""
+
+    reason: str
+    point: int
+
+
+def for_all(
+    program: Program,
+    layout: Layout,
+    given: Sequence[GivenValue],
+    shape: Shape,
+    registers: int | None,
+    effort: Effort,
+) -> Shown | Open:
+    """Explore the product of a kernel."""
+    cfg = program.cfg
+    asks = next((p for p, i in enumerate(cfg.instructions) if i.operation.op in _ASKS), None)
+    if asks is not None:
+        return Open("asks to cancel launches", asks)
+    try:
+        automata = _automata(program, layout, shape)
+        roles = roles_of(cfg, automata, MEANINGS, Stores(cfg, program.facts).numbers, given)
+    except NotFollowedError as error:
+        return Open(error.reason, error.point)
+    except RecursionError:
+        return Open("a value is computed in too many steps to be followed", -1)
+    setup = Setup(
+        [role.info for role in roles],
+        [[action for step in role.steps.values() for action in step.actions] for role in roles],
+        cluster_threads=shape.threads * shape.ctas,
+        registers=registers,
+    )
+    explored = Exploration(automata, roles, setup, effort).run()
+    if explored.failure is not None:
+        return _open(explored.failure, roles)
+    return _shown(cfg, automata, setup, explored)
+
+
+def _automata(program: Program, layout: Layout, shape: Shape) -> tuple[Automaton, ...]:
+    """Return the automata of all CTAs, which keep loops alike. Raises NotFollowedError."""
+    kept = Kept()
+    for _ in range(_MOST_REBUILDS):
+        before = kept.size
+        automata = tuple(build(program, layout, shape, rank, kept) for rank in range(shape.ctas))
+        if shape.ctas == 1 or kept.size == before:
+            return automata
+    raise NotFollowedError("the CTAs of a cluster keep loops in different ways", -1)
+
+
+def _open(failure: Failure, roles: Sequence[Role]) -> Open:
+    name = roles[failure.strand].info.name
+    return Open(f"{failure.reason} ({name})", failure.point)
+
+
+def _shown(cfg: Cfg, automata: Sequence[Automaton], setup: Setup, explored: Explored) -> Shown:
+    facts = explored.order.facts
+    assumptions: dict[tuple[str, int], Assumption] = {}
+    for automaton in automata:
+        for each in (*automaton.assumptions, *_of_questions(automaton)):
+            assumptions.setdefault((each.kind, each.point), each)
+    return Shown(
+        explored.states, explored.visits, tuple(assumptions.values()), tuple(facts.equations.values()),
+        tuple(facts.axioms), setup.provisos,
+    )  # fmt: skip
+
+
+def _of_questions(automaton: Automaton) -> Iterable[Assumption]:
+    """Yield what the names of decisions take for granted."""
+    for node in automaton.nodes:
+        if node.question is None:
+            continue
+        asked, point = classified(node, automaton.modulus), node.question.point
+        if isinstance(asked, Below | Named) and node.question.truth.origin & FROM_GLOBAL:
+            yield Assumption(GLOBAL_LOAD, _LOADS, point)
+        if isinstance(asked, Below) and asked.terms and not asked.is_plain:
+            yield Assumption(CUT, _WRAPS, point)
+
+
+__all__ = ["Open", "Shown", "for_all"]

@@ -34,8 +34,10 @@ from .naming_decider import NamingDecider, OpenError
 from .valuations import Key, Valuation, key_of, replaced, restricted, united
 
 _MOST_RESTARTS = 60
-_MOST_NODES = 20_000
-_MOST_BLOCKS = 60_000
+_MOST_QUESTIONS = 4
+"""Questions in front of one block."""
+_MOST_NODES = 6_000
+_MOST_BLOCKS = 3_000
 _WARP = 32
 
 
@@ -209,6 +211,8 @@ class _Builder:
     ) -> list[_Come]:
         """Put a question in front of a block that depends on its answer."""
         self._check_common(error)
+        if len(answers) >= _MOST_QUESTIONS:
+            raise NotFollowedError("more open predicates decide a block than are followed", error.point)
         found: list[_Come] = []
         node.question = self._question(error, node)
         node.targets = (Target(), Target())

@@ -15,7 +15,7 @@ one beyond its residue is not followed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -232,12 +232,11 @@ class LoopHeads:
         """Tell whether a value names what belongs to the round before."""
         return any(self._names_round(loop, name) for name, _ in value.terms)
 
-    def _names_round(self, loop: Loop, name: Atom) -> bool:
-        if name.inner_kind in COUNTED:
-            return name.inner[1] in loop.blocks
-        if name.inner_kind in _OF_ROUND:
-            return True
-        return any(self._names_round(loop, each) for each in children(name.inner))
+    def _names_round(self, loop: Loop, first: Atom) -> bool:
+        return any(
+            name.inner[1] in loop.blocks if name.inner_kind in COUNTED else name.inner_kind in _OF_ROUND
+            for name in atoms_in((first,))
+        )
 
     def _symbol(self, header: int, register: Register, pieces: list[tuple[ThreadSet, Value]]) -> Value:
         """Return the symbol of a widened register, with the residue that all threads have in common."""
@@ -299,10 +298,16 @@ def times(form: Form, factor: int) -> Form | int:
 
 def ordinals_in(form: Form) -> Iterator[Atom]:
     """Yield the ordinals of loops in a form, also those that are inside other atoms."""
-    waiting = [name for name, _ in form.terms]
+    return (name for name in atoms_in(name for name, _ in form.terms) if name.kind is Kind.ORDINAL)
+
+
+def atoms_in(names: Iterable[Atom]) -> Iterator[Atom]:
+    """Yield atoms and all that are inside them, each once."""
+    waiting = list(names)
+    seen = set(waiting)
     while waiting:
         name = waiting.pop()
-        if name.kind is Kind.ORDINAL:
-            yield name
-        else:
-            waiting.extend(children(name.inner))
+        yield name
+        fresh = [each for each in children(name.inner) if each not in seen]
+        seen.update(fresh)
+        waiting.extend(fresh)

@@ -14,6 +14,7 @@ from math import lcm
 import numpy as np
 
 from ..symex.interpreter.decider import Decider
+from ..symex.slice.accesses import is_pointer
 from ..symex.slice.sliced_program import Program
 from ..symex.values.assumptions import Assume
 from ..symex.values.lane_arithmetic import negate
@@ -80,7 +81,7 @@ class NamingDecider:
         raise OpenError(value, threads, point)
 
     def concrete(self, value: Value, threads: ThreadSet, point: int) -> Value:
-        if not isinstance(value, Form) or not has_choice(value):
+        if not isinstance(value, Form) or not has_choice(value) or is_pointer(value):
             return value
 
         def decide(truth: Form) -> bool:

@@ -25,8 +25,8 @@ from .order_state import BLOCKED, OrderState
 from .roles import Role
 from .setup import Setup
 
-_MOST_STATES = 4_000
-_MOST_VISITS = 12_000
+_MOST_STATES = 1_500
+_MOST_VISITS = 4_000
 _MOST_SILENT = 100_000
 
 
@@ -49,9 +49,11 @@ class _Strand:
     index: int = 0
     ordinals: Ordinals = ()
     ended: bool = False
+    answers: int = 0
+    """How many answers it has had: who has had fewest is answered next, so that nobody runs ahead."""
 
     def copy(self) -> _Strand:
-        return _Strand(self.node, self.index, self.ordinals, self.ended)
+        return _Strand(self.node, self.index, self.ordinals, self.ended, self.answers)
 
 
 class _StuckError(Exception):
@@ -143,7 +145,7 @@ class Exploration:
             if not settled:
                 break
         if asking:
-            return min(asking)
+            return min(asking, key=lambda number: (strands[number].answers, number))
         left = [number for number, strand in enumerate(strands) if not strand.ended]
         if left:
             step = self._roles[left[0]].steps[strands[left[0]].node]
@@ -186,6 +188,7 @@ class Exploration:
                 if truth is None:
                     return True
                 target, arrival = step.nexts[0 if truth else 1]
+                strand.answers += 1
                 self.steps += 1
             strand.ordinals = _moved(strand.ordinals, role.steps[target].node, arrival)
             strand.node, strand.index = target, 0

@@ -13,18 +13,18 @@ round of the outer one: there is more freedom than the kernel has.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd
 from typing import TypeAlias
 
 from ..automata.automaton import Node, Question
-from ..automata.loop_heads import ordinal, ordinals_in
+from ..automata.loop_heads import atoms_in, ordinal, ordinals_in
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of
 from ..symex.values.recurrent_arithmetic import COUNTED
 from ..symex.values.substitution import with_pins
-from ..symex.values.symbol import Atom, Form, children
+from ..symex.values.symbol import Atom, Form
 
 Terms: TypeAlias = tuple[tuple[Atom, int], ...]
 _OF_GROUP = frozenset(
@@ -142,11 +142,5 @@ def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Bel
     return Below(primitive, -bound // -scale + 1, slopes, not positive, False, is_plain)
 
 
-def _atoms(form: Form) -> list[Atom]:
-    found: list[Atom] = []
-    waiting = [name for name, _ in form.terms]
-    while waiting:
-        name = waiting.pop()
-        found.append(name)
-        waiting.extend(children(name.inner))
-    return found
+def _atoms(form: Form) -> Iterator[Atom]:
+    return atoms_in(name for name, _ in form.terms)

@@ -84,9 +84,9 @@ def high_product(form: Form, factor: int) -> Form | int | None:
 
 def period(form: Form) -> int:
     """Return into how many residues what counts rounds is to be split further to make a number known; 1: none help."""
-    found = 1
+    found, known = 1, dict[Atom, tuple[int, bool]]()
     for name, _ in form.terms:
-        found = _least_common(found, _period_of(name)[0])
+        found = _least_common(found, _period_of(name, known)[0])
     return found
 
 
@@ -139,7 +139,7 @@ def _form_of(part: object) -> Form | None:
     return Form(((part, 1),))
 
 
-def _period_of(part: object) -> tuple[int, bool]:
+def _period_of(part: object, known: dict[Atom, tuple[int, bool]]) -> tuple[int, bool]:
     """Return the period that the constants of nested masks, shifts and divisions ask for, as factors of each other.
 
     And whether rounds of a loop change the number.
@@ -148,13 +148,39 @@ def _period_of(part: object) -> tuple[int, bool]:
         return 1, False
     if part.inner_kind in COUNTED:
         return 1, True
+    found = known.get(part)
+    if found is None:
+        found = known[part] = _period_inside(part, known)
+    return found
+
+
+def _period_inside(part: Atom, known: dict[Atom, tuple[int, bool]]) -> tuple[int, bool]:
     inner, is_counted = 1, False
     for each in part.inner[1:]:
         for one in [name for name, _ in each] if _is_terms(each) else [each]:
-            wanted, counted = _period_of(one)
+            wanted, counted = _period_of(one, known)
             inner, is_counted = _least_common(inner, wanted), is_counted or counted
-    own = _period_by(part) if is_counted else 1
+    own = _missing(part, _period_by(part), known) if is_counted else 1
     return (own * inner if own > 1 else inner), is_counted
+
+
+def _missing(part: Atom, size: int, known: dict[Atom, tuple[int, bool]]) -> int:
+    """Return by how much a modulus has to grow so that the rest of a number by `size` is known: 1 if nothing helps."""
+    if size == 1:
+        return 1
+    found = 1
+    for each in part.inner[1:]:
+        form = _form_of(each)
+        if form is None:
+            continue
+        for name, factor in form.terms:
+            if name.inner_kind in COUNTED:
+                found = _least_common(found, size // gcd(size, factor))
+            elif _period_of(name, known)[1]:
+                found = _least_common(found, size // gcd(size, factor))
+            elif factor % size:
+                return 1
+    return found
 
 
 def _period_by(part: Atom) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import prod
 
@@ -14,14 +15,14 @@ from ..opcodes.spec import Trait
 from ..terms.effort import UNITS_PER_SECOND, Effort
 from ..verdict import Need, Reason
 from .model.fences import never_fences
+from .product.for_all import Shown, for_all
 from .proof.evidence import BLOCK, Verification
 from .proof.first.budget import Budget
 from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
 from .proof.first.cluster_use import uses_cluster
 from .proof.first.driver.all_runs import Verifier
-from .product.for_all import Shown, for_all
 from .symex.slice.endless_loops import ENDLESS, POLLED, endless_loops, polling_loops
-from .symex.slice.layout import layout_of
+from .symex.slice.layout import Layout, layout_of
 from .symex.slice.sliced_program import Program
 from .symex.values.trace import Assumption, Shape
 from .typestate.block_candidates import suggested_blocks, usual_blocks
@@ -130,11 +131,9 @@ def _verify(
         shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg))
     else:
         shape, is_admitted = known, True
-    result = None
-    if accesses:
-        shown = for_all(program, layout, launch.given, Shape(block, shape), registers, effort)
-        if isinstance(shown, Shown):
-            result = verifier(program, shape).show(shown)
+    result = _shown_for_all(
+        partial(verifier, program, shape), program, layout, launch, shape, block, registers, effort
+    )
     if result is None:
         result = verifier(program, shape).run()
     while known is None and prod(shape) < result.least_ctas <= MOST_CTAS:
@@ -158,6 +157,28 @@ def _verify(
         result.reasons.insert(0, Reason(_BRAKED, -1, Need.TIME))
     result.seconds = effort.spent / UNITS_PER_SECOND
     return result
+
+
+_PART_OF_PRODUCT = 0.3
+"""What the product of role automata may take of the effort for one kernel, besides that of runs."""
+
+
+def _shown_for_all(
+    verifier: Callable[[], Verifier],
+    program: Program,
+    layout: Layout,
+    launch: Launch,
+    shape: Dim,
+    block: Dim,
+    registers: int | None,
+    effort: Effort,
+) -> Verification | None:
+    """Verify a kernel by the product of its role automata; None where that shows nothing."""
+    if not program.accesses or effort.limit is None:
+        return None
+    own = Effort(_PART_OF_PRODUCT * effort.limit / UNITS_PER_SECOND)
+    shown = for_all(program, layout, launch.given, Shape(block, shape), registers, own)
+    return verifier().show(shown) if isinstance(shown, Shown) else None
 
 
 _BRAKED = "the clock ended this: it took three times the processor time that so much work should"

@@ -44,8 +44,8 @@ class Work(Enum):
 
 
 COST: Mapping[Work, int] = {
-    Work.STEP: 7, Work.EVENT: 170, Work.ACTION: 1, Work.SPAN: 5, Work.STATE: 300, Work.TRANSITION: 10, Work.QUESTION: 400,
-    Work.SOLVING: 800,
+    Work.STEP: 7, Work.EVENT: 170, Work.ACTION: 1, Work.SPAN: 5, Work.STATE: 300, Work.TRANSITION: 10,
+    Work.QUESTION: 400, Work.SOLVING: 800,
 }  # fmt: skip
 """Units that each kind of work costs."""
 

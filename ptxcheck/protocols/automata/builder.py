@@ -2,10 +2,10 @@
 
 Property: see `automaton`.
 
-Argument: threads start together. A block is executed once for each valuation of the registers that matter at its start
-(polyvariant specialisation: Jones, Gomard, Sestoft 1993), by the machine that executes runs. Threads that part at a branch are
-followed apart up to its join and go on together from there; where one side comes there in several ways, what differs is
-a symbol. An open predicate that a counted event depends on is a question with two targets.
+Argument: threads start together. A block is executed once for each valuation of the registers that matter at its
+start (polyvariant specialisation: Jones, Gomard, Sestoft 1993), by the machine that executes runs. Threads that part
+at a branch are followed apart up to its join and go on together from there; where one side comes there in several
+ways, what differs is a symbol. An open predicate that a counted event depends on is a question with two targets.
 
 Not covered: numbers that threads hand to each other through shared memory in loops, polls that are not repeated, and
 predicates that differ between the lanes of a warp: these are not followed.
@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...cfg.graph import Edge
+from ...terms.effort import Effort, Work
 from ..symex.interpreter.machine import Machine
 from ..symex.interpreter.options import UNLIMITED, Options
 from ..symex.slice.layout import Layout
@@ -29,19 +30,18 @@ from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import UNDEFINED, Event, NotFollowedError, Shape, ThreadSet
 from .automaton import Arrival, Automaton, Node, Question, Target
 from .loop_heads import Kept, LoopHeads, RestartError
-from .unknown_numbers import UnknownNumbers
 from .naming_decider import NamingDecider, OpenError
+from .unknown_numbers import UnknownNumbers
 from .valuations import Key, Valuation, key_of, replaced, restricted, united
 
 _MOST_RESTARTS = 60
 _MOST_QUESTIONS = 4
 """Questions in front of one block."""
 _MOST_NODES = 6_000
-_MOST_BLOCKS = 3_000
 _WARP = 32
 
 
-def build(program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept) -> Automaton:
+def build(program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept, effort: Effort) -> Automaton:
     """Return the automata of the CTA of a rank; what is found out about loops is added to `kept`.
 
     Raises NotFollowedError.
@@ -50,7 +50,7 @@ def build(program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept)
         raise NotFollowedError("polls that are not repeated", min(program.peeks))
     for _ in range(_MOST_RESTARTS):
         try:
-            return _Builder(program, layout, shape, rank, kept).build()
+            return _Builder(program, layout, shape, rank, kept, effort).build()
         except RestartError:
             continue
     raise NotFollowedError("the loops of the kernel are kept in too many ways", -1)
@@ -69,14 +69,16 @@ class _Come:
 
 
 class _Builder:
-    def __init__(self, program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept) -> None:
+    def __init__(
+        self, program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept, effort: Effort
+    ) -> None:
         self._program = program
         self._cfg = program.cfg
         self._shape = shape
         self._rank = rank
         self._decider = NamingDecider(shape.threads)
         self._machine = Machine(
-            program, layout, shape, rank, Decisions(), self._decider, Options(budget=UNLIMITED)
+            program, layout, shape, rank, Decisions(), self._decider, Options(budget=UNLIMITED, effort=effort)
         )
         self._cta = self._machine.cta
         self._visits = self._cta.visits
@@ -84,7 +86,7 @@ class _Builder:
         self._heads = LoopHeads(program, shape.threads, kept)
         self._kept = kept
         self._nodes: list[Node] = []
-        self._blocks = 0
+        self._effort = effort
 
     def build(self) -> Automaton:
         everybody = (1 << self._shape.threads) - 1
@@ -98,7 +100,14 @@ class _Builder:
         parents = {header: (self._heads.around(header)[:-1] or (-1,))[-1] for header in self._kept.opened}
         widened = frozenset((h, r.name) for h, registers in self._kept.widened.items() for r in registers)
         return Automaton(
-            self._rank, self._shape, self._nodes, start.node, self._kept.modulus, parents, assumptions, widened
+            self._rank,
+            self._shape,
+            self._nodes,
+            start.node,
+            self._kept.modulus,
+            parents,
+            assumptions,
+            widened,
         )
 
     # -- regions
@@ -166,9 +175,9 @@ class _Builder:
         self, node: Node, valuation: Valuation, residues: Mapping[int, int], stop: int
     ) -> list[_Come]:
         """Execute a block, with a question in front of it where that is needed; return where threads go."""
-        self._blocks += 1
-        if self._blocks > _MOST_BLOCKS:
-            raise NotFollowedError("more work than automata are worth", -1)
+        self._effort.spend(Work.STATE)
+        if self._effort.is_over:
+            raise NotFollowedError("automata take more than their share of the effort", -1)
         self._decider.answers = {}
         return self._execute_with({}, node, valuation, residues, stop)
 
@@ -384,7 +393,6 @@ class _Builder:
                 contents[register] = [(first.threads, symbol)]
         slots = tuple(slot for each in ends for slot in each.slots)
         return _Come(slots, first.source, join, first.threads, contents, first.residues)
-
 
     def _united(self, ends: Sequence[_Come], join: int) -> _Come:
         """Return how different threads come to a join."""

@@ -1,17 +1,16 @@
 """What registers hold at the header of a loop that is kept: numbers, recurrences of its ordinal, or symbols.
 
-Property: the valuations that `LoopHeads.arrive` returns for a header stand for all rounds: what a register holds in round t
-is its value with `t // modulus` in place of the atom `ORDINAL` of the loop, and with some number in place of each atom
-`WIDENED`.
+Property: the valuations that `LoopHeads.arrive` returns for a header stand for all rounds: what a register holds in
+round t is its value with `t // modulus` in place of the atom `ORDINAL` of the loop, and with some number in place of
+each atom `WIDENED`.
 
-Argument: a register that each round changes by a step (`recurrences`) is the value at the entry plus `step * t`, with `t` split
-as `modulus * q + r`: the next round has r + 1, or r = 0 and the next q, which is the same atom again. Any other register keeps
-its value, and a further node is made for each; one whose value names the round before is widened to a symbol of its
-own, of which the residue is kept where it is known (widening: Cousot, Cousot 1977).
+Argument: a register that each round changes by a step (`recurrences`) is the value at the entry plus `step * t`, with
+`t` split as `modulus * q + r`: the next round has r + 1, or r = 0 and the next q, which is the same atom again. Any
+other register keeps its value, and a further node is made for each; one whose value names the round before is widened
+to a symbol of its own, of which the residue is kept where it is known (widening: Cousot, Cousot 1977).
 
-Not covered: registers that are widened hold any number: what is decided by them is free, and a barrier or phase that depends on
-one beyond its residue is not followed.
-"""
+Not covered: registers that are widened hold any number: what is decided by them is free, and a barrier or phase that
+depends on one beyond its residue is not followed."""
 
 from __future__ import annotations
 
@@ -44,8 +43,8 @@ _MOST_NODES = 96
 """Valuations of one header, for each residue, that differ in numbers: behind them what varies most is widened."""
 _OF_ROUND = frozenset(
     {
-        Kind.RESULT, Kind.VOLATILE, Kind.SHARED, Kind.STRONG, Kind.OWN, Kind.UNKNOWN, Kind.MERGED, Kind.PARTED, Kind.RETURNED,
-        Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY, Kind.OPCODE, Kind.SHFL, Kind.VOTE, Kind.LANE,
+        Kind.RESULT, Kind.VOLATILE, Kind.SHARED, Kind.STRONG, Kind.OWN, Kind.UNKNOWN, Kind.MERGED, Kind.PARTED,
+        Kind.RETURNED, Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY, Kind.OPCODE, Kind.SHFL, Kind.VOTE, Kind.LANE,
     }
 )  # fmt: skip
 """Kinds of what another round may find another number for."""
@@ -118,7 +117,9 @@ class LoopHeads:
         loop = self._loops.get(header)
         return loop is not None and source in loop.blocks
 
-    def parts(self, source: int, block: int, contents: Valuation, threads: ThreadSet) -> tuple[ThreadSet, ...]:
+    def parts(
+        self, source: int, block: int, contents: Valuation, threads: ThreadSet
+    ) -> tuple[ThreadSet, ...]:
         """Return the warps that enter a kept loop with numbers of their own in a register that it counts with."""
         loop = self._loops.get(block)
         if loop is None or block not in self.kept.opened or source in loop.blocks:
@@ -202,7 +203,10 @@ class LoopHeads:
         return pieces
 
     def _check_states(self, pieces: list[tuple[ThreadSet, Value]]) -> None:
-        if any(isinstance(value, int) and value >> _TOKEN_BITS == STATE_TOKEN >> _TOKEN_BITS for _, value in pieces):
+        if any(
+            isinstance(value, int) and value >> _TOKEN_BITS == STATE_TOKEN >> _TOKEN_BITS
+            for _, value in pieces
+        ):
             raise NotFollowedError("a state that an arrival returned is kept from round to round", -1)
 
     def _step(self, loop: Loop, register: Register, threads: ThreadSet) -> Step | None:
@@ -283,7 +287,9 @@ class LoopHeads:
         for register in sorted(values):
             if len(values[register]) == most and register not in self.kept.widened.get(loop.header, ()):
                 self._widen(loop.header, register)
-        raise NotFollowedError("too many ways to begin a round of a loop", self._program.cfg.blocks[loop.header].start)
+        raise NotFollowedError(
+            "too many ways to begin a round of a loop", self._program.cfg.blocks[loop.header].start
+        )
 
 
 def ordinal(header: int) -> Form:

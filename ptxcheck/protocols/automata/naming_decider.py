@@ -50,7 +50,9 @@ class NamingDecider:
         """Of how many rounds the numbers of loops have to be known for the operands that have to be numbers."""
         self._threads = threads
 
-    def decider(self, program: Program, shape: Shape, rank: int, decisions: Decisions, assume: Assume) -> Decider:
+    def decider(
+        self, program: Program, shape: Shape, rank: int, decisions: Decisions, assume: Assume
+    ) -> Decider:
         """Return itself: there is one decider for each automaton."""
         return self
 

@@ -1,11 +1,11 @@
 """Registers that each round of a loop changes by the same amount: chains of recurrences of the first order.
 
-Property: for each register in `recurrences(…)`, its value at the header in round t + 1 is that in round t plus the step, in
-every run of the loop, modulo the width of the register.
+Property: for each register in `recurrences(…)`, its value at the header in round t + 1 is that in round t plus the
+step, in every run of the loop, modulo the width of the register.
 
 Argument: a forward analysis of one round. It maps registers to "register at the header plus amount" by moves and by
-additions of numbers and of registers that the loop does not write; paths that disagree give nothing. At a back edge the
-map says what the next round starts with (Bachmann, Wang, Zima 1994, for the general form).
+additions of numbers and of registers that the loop does not write; paths that disagree give nothing. At a back edge
+the map says what the next round starts with (Bachmann, Wang, Zima 1994, for the general form).
 
 Not covered: steps that change, and registers that are written under a predicate.
 """
@@ -46,7 +46,9 @@ _Sums = dict[Register, _Sum | None]
 def recurrences(program: Program, loop: Loop) -> Mapping[Register, Step]:
     """Return the registers that change by one step in each round."""
     instructions = program.cfg.instructions
-    points = {block: [p for p in program.cfg.blocks[block].points if p in program.points] for block in loop.blocks}
+    points = {
+        block: [p for p in program.cfg.blocks[block].points if p in program.points] for block in loop.blocks
+    }
     written = {r for block in loop.blocks for p in points[block] for r in instructions[p].writes()}
     into: dict[int, _Sums] = {loop.header: {}}
     waiting, ends = [loop.header], list[_Sums]()

@@ -2,8 +2,8 @@
 
 Property: two valuations with one key hold the same in all registers that are live, for all threads of the group.
 
-Argument: registers that nothing reads before it is written are dropped, so are other threads; pieces with one value are
-one piece.
+Argument: registers that nothing reads before it is written are dropped, so are other threads; pieces with one value
+are one piece.
 
 Not covered: registers outside the slice.
 """

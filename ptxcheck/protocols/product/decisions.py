@@ -1,11 +1,11 @@
 """What has been decided in a state, and the same relative to how far roles have come.
 
-Property: `Decisions.answer` gives a truth only if all earlier answers that are still known imply it, so that roles which
-ask one question in one round get one answer. `normal` is equal for states that will ask and answer alike.
+Property: `Decisions.answer` gives a truth only if all earlier answers that are still known imply it, so that roles
+which ask one question in one round get one answer. `normal` is equal for states that will ask and answer alike.
 
-Argument: of a direction (`questions`) an interval and excluded numbers are kept, for each round of the loops around the
-loop that counts it. Ordinals and thresholds move together, so both are taken relative to the least round that some
-role is in. What nobody can ask again is dropped; to drop more only adds freedom.
+Argument: of a direction (`questions`) an interval and excluded numbers are kept, for each round of the loops around
+the loop that counts it. Ordinals and thresholds move together, so both are taken relative to the least round that
+some role is in. What nobody can ask again is dropped; to drop more only adds freedom.
 
 Not covered: what relates different directions.
 """
@@ -69,9 +69,7 @@ class Interval:
             low += 1
         while high is not None and high in excluded:
             high -= 1
-        kept = frozenset(
-            n for n in excluded if (low is None or n > low) and (high is None or n < high)
-        )
+        kept = frozenset(n for n in excluded if (low is None or n > low) and (high is None or n < high))
         return Interval(low, high, kept)
 
     @property
@@ -195,7 +193,9 @@ class Decisions:
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
         self._intervals: dict[tuple[Terms, Place], Interval] = {}
-        self._names: dict[tuple[Hashable, Place], tuple[bool, Named, Mapping[int, int], Mapping[int, int]]] = {}
+        self._names: dict[
+            tuple[Hashable, Place], tuple[bool, Named, Mapping[int, int], Mapping[int, int]]
+        ] = {}
         self._free: dict[tuple[int, int, Ordinals], tuple[bool, int]] = {}
 
     def copy(self) -> Decisions:
@@ -287,9 +287,7 @@ class Decisions:
         bases: dict[Place, int | None] = {}
         for place in sorted(places, key=lambda each: (len(each[0]), each)):
             bases[place] = self._base(place, standing_at)
-        positions = tuple(
-            None if each is None else self._position(each, bases) for each in standing_at
-        )
+        positions = tuple(None if each is None else self._position(each, bases) for each in standing_at)
         intervals = tuple(sorted(self._relative_intervals(bases, standing_at), key=repr))
         names = tuple(sorted(self._relative_names(bases, standing_at), key=repr))
         free = tuple(
@@ -303,9 +301,7 @@ class Decisions:
         )  # fmt: skip
         return positions, intervals, names, free
 
-    def _base(
-        self, place: Place, standing_at: Sequence[tuple[int, Node, Ordinals] | None]
-    ) -> int | None:
+    def _base(self, place: Place, standing_at: Sequence[tuple[int, Node, Ordinals] | None]) -> int | None:
         """Return the least round, in units of the class, that somebody is in who counts a loop; None if nobody does."""
         loop, outer = place
         if not loop:
@@ -328,7 +324,9 @@ class Decisions:
         stride = self._questions.strides.get(loop, 1)
         return least // stride * stride
 
-    def _shift(self, automaton: int, header: int, loop: Class, outer: Ordinals, bases: Mapping[Place, int | None]) -> int:
+    def _shift(
+        self, automaton: int, header: int, loop: Class, outer: Ordinals, bases: Mapping[Place, int | None]
+    ) -> int:
         base = bases.get((loop, outer))
         return 0 if base is None else base // self._questions.rates.get((automaton, header), 1)
 
@@ -356,9 +354,7 @@ class Decisions:
             found.append(ordinal if base is None else ordinal - base // rate)
         return tuple(found)
 
-    def _may_ask(
-        self, place: Place, standing_at: Sequence[tuple[int, Node, Ordinals] | None]
-    ) -> bool:
+    def _may_ask(self, place: Place, standing_at: Sequence[tuple[int, Node, Ordinals] | None]) -> bool:
         """Tell whether somebody may still come to the round of the loops around a loop, or is in it."""
         loop, outer = place
         if not outer:
@@ -394,7 +390,13 @@ class Decisions:
                 distance = 0 if slope is None else -slope * base
                 moved = known.moved(distance)
                 least = self._questions.least.get(key)
-                if slope is not None and slope > 0 and least is not None and moved.low is not None and moved.low <= least:
+                if (
+                    slope is not None
+                    and slope > 0
+                    and least is not None
+                    and moved.low is not None
+                    and moved.low <= least
+                ):
                     moved = Interval(None, moved.high, moved.excluded)
                 moved = Interval(
                     moved.low, moved.high,
@@ -419,7 +421,9 @@ class Decisions:
             for depth, header in enumerate(asked.ordinals):
                 around = loop[: depth + 1] if len(asked.ordinals) > 1 else loop
                 base = bases.get((around, outer[: len(around) - 1]))
-                shifted.append(rounds[header] - (0 if base is None else base // self._questions.strides.get(around, 1)))
+                shifted.append(
+                    rounds[header] - (0 if base is None else base // self._questions.strides.get(around, 1))
+                )
             yield _text(asked.truth.terms), place[0], self._outer(place, bases), tuple(shifted), truth
 
     def _is_ahead(

@@ -1,12 +1,13 @@
 """The product of role automata, explored under one lazy schedule: for every count and every answer.
 
-Property: where `explore` ends without a failure, every run of the kernel, in every schedule, keeps what `OrderState` checks,
-and ends.
+Property: where `explore` ends without a failure, every run of the kernel, in every schedule, keeps what `OrderState`
+checks, and ends.
 
-Argument: roles go on by themselves until they are stopped by a barrier or by a question that nobody has answered; then one
-question is answered both ways. States with equal control are one state, that stands for all that was joined in it
-(`state`): it is gone on from until nothing new comes. As control is compared relative to the rounds that roles are in
-(`decisions`), loops close. That one schedule speaks for all is checked on the way, by what actors have to know.
+Argument: roles go on by themselves until they are stopped by a barrier or by a question that nobody has answered;
+then one question is answered both ways. States with equal control are one state, that stands for all that was joined
+in it (`state`): it is gone on from until nothing new comes. As control is compared relative to the rounds that roles
+are in (`decisions`), loops close. That one schedule speaks for all is checked on the way, by what actors have to
+know.
 
 Not covered: what a `Failure` says: it is no violation, but a place at which this does not show that all is well.
 """
@@ -65,7 +66,9 @@ class _StuckError(Exception):
 class Exploration:
     """The states of one kernel."""
 
-    def __init__(self, automata: Sequence[Automaton], roles: Sequence[Role], setup: Setup, effort: Effort) -> None:
+    def __init__(
+        self, automata: Sequence[Automaton], roles: Sequence[Role], setup: Setup, effort: Effort
+    ) -> None:
         self._automata = automata
         self._roles = roles
         self._questions = Questions(automata, roles)

@@ -1,13 +1,13 @@
 """One kernel by the product of its role automata: what holds for every count, or why that was not shown.
 
-Property: where `for_all` returns a `Shown`, every run of the kernel for the launch keeps what whole-kernel properties ask for,
-under the assumptions in it.
+Property: where `for_all` returns a `Shown`, every run of the kernel for the launch keeps what whole-kernel properties
+ask for, under the assumptions in it.
 
-Argument: `builder` makes the automata, `exploration` their product. Lanes that `elect.sync` may choose are taken to be the
-lowest; a run in which they are the highest is made besides, and the verdict says so where that goes wrong.
+Argument: `builder` makes the automata, `exploration` their product. Lanes that `elect.sync` may choose are taken to
+be the lowest; a run in which they are the highest is made besides, and the verdict says so where that goes wrong.
 
-Not covered: kernels that ask to cancel launches, that hand numbers through shared memory, or that poll without a repeat.
-"""
+Not covered: kernels that ask to cancel launches, that hand numbers through shared memory, or that poll without a
+repeat."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def for_all(
     if asks is not None:
         return Open("asks to cancel launches", asks)
     try:
-        automata = _automata(program, layout, shape)
+        automata = _automata(program, layout, shape, effort)
         roles = roles_of(cfg, automata, MEANINGS, Stores(cfg, program.facts).numbers, given)
     except NotFollowedError as error:
         return Open(error.reason, error.point)
@@ -98,12 +98,12 @@ def for_all(
     return _shown(cfg, automata, setup, explored)
 
 
-def _automata(program: Program, layout: Layout, shape: Shape) -> tuple[Automaton, ...]:
+def _automata(program: Program, layout: Layout, shape: Shape, effort: Effort) -> tuple[Automaton, ...]:
     """Return the automata of all CTAs, which keep loops alike. Raises NotFollowedError."""
     kept = Kept()
     for _ in range(_MOST_REBUILDS):
         before = kept.size
-        automata = tuple(build(program, layout, shape, rank, kept) for rank in range(shape.ctas))
+        automata = tuple(build(program, layout, shape, rank, kept, effort) for rank in range(shape.ctas))
         if shape.ctas == 1 or kept.size == before:
             return automata
     raise NotFollowedError("the CTAs of a cluster keep loops in different ways", -1)

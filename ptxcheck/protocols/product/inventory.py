@@ -114,7 +114,9 @@ class Inventory:
         self.meeting_of = {name: number for number, name in enumerate(self.meetings)}
         self.is_cluster = len({each.cta for each in self.strands}) > 1
         self.tokens = frozenset(
-            (self.number_of[a.barrier], a.token) for _, a in self.every() if isinstance(a, Arrive) and a.token >= 0
+            (self.number_of[a.barrier], a.token)
+            for _, a in self.every()
+            if isinstance(a, Arrive) and a.token >= 0
         )
         self.acquirers = frozenset(s for s, a in self.every() if isinstance(a, Fence) and a.acquires)
         """Strands that have fences that acquire."""

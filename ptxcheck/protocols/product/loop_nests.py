@@ -1,10 +1,12 @@
 """How the loops of roles correspond, and what a role may still come to from where it stands.
 
-Property: loops with one class are at the same depth, inside loops with one class, and as many loops in a row come before
-them; `Nests.standing` tells whether threads are in a round of a loop, may still come to it, or have it behind them.
+Property: loops with one class are at the same depth, inside loops with one class, and as many loops in a row come
+before them; `Nests.standing` tells whether threads are in a round of a loop, may still come to it, or have it behind
+them.
 
-Argument: loops are ordered by the control flow: of two loops in one round of the loop around, one is behind the other if
-it can be reached from it without a new round. Ordinals only grow, and start anew with each round of the loop around.
+Argument: loops are ordered by the control flow: of two loops in one round of the loop around, one is behind the other
+if it can be reached from it without a new round. Ordinals only grow, and start anew with each round of the loop
+around.
 
 Not covered: roles whose loops do not correspond (a rest that only one of them has as a loop of its own) share no
 decisions in them.
@@ -108,9 +110,7 @@ def _before(
     return frozenset(found)
 
 
-def standing(
-    nest: Nest, node: int, ordinals: Ordinals, loop: Class, outer: Ordinals
-) -> tuple[Standing, int]:
+def standing(nest: Nest, node: int, ordinals: Ordinals, loop: Class, outer: Ordinals) -> tuple[Standing, int]:
     """Return where threads are, seen from a loop in the round that `outer` names of those around; and their own round.
 
     `loop` may be (), for the whole kernel, in which threads are always inside.

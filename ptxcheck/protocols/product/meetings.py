@@ -34,7 +34,9 @@ def meet(state: State, strand: int, step: MeetStep) -> int:
         state.clocks[strand] |= published if step.orders else published & state.setup.rows.all
         return DONE
     if found is None or not found.strands & own:
-        raise Unproved(f"{Flaw.COUNT_MISMATCH.value}: a wait without an arrival of its own", strand, step.point)
+        raise Unproved(
+            f"{Flaw.COUNT_MISMATCH.value}: a wait without an arrival of its own", strand, step.point
+        )
     if step.arrives:
         state.inside |= own
     return BLOCKED

@@ -19,6 +19,7 @@ from ..order.conflicts import Place, Spans
 
 _GROUPS = 8
 
+
 def cells_of(groups: Sequence[Spans]) -> list[tuple[int, ...]]:
     """Return the numbers of the cells of each group of spans."""
     changes: dict[Place, list[tuple[int, int]]] = {}

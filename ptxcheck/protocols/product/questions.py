@@ -2,14 +2,13 @@
 
 Property: two askers with one name, at one place of the loops around, ask for the truth of one predicate.
 
-Argument: a predicate is a condition on a linear form. Ordinals of loops are numbers for each asker, so what is left is a form
-over what the host passes: its primitive part is the *direction*, and the question is whether it is below a threshold,
-or equal to a number. Predicates on what threads have found themselves (results of instructions, what loops widened) are
-asked by one group of threads at one node, and have that as their name.
+Argument: a predicate is a condition on a linear form. Ordinals of loops are numbers for each asker, so what is left
+is a form over what the host passes: its primitive part is the *direction*, and the question is whether it is below a
+threshold, or equal to a number. Predicates on what threads have found themselves (results of instructions, what loops
+widened) are asked by one group of threads at one node, and have that as their name.
 
-Not covered: a size that two loops one after the other are left by is a direction for each; so is one of an inner loop in each
-round of the outer one: there is more freedom than the kernel has.
-"""
+Not covered: a size that two loops one after the other are left by is a direction for each; so is one of an inner loop
+in each round of the outer one: there is more freedom than the kernel has."""
 
 from __future__ import annotations
 
@@ -29,8 +28,8 @@ from ..symex.values.symbol import Atom, Form
 Terms: TypeAlias = tuple[tuple[Atom, int], ...]
 _OF_GROUP = frozenset(
     {
-        Kind.RESULT, Kind.VOLATILE, Kind.SHARED, Kind.STRONG, Kind.OWN, Kind.UNKNOWN, Kind.MERGED, Kind.PARTED, Kind.RETURNED,
-        Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY, Kind.OPCODE, Kind.SHFL, Kind.VOTE, Kind.LANE,
+        Kind.RESULT, Kind.VOLATILE, Kind.SHARED, Kind.STRONG, Kind.OWN, Kind.UNKNOWN, Kind.MERGED, Kind.PARTED,
+        Kind.RETURNED, Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY, Kind.OPCODE, Kind.SHFL, Kind.VOTE, Kind.LANE,
         Kind.WIDENED, Kind.UNDEFINED, Kind.LANES, Kind.OPERAND,
     }
 )  # fmt: skip

@@ -107,13 +107,17 @@ class Setup(Inventory):
         self.provisos: tuple[Proviso, ...] = ()
         """What is taken for granted of places."""
         self._numbers: dict[tuple[object, ...], int] = {}
-        self.changers = tuple(sorted({strand for strand, each in self.every() if isinstance(each, Registers)}))
+        self.changers = tuple(
+            sorted({strand for strand, each in self.every() if isinstance(each, Registers)})
+        )
         """Strands that change their registers."""
         self._places = self._placed()
         cells = (cell for parts in self._places.values() for _, own in parts or () for cell in own)
         self._columns = self._placed_columns(1 + max(cells, default=0))
         repeated = self._repeated()
-        self.ending = frozenset(self.number_of[a.barrier] for _, a in self.every() if isinstance(a, Inval)) | {
+        self.ending = frozenset(
+            self.number_of[a.barrier] for _, a in self.every() if isinstance(a, Inval)
+        ) | {
             each for strand, own in enumerate(self.unique) for action in own for each in self._objects(action)
         }
         """Mbarriers whose life may end."""
@@ -150,7 +154,9 @@ class Setup(Inventory):
                 if isinstance(action, Rendezvous) and action.arrives:
                     key = self.meeting_of[action.name], strand
                     comings[key] = comings.get(key, 0) + 1
-        return frozenset(meeting for (meeting, _), times in comings.items() if times > 1 or not self.is_straight)
+        return frozenset(
+            meeting for (meeting, _), times in comings.items() if times > 1 or not self.is_straight
+        )
 
     def _compile(self, repeated: frozenset[int]) -> None:
         bit = self._bit
@@ -212,7 +218,9 @@ class Setup(Inventory):
         """For each pipeline, the landmarks of its reads."""
         ctas = sorted({each.cta for each in self.strands})
         self.synchronous_in = {
-            cta: sum(own for own, each in zip(self.synchronous_of, self.strands, strict=True) if each.cta == cta)
+            cta: sum(
+                own for own, each in zip(self.synchronous_of, self.strands, strict=True) if each.cta == cta
+            )
             for cta in ctas
         }
         """Landmarks of what strands of each CTA touch at once."""
@@ -291,7 +299,9 @@ class Setup(Inventory):
             )
         )  # fmt: skip
 
-    def _placed_columns(self, first: int) -> dict[tuple[int, TensorAccess], list[tuple[bool, tuple[int, ...]]]]:
+    def _placed_columns(
+        self, first: int
+    ) -> dict[tuple[int, TensorAccess], list[tuple[bool, tuple[int, ...]]]]:
         """Return which cells of tensor memory each action reads and writes; their numbers begin with `first`."""
         accesses = [(strand, each) for strand, each in self.every() if isinstance(each, TensorAccess)]
         found: dict[tuple[int, TensorAccess], list[tuple[bool, tuple[int, ...]]]] = {}
@@ -320,7 +330,11 @@ class Setup(Inventory):
             bit = self._bit("touch", strand, action, place)
             is_copy = isinstance(action, Transfer) and (bool(action.completes) or action.pipeline == _COPIES)
             is_asynchronous = isinstance(action, Transfer) and bool(action.completes or action.pipeline)
-            others = tuple(each for each in part.ctas if each != cta) if isinstance(action, Access | Transfer) else ()
+            others = (
+                tuple(each for each in part.ctas if each != cta)
+                if isinstance(action, Access | Transfer)
+                else ()
+            )
             is_certain = not isinstance(action, Access) or action.certain
             own = 0 if is_asynchronous else sum(bit << self.rows.at[row] for row in OWN_ROWS)
             found.append(
@@ -344,14 +358,20 @@ class Setup(Inventory):
     def _known_step(self, strand: int, action: Action) -> Step:
         match action:
             case Access():
-                return AccessStep(action.point, self._kinds(strand, action), self._objects(action), action.refused, action.collides)
+                return AccessStep(
+                    action.point,
+                    self._kinds(strand, action),
+                    self._objects(action),
+                    action.refused,
+                    action.collides,
+                )
             case Transfer():
                 return self._transfer(strand, action)
             case Init():
-                kind, = self._kinds(strand, action)
+                (kind,) = self._kinds(strand, action)
                 return InitStep(action.point, self.number_of[action.barrier], action.count, kind)
             case Inval():
-                kind, = self._kinds(strand, action)
+                (kind,) = self._kinds(strand, action)
                 return InvalStep(action.point, self.number_of[action.barrier], kind)
             case Wait():
                 barrier = self.number_of[action.barrier]
@@ -367,7 +387,9 @@ class Setup(Inventory):
                 own = self.pipeline_of[strand, action.pipeline]
                 warp = self.strands[strand].warp
                 members = self.pipelines[own].team or (own,)
-                named = tuple((each, self.strands[self.pipelines[each].strand].warp == warp) for each in members)
+                named = tuple(
+                    (each, self.strands[self.pipelines[each].strand].warp == warp) for each in members
+                )
                 return WaitGroupStep(action.point, own, action.pending, action.read, named)
             case Rendezvous():
                 return self._meeting(strand, action)
@@ -395,7 +417,15 @@ class Setup(Inventory):
             issued = self._bit("issue", strand, action) if action.pipeline not in (TENSOR_CORE, "") else 0
             at_once = issued if action.pipeline else bit * self.rows.complete
             kind = TensorKind(
-                bit, issued, strand, (own.cta, own.warp), action.point, action.pipeline, cells, writes, at_once
+                bit,
+                issued,
+                strand,
+                (own.cta, own.warp),
+                action.point,
+                action.pipeline,
+                cells,
+                writes,
+                at_once,
             )
             self.tensor_kind_of[bit] = kind
             self.tensor_work |= bit
@@ -437,7 +467,14 @@ class Setup(Inventory):
         what = self._count(strand, action.barrier, action.expect)
         narrows = not action.wide and self.strands[strand].cta != action.barrier.cta
         return ArriveStep(
-            action.point, what, action.count, action.drop, action.token, action.releases, action.completes, narrows
+            action.point,
+            what,
+            action.count,
+            action.drop,
+            action.token,
+            action.releases,
+            action.completes,
+            narrows,
         )
 
     def _transfer(self, strand: int, action: Transfer) -> Step:

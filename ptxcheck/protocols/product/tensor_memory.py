@@ -93,7 +93,9 @@ def _check(state: State, kind: TensorKind, known: Knowledge) -> Bits:
         if known & bit:
             _check_fences(state, earlier, kind, known)
         elif not _is_in_order(earlier, kind):
-            told = earlier.pipeline == TENSOR_STORES and earlier.strand != kind.strand and known & earlier.issued
+            told = (
+                earlier.pipeline == TENSOR_STORES and earlier.strand != kind.strand and known & earlier.issued
+            )
             if not (told and kind.pipeline in (TENSOR_LOADS, "")):
                 flaw = Flaw.WRITES_COLLIDE if kind.writes else Flaw.READ_TOO_EARLY
                 flaw = flaw if earlier.writes else Flaw.OVERWRITE

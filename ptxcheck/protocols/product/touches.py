@@ -122,7 +122,9 @@ def _axiom(state: State, earlier: Kind, later: Kind, flaw: Flaw, known: Knowledg
             and isinstance(other, Transfer) and other.pipeline in MATRIX_PIPELINES
         ):  # fmt: skip
             return COPY_WITHOUT_FENCE
-        if later.writes and (earlier.writes or not (isinstance(other, Transfer) and other.after_fenced_reads)):
+        if later.writes and (
+            earlier.writes or not (isinstance(other, Transfer) and other.after_fenced_reads)
+        ):
             return SLOT_WITHOUT_FENCE
     are_at_once = not earlier.is_asynchronous and not later.is_asynchronous
     hidden = not rows.of(known, VISIBLE) & earlier.bit

@@ -45,7 +45,9 @@ class Machine:
         self.cta = self._cta = Cta(program, layout, shape, rank, decisions, deciders, options or Options())
         self._program = program
         self.execution = self._execution = Execution(self._cta)
-        self.branches = self._branches = Branches(self._cta, UndecidedBranches(self._execution, self._run_aside))
+        self.branches = self._branches = Branches(
+            self._cta, UndecidedBranches(self._execution, self._run_aside)
+        )
         self._ended: ThreadSet = 0
         self._forks = 0
         """How often threads have parted."""

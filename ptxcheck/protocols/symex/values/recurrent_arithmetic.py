@@ -2,8 +2,8 @@
 
 Property: each function gives the result of the operation for every number that the form stands for, or None.
 
-Argument: a term whose factor is a multiple of a power of two has no part in the bits below it, and one whose factor is a
-multiple of a divisor none in the rest. This is exact modulo 2^w, as a power of two that is kept divides it.
+Argument: a term whose factor is a multiple of a power of two has no part in the bits below it, and one whose factor
+is a multiple of a divisor none in the rest. This is exact modulo 2^w, as a power of two that is kept divides it.
 
 Not covered: quotients of numbers that are negative or wrap around: what counts rounds is taken to be neither, which
 `automata` names as an assumption where a decision depends on it.
@@ -174,9 +174,7 @@ def _missing(part: Atom, size: int, known: dict[Atom, tuple[int, bool]]) -> int:
         if form is None:
             continue
         for name, factor in form.terms:
-            if name.inner_kind in COUNTED:
-                found = _least_common(found, size // gcd(size, factor))
-            elif _period_of(name, known)[1]:
+            if name.inner_kind in COUNTED or _period_of(name, known)[1]:
                 found = _least_common(found, size // gcd(size, factor))
             elif factor % size:
                 return 1

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..explain.violations import WholeKernel, whole_kernel
 from ..protocols.model.outcome import Flaw
-from ..verdict import VerdictKind
+from ..verdict import AssumptionKind, VerdictKind
 from ..view import KernelView
 from .assemble import assemble
 from .edits import apply_edits
@@ -130,11 +130,12 @@ def _is_as_good(before: Judgement, after: Judgement, kernel: str) -> bool:
     return _rests_on(second) <= _rests_on(first) and not _forbidden(second) - _forbidden(first)
 
 
-def _rests_on(whole: WholeKernel) -> set[str]:
+def _rests_on(whole: WholeKernel) -> set[AssumptionKind | str]:
     """Return what verdicts assume, or take for granted."""
     result = whole.result
     tolerated = (each for kinds in result.tolerated.values() for each in kinds)
-    return {*(kind for kind, _ in result.assumptions), *set().union(*result.provisos.values()), *tolerated}
+    provisos = (each.text for found in result.provisos.values() for each in found)
+    return {*(kind for kind, _ in result.assumptions), *provisos, *tolerated}
 
 
 def _forbidden(whole: WholeKernel) -> Counter[Flaw]:

@@ -13,8 +13,8 @@ from ..results import (
     Remark,
 )
 from ..sources.demangled_names import short_name
-from ..verdict import Openness, VerdictKind
-from .plain import place, plural, short_place, visible
+from ..verdict import AssumptionSource, Openness, VerdictKind
+from .plain import place, plural, short_place, told_kind, visible
 
 _LONGEST = 240
 _MOST_KERNELS = 4
@@ -93,7 +93,10 @@ def detail_lines(table: KernelVerdicts, file: str = "", *, whole: bool = True) -
         for fact in table.facts:
             yield "given", _short(fact)
     asked = [("if", _short(equation)) for equation in table.equations]
-    asked += [("taking", assumption) for assumption in _remarks(table.assumptions, file)]
+    for source in (*AssumptionSource, None):
+        found = [each for each in table.assumptions if each.source is source]
+        word = "taking" if source is None else f"taking ({source.value})"
+        asked += [(word, assumption) for assumption in _remarks(found, file)]
     yield from asked if whole else asked[:_MOST_CONDITIONS]
     if not whole and len(asked) > _MOST_CONDITIONS:
         yield "more", f"{plural(len(asked) - _MOST_CONDITIONS, 'condition')} [-v shows all]"
@@ -111,9 +114,9 @@ def _asks(verdict: PropertyVerdict) -> bool:
 
 
 def _word(verdict: PropertyVerdict) -> str:
-    """Return the word in front of a verdict: of an unknown one, why it is."""
+    """Return the word in front of a verdict: of an unknown one, why it is; of one with assumptions, how it is shown."""
     if verdict.kind is not VerdictKind.UNKNOWN or verdict.openness is None:
-        return verdict.kind.value
+        return told_kind(verdict.kind, verdict.evidence)
     return _OPEN[verdict.openness]
 
 

@@ -11,7 +11,7 @@ from itertools import chain
 from .....launch import GivenValue
 from .....opcodes.op import Op
 from .....terms.effort import UNITS_PER_SECOND, Effort
-from .....verdict import Reason
+from .....verdict import AssumptionKind, Reason
 from ....contract.first.attempt import Attempt
 from ....contract.first.certainty import Certainty
 from ....contract.first.granted import Granted
@@ -33,7 +33,6 @@ from ....symex.slice.layout import Layout
 from ....symex.slice.sliced_program import Program
 from ....symex.values.symbol import ImpossibleError
 from ....symex.values.trace import (
-    UNDEFINED,
     Assumption,
     NotFollowedError,
     OutOfTimeError,
@@ -42,7 +41,6 @@ from ....symex.values.trace import (
 )
 from ....symex.values.wraparound import may_wrap
 from ...evidence import (
-    ELECT,
     SEPARATE,
     Run,
     Verification,
@@ -219,7 +217,9 @@ class Verifier:
             if not attempt.outcome.problems:
                 return
         text = "elect.sync chooses the lowest lane that takes part"
-        self._result.assumptions[ELECT, elections[0]] = Assumption(ELECT, text, elections[0])
+        self._result.assumptions[AssumptionKind.ELECT, elections[0]] = Assumption(
+            AssumptionKind.ELECT, text, elections[0]
+        )
 
     def _extend_to_all_sizes(self, coverage: Coverage) -> None:
         """Look for a reason why what was shown for some trip counts holds for all."""
@@ -361,7 +361,7 @@ class Verifier:
         self._keep_strict(attempt)
         granted = self._granted.of(attempt, is_in_order=not outcome.problems)
         for assumption in granted:
-            if assumption.kind != UNDEFINED:
+            if assumption.kind is not AssumptionKind.UNDEFINED:
                 self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         self._tolerances.note_registers(attempt.protocol)
         self._tolerances.note_ended(attempt.protocol)
@@ -449,7 +449,7 @@ class Verifier:
                 result.memory_doubts.append(reason)
         for proviso in outcome.provisos:
             for which in proviso.properties:
-                result.provisos.setdefault(which, set()).add(proviso.text)
+                result.provisos.setdefault(which, set()).add(proviso)
 
     def _note_failure(
         self, attempt: Attempt, doubt: str, sure: tuple[Problem, ...], *, is_reached: bool = False

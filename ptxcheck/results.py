@@ -114,6 +114,19 @@ class PropertyVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class CrossCheck:
+    """What a second solver said of the answers that no numbers exist with which some claims hold."""
+
+    solver: str
+    version: str
+    confirmed: int
+    undecided: int
+    """It could not tell within its effort."""
+    refuted: int
+    """It found numbers: one of the two is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
 class KernelVerdicts:
     """What whole-kernel verification showed of one kernel, for one launch."""
 
@@ -140,6 +153,8 @@ class KernelVerdicts:
     """The verdicts for further launches of the kernel by host code, none worse than this one."""
     out_of_time: bool = False
     """True when more time might have decided more."""
+    cross_check: CrossCheck | None = None
+    """None unless it was asked for."""
 
     @property
     def is_open(self) -> bool:

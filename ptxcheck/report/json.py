@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from ..finding import (
@@ -180,6 +181,7 @@ def _verdicts(table: KernelVerdicts) -> dict[str, Any]:
         "assumptions": _assumptions(table.assumptions),
         "runs": table.runs,
         "trips": list(table.trips),
+        "cross_check": None if table.cross_check is None else asdict(table.cross_check),
     }
 
 

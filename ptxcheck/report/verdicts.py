@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..finding import Counterexample, Location
 from ..launch import show_dim
 from ..results import (
+    CrossCheck,
     KernelResult,
     KernelVerdicts,
     PropertyVerdict,
@@ -78,7 +79,7 @@ def detail_lines(table: KernelVerdicts, file: str = "", *, whole: bool = True) -
     groups: dict[tuple[str, tuple[Remark, ...]], list[PropertyVerdict]] = {}
     for verdict in table.verdicts:
         groups.setdefault((_word(verdict), verdict.reasons), []).append(verdict)
-    if set(groups) == {(VerdictKind.PROVED.value, ())} and not table.facts:
+    if set(groups) == {(VerdictKind.PROVED.value, ())} and not table.facts and table.cross_check is None:
         yield from (("launch", _short(other)) for other in table.other_launches)
         return
     violated = [each.property.value for each in table.verdicts if each.kind is VerdictKind.VIOLATED]
@@ -102,8 +103,7 @@ def detail_lines(table: KernelVerdicts, file: str = "", *, whole: bool = True) -
         yield "more", f"{plural(len(asked) - _MOST_CONDITIONS, 'condition')} [-v shows all]"
     for other in table.other_launches:
         yield "launch", _short(other)
-    if table.runs and whole:
-        yield "runs", runs_line(table)
+    yield from _how(table, whole=whole)
 
 
 def _asks(verdict: PropertyVerdict) -> bool:
@@ -124,6 +124,26 @@ def runs_line(table: KernelVerdicts) -> str:
     """Return how many runs were made, and how often loops of open length repeat in them."""
     times = ", ".join(str(count) for count in sorted(table.trips))
     return f"{plural(table.runs, 'run')}; loops of open length repeat {times} times"
+
+
+def _how(table: KernelVerdicts, *, whole: bool) -> Iterator[tuple[str, str]]:
+    """Yield how the verdicts came about."""
+    if table.runs and whole:
+        yield "runs", runs_line(table)
+    checked = table.cross_check
+    if checked is not None and (whole or checked.undecided or checked.refuted):
+        yield "cross-check", cross_check_line(checked)
+
+
+def cross_check_line(outcome: CrossCheck) -> str:
+    """Return what a second solver said of what was found to be impossible."""
+    asked = outcome.confirmed + outcome.undecided + outcome.refuted
+    by = f"{outcome.solver} {outcome.version}"
+    if not asked:
+        return f"{by} was asked nothing: no verdict rests on what numbers may be"
+    left = f"; {outcome.undecided} it could not decide" if outcome.undecided else ""
+    wrong = f"; {outcome.refuted} it contradicts" if outcome.refuted else ""
+    return f"{by} confirms {outcome.confirmed} of {plural(asked, 'answer')} that something is impossible{left}{wrong}"
 
 
 def _short(text: str) -> str:

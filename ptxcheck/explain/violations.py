@@ -273,6 +273,17 @@ def _hang_together(one: Problem, other: Problem) -> bool:
     )
 
 
+def stuck_at(violation: Violation) -> dict[int, int]:
+    """Return the action that each strand cannot do when none can go on; nothing where that is not what goes wrong."""
+    if violation.problem.flaw is not Flaw.DEADLOCK:
+        return {}
+    strands = violation.run.protocol.strands
+    done = {index: 0 for index, strand in enumerate(strands) if strand.actions}
+    for step in steps_of(violation.run, violation.problem):
+        done[step.strand] = step.index + 1
+    return {index: at for index, at in done.items() if at < len(strands[index].actions)}
+
+
 def steps_of(run: Run, problem: Problem) -> tuple[Step, ...]:
     """Return the schedule that shows a problem."""
     return problem.schedule or scheduled_steps(run.protocol)

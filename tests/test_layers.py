@@ -58,7 +58,6 @@ LAYERS = (
 
 ONLY_IN = {
     "sarif_om": "report/sarif.py",
-    "rich": "commands/progress.py",
     "pysmt": "terms/smt",
     "z3": "terms/smt",
     "bitwuzla": "terms/smt",

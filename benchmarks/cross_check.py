@@ -43,7 +43,12 @@ def rows(solver: str, unit: Unit) -> list[dict[str, Any]]:
     for kernel in report.kernels:
         table = kernel.verification
         if table is not None and table.cross_check is not None:
-            row = {"unit": unit.name, "kernel": kernel.name, "solver": solver, "verdict": table.kind.value}
+            row: dict[str, Any] = {
+                "unit": unit.name,
+                "kernel": kernel.name,
+                "solver": solver,
+                "verdict": table.kind.value,
+            }
             row["shown"] = sum(
                 each.evidence in (Evidence.FOR_ALL, Evidence.BOUNDED) for each in table.verdicts
             )

@@ -53,7 +53,7 @@ def remark(text: str) -> None:
 
 def redraw(text: str) -> None:
     """Put a text on standard error in place of what `redraw` put there before."""
-    click.echo(f"\r\x1b[2K{text}", err=True, nl=False)
+    click.echo(f"\r\x1b[2K{text}", err=True, nl=False, color=True)
 
 
 def write(text: str, output: str | None = None) -> None:

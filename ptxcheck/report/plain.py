@@ -104,8 +104,9 @@ def _verified(report: Report) -> Iterator[str]:
 def told_kind(kind: VerdictKind, evidence: Evidence) -> str:
     """Return the word for a verdict; of one that assumes something, with what it is shown by."""
     if kind is not VerdictKind.ASSUMES:
-        return kind.value
-    return f"{kind.value} ({'for all' if evidence is Evidence.FOR_ALL else evidence.value})"
+        return str(kind.value)
+    how = "for all" if evidence is Evidence.FOR_ALL else str(evidence.value)
+    return f"{kind.value} ({how})"
 
 
 def _is_judged(kernel: KernelResult) -> bool:

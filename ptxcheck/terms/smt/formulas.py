@@ -193,10 +193,9 @@ def ranges_of(term: Term) -> dict[Term, tuple[int, int]]:
                 found[each] = 0, each.divisor - 1
             case Unsigned():
                 low, high = found[each.term]
-                ends = [end for end in (low, high) if end >= 0]
-                ends += [] if low >= 0 else [low + (1 << each.bits), min(high, -1) + (1 << each.bits)]
-                ends += [0] if low < 0 <= high else []
-                found[each] = min(ends), max(ends)
+                wrapped = [] if low >= 0 else [low + (1 << each.bits), min(high, -1) + (1 << each.bits)]
+                plain = [] if high < 0 else [max(low, 0), high]
+                found[each] = min(*wrapped, *plain), max(*wrapped, *plain)
             case Choice():
                 (low, high), (other_low, other_high) = found[each.chosen], found[each.other]
                 found[each] = min(low, other_low), max(high, other_high)

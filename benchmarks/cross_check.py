@@ -2,7 +2,8 @@
 
     python -m benchmarks.cross_check                                # the corpus, by cvc5 and by Bitwuzla
     python -m benchmarks.cross_check corpus mutants --solver cvc5   # other groups of `benchmarks.snapshot`
-    python -m benchmarks.cross_check --out /tmp/found.jsonl         # with a line a kernel
+    python -m benchmarks.cross_check --out /tmp/found.jsonl         # with a line a kernel, as they come
+    python -m benchmarks.cross_check --every 7                      # a sample: each seventh text
 
 Each answer that something is impossible, of z3 or of bounds, is asked of the second solver again, by formulas of its
 own (`ptxcheck.terms.smt.formulas`). An answer that it contradicts is a disagreement, and the exit code is 1. Answers
@@ -83,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("groups", nargs="*", default=["corpus"])
     parser.add_argument("--solver", action="append", choices=SECOND_SOLVERS, default=[])
     parser.add_argument("--only", default="", help="texts whose name has this in it")
+    parser.add_argument("--every", type=int, default=1, help="only each N-th text")
     parser.add_argument("--cache", type=Path, default=default_root())
     parser.add_argument("--out", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
@@ -90,14 +92,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = [
         each for group in options.groups for each in units(group, options.cache) if options.only in each.name
     ]
+    chosen = chosen[:: options.every]
     found: list[dict[str, Any]] = []
+    if options.out is not None:
+        options.out.write_text("", encoding="utf-8")
     for solver in options.solver or SECOND_SOLVERS:
+        asked: list[dict[str, Any]] = []
         with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=40) as pool:
-            asked = [row for each in pool.imap(partial(rows, solver), chosen, chunksize=4) for row in each]
+            for each in pool.imap(partial(rows, solver), chosen, chunksize=4):
+                asked += each
+                if options.out is not None:
+                    with options.out.open("a", encoding="utf-8") as stream:
+                        stream.writelines(json.dumps(row) + "\n" for row in each)
         print(f"{solver}: {len(chosen)} texts, {summary(asked)}", flush=True)
         found += asked
-    if options.out is not None:
-        options.out.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
     for row in found:
         if row["refuted"]:
             print(f"  {row['unit']} {row['kernel']}: {row['solver']} contradicts {row['refuted']} answers")

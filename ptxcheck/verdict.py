@@ -133,6 +133,8 @@ class Need(Enum):
     TIME = "time"
     VALUES = "values"
     """Numbers that the host passes."""
+    VALUES_OR_TIME = "values-or-time"
+    """Numbers of which fewer runs are to be made, or more effort."""
 
 
 class Property(Enum):

@@ -57,7 +57,7 @@ _RACES = frozenset(
 _HELD = frozenset({VerdictKind.PROVED, VerdictKind.ASSUMES})
 _LIFECYCLE = frozenset({Flaw.UNINITIALISED, Flaw.DOUBLE_INIT, Flaw.UNORDERED_INIT})
 
-_OF_TIME = frozenset({Need.TIME, Need.BLOCK_OR_TIME})
+_OF_TIME = frozenset({Need.TIME, Need.BLOCK_OR_TIME, Need.VALUES_OR_TIME})
 
 _MECHANISMS: Mapping[type[Location | None], str] = {
     type(None): "", Barrier: "mbarrier", NamedBarrier: "bar", ClusterBarrier: "cluster", WarpBarrier: "warp",

@@ -56,6 +56,7 @@ from ..all_sizes import (
     size_of,
 )
 from ..budget import Budget
+from ..costly import out_of_effort
 from ..loop_rounds import LoopRounds
 from ..paths import (
     Counts,
@@ -134,6 +135,9 @@ class Verifier:
             explore(self._counts(), _MOST_RUNS, self._run, self._oracle, self._budget.is_spent, coverage)
         except _EnoughError:
             pass
+        except OutOfTimeError as error:
+            longest = None if result.sample is None else result.sample.protocol
+            result.reasons.append(out_of_effort(self._cfg, error.point, longest, self._paths))
         except NotFollowedError as error:
             result.note_reason(error.reason, error.point, error.need, error.options)
             result.least_ctas = error.ctas

@@ -14,6 +14,7 @@ from .frontends import NvccOptions
 from .launches.hints import LaunchError, LaunchHint, hint_from_table
 from .sources.positions import LIBRARY_PREFIXES
 from .terms.effort import LEVELS
+from .terms.refutations import SECOND_SOLVERS
 
 OWN_FILE = "ptxcheck.toml"
 PROJECT_FILE = "pyproject.toml"
@@ -49,6 +50,8 @@ class Config:
     """Verify whole kernels besides running rules on each thread's code."""
     verify_seconds: float = LEVELS["normal"]
     """Effort for the verification of one kernel (see `terms.effort`)."""
+    cross_check: str | None = None
+    """A second solver that confirms what the first one found to be impossible."""
     nvcc: NvccOptions = field(default_factory=NvccOptions)
 
 
@@ -166,6 +169,11 @@ class _Reader:
         table = _typed(value, dict, "a table of kernels")
         return tuple(hint_from_table(key, item, "configuration") for key, item in table.items())
 
+    def solver(self, value: object) -> str:
+        if value not in SECOND_SOLVERS:
+            raise ConfigError(f"must be one of {', '.join(SECOND_SOLVERS)}")
+        return str(value)
+
     def effort(self, value: object) -> float:
         if isinstance(value, str):
             if value not in LEVELS:
@@ -206,6 +214,7 @@ _KEYS: Mapping[str, _Parse] = {
     "launch": _Reader.launches,
     "verify": _Reader.flag,
     "verify-seconds": _Reader.effort,
+    "cross-check": _Reader.solver,
     "nvcc": _Reader.nvcc,
 }
 

@@ -14,7 +14,16 @@ from .finding import (
 )
 from .launch import Dim, Launch
 from .source import Position
-from .verdict import SEVERITY, Openness, Property, VerdictKind
+from .verdict import (
+    EVIDENCE_OF,
+    SEVERITY,
+    WEAKNESS,
+    AssumptionSource,
+    Evidence,
+    Openness,
+    Property,
+    VerdictKind,
+)
 
 
 class ProblemKind(Enum):
@@ -81,6 +90,8 @@ class Remark:
     location: Location | None = None
     advice: str = ""
     """What to pass so that it is decided, or "" where no option helps."""
+    source: AssumptionSource | None = None
+    """Who is to make it true, where it is assumed; None for a reason that is no assumption."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +103,27 @@ class PropertyVerdict:
     reasons: tuple[Remark, ...] = ()
     openness: Openness | None = None
     """What keeps it from being plainly proved or violated; None where nothing does."""
+    evidence: Evidence = None  # type: ignore[assignment]
+    """What it is shown by: that of its kind where nothing else is said."""
+    assumptions: tuple[Remark, ...] = ()
+    """What it takes for granted, each with its source."""
+
+    def __post_init__(self) -> None:
+        if self.evidence is None:
+            object.__setattr__(self, "evidence", EVIDENCE_OF[self.kind])
+
+
+@dataclass(frozen=True, slots=True)
+class CrossCheck:
+    """What a second solver said of the answers that no numbers exist with which some claims hold."""
+
+    solver: str
+    version: str
+    confirmed: int
+    undecided: int
+    """It could not tell within its effort."""
+    refuted: int
+    """It found numbers: one of the two is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +153,8 @@ class KernelVerdicts:
     """The verdicts for further launches of the kernel by host code, none worse than this one."""
     out_of_time: bool = False
     """True when more time might have decided more."""
+    cross_check: CrossCheck | None = None
+    """None unless it was asked for."""
 
     @property
     def is_open(self) -> bool:
@@ -136,6 +170,11 @@ class KernelVerdicts:
     def kind(self) -> VerdictKind:
         """Return the worst of the verdicts."""
         return min((verdict.kind for verdict in self.verdicts), key=SEVERITY.index)
+
+    @property
+    def evidence(self) -> Evidence:
+        """Return the weakest evidence of the verdicts."""
+        return min((verdict.evidence for verdict in self.verdicts), key=WEAKNESS.index)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from ptxcheck.opcodes.op import Op
 from .fakes import KERNEL, crash, hits_at, rule
 
 HEAVY = (
-    "z3", "pysmt", "networkx", "numpy", "lark", "cuda", "rich", "sarif_om",
+    "z3", "pysmt", "networkx", "numpy", "lark", "cuda", "sarif_om",
     "ptxcheck.rules", "ptxcheck.protocols", "ptxcheck.cfg",
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ import ptxcheck
 from ptxcheck import cli, config
 from ptxcheck.protocols.proof import evidence as verification
 from ptxcheck.report import Format, render
-from ptxcheck.verdict import VerdictKind
+from ptxcheck.verdict import AssumptionSource, Evidence, VerdictKind
 
 from . import fakes
 
@@ -76,6 +76,8 @@ def test_properties_and_verdicts_are_explained() -> None:
     page = text("verification.md")
     for kind in VerdictKind:
         assert f"| `{kind.value}` |" in page
+    for word in (*Evidence, *AssumptionSource):
+        assert f"| `{word.value}` |" in page
     for which in verification.PROPERTIES:
         assert f"| `{which.value}` |" in page
 

@@ -58,9 +58,10 @@ LAYERS = (
 
 ONLY_IN = {
     "sarif_om": "report/sarif.py",
-    "rich": "commands/progress.py",
-    "pysmt": "terms/smt.py",
-    "z3": "terms/smt.py",
+    "pysmt": "terms/smt",
+    "z3": "terms/smt",
+    "bitwuzla": "terms/smt",
+    "cvc5": "terms/smt",
     "tree_sitter": "hostcode/cpp_nodes.py",
     "tree_sitter_cuda": "hostcode/cpp_nodes.py",
     "pygls": "lsp/server.py",

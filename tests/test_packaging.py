@@ -23,7 +23,6 @@ HEAVY = frozenset(
         "networkx",
         "lark",
         "cuda",
-        "rich",
         "tree_sitter",
         "sarif_om",
         "triton",

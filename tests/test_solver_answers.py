@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxcheck.terms import smt
 from ptxcheck.terms.integers import (
     Choice,
     Claim,
@@ -17,7 +16,7 @@ from ptxcheck.terms.integers import (
     Unsigned,
     Variable,
 )
-from ptxcheck.terms.smt import PathSolver
+from ptxcheck.terms.smt import PathSolver, paths
 
 NAMES = tuple(Variable(name, low, 40) for name, low in (("a", -40), ("b", 0), ("c", -40)))
 
@@ -75,7 +74,7 @@ def test_the_sign_of_a_size_is_found_on_either_side() -> None:
 def test_terms_of_many_operations_are_left_to_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     claims = [Claim("eq", Remainder(Sum(((1, NAMES[0]),), 1), 5), 3)]
     assert PathSolver()._find_model(claims) is not None
-    monkeypatch.setattr(smt, "_REPAIR_EFFORT", 0)
+    monkeypatch.setattr(paths, "_REPAIR_EFFORT", 0)
     assert PathSolver()._find_model(claims) is None
     assert PathSolver().possible(claims)
 
@@ -98,9 +97,9 @@ def test_little_effort_is_made_first_and_more_where_that_says_nothing(
     claims = [Claim("eq", Remainder(Sum(((1, NAMES[0]),), 1), 5), 3)]
     solver = PathSolver()
     efforts: list[int] = []
-    monkeypatch.setattr(smt, "_REPAIR_EFFORT", 0)
+    monkeypatch.setattr(paths, "_REPAIR_EFFORT", 0)
     monkeypatch.setattr(solver._solver, "set", lambda _, effort: efforts.append(effort))
     assert solver.possible(claims)
     monkeypatch.setattr(solver._solver, "check", lambda *_: solver._z3.unknown)
     assert solver.possible([Claim("eq", NAMES[1], 7)]) is None
-    assert efforts == [smt._FIRST_EFFORT, smt._FIRST_EFFORT, smt._EFFORT]
+    assert efforts == [paths._FIRST_EFFORT, paths._FIRST_EFFORT, paths._EFFORT]

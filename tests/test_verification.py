@@ -156,6 +156,8 @@ def test_show() -> None:
     graph = run("show", "protocol", "good.ptx")
     assert graph.exit_code == 0
     assert graph.stdout.startswith('digraph "kernel, block 64×1×1')
+    written = run("show", "protocol", "good.ptx", "--format", "graphml")
+    assert ElementTree.fromstring(written.stdout).tag == "{http://graphml.graphdrawing.org/xmlns}graphml"
     lines = run("show", "timeline", "good.ptx", "--kernel", "kernel").stdout.splitlines()
     assert lines[1] == "A  producer (warp 0, lane 0)"
     picture = run("show", "timeline", "good.ptx", "--format", "svg")

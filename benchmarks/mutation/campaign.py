@@ -15,10 +15,10 @@ from random import Random
 from types import FrameType
 
 from ptxcheck.launches.hints import LaunchHint, launch_of
-from ptxcheck.protocols.proof.evidence import ELECT, Verification, show_equations
+from ptxcheck.protocols.proof.evidence import Verification, show_equations
 from ptxcheck.protocols.symex.values.trace import Shape
 from ptxcheck.source import Source
-from ptxcheck.verdict import Property, VerdictKind
+from ptxcheck.verdict import AssumptionKind, Property, VerdictKind
 
 from .harmless import Harmless, why_harmless
 from .judge import HOLDS, judge, rules_that_fire
@@ -244,7 +244,9 @@ def _tolerated(verification: Verification) -> Counter[str]:
     """
     places = {(p.flaw.value, p.point) for run in verification.strict for p in run.problems}
     named = (text for kinds in verification.tolerated.values() for text in kinds)
-    chosen = (each.text for (kind, _), each in verification.assumptions.items() if kind == ELECT)
+    chosen = (
+        each.text for (kind, _), each in verification.assumptions.items() if kind is AssumptionKind.ELECT
+    )
     return Counter([*(flaw for flaw, _ in places), *named, *chosen])
 
 

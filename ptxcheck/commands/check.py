@@ -14,6 +14,7 @@ from ..pipeline.work import Progress
 from ..report import REVIEWED, Format, Verbosity, render
 from ..results import Report, exit_code
 from ..source import Source
+from ..terms.refutations import SECOND_SOLVERS
 from . import console
 from .check_options import CheckOptions, chosen_inputs, configuration, configuration_file
 from .options import CONFIG_FILE, EFFORT, split_commas, split_words, takes
@@ -72,6 +73,11 @@ _FORMATS = [form.value for form in Format]
 )
 @click.option("--verify/--no-verify", default=None, help="Verify whole kernels (the default), or only lint.")
 @EFFORT
+@click.option(
+    "--cross-check",
+    type=click.Choice(SECOND_SOLVERS),
+    help="Let a second solver confirm what the first found.",
+)
 @click.option("--source-root", multiple=True, metavar="DIR", help="Show lines of files below DIR.")
 @CONFIG_FILE
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")

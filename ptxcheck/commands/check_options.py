@@ -43,6 +43,7 @@ class CheckOptions:
     tensor_map: tuple[str, ...] = ()
     verify: bool | None = None
     verify_seconds: float | None = None
+    cross_check: str | None = None
     source_root: tuple[str, ...] = ()
     config_file: str | None = None
     isolated: bool = False
@@ -75,6 +76,14 @@ def configuration(options: CheckOptions) -> Config:
     except (ConfigError, LaunchError) as error:
         fail(str(error))
     nvcc = config.nvcc
+    cross_check = options.cross_check or config.cross_check
+    if cross_check is not None:
+        from ..terms.smt import MissingSolverError, SecondSolver
+
+        try:
+            SecondSolver(cross_check)
+        except MissingSolverError as error:
+            fail(str(error))
     return replace(
         config,
         select=(options.select or config.select) + options.extend_select,
@@ -88,6 +97,7 @@ def configuration(options: CheckOptions) -> Config:
         launch=hints + config.launch,
         verify=config.verify if options.verify is None else options.verify,
         verify_seconds=options.verify_seconds or config.verify_seconds,
+        cross_check=cross_check,
         nvcc=replace(
             nvcc,
             args=nvcc.args + options.nvcc_args,

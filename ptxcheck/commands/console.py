@@ -51,6 +51,11 @@ def remark(text: str) -> None:
     click.echo(text, err=True)
 
 
+def redraw(text: str) -> None:
+    """Put a text on standard error in place of what `redraw` put there before."""
+    click.echo(f"\r\x1b[2K{text}", err=True, nl=False, color=True)
+
+
 def write(text: str, output: str | None = None) -> None:
     """Write to a file, or to standard output without failing when the reader is gone."""
     if output is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..config import Config
-from ..explain.violations import whole_kernel
+from ..explain.violations import stuck_at, whole_kernel
 from ..frontends import Loaded
 from ..ir import Function, Module
 from ..launch import Launch
@@ -27,14 +27,15 @@ from .dump import load_with_host
 if TYPE_CHECKING:
     from ..descriptors.tensor_map import TensorMap
 
-DOT, SVG = "dot", "svg"
+DOT, GRAPHML, SVG = "dot", "graphml", "svg"
+_OF_ONE = (GRAPHML, SVG)
 
 
 def draw_file(path: str, form: str, kernel: str | None, config: Config) -> tuple[str, tuple[Problem, ...]]:
     """Return a drawing of the kernels of one file, and what was wrong.
 
-    `form` is `dot` (a graph for Graphviz), `text` or `svg` (one run; a picture shows one kernel). `kernel`
-    chooses one, by its name or by the short form of a C++ name.
+    `form` is `dot` or `graphml` (a graph of roles and barriers), `text` or `svg` (one run); a picture and a GraphML
+    file show one kernel. `kernel` chooses one, by its name or by the short form of a C++ name.
     """
     loaded, module, problems = load_with_host(path, config.nvcc)
     if loaded is None or module is None:
@@ -42,9 +43,10 @@ def draw_file(path: str, form: str, kernel: str | None, config: Config) -> tuple
     locator = locator_of(loaded, module, config)
     views = list(views_of(module, locator, kernel, config, loaded))
     drawn = [(view, text) for view in views if (text := _drawn(view, locator, form)) is not None]
-    if form == SVG and len(drawn) > 1:
+    if form in _OF_ONE and len(drawn) > 1:
         names = ", ".join(view.function.name for view, _ in drawn)
-        return "", (*problems, _problem(path, f"a picture shows one kernel; choose with --kernel: {names}"))
+        what = "a picture" if form == SVG else "a GraphML file"
+        return "", (*problems, _problem(path, f"{what} shows one kernel; choose with --kernel: {names}"))
     if not drawn:
         return "", (*problems, _problem(path, _why_nothing(module, views, kernel)))
     return "\n".join(text for _, text in drawn), problems
@@ -118,10 +120,11 @@ def _drawn(view: KernelView, locator: Locator, form: str) -> str | None:
         "×".join(map(str, dim)) for dim in (whole.result.shape.block, whole.result.shape.cluster)
     )
     title = f"{short_name(view.function.name)}, block {block}, cluster {cluster}, open loops repeat {run.trips} times"
-    if form == DOT:
-        from ..explain.diagram import protocol_graph
+    if form in (DOT, GRAPHML):
+        from ..explain.diagram import dot, graphml, role_graph
 
-        return protocol_graph(run.protocol, names, title)
+        graph = role_graph(run.protocol, names, title, {} if wrong is None else stuck_at(wrong))
+        return dot(graph) if form == DOT else graphml(graph)
     from ..explain.timeline import timeline, timeline_svg, timeline_text
     from ..protocols.proof.simulate import scheduled_steps
 

@@ -20,7 +20,7 @@ Show: TypeAlias = Callable[[str, str, str | None, Config], "tuple[str, tuple[Pro
 """Makes the text for a file, a format, a kernel and a configuration, and says what was wrong."""
 
 _RESOURCES = "Show what kernels keep on the chip, and what limits their main loop."
-_PROTOCOL = "Draw roles and barriers of kernels as a graph for Graphviz."
+_PROTOCOL = "Draw roles and barriers of kernels as a graph, for Graphviz or as GraphML."
 _TIMELINE = "Show one run of a kernel step by step: the one that goes wrong, or the longest."
 
 
@@ -93,6 +93,6 @@ def _command(name: str, summary: str, formats: tuple[str, ...], show: Show) -> c
     return click.Command(name, callback=callback, params=params, help=summary)
 
 
-show_group.add_command(_command("protocol", _PROTOCOL, ("dot",), _draw))
+show_group.add_command(_command("protocol", _PROTOCOL, ("dot", "graphml"), _draw))
 show_group.add_command(_command("timeline", _TIMELINE, ("text", "svg"), _draw))
 show_group.add_command(_command("resources", _RESOURCES, ("text", "json"), _place))

@@ -99,7 +99,7 @@ def view_command(options: ViewOptions) -> None:
 def _made(path: str, kernel: str | None, config: Config) -> tuple[str, Report]:
     """Return the page of a file, and its report; without a kernel there is no page."""
     from ..frontends import discover
-    from ..page import LibraryError, NoKernelError, build_page
+    from ..page import NoKernelError, build_page
     from ..rules import UnknownSelectorError
 
     found, problems = discover([path])
@@ -112,6 +112,6 @@ def _made(path: str, kernel: str | None, config: Config) -> tuple[str, Report]:
     except NoKernelError as error:
         reasons = "\n".join(map(console.problem_line, error.problems))
         console.fail(f"{path}: {error}" + (f"\n{reasons}" if reasons else ""))
-    except (LibraryError, UnknownSelectorError) as error:
+    except UnknownSelectorError as error:
         console.fail(str(error))
     return page.text, page.report

@@ -22,7 +22,7 @@ from ptxcheck.terms.integers import (
     Term,
     Variable,
 )
-from ptxcheck.terms.smt import PathSolver
+from ptxcheck.terms.smt import Obligations
 
 TRIED = 4096
 """Most combinations of values that are tried one by one."""
@@ -55,7 +55,7 @@ def valid(condition: ast.expr, symbols: Symbols) -> bool:
     if claims is None:
         return False
     solver = _solver(symbols)
-    return all(solver.possible([Claim(c.relation, c.term, c.bound, not c.holds)]) is False for c in claims)
+    return all(map(solver.is_valid, claims))
 
 
 def _read(conditions: Sequence[ast.expr], symbols: Symbols) -> Symbols:
@@ -104,8 +104,8 @@ def _holds(condition: ast.expr, fields: dict[str, int]) -> bool:
         return False
 
 
-def _solver(symbols: Symbols) -> PathSolver:
-    solver = PathSolver()
+def _solver(symbols: Symbols) -> Obligations:
+    solver = Obligations()
     for symbol in _distinct(symbols):
         if symbol.multiple_of > 1:
             solver.assume(Claim("eq", Remainder(_variable(symbol), symbol.multiple_of), 0))

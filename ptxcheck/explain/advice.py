@@ -15,6 +15,7 @@ _OPTIONS = {
     Need.CLUSTER: "--launch cluster=CTAS",
     Need.TIME: "--effort high",
     Need.VALUES: "--assume NAME=NUMBER for sizes that are fixed",
+    Need.VALUES_OR_TIME: "--assume NAME=NUMBER for sizes that are fixed, or --effort high",
 }
 
 
@@ -22,6 +23,8 @@ def advice(reason: Reason) -> str:
     """Return what to pass, "" where no option helps."""
     if not reason.options:
         return _OPTIONS[reason.need]
+    if reason.need is Need.VALUES_OR_TIME:
+        return f"{_written('--assume', reason.options)}, or {_OPTIONS[Need.TIME]}"
     return _written("--assume" if reason.need is Need.VALUES else "--launch", reason.options)
 
 

@@ -34,7 +34,7 @@ from .barrier_names import (
 )
 from .causes import explained
 from .roles import RoleOf, alone, roles_of
-from .violations import Cause, Violation, steps_of
+from .violations import Cause, Violation, steps_of, stuck_at
 from .wording import wording
 
 _ADDRESSES = re.compile(r" \(shared memory 0x[^)]*\)")
@@ -84,12 +84,7 @@ class Story:
     @cached_property
     def _stuck(self) -> dict[int, int]:
         """Index of the action that each strand cannot do, when none can go on."""
-        if self._problem.flaw is not Flaw.DEADLOCK:
-            return {}
-        done = {index: 0 for index, strand in enumerate(self._strands) if strand.actions}
-        for step in self._schedule:
-            done[step.strand] = step.index + 1
-        return {index: at for index, at in done.items() if at < len(self._strands[index].actions)}
+        return stuck_at(self.violation)
 
     # -- texts
 

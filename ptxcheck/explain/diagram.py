@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 from ..protocols.model.actions import (
     Action,
@@ -19,46 +22,98 @@ from .barrier_names import BarrierNames, barriers_of, is_of_warp
 from .roles import RoleOf, roles_of
 
 
-def protocol_graph(protocol: Protocol, names: BarrierNames, title: str) -> str:
-    """Return a graph for Graphviz: boxes are roles, ellipses barriers (all stages of a ring in one)."""
+def role_graph(
+    protocol: Protocol, names: BarrierNames, title: str, stuck: Mapping[int, int] = MappingProxyType({})
+) -> Any:
+    """Return a graph of networkx: roles and barriers (all stages of a ring are one) with what is done between them.
+
+    `stuck` has the action at which each strand waits for ever. Edges of such waits are `blocked`, and those of a circle
+    of waits, what a stuck role would still bring included, are a `cycle`.
+    """
+    import networkx as nx
+
+    graph = nx.DiGraph(title=title)
     roles = roles_of(protocol)
+    graph.add_nodes_from(
+        (f"r{number}", {"kind": "role", "label": role.name}) for number, role in enumerate(roles)
+    )
     ids: dict[str, str] = {}
-    edges: dict[tuple[str, str], dict[str, None]] = {}
+    texts: dict[tuple[str, str], dict[str, None]] = {}
+    blocked, waits = set(), nx.DiGraph()
     for number, role in enumerate(roles):
-        for source, target, text in _edges(protocol, role, names):
-            ends = tuple(
-                f"r{number}" if end is None else ids.setdefault(end, f"b{len(ids)}")
-                for end in (source, target)
-            )
-            edges.setdefault((ends[0], ends[1]), {})[text] = None
+        for deed in _deeds(protocol, role, names, stuck):
+            barrier = ids.setdefault(deed.barrier, f"b{len(ids)}")
+            edge = (barrier, f"r{number}") if deed.waits else (f"r{number}", barrier)
+            texts.setdefault(edge, {})[deed.text] = None
+            if deed.is_blocked:
+                blocked.add(edge)
+            if deed.is_blocked or deed.is_missing:
+                waits.add_edge(*edge)
+    graph.add_nodes_from((ident, {"kind": "barrier", "label": name}) for name, ident in ids.items())
+    circles = [found for found in nx.strongly_connected_components(waits) if len(found) > 1]
+    for edge, told in texts.items():
+        is_of_circle = edge in waits.edges and any(found.issuperset(edge) for found in circles)
+        graph.add_edge(*edge, label=chr(10).join(told), blocked=edge in blocked, cycle=is_of_circle)
+    return graph
+
+
+def dot(graph: Any) -> str:
+    """Return a graph of roles for Graphviz: boxes are roles, ellipses barriers, red what waits for ever."""
+    title = _quoted(graph.graph["title"])
     lines = [
-        f"digraph {_quoted(title)} {{",
-        f"  graph [rankdir=LR, label={_quoted(title)}, labelloc=t];",
+        f"digraph {title} {{",
+        f"  graph [rankdir=LR, label={title}, labelloc=t];",
         '  node [fontname="monospace"];',
         '  edge [fontname="monospace"];',
     ]
-    lines += [f"  r{number} [shape=box, label={_quoted(role.name)}];" for number, role in enumerate(roles)]
-    lines += [f"  {ident} [shape=ellipse, label={_quoted(name)}];" for name, ident in ids.items()]
-    lines += [f"  {a} -> {b} [label={_quoted(chr(10).join(texts))}];" for (a, b), texts in edges.items()]
+    for ident, node in graph.nodes.items():
+        shape = "box" if node["kind"] == "role" else "ellipse"
+        lines.append(f"  {ident} [shape={shape}, label={_quoted(node['label'])}];")
+    for (a, b), edge in graph.edges.items():
+        style = ", color=red, fontcolor=red" if edge["blocked"] or edge["cycle"] else ""
+        style += ", penwidth=2" if edge["cycle"] else ""
+        lines.append(f"  {a} -> {b} [label={_quoted(edge['label'])}{style}];")
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _edges(
-    protocol: Protocol, role: RoleOf, names: BarrierNames
-) -> Iterator[tuple[str | None, str | None, str]]:
-    """Yield edges between a role (None) and the barriers of its actions, with what is done."""
-    for index in role.strands:
-        for action in protocol.strands[index].actions:
+def graphml(graph: Any) -> str:
+    """Return a graph of roles for tools that read GraphML, such as yEd, Gephi or networkx."""
+    import networkx as nx
+
+    return "\n".join(nx.generate_graphml(graph)) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Deed:
+    """What a role does to a barrier, or that it waits for it."""
+
+    barrier: str
+    text: str
+    waits: bool = False
+    is_blocked: bool = False
+    """It waits for ever."""
+    is_missing: bool = False
+    """It comes behind a wait that does not end."""
+
+
+def _deeds(
+    protocol: Protocol, role: RoleOf, names: BarrierNames, stuck: Mapping[int, int]
+) -> Iterator[_Deed]:
+    """Yield what a role does to barriers, in its order."""
+    for strand in role.strands:
+        end = stuck.get(strand)
+        for index, action in enumerate(protocol.strands[strand].actions):
             for barrier in () if is_of_warp(action) else barriers_of(action):
                 name = names.ring_of(barrier)
+                is_missing = end is not None and index > end
                 if isinstance(action, Wait) or (isinstance(action, Rendezvous) and not action.arrives):
-                    yield name, None, "wait"
+                    yield _Deed(name, "wait", waits=True, is_blocked=index == end)
                     continue
                 text = _deed(action)
                 if text:
-                    yield None, name, text
+                    yield _Deed(name, text, is_missing=is_missing)
                 if isinstance(action, Rendezvous) and action.waits:
-                    yield name, None, "wait"
+                    yield _Deed(name, "wait", waits=True, is_blocked=index == end)
 
 
 def _deed(action: Action) -> str:

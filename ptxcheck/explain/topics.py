@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..verdict import Openness, Property, VerdictKind
+from ..verdict import AssumptionSource, Evidence, Openness, Property, VerdictKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +141,44 @@ _PROPERTIES: Mapping[Property, tuple[str, str]] = {
         "Commit, and wait for the mbarrier before the result is used.",
     ),
 }
+_EVIDENCE: Mapping[Evidence, tuple[str, str]] = {
+    Evidence.FOR_ALL: (
+        "What a verdict is shown by: every schedule and every number of rounds. It may rest on assumptions, "
+        "which are listed.",
+        "Nothing, but for the assumptions.",
+    ),
+    Evidence.BOUNDED: (
+        "What a verdict is shown by: every schedule of the runs that were made. The line `runs` says which.",
+        "Read which runs were not made (-v). Give sizes that are fixed: --assume n=4096.",
+    ),
+    Evidence.COUNTEREXAMPLE: (
+        "What `violated` is shown by: a run that goes wrong, which is a finding.",
+        "Follow the steps of the finding and mend the kernel.",
+    ),
+    Evidence.UNDECIDED: (
+        "Nothing shows the property, and nothing refutes it: the reason says what was not followed.",
+        "Pass what stands in [give …].",
+    ),
+}
+_SOURCES: Mapping[AssumptionSource, tuple[str, str]] = {
+    AssumptionSource.HOST: (
+        "An assumption about what the host passes: sizes, trip counts, boxes of tensor maps.",
+        "Check the host code, or state it with --assume or --tensor-map.",
+    ),
+    AssumptionSource.LAUNCH: (
+        "An assumption about the launch: the block, the cluster, the grid.",
+        "State it with --launch.",
+    ),
+    AssumptionSource.HARDWARE: (
+        "An assumption about the hardware that the words of the PTX ISA do not give, and that released "
+        "kernels rely on: a row of the table of axioms.",
+        "Nothing for GPUs of today. --pedantic shows the places, each with what PTX asks for.",
+    ),
+    AssumptionSource.ENVIRONMENT: (
+        "An assumption about what memory holds and where indices into it point, which is not followed.",
+        "Look at what the kernel and the host write there.",
+    ),
+}
 _LINES: tuple[Topic, ...] = (
     Topic(
         "if",
@@ -149,8 +187,8 @@ _LINES: tuple[Topic, ...] = (
     ),
     Topic(
         "taking",
-        "Something that the verdict takes as true: about the host, the launch, or the hardware "
-        "beyond the words of the PTX ISA.",
+        "Something that the verdict takes as true: about the host, the launch, the hardware beyond the "
+        "words of the PTX ISA, or the environment. The word in brackets says which.",
         "What is in [give …] states it. What rests on the hardware is shown by --pedantic.",
     ),
     Topic(
@@ -167,6 +205,8 @@ def topics() -> tuple[Topic, ...]:
         *(Topic(kind.value, *text) for kind, text in _VERDICTS.items()),
         *(Topic(*text) for text in _OPEN.values()),
         *(Topic(which.value, *text) for which, text in _PROPERTIES.items()),
+        *(Topic(which.value, *text) for which, text in _EVIDENCE.items()),
+        *(Topic(which.value, *text) for which, text in _SOURCES.items()),
         *_LINES,
     )
 

@@ -57,7 +57,7 @@ _RACES = frozenset(
 _HELD = frozenset({VerdictKind.PROVED, VerdictKind.ASSUMES})
 _LIFECYCLE = frozenset({Flaw.UNINITIALISED, Flaw.DOUBLE_INIT, Flaw.UNORDERED_INIT})
 
-_OF_TIME = frozenset({Need.TIME, Need.BLOCK_OR_TIME})
+_OF_TIME = frozenset({Need.TIME, Need.BLOCK_OR_TIME, Need.VALUES_OR_TIME})
 
 _MECHANISMS: Mapping[type[Location | None], str] = {
     type(None): "", Barrier: "mbarrier", NamedBarrier: "bar", ClusterBarrier: "cluster", WarpBarrier: "warp",
@@ -271,6 +271,17 @@ def _hang_together(one: Problem, other: Problem) -> bool:
         or any(point == other.point for _, point in one.related)
         or any(point == one.point for _, point in other.related)
     )
+
+
+def stuck_at(violation: Violation) -> dict[int, int]:
+    """Return the action that each strand cannot do when none can go on; nothing where that is not what goes wrong."""
+    if violation.problem.flaw is not Flaw.DEADLOCK:
+        return {}
+    strands = violation.run.protocol.strands
+    done = {index: 0 for index, strand in enumerate(strands) if strand.actions}
+    for step in steps_of(violation.run, violation.problem):
+        done[step.strand] = step.index + 1
+    return {index: at for index, at in done.items() if at < len(strands[index].actions)}
 
 
 def steps_of(run: Run, problem: Problem) -> tuple[Step, ...]:

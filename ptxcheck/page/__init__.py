@@ -7,6 +7,5 @@ that draws, into one HTML file that loads nothing else.
 from __future__ import annotations
 
 from .build import NoKernelError, Page, build_page
-from .library import LibraryError
 
-__all__ = ["LibraryError", "NoKernelError", "Page", "build_page"]
+__all__ = ["NoKernelError", "Page", "build_page"]

@@ -18,8 +18,7 @@ from ..sources.demangled_names import short_name
 from ..sources.files import Files
 from ..sources.positions import Locator
 from ..view import KernelView
-from .document import document
-from .library import d3
+from .document import d3, document
 from .pictures import Picture, picture
 from .places import cut
 
@@ -46,15 +45,14 @@ class Page:
 def build_page(target: Target, title: str, config: Config, kernel: str | None = None) -> Page:
     """Check one file, or text, and return its page; with `kernel` only that kernel's part.
 
-    Raises NoKernelError when there is no kernel to show, and LibraryError when the library that draws is missing.
+    Raises NoKernelError when there is no kernel to show.
     """
-    library = d3()
     gallery = _Gallery(kernel)
     report = check(target, config=config, observe=gallery.add)
     _require_kernels(report, kernel)
     if kernel is not None:
         report = _only(report, kernel)
-    return Page(document(_data(title, report, gallery), f"{title} · ptxcheck", [library]), report)
+    return Page(document(_data(title, report, gallery), f"{title} · ptxcheck", [d3()]), report)
 
 
 @dataclass

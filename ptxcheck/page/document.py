@@ -46,6 +46,11 @@ def document(data: dict[str, Any], title: str, libraries: Sequence[str]) -> str:
     return "".join(filled)
 
 
+def d3() -> str:
+    """Return the library that the page draws with: D3, which has a license of its own beside it."""
+    return _asset("d3.v5.min.js")
+
+
 def own_script() -> str:
     """Return the page's own scripts as one, without a name in the global scope."""
     return '"use strict";\n(() => {\n' + "\n".join(map(_asset, SCRIPTS)) + "\n})();\n"

@@ -25,6 +25,7 @@ from ..repair.gate import Judgement, refusal
 from ..repair.passing_patches import Judges
 from ..repair.patch import Patch
 from ..repair.search import repair_finding
+from ..repair.search_effort import SearchEffort
 from ..repair.source_edits import SourceChange, source_changes
 from ..repair.weighing import Assembler, Repair, Safety, weigh
 from ..rules import Rule
@@ -157,9 +158,9 @@ def repair_source(
             )
         ptx_judge = judge.judge_of(state.text, state.ptx)
         assembler = Assembler(ptxas, _target(state))
-        found = repair_finding(
-            state.ptx, state.judgement, target, Judges(ptx_judge), assembler, unsafe=unsafe
-        )
+        effort = SearchEffort()
+        judges = Judges(effort.counted(ptx_judge), effort=effort)
+        found = repair_finding(state.ptx, state.judgement, target, judges, assembler, unsafe=unsafe)
         done = None if found is None else _translated(state, found, judge, assembler, unsafe=unsafe)
         if done is None:
             given_up.add(_key(target))

@@ -29,6 +29,9 @@ from ..descriptors.device.reuse import ends_before
 from ..descriptors.symbolic import Legality
 from ..explain.violations import whole_kernel
 from ..verdict import (
+    EVIDENCE_OF,
+    AssumptionSource,
+    Evidence,
     Property,
     Reason,
     Verdict,
@@ -71,7 +74,9 @@ def _verdict(which: Property, judgements: Iterator[Judgement]) -> Verdict:
     for kind, reason in found:
         if kind is worst and reason is not None:
             reasons.setdefault(reason.text, reason)
-    return Verdict(which, worst, tuple(reasons.values()))
+    is_bounded = worst is VerdictKind.ASSUMES and any(kind is VerdictKind.PROVED_BOUNDED for kind, _ in found)
+    evidence = Evidence.BOUNDED if is_bounded else EVIDENCE_OF[worst]
+    return Verdict(which, worst, tuple(reasons.values()), evidence=evidence)
 
 
 def _own(found: Sequence[tuple[Use, Contents | None]]) -> Iterator[tuple[Use, Contents | None]]:
@@ -122,7 +127,7 @@ def _of_variant(view: KernelView, point: int, made: Made) -> Iterator[Judgement]
             yield VerdictKind.VIOLATED, Reason(f"the map has no {names}", point)
         case NotKnown(reason=text, depends_on_host=depends):
             kind = VerdictKind.ASSUMES if depends else VerdictKind.UNKNOWN
-            yield kind, Reason(text, point)
+            yield kind, Reason(text, point, source=AssumptionSource.HOST if depends else None)
         case MadeMap():
             yield from _of_map(view, point, made)
 
@@ -139,7 +144,8 @@ def _of_map(view: KernelView, point: int, made: MadeMap) -> Iterator[Judgement]:
             for clause in answer.clauses:
                 is_hosts = is_conditional_on_host(view, made, clause)
                 kind = VerdictKind.ASSUMES if is_hosts else VerdictKind.UNKNOWN
-                yield kind, Reason(clause.python, made.blamed(clause))
+                source = AssumptionSource.HOST if is_hosts else None
+                yield kind, Reason(clause.python, made.blamed(clause), source=source)
 
 
 # ---- rank and mode
@@ -176,6 +182,12 @@ def _as_lifecycle(view: KernelView, gap: Gap) -> Iterator[Judgement]:
     for verdict in found:
         if verdict.kind not in (VerdictKind.VIOLATED, VerdictKind.UNKNOWN):
             text = "the loads of the map have ended when their mbarriers are invalidated: see lifecycle"
-            yield verdict.kind, None if verdict.kind is VerdictKind.PROVED else Reason(text, gap.point)
+            source = next((each.source for each in verdict.assumptions), None)
+            yield (
+                verdict.kind,
+                None if verdict.kind is VerdictKind.PROVED else Reason(text, gap.point, source=source),
+            )
+            if verdict.evidence is Evidence.BOUNDED:
+                yield VerdictKind.PROVED_BOUNDED, None
             return
     yield VerdictKind.UNKNOWN, Reason(gap.text, gap.point)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -22,6 +23,7 @@ from ..runtime.profile import Profile, activity_of
 from ..source import Position, Source
 from ..sources.files import Files
 from ..sources.positions import Library, Locator
+from ..terms.refutations import heard
 from ..triage.suppress import names_rule
 from ..view import KernelView
 from .part import Part, joined
@@ -177,8 +179,14 @@ def _check_function(
     def evaluated(launch: Launch, is_verified: bool) -> tuple[KernelView, Evaluation]:
         seconds = allowance.seconds if is_verified else None
         view = view_class(module, function, launch, seconds, tensor_maps=maps)
-        found = evaluate(view, rules, locator, severities, possible=config.possible)
+        with heard() if config.cross_check else nullcontext() as refutations:
+            found = evaluate(view, rules, locator, severities, possible=config.possible)
         allowance.take(view)
+        if refutations is not None and config.cross_check is not None:
+            from .cross_check import cross_checked
+
+            start = module.source.position(function.span.start)
+            found = cross_checked(found, refutations, config.cross_check, start)
         return view, found
 
     view, result = evaluate_launches(launches, evaluated)

@@ -11,8 +11,6 @@ from ..explain.advice import advice
 from ..explain.violations import whole_kernel
 from ..launch import BOUND_NAMES, BlockOrigin, FactOrigin
 from ..launches.parameter_facts import fact_lines
-from ..protocols.proof.evidence import BLOCK, Verification
-from ..protocols.symex.values.trace import Assumption
 from ..results import (
     KernelVerdicts,
     Problem,
@@ -22,7 +20,6 @@ from ..results import (
 )
 from ..sources.positions import Locator
 from ..verdict import (
-    Need,
     Property,
     Reason,
     Verdict,
@@ -57,8 +54,11 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
     result, shape = whole.result, whole.result.shape
     named = [*result.assumptions.values(), *result.required.values()]
     named += [each for found in result.tolerated.values() for each in found.values()]
-    taken = [_reason(each, result) for each in named]
-    taken += [Reason(text, -1) for text in sorted(set().union(*result.provisos.values()))]
+    taken = [result.reason_of(each) for each in named]
+    provisos = {each.text: each.source for found in result.provisos.values() for each in found}
+    taken += [
+        Reason(text, -1, source=source) for text, source in sorted(provisos.items(), key=lambda each: each[0])
+    ]
     return KernelVerdicts(
         block=None if shape is None else shape.block,
         cluster=None if shape is None else shape.cluster,
@@ -74,15 +74,6 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
         cluster_origin=view.launch.cluster_from,
         out_of_time=whole.out_of_time,
     )
-
-
-def _reason(assumption: Assumption, result: Verification) -> Reason:
-    """Return an assumption with what would state it."""
-    if (assumption.kind, assumption.point) == BLOCK and result.shape is not None:
-        block = "x".join(map(str, result.shape.block))
-        return Reason(assumption.text, assumption.point, Need.BLOCK, (f"block={block}",))
-    need = Need.VALUES if assumption.options else Need.NOTHING
-    return Reason(assumption.text, assumption.point, need, assumption.options)
 
 
 def undecided(view: KernelView, locator: Locator, table: KernelVerdicts, why: Reason) -> KernelVerdicts:
@@ -146,8 +137,11 @@ def _with_places(
     view: KernelView, locator: Locator, verdicts: tuple[Verdict, ...]
 ) -> Iterator[PropertyVerdict]:
     for verdict in verdicts:
-        reasons = _remarks(view, locator, verdict.reasons)
-        yield PropertyVerdict(verdict.property, verdict.kind, tuple(reasons), verdict.openness)
+        reasons = tuple(_remarks(view, locator, verdict.reasons))
+        taken = tuple(_remarks(view, locator, verdict.assumptions))
+        yield PropertyVerdict(
+            verdict.property, verdict.kind, reasons, verdict.openness, verdict.evidence, taken
+        )
 
 
 def _remarks(view: KernelView, locator: Locator, items: Iterable[Reason]) -> Iterator[Remark]:
@@ -157,7 +151,7 @@ def _remarks(view: KernelView, locator: Locator, items: Iterable[Reason]) -> Ite
         shown[item.text] += 1
         if shown[item.text] <= _MOST_REASONS:
             place = None if item.point < 0 else locator.location(view.function, item.point)
-            yield Remark(item.text, place, advice(item))
+            yield Remark(item.text, place, advice(item), item.source)
 
 
 def verifier_failure(view: KernelView) -> tuple[Problem, ...]:

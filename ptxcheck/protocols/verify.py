@@ -13,7 +13,7 @@ from ..ir import Function, Module
 from ..launch import BlockOrigin, Dim, Launch
 from ..opcodes.spec import Trait
 from ..terms.effort import UNITS_PER_SECOND, Effort
-from ..verdict import Need, Reason
+from ..verdict import AssumptionKind, Need, Reason
 from .model.fences import never_fences
 from .product.for_all import Shown, for_all
 from .proof.evidence import BLOCK, Verification
@@ -21,7 +21,7 @@ from .proof.first.budget import Budget
 from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
 from .proof.first.cluster_use import uses_cluster
 from .proof.first.driver.all_runs import Verifier
-from .symex.slice.endless_loops import ENDLESS, POLLED, endless_loops, polling_loops
+from .symex.slice.endless_loops import ENDLESS, endless_loops, polling_loops
 from .symex.slice.layout import Layout, layout_of
 from .symex.slice.sliced_program import Program
 from .symex.values.trace import Assumption, Shape
@@ -114,7 +114,7 @@ def _verify(
     """Verify one kernel for one block."""
     taken = {}
     if origin in _TAKEN:
-        taken[BLOCK] = Assumption("block", _TAKEN[origin].format(prod(block)), -1)
+        taken[BLOCK] = Assumption(AssumptionKind.BLOCK, _TAKEN[origin].format(prod(block)), -1)
     known = launch.cluster
     program = Program(cfg, module, launch, accesses=accesses)
     registers = most_registers(function.attributes, prod(block))
@@ -199,7 +199,9 @@ def _note_loops(program: Program, result: Verification) -> None:
         result.reasons.append(Reason(ENDLESS, point))
     for point in polling_loops(program.cfg, program.definitions):
         text = "what is polled in shared memory is stored there in the end"
-        result.assumptions.setdefault((POLLED, point), Assumption(POLLED, text, point))
+        result.assumptions.setdefault(
+            (AssumptionKind.POLLED, point), Assumption(AssumptionKind.POLLED, text, point)
+        )
 
 
 def _most_threads(function: Function) -> Dim | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from dataclasses import dataclass
 
 from ..explain.violations import WholeKernel, whole_kernel
 from ..protocols.model.outcome import Flaw
-from ..verdict import VerdictKind
+from ..verdict import AssumptionKind, VerdictKind
 from ..view import KernelView
 from .assemble import assemble
 from .edits import apply_edits
@@ -22,6 +21,7 @@ from .gate import (
 )
 from .patch import Patch
 from .redundancy import Weakening, weakenings
+from .search_effort import SearchEffort
 from .weighing import Assembler
 
 
@@ -57,10 +57,11 @@ def optimise(
 ) -> Optimised:
     """Remove or weaken what is redundant, in the order of the text; kernels that are not proved stay as they are.
 
-    With `seconds`, no statement is tried after so long, and `skipped` says so. `brief` judges in less time: what it
-    finds wrong is not looked at further.
+    With `seconds`, no statement is tried when so much effort is spent (see `search_effort`), and `skipped` says so.
+    `brief` judges with less effort: what it finds wrong is not looked at further.
     """
-    end = math.inf if seconds is None else time.monotonic() + seconds
+    effort = SearchEffort(math.inf if seconds is None else seconds)
+    judge, brief = effort.counted(judge), brief and effort.counted(brief)
     state = judge(text)
     found: list[Redundant] = []
     skipped: list[str] = []
@@ -72,8 +73,8 @@ def optimise(
             continue
         start = 0
         while (choices := _next(state.views[kernel], start)) is not None:
-            if time.monotonic() > end:
-                skipped.append(f"{kernel}: out of time; not every statement was tried")
+            if effort.is_over:
+                skipped.append(f"{kernel}: the effort is spent; not every statement was tried")
                 break
             start = choices[0].patch.edits[0].start + 1
             for each in choices:
@@ -130,11 +131,12 @@ def _is_as_good(before: Judgement, after: Judgement, kernel: str) -> bool:
     return _rests_on(second) <= _rests_on(first) and not _forbidden(second) - _forbidden(first)
 
 
-def _rests_on(whole: WholeKernel) -> set[str]:
+def _rests_on(whole: WholeKernel) -> set[AssumptionKind | str]:
     """Return what verdicts assume, or take for granted."""
     result = whole.result
     tolerated = (each for kinds in result.tolerated.values() for each in kinds)
-    return {*(kind for kind, _ in result.assumptions), *set().union(*result.provisos.values()), *tolerated}
+    provisos = (each.text for found in result.provisos.values() for each in found)
+    return {*(kind for kind, _ in result.assumptions), *provisos, *tolerated}
 
 
 def _forbidden(whole: WholeKernel) -> Counter[Flaw]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from ..view import KernelView
 from .edits import OverlapError, apply_edits
 from .gate import Judge, Judgement, Refusal, is_proved, refusal
 from .patch import Patch
+from .search_effort import SearchEffort
 from .strategies import propose
 from .subject import subject_of
 from .trial import Runs, Trial, trial_of
@@ -21,14 +21,15 @@ from .weighing import Workloads
 
 CANDIDATES = 60
 _MORE = 640
-"""Candidates at most, for as long as the processor time allows more than the first ones."""
+"""Candidates at most, for as long as the effort allows more than the first ones."""
 _SECONDS = 15.0
+"""Of effort, not of time (see `search_effort`), as all that follow."""
 _SLOW_SECONDS = 10.0
 """For candidates that a short verification does not decide."""
 _WAITING_SECONDS = 4.0
 """After which these come before further candidates."""
 _FURTHER, _FURTHER_SECONDS = 20, 4.0
-"""Candidates, and time for more, behind a patch that shows another finding."""
+"""Candidates, and effort for more, behind a patch that shows another finding."""
 _UNMASKED = 3
 """Candidates that remove the finding but show others, which are followed further."""
 
@@ -44,41 +45,40 @@ class Judges:
     quick: Judge | None = None
     """What only rules say."""
     brief: Judge | None = None
-    """With a short time for verification: most patches are wrong, and that shows at once."""
+    """With little effort for verification: most patches are wrong, and that shows at once."""
     plain: Judge | None = None
     """What is read of a text, without rules and verification."""
-    end: float = math.inf
-    """Processor time of this process after which no patch is tried any more."""
-
-    @property
-    def is_late(self) -> bool:
-        """Tell whether the time for the whole search is over."""
-        return time.process_time() > self.end
+    effort: SearchEffort = field(default_factory=SearchEffort)
+    """Of the whole search: no patch is tried any more when it is spent."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """How many candidates a phase of the search may try: `least`, and up to `most` while there is time."""
+    """How many candidates a phase of the search may try: `least`, and up to `most` while there is effort left."""
 
+    effort: SearchEffort
     used: int = 0
     before: int = 0
     """Of which were used before this phase of the search."""
     least: int = CANDIDATES
     most: int = _MORE
-    end: float = field(default_factory=lambda: time.process_time() + _SECONDS)
+    end: float = field(init=False)
     workloads: Workloads = field(default_factory=Workloads)
+
+    def __post_init__(self) -> None:
+        self.end = self.effort.spent + _SECONDS
 
     def take(self) -> bool:
         """Count a candidate, and tell whether it may be tried."""
         count = self.used - self.before
-        if count >= self.most or (count >= self.least and time.process_time() > self.end):
+        if count >= self.most or (count >= self.least and self.effort.spent > self.end):
             return False
         self.used += 1
         return True
 
     def renew(self, least: int, seconds: float) -> None:
         """Begin another phase of the search."""
-        self.before, self.least, self.end = self.used, least, time.process_time() + seconds
+        self.before, self.least, self.end = self.used, least, self.effort.spent + seconds
 
 
 def passing(
@@ -92,7 +92,7 @@ def passing(
 ) -> Iterator[Passed]:
     """Yield patches after which the target is gone and nothing is worse than in `original`, smallest first.
 
-    What a short verification does not decide comes some seconds later. A patch that removes the target and shows other
+    What a short verification does not decide comes somewhat later. A patch that removes the target and shows other
     findings is followed further, to the depth.
     """
     view = state.views.get(target.kernel or "")
@@ -103,7 +103,7 @@ def passing(
     unmasked: list[tuple[Patch, str, Judgement]] = []
     sieve = _Sieve.of(view, target, judges.plain)
     for candidate in _sifted(_patched(text, view, state, target, judges.quick), sieve, judges, budget):
-        if time.process_time() > due:
+        if judges.effort.spent > due:
             yield from _passing_late(slow, original, state, target, judges)
             slow, due = [], math.inf
         if candidate is None:
@@ -120,7 +120,7 @@ def passing(
             state, after, target.kernel
         ):
             if not (patch.needs_proof and budget.workloads.shrink(state, after, target.kernel)):
-                due = due if slow else time.process_time() + _WAITING_SECONDS
+                due = due if slow else judges.effort.spent + _WAITING_SECONDS
                 slow.append((patch, patched))
         elif answer is None and refusal(original, after := judges.full(patched), target, state) is None:
             yield (patch,), patched, after
@@ -146,7 +146,7 @@ class _Sieve:
         flaw = next((v.problem.flaw for v in shown if v.problem.point == point), None)
         return _Sieve(view, None if flaw is None else trial_of(Runs(view), flaw), plain)
 
-    def passes(self, patch: Patch, patched: str, workloads: Workloads) -> bool:
+    def passes(self, patch: Patch, patched: str, workloads: Workloads, effort: SearchEffort) -> bool:
         """Tell whether the finding is gone for the size of the trial, and no work is lost where only a proof helps."""
         if self.plain is None or (self.trial is None and not patch.needs_proof):
             return True
@@ -154,19 +154,20 @@ class _Sieve:
         if after is None:
             return True
         runs = Runs(after) if self.trial is None else Runs(after, self.trial.patience)
-        if self.trial is not None and self.trial.still_shows(runs):
-            return False
-        return not (patch.needs_proof and workloads.are_less(self.view, runs))
+        shows = self.trial is not None and self.trial.still_shows(runs)
+        is_less = not shows and patch.needs_proof and workloads.are_less(self.view, runs)
+        effort.spent += runs.spent
+        return not (shows or is_less)
 
 
 def _sifted(
     found: Iterable[tuple[Patch, str]], sieve: _Sieve, judges: Judges, budget: Budget
 ) -> Iterator[tuple[Patch, str] | None]:
-    """Yield the patches that pass a sieve, for as long as there is time, and None for each that does not."""
+    """Yield the patches that pass a sieve, for as long as there is effort left, and None for each that does not."""
     for patch, patched in found:
-        if judges.is_late:
+        if judges.effort.is_over:
             return
-        if not sieve.passes(patch, patched, budget.workloads):
+        if not sieve.passes(patch, patched, budget.workloads, judges.effort):
             yield None
         elif budget.take():
             yield patch, patched
@@ -195,10 +196,10 @@ def _passing_late(
     target: Finding,
     judges: Judges,
 ) -> Iterator[Passed]:
-    """Yield what passes of the candidates that take long to verify."""
-    end = min(time.process_time() + _SLOW_SECONDS, judges.end)
+    """Yield what passes of the candidates that take much effort to verify."""
+    end = judges.effort.spent + _SLOW_SECONDS
     for patch, patched in slow:
-        if time.process_time() > end:
+        if judges.effort.is_over or judges.effort.spent > end:
             return
         after = judges.full(patched)
         if refusal(original, after, target, state) is None:
@@ -217,7 +218,7 @@ def _passing_further(
     known = original.counts()
     followed = [each for each in unmasked if not _faults_itself(*each, known)]
     followed.sort(key=lambda each: len(each[2].findings))
-    for patch, patched, after in followed[: 0 if judges.is_late else _UNMASKED]:
+    for patch, patched, after in followed[: 0 if judges.effort.is_over else _UNMASKED]:
         budget.renew(_FURTHER, _FURTHER_SECONDS)
         (new, *_) = _new(after, known)
         for more, final, judged in passing(patched, original, after, new, judges, budget, depth):
@@ -247,9 +248,9 @@ def _faults_itself(
 
 
 def _lacks_time(before: Judgement, after: Judgement, kernel: str | None) -> bool:
-    """Tell whether a kernel was verified for as long as there was time, or half of it: then it leaves runs out.
+    """Tell whether a kernel was verified with all the effort that there was, or half of it: then it leaves runs out.
 
-    A kernel of which not one run ended in more time than all of them took before does not end at all.
+    A kernel of which not one run ended in more effort than all of them took before does not end at all.
     """
     view, old = after.views.get(kernel or ""), before.views.get(kernel or "")
     whole = None if view is None else view.get(whole_kernel)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
 from ..finding import Finding
 from .gate import Judge, Judgement, is_proved, unproved
 from .passing_patches import CANDIDATES, Budget, Judges, passing
+from .search_effort import SearchEffort
 from .weighing import DOES_LESS, NOT_ASKED, NOT_PROVED, Assembler, Outcome, Repair, Safety, weigh
 
 _DEPTH = 2
@@ -32,10 +32,17 @@ def repair(
 
     Without `unsafe` only safe repairs are kept. With `only`, findings that it refuses are left as they are. What one
     repair alone does not prove, all of them together may. `quick` is asked first what only rules decide, then `brief`,
-    which verifies for a short time; with `plain`, which only reads, runs for one size are made before. No patch is
-    tried any more when `seconds` of processor time are over.
+    which verifies with little effort; with `plain`, which only reads, runs for one size are made before. No patch is
+    tried any more when an effort of `seconds` is spent (see `search_effort`).
     """
-    judges = Judges(judge, quick, brief, plain, time.process_time() + seconds)
+    effort = SearchEffort(seconds)
+    judges = Judges(
+        effort.counted(judge),
+        quick and effort.counted(quick),
+        brief and effort.counted(brief),
+        plain and effort.counted(plain),
+        effort,
+    )
     found = _together(_composed(text, judges, assembler, unsafe=True, only=only), judge)
     if unsafe or all(repair.safety is Safety.SAFE for repair in found.repairs):
         return found
@@ -107,7 +114,7 @@ def repair_finding(
 
     `state` is what the checker says of the text.
     """
-    budget = Budget()
+    budget = Budget(judges.effort)
     suggested: Repair | None = None
     fewest = 0
     for patches, patched, after in passing(text, state, state, target, judges, budget, _DEPTH):

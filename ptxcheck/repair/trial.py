@@ -30,8 +30,13 @@ class Runs:
 
     view: KernelView
     seconds: float = _SECONDS
-    """Processor time for one run."""
+    """Effort for one run (see `terms.effort`)."""
     _known: dict[tuple[int, int | None], Verification | None] = field(default_factory=dict)
+
+    @property
+    def spent(self) -> float:
+        """Return the effort of all runs so far."""
+        return sum(found.seconds for found in self._known.values() if found is not None)
 
     def of(self, size: int, rest: int | None = None) -> Verification | None:
         """Return the run with `size` as first number and `rest` for each further one; None when it fails.
@@ -72,11 +77,11 @@ class Trial:
     size: int
     places: int
     seconds: float
-    """What the run took."""
+    """Effort that the run took."""
 
     @property
     def patience(self) -> float:
-        """Return the time that a run of a patched kernel may take."""
+        """Return the effort that a run of a patched kernel may take."""
         return min(_SECONDS, max(_LEAST_SECONDS, _TIMES * self.seconds))
 
     def still_shows(self, runs: Runs) -> bool:

@@ -14,6 +14,7 @@ from .plain import (
     COLORS,
     place,
     summary,
+    told_kind,
     visible,
 )
 from .verbosity import Verbosity
@@ -54,7 +55,13 @@ def _kernels(report: Report, color: bool, *, whole: bool) -> Iterator[str]:
         if table is not None and (whole or not (table.is_plain or is_told)):
             said = one_line(table, kernel.position.file, whole=whole)
             text = f"{short_name(kernel.name)}, {launch_line(table, kernel.position.file)}: {said}"
-            yield _line(kernel.position, table.kind.value, VERDICT_COLORS[table.kind], text, color)
+            yield _line(
+                kernel.position,
+                told_kind(table.kind, table.evidence),
+                VERDICT_COLORS[table.kind],
+                text,
+                color,
+            )
 
 
 def _line(position: Position, word: str, fg: str, text: str, color: bool) -> str:

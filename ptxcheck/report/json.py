@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from ..finding import (
@@ -156,6 +157,7 @@ def _kernel(kernel: KernelResult) -> dict[str, Any]:
 def _verdicts(table: KernelVerdicts) -> dict[str, Any]:
     return {
         "verdict": table.kind.value,
+        "evidence": table.evidence.value,
         "block": None if table.block is None else list(table.block),
         "block_from": table.block_origin.strip("`") or None,
         "cluster_from": table.cluster_origin.strip("`") or None,
@@ -167,6 +169,8 @@ def _verdicts(table: KernelVerdicts) -> dict[str, Any]:
             {
                 "property": each.property.value,
                 "verdict": each.kind.value,
+                "evidence": each.evidence.value,
+                "assumptions": _assumptions(each.assumptions),
                 "open": None if each.openness is None else each.openness.value,
                 "reasons": _remarks(each.reasons),
             }
@@ -174,9 +178,10 @@ def _verdicts(table: KernelVerdicts) -> dict[str, Any]:
         ],
         "other_launches": list(table.other_launches),
         "equations": list(table.equations),
-        "assumptions": _remarks(table.assumptions),
+        "assumptions": _assumptions(table.assumptions),
         "runs": table.runs,
         "trips": list(table.trips),
+        "cross_check": None if table.cross_check is None else asdict(table.cross_check),
     }
 
 
@@ -189,6 +194,11 @@ def _remarks(remarks: tuple[Remark, ...]) -> list[dict[str, Any]]:
         }
         for remark in remarks
     ]
+
+
+def _assumptions(remarks: tuple[Remark, ...]) -> list[dict[str, Any]]:
+    sources = ({"source": None if each.source is None else each.source.value} for each in remarks)
+    return [{**source, **each} for source, each in zip(sources, _remarks(remarks), strict=True)]
 
 
 def _run(run: Counterexample[Location]) -> dict[str, Any]:

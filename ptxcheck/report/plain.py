@@ -10,7 +10,7 @@ from ..finding import Severity
 from ..results import KernelResult, Report
 from ..source import Position
 from ..sources.demangled_names import short_name
-from ..verdict import SEVERITY, Openness, VerdictKind
+from ..verdict import SEVERITY, WEAKNESS, Evidence, Openness, VerdictKind
 from .grouping import grouped
 
 _MOST_NAMES = 3
@@ -79,10 +79,13 @@ def summary(report: Report) -> str:
 
 def _verified(report: Report) -> Iterator[str]:
     """Yield how many kernels were decided, in which way, and which ones were not."""
-    kinds = Counter(kernel.verification.kind for kernel in report.kernels if kernel.verification is not None)
+    tables = [kernel.verification for kernel in report.kernels if kernel.verification is not None]
+    kinds = Counter(table.kind for table in tables)
     held = [kind for kind in reversed(SEVERITY) if kinds[kind] and kind not in _NOT_HELD]
     if held:
-        told = ", ".join(f"{kinds[kind]} {kind.value}" for kind in held)
+        words = Counter(told_kind(table.kind, table.evidence) for table in tables if table.kind in held)
+        ordered = dict.fromkeys(told_kind(kind, each) for kind in held for each in reversed(WEAKNESS))
+        told = ", ".join(f"{words[word]} {word}" for word in ordered if words[word])
         yield f"{sum(kinds[kind] for kind in held)} verified ({told})"
     if kinds[VerdictKind.VIOLATED]:
         yield f"{kinds[VerdictKind.VIOLATED]} violated"
@@ -96,6 +99,14 @@ def _verified(report: Report) -> Iterator[str]:
     others = sum(kernel not in open_ones and not _is_judged(kernel) for kernel in report.incomplete)
     if others:
         yield f"{others} not checked in full"
+
+
+def told_kind(kind: VerdictKind, evidence: Evidence) -> str:
+    """Return the word for a verdict; of one that assumes something, with what it is shown by."""
+    if kind is not VerdictKind.ASSUMES:
+        return str(kind.value)
+    how = "for all" if evidence is Evidence.FOR_ALL else str(evidence.value)
+    return f"{kind.value} ({how})"
 
 
 def _is_judged(kernel: KernelResult) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -26,6 +26,7 @@ from ..results import (
     KernelVerdicts,
     Note,
     Problem,
+    PropertyVerdict,
     Report,
     RuleInfo,
 )
@@ -76,6 +77,8 @@ def render_sarif(report: Report, fixes: Mapping[str, Fix] | None = None) -> str:
             )
         ],
     )
+    if any(kernel.verification is not None for kernel in report.kernels):
+        run.properties = {"verifications": [*_verifications(report.kernels)]}
     log = sarif.SarifLog(version="2.1.0", schema_uri=SCHEMA, runs=[run])
     return json.dumps(_plain(log), indent=2) + "\n"
 
@@ -211,6 +214,31 @@ def _stack(location: Location) -> Any:
     if len(location.frames) < 2:
         return None
     return sarif.Stack(frames=[sarif.StackFrame(location=_frame(frame)) for frame in location.frames])
+
+
+def _verifications(kernels: Sequence[KernelResult]) -> Iterator[dict[str, Any]]:
+    """Yield the verdicts on kernels, each with what it is shown by and what it takes for granted."""
+    for kernel in kernels:
+        if kernel.verification is not None:
+            table = kernel.verification
+            yield {
+                "kernel": kernel.name,
+                "verdict": table.kind.value,
+                "evidence": table.evidence.value,
+                "properties": [_of_property(each) for each in table.verdicts],
+            }
+
+
+def _of_property(verdict: PropertyVerdict) -> dict[str, Any]:
+    taken = (
+        (each.source.value, visible(each.text)) for each in verdict.assumptions if each.source is not None
+    )
+    return {
+        "property": verdict.property.value,
+        "verdict": verdict.kind.value,
+        "evidence": verdict.evidence.value,
+        "assumptions": [{"source": source, "text": text} for source, text in dict.fromkeys(taken)],
+    }
 
 
 def _undecided(kernel: KernelResult, table: KernelVerdicts) -> Any:

@@ -30,6 +30,7 @@ from .plain import (
     place,
     short_place,
     summary,
+    told_kind,
     visible,
 )
 from .verbosity import Verbosity
@@ -134,7 +135,7 @@ class _Page:
             yield "\n".join([f"{self.paint(word, 'green', bold=True)} {rest}", *lines[1:]])
 
     def _verdicts(self, kernel: KernelResult, table: KernelVerdicts, *, whole: bool) -> str:
-        head = self.paint(table.kind.value, VERDICT_COLORS[table.kind], bold=True)
+        head = self.paint(told_kind(table.kind, table.evidence), VERDICT_COLORS[table.kind], bold=True)
         lines = [f"{head} {headline(kernel)}"]
         for word, text in detail_lines(table, kernel.position.file, whole=whole):
             lines += self._remark(word, text)

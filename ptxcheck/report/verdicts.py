@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..finding import Counterexample, Location
 from ..launch import show_dim
 from ..results import (
+    CrossCheck,
     KernelResult,
     KernelVerdicts,
     PropertyVerdict,
     Remark,
 )
 from ..sources.demangled_names import short_name
-from ..verdict import Openness, VerdictKind
-from .plain import place, plural, short_place, visible
+from ..verdict import AssumptionSource, Openness, VerdictKind
+from .plain import place, plural, short_place, told_kind, visible
 
 _LONGEST = 240
 _MOST_KERNELS = 4
@@ -78,7 +79,7 @@ def detail_lines(table: KernelVerdicts, file: str = "", *, whole: bool = True) -
     groups: dict[tuple[str, tuple[Remark, ...]], list[PropertyVerdict]] = {}
     for verdict in table.verdicts:
         groups.setdefault((_word(verdict), verdict.reasons), []).append(verdict)
-    if set(groups) == {(VerdictKind.PROVED.value, ())} and not table.facts:
+    if set(groups) == {(VerdictKind.PROVED.value, ())} and not table.facts and table.cross_check is None:
         yield from (("launch", _short(other)) for other in table.other_launches)
         return
     violated = [each.property.value for each in table.verdicts if each.kind is VerdictKind.VIOLATED]
@@ -93,14 +94,16 @@ def detail_lines(table: KernelVerdicts, file: str = "", *, whole: bool = True) -
         for fact in table.facts:
             yield "given", _short(fact)
     asked = [("if", _short(equation)) for equation in table.equations]
-    asked += [("taking", assumption) for assumption in _remarks(table.assumptions, file)]
+    for source in (*AssumptionSource, None):
+        found = [each for each in table.assumptions if each.source is source]
+        word = "taking" if source is None else f"taking ({source.value})"
+        asked += [(word, assumption) for assumption in _remarks(found, file)]
     yield from asked if whole else asked[:_MOST_CONDITIONS]
     if not whole and len(asked) > _MOST_CONDITIONS:
         yield "more", f"{plural(len(asked) - _MOST_CONDITIONS, 'condition')} [-v shows all]"
     for other in table.other_launches:
         yield "launch", _short(other)
-    if table.runs and whole:
-        yield "runs", runs_line(table)
+    yield from _how(table, whole=whole)
 
 
 def _asks(verdict: PropertyVerdict) -> bool:
@@ -111,9 +114,9 @@ def _asks(verdict: PropertyVerdict) -> bool:
 
 
 def _word(verdict: PropertyVerdict) -> str:
-    """Return the word in front of a verdict: of an unknown one, why it is."""
+    """Return the word in front of a verdict: of an unknown one, why it is; of one with assumptions, how it is shown."""
     if verdict.kind is not VerdictKind.UNKNOWN or verdict.openness is None:
-        return verdict.kind.value
+        return told_kind(verdict.kind, verdict.evidence)
     return _OPEN[verdict.openness]
 
 
@@ -121,6 +124,26 @@ def runs_line(table: KernelVerdicts) -> str:
     """Return how many runs were made, and how often loops of open length repeat in them."""
     times = ", ".join(str(count) for count in sorted(table.trips))
     return f"{plural(table.runs, 'run')}; loops of open length repeat {times} times"
+
+
+def _how(table: KernelVerdicts, *, whole: bool) -> Iterator[tuple[str, str]]:
+    """Yield how the verdicts came about."""
+    if table.runs and whole:
+        yield "runs", runs_line(table)
+    checked = table.cross_check
+    if checked is not None and (whole or checked.undecided or checked.refuted):
+        yield "cross-check", cross_check_line(checked)
+
+
+def cross_check_line(outcome: CrossCheck) -> str:
+    """Return what a second solver said of what was found to be impossible."""
+    asked = outcome.confirmed + outcome.undecided + outcome.refuted
+    by = f"{outcome.solver} {outcome.version}"
+    if not asked:
+        return f"{by} was asked nothing: no verdict rests on what numbers may be"
+    left = f"; {outcome.undecided} it could not decide" if outcome.undecided else ""
+    wrong = f"; {outcome.refuted} it contradicts" if outcome.refuted else ""
+    return f"{by} confirms {outcome.confirmed} of {plural(asked, 'answer')} that something is impossible{left}{wrong}"
 
 
 def _short(text: str) -> str:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from ..version import __version__
 
-_FORMAT = 1
+_FORMAT = 2
 _MAGIC = b"ptxcheck result\n"
 _UNUSED_DAYS = 30
 _DAY = 24 * 3600.0

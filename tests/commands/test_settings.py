@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from ptxcheck import cli
 from ptxcheck.config import Config, ConfigError, with_setting
 from ptxcheck.rules import RULES
-from ptxcheck.verdict import Openness, Property, VerdictKind
+from ptxcheck.verdict import AssumptionSource, Evidence, Openness, Property, VerdictKind
 from tests.fakes import HEADER
 
 BAD = HEADER + ".visible .entry k()\n{\n  bar.sync 17;\n  ret;\n}\n"
@@ -160,7 +160,7 @@ def test_a_rule_is_explained_in_three_ways() -> None:
 
 
 def test_every_word_of_a_report_is_explained() -> None:
-    words = [*VerdictKind, *Property, *Openness]
+    words = [*VerdictKind, *Property, *Openness, *Evidence, *AssumptionSource]
     for word in [each.value for each in words] + [
         "not decided",
         "not judged",

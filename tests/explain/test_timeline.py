@@ -6,7 +6,7 @@ import re
 from xml.etree import ElementTree
 
 from ptxcheck.explain.barrier_names import BarrierNames, barrier_names
-from ptxcheck.explain.diagram import protocol_graph
+from ptxcheck.explain.diagram import dot, role_graph
 from ptxcheck.explain.timeline import (
     Timeline,
     timeline,
@@ -37,7 +37,7 @@ def made(text: str) -> Timeline:
 
 def test_graph() -> None:
     run, names = sample(RING)
-    text = protocol_graph(run.protocol, names, 'a "title"')
+    text = dot(role_graph(run.protocol, names, 'a "title"'))
     assert text.startswith('digraph "a \\"title\\"" {\n')
     nodes = dict(re.findall(r"  (\w+) \[shape=\w+, label=\"(.*)\"\];", text))
     by_name = {name: ident for ident, name in nodes.items()}

@@ -6,17 +6,16 @@ import json
 import re
 from base64 import b64encode
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
 from ptxcheck.config import Config
 from ptxcheck.page import (
-    LibraryError,
     NoKernelError,
     build_page,
-    library,
 )
-from ptxcheck.page.document import as_json, document, own_script
+from ptxcheck.page.document import as_json, d3, document, own_script
 from ptxcheck.source import Source
 
 from .kernels import ATTACKS, HANGS, hostile
@@ -127,16 +126,9 @@ def test_no_kernel() -> None:
         build_page(Source("k.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n"), "k.ptx", Config())
 
 
-def test_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "_PACKAGE", "no-such-package-of-ptxcheck")
-    with pytest.raises(LibraryError, match=r"pip install 'ptxcheck\[view\]'"):
-        library.d3()
-
-
-def test_another_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "_FILE", "mpld3/__init__.py")
-    with pytest.raises(LibraryError, match="another"):
-        library.d3()
-    monkeypatch.setattr(library, "_FILE", "mpld3/js/none.js")
-    with pytest.raises(LibraryError, match="has no"):
-        library.d3()
+def test_the_library_that_draws_is_there_with_its_license() -> None:
+    text, assets = d3(), Path(document.__code__.co_filename).parent / "assets"
+    version = re.match(r"// https://d3js.org v(\d+\.\d+\.\d+) ", text)
+    assert version is not None
+    assert (assets / "d3.LICENSE").read_text(encoding="utf-8").startswith(f"D3 {version[1]} ")
+    assert "</script" not in text.lower()

@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ptxcheck import cli
-from ptxcheck.page import library
 from tests.fakes import HEADER
 
 from .kernels import HANGS, PAIR
@@ -127,13 +126,6 @@ def test_the_output_is_named(plain: Path) -> None:
     done = view(str(plain))
     assert done.exit_code == 2
     assert "--output" in done.output
-
-
-def test_a_missing_library_is_said(tmp_path: Path, plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "_PACKAGE", "no-such-package-of-ptxcheck")
-    done = view(str(plain), "-o", str(tmp_path / "report.html"))
-    assert done.exit_code == 2
-    assert "pip install 'ptxcheck[view]'" in done.stderr
 
 
 def test_hostile_file_names(tmp_path: Path) -> None:

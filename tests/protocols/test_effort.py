@@ -43,7 +43,8 @@ def test_a_slow_machine_gives_the_same_verdict(level: str, monkeypatch: pytest.M
 
 def test_little_effort_decides_less_and_says_what_to_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     little = verdicts(monkeypatch, 0.01, "--effort", "0.05")
-    assert "more work than the effort allows" in little
+    assert "more work than the effort allows, most of it in the loop that this branch closes" in little
+    assert "=NUMBER, or --effort high" in little
     assert "more work" not in verdicts(monkeypatch, 0.01)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from ptxcheck.results import (
 )
 from ptxcheck.rules.protocol_kernels import RING, changed
 from ptxcheck.source import Position, Source, Span
-from ptxcheck.verdict import Openness, Property, VerdictKind
+from ptxcheck.verdict import AssumptionSource, Evidence, Openness, Property, VerdictKind
 
 from .test_render import sarif
 
@@ -71,6 +72,75 @@ def test_a_text_with_several_places_is_written_once() -> None:
     ]
 
 
+def test_text_says_who_is_to_make_an_assumption_true() -> None:
+    taken = (
+        Remark("lanes run in step", source=AssumptionSource.HARDWARE),
+        Remark("n is at least 1", source=AssumptionSource.HOST),
+    )
+    report = table(VerdictKind.ASSUMES, assumptions=taken)
+    assert [line for line in render(report, Format.TEXT).splitlines() if "taking" in line] == [
+        "   = taking (host): n is at least 1",
+        "   = taking (hardware): lanes run in step",
+    ]
+
+
+@pytest.mark.parametrize(("evidence", "told"), [(Evidence.FOR_ALL, "for all"), (Evidence.BOUNDED, "bounded")])
+def test_summary_and_table_say_how_far_a_verdict_with_assumptions_goes(evidence: Evidence, told: str) -> None:
+    (kernel,) = table(VerdictKind.ASSUMES).kernels
+    assert kernel.verification is not None
+    (verdict,) = kernel.verification.verdicts
+    judged = replace(kernel.verification, verdicts=(replace(verdict, evidence=evidence),))
+    text = render(Report(kernels=(replace(kernel, verification=judged),)), Format.TEXT)
+    assert text.startswith(f"assumes ({told}) k at k.ptx:7:3; ")
+    assert f"1 verified (1 assumes ({told}))" in text
+
+
+def test_json_and_sarif_have_the_evidence_of_each_property_and_who_assumptions_are_up_to() -> None:
+    place = Location(PLACE, Span(0, 1))
+    taken = (
+        Remark("lanes run in step", place, source=AssumptionSource.HARDWARE),
+        Remark("n is at least 1", None, "--assume n=1", AssumptionSource.HOST),
+    )
+    report = table(VerdictKind.ASSUMES)
+    (kernel,) = report.kernels
+    assert kernel.verification is not None
+    (verdict,) = kernel.verification.verdicts
+    verdict = replace(verdict, evidence=Evidence.BOUNDED, assumptions=taken)
+    report = replace(
+        report, kernels=(replace(kernel, verification=replace(kernel.verification, verdicts=(verdict,))),)
+    )
+    (told,) = json.loads(render(report, Format.JSON))["kernels"]
+    (of_json,) = told["verification"]["properties"]
+    assert (told["verification"]["evidence"], of_json["evidence"]) == ("bounded", "bounded")
+    assert [(each["source"], each["text"], each["advice"]) for each in of_json["assumptions"]] == [
+        ("hardware", "lanes run in step", None), ("host", "n is at least 1", "--assume n=1"),
+    ]  # fmt: skip
+    assert of_json["assumptions"][0]["location"]["line"] == 7
+    (run,) = sarif(report)["runs"]
+    (of_sarif,) = run["properties"]["verifications"]
+    assert of_sarif["properties"] == [
+        {
+            "property": "deadlock-freedom", "verdict": "assumes", "evidence": "bounded",
+            "assumptions": [
+                {"source": "hardware", "text": "lanes run in step"}, {"source": "host", "text": "n is at least 1"},
+            ],
+        }
+    ]  # fmt: skip
+
+
+def test_the_checker_fills_in_the_evidence() -> None:
+    found = {}
+    for text in (RING, WRONG, RING.replace(".reqntid", ".maxntid")):
+        (kernel,) = json.loads(render(checked(text), Format.JSON))["kernels"]
+        verdict = kernel["verification"]["properties"][0]
+        found[verdict["verdict"]] = verdict["evidence"], {each["source"] for each in verdict["assumptions"]}
+    assert found == {
+        "proved": ("for-all", set()),
+        "violated": ("counterexample", set()),
+        "assumes": ("for-all", {"launch"}),
+    }
+
+
 def test_text_names_launch_reasons_and_contract() -> None:
     report = table(
         VerdictKind.ASSUMES,
@@ -85,7 +155,7 @@ def test_text_names_launch_reasons_and_contract() -> None:
     first, second = (kind.value for kind in list(Property)[:2])
     assert render(report, Format.TEXT, verbosity=Verbosity.VERBOSE).splitlines()[:6] == [
         "unknown k at k.ptx:7:3; block 64×1×1, cluster 2×1×1 (inferred), n=4",
-        f"   = assumes: {first}",
+        f"   = assumes (for all): {first}",
         f"   = not decided: {second}: a jump is not followed (line 7)",
         "   = if: param+640 == box_bytes(param+128)",
         "   = taking: loads agree",

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from ...cfg.graph import Edge
 from ...terms.effort import Effort, Work
+from ...verdict import AssumptionKind
 from ..symex.interpreter.machine import Machine
 from ..symex.interpreter.options import UNLIMITED, Options
 from ..symex.slice.layout import Layout
@@ -27,7 +28,7 @@ from ..symex.values.lane_arithmetic import negate
 from ..symex.values.recurrent_arithmetic import period
 from ..symex.values.symbol import LANE, Decisions, Form, atom
 from ..symex.values.thread_sets import warps_of
-from ..symex.values.trace import UNDEFINED, Event, NotFollowedError, Shape, ThreadSet
+from ..symex.values.trace import Event, NotFollowedError, Shape, ThreadSet
 from .automaton import Arrival, Automaton, Node, Question, Target
 from .loop_heads import Kept, LoopHeads, RestartError
 from .naming_decider import NamingDecider, OpenError
@@ -94,7 +95,7 @@ class _Builder:
         left = self._region(_Come((start,), -1, self._cfg.graph.entry, everybody, {}, {}), stop=-1)
         assert not left
         assumptions = self._cta.assumptions.all
-        unwritten = next((each for each in assumptions if each.kind == UNDEFINED), None)
+        unwritten = next((each for each in assumptions if each.kind is AssumptionKind.UNDEFINED), None)
         if unwritten is not None:
             raise NotFollowedError(unwritten.text, unwritten.point)
         parents = {header: (self._heads.around(header)[:-1] or (-1,))[-1] for header in self._kept.opened}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from ...verdict import Property
+from ...verdict import AssumptionSource, Property
 from .actions import Amount, Barrier, SyncObject
 from .axiom import Axiom
 
@@ -162,6 +162,7 @@ class Proviso:
 
     text: str
     properties: frozenset[Property] = frozenset({Property.SLOT_SAFETY})
+    source: AssumptionSource = AssumptionSource.ENVIRONMENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ..model.actions import (
     Action,
@@ -52,6 +52,8 @@ class Explainer:
             index: _brought(protocol.strands[index].actions[positions[index] :]) for index in self._blocked
         }
         self._known_bringers: dict[int, list[int]] = {}
+        self._waits: Any = None
+        """Who waits for whom, a graph of networkx: made when a circle is looked for."""
 
     def report(self, record: Record) -> None:
         """Add a problem for each blocked strand, those that the others wait for first."""
@@ -138,22 +140,20 @@ class Explainer:
         return action.parity is not None and barrier.seen.get(index, -1) < barrier.phase - 1
 
     def _circle(self, start: int) -> list[int]:
-        """Return strands that each wait for the next, back to the first; empty when there is no such circle."""
-        path: list[int] = []
-        seen: set[int] = set()
+        """Return the fewest strands that each wait for the next, back to the first; empty when there are none."""
+        import networkx as nx
 
-        def follow(index: int) -> bool:
-            path.append(index)
-            seen.add(index)
-            for other in self._bringers(index):
-                if other == start and len(path) > 1:
-                    return True
-                if other not in seen and follow(other):
-                    return True
-            path.pop()
-            return False
-
-        return path if follow(start) else []
+        if self._waits is None:
+            self._waits = nx.DiGraph(
+                (index, other) for index in self._blocked for other in self._bringers(index)
+            )
+        found: list[int] = []
+        for other in self._bringers(start):
+            if other != start and nx.has_path(self._waits, other, start):
+                path = nx.shortest_path(self._waits, other, start)
+                if not found or len(path) < len(found):
+                    found = path
+        return [start, *found[:-1]] if found else []
 
     def _bringers(self, index: int) -> list[int]:
         """Return the blocked strands that would still bring what a strand waits for."""

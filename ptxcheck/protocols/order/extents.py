@@ -15,13 +15,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...verdict import Property
+from ...verdict import AssumptionSource, Property
 from ..model.actions import OPEN_END, Access, Barrier, Init, Protocol, Span, Transfer
 from ..model.outcome import Proviso
 from .conflicts import Spans, Touch
 
 MATRIX_PIPELINES = frozenset({"wgmma", "tcgen05"})
 _NO_LIMIT = 1 << 24
+_OF_ACCESSES = frozenset({Property.SLOT_SAFETY})
 _OF_BARRIERS = frozenset({Property.SLOT_SAFETY, Property.LIFECYCLE})
 _OPEN = (
     "an index into dynamic shared memory that is not known counts up from the start of its array, and ends in front of "
@@ -107,7 +108,8 @@ def provisos(touches: Sequence[Touch], barriers: Collection[Barrier]) -> tuple[P
     if any(not span.exact and not span.reach for touch in touches for span in touch.spans):
         text = "each copy and each matrix operand stays inside the slot that it starts in"
         written = [span for touch in touches if touch.writes for span in touch.spans]
-        found.append(Proviso(text, _OF_BARRIERS) if _may_reach(written, barriers) else Proviso(text))
+        concerned = _OF_BARRIERS if _may_reach(written, barriers) else _OF_ACCESSES
+        found.append(Proviso(text, concerned, AssumptionSource.HOST))
     ordinary = [span for touch in touches if not touch.is_asynchronous for span in touch.spans]
     if any(span.reach and not span.is_open for span in ordinary):
         found.append(Proviso("an index into shared memory that is not known stays inside its variable"))

@@ -18,6 +18,7 @@ from ...cfg.cfg import Cfg
 from ...launch import GivenValue
 from ...opcodes.op import Op
 from ...terms.effort import Effort
+from ...verdict import AssumptionKind
 from ..automata.automaton import Automaton
 from ..automata.builder import build
 from ..automata.loop_heads import Kept
@@ -28,8 +29,7 @@ from ..order.same_instruction_stores import Stores
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
 from ..symex.values.symbol import FROM_GLOBAL
-from ..symex.values.trace import GLOBAL_LOAD, Assumption, NotFollowedError, Shape
-from ..symex.values.wraparound import CUT
+from ..symex.values.trace import Assumption, NotFollowedError, Shape
 from .exploration import Exploration, Explored
 from .operations import Failure
 from .questions import Below, Named, classified
@@ -116,7 +116,7 @@ def _open(failure: Failure, roles: Sequence[Role]) -> Open:
 
 def _shown(cfg: Cfg, automata: Sequence[Automaton], setup: Setup, explored: Explored) -> Shown:
     facts = explored.order.facts
-    assumptions: dict[tuple[str, int], Assumption] = {}
+    assumptions: dict[tuple[AssumptionKind, int], Assumption] = {}
     for automaton in automata:
         for each in (*automaton.assumptions, *_of_questions(automaton)):
             assumptions.setdefault((each.kind, each.point), each)
@@ -133,9 +133,9 @@ def _of_questions(automaton: Automaton) -> Iterable[Assumption]:
             continue
         asked, point = classified(node, automaton.modulus), node.question.point
         if isinstance(asked, Below | Named) and node.question.truth.origin & FROM_GLOBAL:
-            yield Assumption(GLOBAL_LOAD, _LOADS, point)
+            yield Assumption(AssumptionKind.GLOBAL_LOAD, _LOADS, point)
         if isinstance(asked, Below) and asked.terms and not asked.is_plain:
-            yield Assumption(CUT, _WRAPS, point)
+            yield Assumption(AssumptionKind.CUT, _WRAPS, point)
 
 
 __all__ = ["Open", "Shown", "for_all"]

@@ -23,6 +23,9 @@ from itertools import islice
 
 from ...launch import BlockOrigin
 from ...verdict import (
+    EVIDENCE_OF,
+    AssumptionKind,
+    AssumptionSource,
     Need,
     Openness,
     Property,
@@ -32,17 +35,15 @@ from ...verdict import (
 )
 from ..model.actions import Access, Protocol
 from ..model.mechanisms import PROPERTY_OF
-from ..model.outcome import Equation, Flaw, Hang, Problem
+from ..model.outcome import Equation, Flaw, Hang, Problem, Proviso
 from ..model.sync_objects import NamedBarrier
 from ..symex.values.approximated_terms import numbers_wanted, zeros
 from ..symex.values.symbol import Atom, Condition, show_parameter
 from ..symex.values.trace import Assumption, Shape, Trace
 
 _MOST_SHOWN = 4
-BLOCK = ("block", -1)
+BLOCK = (AssumptionKind.BLOCK, -1)
 """Key of the assumption that the block is the largest that is allowed."""
-ELECT = "elect"
-"""In keys of assumptions about the lane that `elect.sync` chooses."""
 SEPARATE = frozenset({Property.SLOT_SAFETY, Property.EXIT_SAFETY})
 """Properties whose failure changes no phase: the others are decided all the same."""
 _UP_TO_A_HANG = Reason("as far as threads come before the hang: what would come behind it is not judged", -1)
@@ -105,7 +106,7 @@ class Verification:
     strict: list[Run] = field(default_factory=list)
     """Runs with what the PTX ISA forbids and released libraries rely on: for pedantic rules."""
     equations: dict[tuple[str, str], Equation] = field(default_factory=dict)
-    assumptions: dict[tuple[str, int], Assumption] = field(default_factory=dict)
+    assumptions: dict[tuple[AssumptionKind, int], Assumption] = field(default_factory=dict)
     required: dict[tuple[str, int], Assumption] = field(default_factory=dict)
     """What sizes and strides have to be, because the kernel goes wrong where there is nothing to do or to read."""
     tolerated: dict[Property, dict[str, Assumption]] = field(default_factory=dict)
@@ -129,7 +130,7 @@ class Verification:
     """What the runs do not cover, beyond trip counts: bars `proved`."""
     memory_doubts: list[Reason] = field(default_factory=list)
     """Why the absence of races on shared memory is not proved."""
-    provisos: dict[Property, set[str]] = field(default_factory=dict)
+    provisos: dict[Property, set[Proviso]] = field(default_factory=dict)
     """Facts about extents that proofs of properties rest on."""
 
     def note_held(self, path: Iterable[tuple[Condition, bool]], points: frozenset[int]) -> None:
@@ -171,7 +172,9 @@ class Verification:
         ]
         certain = next((problem for run, problem in broken if self.is_sure(run, problem)), None)
         if certain is not None:
-            return Verdict(which, VerdictKind.VIOLATED, (Reason(certain.detail, certain.point),))
+            reason = Reason(certain.detail, certain.point)
+            launch = (self.reason_of(each) for key, each in self.assumptions.items() if key == BLOCK)
+            return Verdict(which, VerdictKind.VIOLATED, (reason,), assumptions=tuple(launch))
         spread = [each for each in self._spread() if each not in broken]
         excuses = [self._unless(*each) for each in broken]
         if broken and (self.reasons or not all(excuses)):
@@ -191,13 +194,7 @@ class Verification:
     def _holds(self, which: Property, unless: tuple[Reason, ...], *, up_to_a_hang: bool) -> Verdict:
         """Return the verdict on a property that no run breaks, but perhaps for values that the host is not to pass."""
         is_conditional = bool(unless or self.equations or self.required)
-        taken = (
-            is_conditional
-            or self.assumptions
-            or self.tolerated.get(which)
-            or self.inferred
-            or self.provisos.get(which)
-        )
+        taken = tuple(self._taken_for(which))
         is_complete = self.complete and not up_to_a_hang
         kind = VerdictKind.PROVED if is_complete else VerdictKind.PROVED_BOUNDED
         notes = tuple(self.bounds) if self.for_all is None else (Reason(self.for_all, -1),)
@@ -205,10 +202,35 @@ class Verification:
             notes = (_UP_TO_A_HANG, *notes)
         return Verdict(
             which,
-            VerdictKind.ASSUMES if taken else kind,
+            VerdictKind.ASSUMES if taken or unless else kind,
             (*unless, *notes),
             Openness.CONDITIONAL if is_conditional else None,
+            EVIDENCE_OF[kind],
+            taken,
         )
+
+    def _taken_for(self, which: Property) -> Iterator[Reason]:
+        """Yield what a property that no run breaks rests on: what the host is asked first."""
+        for equation in show_equations(self):
+            yield Reason(equation, -1, source=AssumptionSource.HOST)
+        yield from map(self.reason_of, self.required.values())
+        if self.inferred and self.shape is not None:
+            cluster = "x".join(map(str, self.shape.cluster))
+            text = f"the cluster is taken to be {cluster}, which nothing states"
+            yield Reason(text, -1, Need.CLUSTER, (f"cluster={cluster}",), AssumptionSource.LAUNCH)
+        yield from map(self.reason_of, self.assumptions.values())
+        yield from map(self.reason_of, self.tolerated.get(which, {}).values())
+        provisos = sorted(self.provisos.get(which, ()), key=lambda each: each.text)
+        yield from (Reason(each.text, -1, source=each.source) for each in provisos)
+
+    def reason_of(self, assumption: Assumption) -> Reason:
+        """Return an assumption with its source, and with what would state it."""
+        source = assumption.kind.source
+        if (assumption.kind, assumption.point) == BLOCK and self.shape is not None:
+            block = "x".join(map(str, self.shape.block))
+            return Reason(assumption.text, assumption.point, Need.BLOCK, (f"block={block}",), source)
+        need = Need.VALUES if assumption.options else Need.NOTHING
+        return Reason(assumption.text, assumption.point, need, assumption.options, source)
 
     def _in_doubt(self, broken: Sequence[tuple[Run, Problem]]) -> Reason:
         """Return what may go wrong with a property, and why that is not certain."""
@@ -242,7 +264,8 @@ class Verification:
         if not asked:
             return None
         text = f"holds unless {', or '.join(asked)}: then, {problem.detail}"
-        return Reason(text, problem.point, Need.VALUES, tuple(dict.fromkeys(asked.values())))
+        options = tuple(dict.fromkeys(asked.values()))
+        return Reason(text, problem.point, Need.VALUES, options, AssumptionSource.HOST)
 
     def is_sure(self, run: Run, problem: Problem) -> bool:
         """Tell whether a run with a problem is certainly possible, for the launch that was verified.

@@ -20,7 +20,7 @@ from ...cfg import EdgeKind
 from ...cfg.special import MAX_THREADS
 from ...launch import Dim
 from ...terms.bitvectors import variables_of
-from ...verdict import Need, Openness, Property, Reason, Verdict, VerdictKind
+from ...verdict import AssumptionSource, Need, Openness, Property, Reason, Verdict, VerdictKind
 from ..order.axioms import LANES_IN_STEP, SAME_VALUE
 from .accesses import Accesses, Action, accesses_of
 from .agreement import agreement
@@ -56,7 +56,10 @@ class Judgement:
         self.races += found.races
         self.divergences += found.divergences
         self.in_step += found.in_step
-        self.provisos += [Reason(SAME_VALUE.text, pair.points[0]) for pair in found.same_value]
+        self.provisos += [
+            Reason(SAME_VALUE.text, pair.points[0], source=AssumptionSource.HARDWARE)
+            for pair in found.same_value
+        ]
         self.race_doubts += [Reason(_may_meet(pair), pair.points[1]) for pair in found.left]
         self.race_doubts += found.doubts
         self.divergence_doubts += found.parting
@@ -78,7 +81,10 @@ class Judgement:
         if doubts:
             return Verdict(Property.DATA_RACE, VerdictKind.UNKNOWN, tuple(dict.fromkeys(doubts)))
         taken = [*self.provisos]
-        taken += [Reason(LANES_IN_STEP.text, pair.points[1]) for pair in self.in_step]
+        taken += [
+            Reason(LANES_IN_STEP.text, pair.points[1], source=AssumptionSource.HARDWARE)
+            for pair in self.in_step
+        ]
         kind = VerdictKind.ASSUMES if taken else VerdictKind.PROVED
         return Verdict(Property.DATA_RACE, kind, tuple(dict.fromkeys(taken)))
 
@@ -183,7 +189,8 @@ class _Judge:
             taken = _BOUND if bound_of(view) is not None else _SUGGESTED
             written = ["x".join(map(str, block)) for block in candidates]
             options = tuple(f"block={each}" for each in written)
-            judgement.provisos.append(Reason(taken.format(" or ".join(written)), -1, Need.BLOCK, options))
+            text, launch = taken.format(" or ".join(written)), AssumptionSource.LAUNCH
+            judgement.provisos.append(Reason(text, -1, Need.BLOCK, options, launch))
         else:
             judgement.note(_common(each))
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ...cfg import ApproximationKind, Uniformity
 from ...opcodes.spec import Trait
 from ...verdict import (
+    AssumptionSource,
     Need,
     Property,
     Reason,
@@ -23,7 +24,7 @@ from ...verdict import (
     VerdictKind,
 )
 from .divergence import controlling, part_of_warp
-from .judgement import Judgement, verdict_of
+from .judgement import Judgement, assumes, verdict_of
 from .largest_block import Launched
 from .tensor_memory import TENSOR_MEMORY
 from .warpgroup import WARPGROUP, is_whole, part_of_warpgroup
@@ -104,7 +105,7 @@ def _agreements(view: KernelView, point: int) -> Iterator[Judgement]:
         text = (
             "the four warps of a warpgroup are taken to go the same way here, by what each of them has found"
         )
-        yield VerdictKind.ASSUMES, Reason(text, last)
+        yield assumes(text, last, AssumptionSource.ENVIRONMENT)
 
 
 def _decisions(view: KernelView, point: int) -> Iterator[tuple[int, Uniformity]]:

@@ -23,12 +23,13 @@ from ...descriptors.matrix import operand as operands
 from ...descriptors.matrix.bit_fields import BitField, Layout
 from ...descriptors.matrix.swizzle_mode import SwizzleMode
 from ...verdict import (
+    AssumptionSource,
     Property,
     Reason,
     Verdict,
     VerdictKind,
 )
-from .judgement import Judgement, verdict_of
+from .judgement import Judgement, assumes, verdict_of
 from .largest_block import Launched
 from .matrix_operands import InstructionWord, MatrixOperand, MatrixOperands
 from .matrix_tiles import MatrixTiles
@@ -73,7 +74,7 @@ def _judgements(launched: Launched) -> Iterator[Judgement]:
         if word.shape.kind.layout.fields and not word.fields and (name := host_descriptor(view, word.point)):
             of_host.add(word.point)
             text = f"the instruction descriptor that the host passes in {name} is legal, and fits the tiles"
-            yield VerdictKind.ASSUMES, Reason(text, word.point)
+            yield assumes(text, word.point, AssumptionSource.HOST)
         else:
             yield from _of_word(view, word, in_slots)
     yield from _of_sums(tiles.operands.all)
@@ -128,7 +129,7 @@ def _of_word(view: KernelView, word: InstructionWord, in_slots: _Slots) -> Itera
         text = f"{word.shape.kind.layout.by_name[missing].text} in the instruction descriptor is not followed"
         yield VerdictKind.UNKNOWN, Reason(text, word.point)
     elif not in_slots.is_sure:
-        yield VerdictKind.ASSUMES, Reason(SLOT, min(view.get(TensorMemory).allocations))
+        yield assumes(SLOT, min(view.get(TensorMemory).allocations), AssumptionSource.ENVIRONMENT)
 
 
 def _missing(shape: words.Shape, fields: Mapping[str, int]) -> str | None:
@@ -167,7 +168,7 @@ def _of_sums(operands: Iterable[MatrixOperand]) -> Iterator[Judgement]:
             text = f"{operand.title}: whether a sum fits into its field is not known"
             yield VerdictKind.UNKNOWN, Reason(text, operand.point)
     for operand, _ in carrying[:1]:
-        yield VerdictKind.ASSUMES, Reason(_IN_SHARED, operand.point)
+        yield assumes(_IN_SHARED, operand.point, AssumptionSource.ENVIRONMENT)
 
 
 def _of_tile(view: KernelView, operand: MatrixOperand) -> Iterator[Judgement]:
@@ -200,7 +201,7 @@ def _agreement(launched: Launched, operand: MatrixOperand) -> Iterator[Judgement
             return
     if level is Uniformity.WARP:
         text = "the four warps of a warpgroup are taken to pass the same descriptor, by what each of them has found"
-        yield VerdictKind.ASSUMES, Reason(text, operand.point)
+        yield assumes(text, operand.point, AssumptionSource.ENVIRONMENT)
     else:
         text = f"{operand.title}: whether the warps of a warpgroup pass the same descriptor is not known"
         yield VerdictKind.UNKNOWN, Reason(text, operand.point)

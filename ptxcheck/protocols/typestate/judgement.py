@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ...verdict import (
     SEVERITY,
+    AssumptionSource,
     Property,
     Reason,
     Verdict,
@@ -21,6 +22,11 @@ def unknown(text: str, point: int) -> Judgement:
     return VerdictKind.UNKNOWN, Reason(text, point)
 
 
+def assumes(text: str, point: int, source: AssumptionSource) -> Judgement:
+    """Return that an instruction keeps a property if something holds."""
+    return VerdictKind.ASSUMES, Reason(text, point, source=source)
+
+
 def verdict_of(which: Property, found: Iterable[Judgement]) -> Verdict:
     """Return the worst of all judgements with its reasons; `proved` when there is none."""
     judgements = tuple(dict.fromkeys(found))
@@ -28,4 +34,4 @@ def verdict_of(which: Property, found: Iterable[Judgement]) -> Verdict:
     return Verdict(which, worst, tuple(reason for kind, reason in judgements if kind is worst))
 
 
-__all__ = ["Judgement", "unknown", "verdict_of"]
+__all__ = ["Judgement", "assumes", "unknown", "verdict_of"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...cfg import ApproximationKind
 from ...launch import MAX_THREADS
-from ...verdict import Reason
+from ...verdict import AssumptionSource, Reason
 
 if TYPE_CHECKING:
     from ...view import KernelView
@@ -32,7 +32,7 @@ class Launched:
             yield self._largest
             return
         texts = (a.text for a in self.view.facts.approximations if a.kind is ApproximationKind.BLOCK_SHAPE)
-        yield self.view, next((Reason(text, -1) for text in texts), None)
+        yield self.view, next((Reason(text, -1, source=AssumptionSource.LAUNCH) for text in texts), None)
 
     @property
     def last(self) -> KernelView:
@@ -50,7 +50,7 @@ class Launched:
             return None
         text = f"the block is taken to have all {x * y * z} threads that it may have"
         launched = replace(launch, block=(x, y, z), block_is_exact=True, max_threads=x * y * z)
-        return replace(self.view, launch=launched), Reason(text, -1)
+        return replace(self.view, launch=launched), Reason(text, -1, source=AssumptionSource.LAUNCH)
 
 
 __all__ = ["Launched"]

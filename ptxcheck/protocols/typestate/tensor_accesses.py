@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from ...descriptors.matrix.accumulator import accumulator
 from ...descriptors.matrix.operand_columns import BESIDE_D, operand_columns
 from ...opcodes.op import Op
-from ...verdict import Reason, VerdictKind
+from ...verdict import AssumptionSource, Reason
 from .accumulator_columns import AccumulatorColumns
 from .descriptor_fields import host_descriptor
-from .judgement import Judgement, unknown
+from .judgement import Judgement, assumes, unknown
 from .matrix_operands import TCGEN05
 from .matrix_tiles import MatrixTiles
 from .tensor_address import (
@@ -84,7 +84,7 @@ class Accesses:
             text = (
                 f"D of the instruction descriptor that the host passes in {name} fits into what is allocated"
             )
-            yield VerdictKind.ASSUMES, Reason(text, point)
+            yield assumes(text, point, AssumptionSource.HOST)
             yield from self._inside(point, "taddr", 1)
         elif d is None:
             yield unknown("the columns of D are not known, as its shape is not", point)
@@ -135,7 +135,7 @@ class Accesses:
             text = f"whether this operand ends within the {place.columns} columns that are allocated is not known"
             yield unknown(text, point)
         elif place.rests_on_slot:
-            yield VerdictKind.ASSUMES, Reason(SLOT, min(self._memory.allocations))
+            yield assumes(SLOT, min(self._memory.allocations), AssumptionSource.ENVIRONMENT)
 
     def _in_lanes(self, point: int) -> Iterator[Judgement]:
         lanes = self._bounds.lanes(point)
@@ -150,7 +150,7 @@ class Accesses:
                 yield unknown(f"warp {warp} may name lane {lane}, which it does not reach", point)
                 return
             if quarter != warp % _QUARTERS:
-                yield VerdictKind.ASSUMES, Reason(_OWN_QUARTER, point)
+                yield assumes(_OWN_QUARTER, point, AssumptionSource.HARDWARE)
 
 
 def flaws_of_accesses(view: KernelView) -> Iterator[Reason]:

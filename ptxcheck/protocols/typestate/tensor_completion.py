@@ -19,6 +19,7 @@ from ...cfg import Edge, EdgeKind, ThreadSet
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
 from ...verdict import (
+    AssumptionSource,
     Property,
     Reason,
     Verdict,
@@ -27,7 +28,7 @@ from ...verdict import (
 from .divergence import WARP, controlling
 from .elections import Elections
 from .issue import issued_by_several
-from .judgement import Judgement, unknown, verdict_of
+from .judgement import Judgement, assumes, unknown, verdict_of
 from .largest_block import Launched
 from .register_flow import unknown_calls
 from .role_dispatch import HandedRoles
@@ -74,7 +75,7 @@ def _judgements(launched: Launched) -> Iterator[Judgement]:
         if taken is not None and under.get(TensorMemory).of(ISSUED_ONCE):
             yield VerdictKind.ASSUMES, taken
         if len({_is_by_index(under, point) for point in under.get(TensorMemory).of(ISSUED_ONCE)}) > 1:
-            yield VerdictKind.ASSUMES, Reason(_SAME_THREAD, -1)
+            yield assumes(_SAME_THREAD, -1, AssumptionSource.HARDWARE)
     memory, elections = view.get(TensorMemory), dict[ThreadSet | None, Elections]()
     for point in sorted(memory.of(ASYNCHRONOUS)):
         warps = _whole_warps(view, point)
@@ -88,9 +89,9 @@ def _judgements(launched: Launched) -> Iterator[Judgement]:
         if _may_come(view, point, waits | told, memory.deallocations, _any_edge):
             yield unknown("whether this store is waited for on every way is not known", point)
         elif _may_come(view, point, waits, memory.deallocations, _any_edge):
-            yield VerdictKind.ASSUMES, Reason(_TOLD, point)
+            yield assumes(_TOLD, point, AssumptionSource.HARDWARE)
     for point in memory.open_uses[:1]:
-        yield VerdictKind.ASSUMES, Reason(_READ_EARLY, point)
+        yield assumes(_READ_EARLY, point, AssumptionSource.HARDWARE)
 
 
 def _issues(view: KernelView) -> Iterator[Judgement]:
@@ -102,7 +103,7 @@ def _issues(view: KernelView) -> Iterator[Judgement]:
             continue
         warps = roles.warps(point) if execution.elected else None
         if warps is not None and len(warps) == 1:
-            yield VerdictKind.ASSUMES, Reason(_HANDED, -1)
+            yield assumes(_HANDED, -1, AssumptionSource.ENVIRONMENT)
         else:
             yield unknown("whether one thread alone issues this is not known", point)
 

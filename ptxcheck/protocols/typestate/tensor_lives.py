@@ -24,10 +24,10 @@ from ...ir import Register
 from ...isa.modifier import Mod
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
-from ...verdict import Reason, VerdictKind
+from ...verdict import AssumptionSource, Reason
 from .divergence import controlling
 from .joint_execution import SameRounds, Trip
-from .judgement import Judgement, unknown
+from .judgement import Judgement, assumes, unknown
 from .tensor_bounds import SLOT, TensorBounds
 from .tensor_memory import (
     ALLOCATION,
@@ -85,7 +85,7 @@ class Lives:
     def _of_pair(self, point: int) -> Iterator[Judgement]:
         size = self._view.launch.cluster_size
         if size is None:
-            yield VerdictKind.ASSUMES, Reason("clusters have an even number of CTAs", point)
+            yield assumes("clusters have an even number of CTAs", point, AssumptionSource.LAUNCH)
         elif size % 2:
             yield unknown(f"a cluster of {size} CTAs has a CTA with no peer", point)
         for block, _ in controlling(self._view.cfg, self._view.cfg.graph.block_of[point]):
@@ -94,10 +94,8 @@ class Lives:
             if guard is None or self._holding(last, guard.register) is not None:
                 continue
             if self._view.facts.uniform(last, guard.register) > Uniformity.CLUSTER:
-                yield (
-                    VerdictKind.ASSUMES,
-                    Reason("both CTAs of a pair go the same way here, to allocate", last),
-                )
+                text = "both CTAs of a pair go the same way here, to allocate"
+                yield assumes(text, last, AssumptionSource.ENVIRONMENT)
 
     def _freed(self, point: int) -> Iterator[Judgement]:
         """Yield why an allocation may live longer than its kernel, or be freed amiss."""
@@ -118,7 +116,7 @@ class Lives:
                 yield unknown("whether as many columns are freed as were allocated is not known", free)
                 return
             if not found.is_sure:
-                yield VerdictKind.ASSUMES, Reason(SLOT, point)
+                yield assumes(SLOT, point, AssumptionSource.ENVIRONMENT)
             if self._warp(free) is None:
                 yield unknown(f"whether one warp alone frees is not known{self._of_block}", free)
             if self._comes_back(free):
@@ -180,7 +178,7 @@ class Lives:
         )
         for last in sorted({*lasts, *found}):
             text = "all warps of a CTA find the same in global memory, for this branch"
-            yield VerdictKind.ASSUMES, Reason(text, last)
+            yield assumes(text, last, AssumptionSource.ENVIRONMENT)
 
     def _goes_along(self, made: Trip, freed: Trip, ways: Mapping[int, int]) -> bool:
         """Tell whether of two points both are surely passed by their warps, or none, when branches go given ways."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.verdict import Property, VerdictKind
+from ptxcheck.verdict import AssumptionKind, Property, VerdictKind
 from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import WAIT_FOR_PHASE, kind, verified
 
@@ -28,4 +28,4 @@ def test_any_lane_may_be_elected(guard: str, expected: VerdictKind) -> None:
         kernel(ARRIVAL_OF_ELECTED_LANES.format(guard=guard) + WAIT_FOR_PHASE.format(name="0", parity=0))
     )
     assert kind(result, Property.DEADLOCK_FREEDOM) is expected
-    assert [key for key, _ in result.assumptions] == (["elect"] if guard else [])
+    assert [key for key, _ in result.assumptions] == ([AssumptionKind.ELECT] if guard else [])

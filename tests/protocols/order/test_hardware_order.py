@@ -85,4 +85,4 @@ def test_accesses_that_may_meet_rest_on_lanes_in_step(meet: str, is_named: bool)
     """
     result = verified(kernel(body, threads=32))
     assert kind(result, Property.SLOT_SAFETY) is VerdictKind.ASSUMES
-    assert any("in step" in text for text in result.provisos.get(Property.SLOT_SAFETY, ())) is is_named
+    assert any("in step" in each.text for each in result.provisos.get(Property.SLOT_SAFETY, ())) is is_named

@@ -418,7 +418,8 @@ def slot_safety_at_an_index(
     text = STORE_AT_AN_UNKNOWN_INDEX.format(written=written, between=between, mask=mask, offset=offset)
     result = verified(text)
     kinds = {each.property: each.kind for each in result.verdicts()}
-    return kinds[Property.SLOT_SAFETY], result.provisos.get(Property.SLOT_SAFETY, set())
+    provisos = result.provisos.get(Property.SLOT_SAFETY, set())
+    return kinds[Property.SLOT_SAFETY], {each.text for each in provisos}
 
 
 def test_another_variable_is_not_met() -> None:

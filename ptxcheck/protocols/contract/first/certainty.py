@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
+from ....verdict import AssumptionKind
 from ...model.outcome import Problem, Step
 from ...proof.evidence import only_accesses
 from ...proof.first.all_sizes import Path
 from ...proof.first.host_counts import is_up_to_host
 from ...proof.first.read_values import Answers, are_possible
-from ...proof.first.whole_clusters import WHOLE_CLUSTERS
 from ...proof.first.witness import is_realised
 from ...symex.slice.layout import Layout
 from ...symex.slice.parameter_kinds import ParameterKinds, parameter_kinds
@@ -19,11 +19,6 @@ from ...symex.values.approximated_terms import doubt_of, related_loop, within_gr
 from ...symex.values.solver import SolverOracle
 from ...symex.values.symbol import Atom, show_atom
 from ...symex.values.trace import (
-    GLOBAL_LOAD,
-    GLOBAL_SCALE,
-    SHARED_LOAD,
-    SHARED_RING,
-    SHARED_TABLE,
     Assumption,
 )
 from .attempt import Attempt
@@ -73,18 +68,26 @@ class Certainty:
     def _sure(self, attempt: Attempt, taken: Iterable[Assumption]) -> Iterator[Problem]:
         protocol, traces, outcome = attempt.protocol, attempt.traces, attempt.outcome
         # That CTAs of a cluster agree is among the decisions of the path.
-        taken = [assumption for assumption in taken if assumption.kind != WHOLE_CLUSTERS]
+        taken = [assumption for assumption in taken if assumption.kind is not AssumptionKind.WHOLE_CLUSTERS]
         # Scales are no numbers of rounds: that the host likes them so is all that the run needs of memory.
-        harmless = {SHARED_LOAD, GLOBAL_SCALE}
+        harmless = {AssumptionKind.SHARED_LOAD, AssumptionKind.GLOBAL_SCALE}
         if only_accesses(outcome.problems) or self._is_up_to_host(attempt.path, taken):
-            harmless |= {GLOBAL_LOAD}
+            harmless |= {AssumptionKind.GLOBAL_LOAD}
         stores = self._program.stores.table | self._program.stores.spread
-        tables = {each.point for each in taken if each.kind == SHARED_TABLE}
-        rings = any(each.kind == SHARED_RING for each in taken)
-        taken = [assumption for assumption in taken if assumption.kind not in (SHARED_TABLE, SHARED_RING)]
+        tables = {each.point for each in taken if each.kind is AssumptionKind.SHARED_TABLE}
+        rings = any(each.kind is AssumptionKind.SHARED_RING for each in taken)
+        taken = [
+            assumption
+            for assumption in taken
+            if assumption.kind not in (AssumptionKind.SHARED_TABLE, AssumptionKind.SHARED_RING)
+        ]
         if any(assumption.kind not in harmless for assumption in taken):
             return
-        taken = [assumption for assumption in taken if assumption.kind not in (GLOBAL_LOAD, GLOBAL_SCALE)]
+        taken = [
+            assumption
+            for assumption in taken
+            if assumption.kind not in (AssumptionKind.GLOBAL_LOAD, AssumptionKind.GLOBAL_SCALE)
+        ]
 
         def is_shown(steps: Sequence[Step]) -> bool:
             return (
@@ -110,7 +113,7 @@ class Certainty:
 
     def _is_up_to_host(self, path: Path, taken: Iterable[Assumption]) -> bool:
         """Tell whether all that a run rests on in global memory is one count that the host chooses."""
-        if not any(assumption.kind == GLOBAL_LOAD for assumption in taken):
+        if not any(assumption.kind is AssumptionKind.GLOBAL_LOAD for assumption in taken):
             return False
         return is_up_to_host(path, self._oracle, self._layout.starts, self.kinds.written)
 

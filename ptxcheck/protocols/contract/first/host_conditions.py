@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
-from ....verdict import Property
+from ....verdict import AssumptionKind, Property
 from ...model.mechanisms import PROPERTY_OF
 from ...model.outcome import (
     Doubt,
@@ -106,7 +106,7 @@ class HostConditions:
         asked = {names for names, _ in self._result.required}
         for names, point in self._alike.items():
             if names not in asked:
-                self._result.required[names, point] = Assumption("alike", names + _ALIKE, point)
+                self._result.required[names, point] = Assumption(AssumptionKind.ALIKE, names + _ALIKE, point)
 
     def note_open(self) -> None:
         """Note where only runs came that are excused because a size is empty: with work it may be no better there.
@@ -165,7 +165,7 @@ class HostConditions:
 
     def _required(
         self, attempt: Attempt, meant: AbstractSet[Atom]
-    ) -> tuple[str, str, str, tuple[str, ...]] | None:
+    ) -> tuple[str, AssumptionKind, str, tuple[str, ...]] | None:
         """Return what keeps a path from being taken.
 
         That is its name, what it is about, words in front of what happens, and what `--assume` would say.
@@ -177,21 +177,26 @@ class HostConditions:
         if empty:
             return (
                 "size",
-                "size",
+                AssumptionKind.SIZE,
                 f"{' or '.join(map(show_atom, empty))} is at least 1: with less",
                 stating_sizes(empty),
             )
         if not self._oracle.admits_sizes(path):
-            return "size", "size", "no size is negative: else", ()
+            return "size", AssumptionKind.SIZE, "no size is negative: else", ()
         within = spare_cta(self._program.cfg, path, plan.taken) if self._shape.ctas == 1 else None
         if within is not None:
-            return within, "grid", f"every CTA of the grid has work ({within}): else", ()
+            return within, AssumptionKind.GRID, f"every CTA of the grid has work ({within}): else", ()
         rounds = self._without_rounds(plan) if self._shape.ctas == 1 else None
         if rounds is not None:
-            return rounds, "grid", f"the place of every CTA of the grid leaves it rounds ({rounds}): else", ()
+            return (
+                rounds,
+                AssumptionKind.GRID,
+                f"the place of every CTA of the grid leaves it rounds ({rounds}): else",
+                (),
+            )
         if not self._oracle.admits_sizes(path, lengths=True):
             what = "the difference of two numbers side by side in memory"
-            return "length", "size", f"no length that is {what} is negative: else", ()
+            return "length", AssumptionKind.SIZE, f"no length that is {what} is negative: else", ()
         return None
 
     def _without_rounds(self, plan: Plan) -> str | None:
@@ -209,7 +214,9 @@ class HostConditions:
             f"{stride} is 0 or {array} is not, as a stride of the array that this points to: else, {detail}"
         )
         options = (f"{stride}=0",)
-        self._result.required.setdefault((stride, point), Assumption("stride", text, point, options))
+        self._result.required.setdefault(
+            (stride, point), Assumption(AssumptionKind.STRIDE, text, point, options)
+        )
         return found
 
     def leave_out_at_odds(self, attempt: Attempt) -> None:
@@ -224,7 +231,10 @@ class HostConditions:
         self._result.required.setdefault(
             (names, found.left),
             Assumption(
-                "rounds", f"{text}, {problems[0].detail}", found.left, numbers_wanted(tuple(found.given))
+                AssumptionKind.ROUNDS,
+                f"{text}, {problems[0].detail}",
+                found.left,
+                numbers_wanted(tuple(found.given)),
             ),
         )
         self._in_odd |= plan.came_to
@@ -239,7 +249,7 @@ class HostConditions:
         point, *pair = plan.unlike[0]
         names = _both(pair)
         text = f"{names}{_ALIKE}: else, {problems[0].detail}"
-        self._result.required.setdefault((names, point), Assumption("alike", text, point))
+        self._result.required.setdefault((names, point), Assumption(AssumptionKind.ALIKE, text, point))
         self._in_odd |= plan.came_to
         self._unlike.setdefault(names, point)
         self._note_left_out(attempt)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ....verdict import Property
+from ....verdict import AssumptionKind, Property
 from ...model.actions import Protocol
 from ...model.axiom import Axiom
 from ...model.mechanisms import PROPERTY_OF
@@ -68,6 +68,6 @@ class Tolerances:
 
     def take(self, axiom: Axiom, point: int, *properties: Property) -> None:
         """Note what properties rest on: where it is met first. Those of the axiom, if it names any."""
-        taken = Assumption(axiom.id, axiom.text, point)
+        taken = Assumption(AssumptionKind.AXIOM, axiom.text, point)
         for which in axiom.properties or properties:
             self._result.tolerated.setdefault(which, {}).setdefault(taken.text, taken)

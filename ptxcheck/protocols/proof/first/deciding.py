@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ....verdict import AssumptionKind
 from ...symex.slice.sliced_program import Program
 from ...symex.values import lane_arithmetic as lanes
 from ...symex.values.approximated_terms import unwritten_in
@@ -40,23 +41,18 @@ from ...symex.values.symbol import (
 )
 from ...symex.values.thread_sets import MOST_PARTS, is_one_value_in, warps_of
 from ...symex.values.trace import (
-    GLOBAL_LOAD,
-    GLOBAL_SCALE,
-    SHARED_LOAD,
-    UNDEFINED,
     HaltError,
     NotFollowedError,
     Shape,
     ThreadSet,
 )
 from ...symex.values.wraparound import (
-    CUT,
     MULTIPLES,
     is_multiple,
     may_be_negative,
 )
 from .alike import alike
-from .whole_clusters import WHOLE_CLUSTERS, Ways
+from .whole_clusters import Ways
 
 _MASK64 = (1 << 64) - 1
 _MOST_ASKED = 6
@@ -209,7 +205,7 @@ class Decider:
         if known is None:
             register = unwritten_in(value)
             if register:
-                self._assume(UNDEFINED, unwritten_text(register), point)
+                self._assume(AssumptionKind.UNDEFINED, unwritten_text(register), point)
             reduced = self.restated(self.reduced(value))
             if isinstance(reduced, int):
                 self._note_reduced(value, reduced, point)
@@ -411,7 +407,9 @@ class Decider:
         truth = self._ways.agreed(point, self._rank, condition)
         if truth is not None:
             self._assume(
-                WHOLE_CLUSTERS, "work comes in whole clusters: the CTAs of a cluster take the same way", point
+                AssumptionKind.WHOLE_CLUSTERS,
+                "work comes in whole clusters: the CTAs of a cluster take the same way",
+                point,
             )
             self._state(condition, truth)
         return truth
@@ -420,10 +418,14 @@ class Decider:
         origin = condition.form.origin
         if origin & FROM_SHARED:
             note = "all roles read the same values from shared memory, in the same order"
-            self._assume(SHARED_LOAD, note, point)
+            self._assume(AssumptionKind.SHARED_LOAD, note, point)
         if origin & FROM_GLOBAL:
             note = "numbers in global memory that decide branches do not change while the kernel runs"
-            self._assume(GLOBAL_LOAD if scale_of(condition) is None else GLOBAL_SCALE, note, point)
+            self._assume(
+                AssumptionKind.GLOBAL_LOAD if scale_of(condition) is None else AssumptionKind.GLOBAL_SCALE,
+                note,
+                point,
+            )
 
     def _renew(self) -> bool:
         """Forget what was restated when a choice that was open then is not any more; tell whether that is so."""
@@ -454,7 +456,7 @@ class Decider:
 
     def _note_multiple(self, condition: Condition, point: int) -> None:
         if is_multiple(condition):
-            self._assume(CUT, MULTIPLES, point)
+            self._assume(AssumptionKind.CUT, MULTIPLES, point)
 
 
 def _shown(value: Form) -> str:

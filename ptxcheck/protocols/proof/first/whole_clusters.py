@@ -12,8 +12,6 @@ from ...symex.values.symbol import (
     plus,
 )
 
-WHOLE_CLUSTERS = "cluster"
-"""Kind of the assumption that CTAs of a cluster agree about their work."""
 _DIVISIONS = frozenset({Kind.MULHI, Kind.SHR, Kind.SAR, Kind.DIV})
 _MOST_NESTED = 80
 

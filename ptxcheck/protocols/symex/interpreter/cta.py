@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from ....cfg.optypes import Typing
 from ....ir import Instruction, Register
+from ....verdict import AssumptionKind
 from ..slice.layout import Layout
 from ..slice.sliced_program import Program
 from ..values import lane_arithmetic as lanes
@@ -21,8 +22,8 @@ from ..values.approximated_terms import unwritten_in
 from ..values.assumptions import Assumptions, unwritten_text
 from ..values.register_file import RegisterFile
 from ..values.symbol import Decisions, Form, Value
-from ..values.trace import UNDEFINED, Shape, ThreadSet
-from ..values.wraparound import CUT, CUT_NUMBERS, EXTENDED, may_be_cut
+from ..values.trace import Shape, ThreadSet
+from ..values.wraparound import CUT_NUMBERS, EXTENDED, may_be_cut
 from .decider import Deciders
 from .divergent_collectives import Parted
 from .event_log import EventLog
@@ -101,12 +102,12 @@ class Cta:
         """Note that something synchronises or accesses by a number that depends on a register not written."""
         register = unwritten_in(value) if isinstance(value, Form) else ""
         if register:
-            self.assume(UNDEFINED, unwritten_text(register), point)
+            self.assume(AssumptionKind.UNDEFINED, unwritten_text(register), point)
 
     def note_partly_written(self, register: Register, threads: ThreadSet, point: int) -> None:
         """Note that something is decided by a register that only some of the threads have written."""
         if self.registers.unwritten(register, threads) not in (0, threads):
-            self.assume(UNDEFINED, unwritten_text(register.name), point)
+            self.assume(AssumptionKind.UNDEFINED, unwritten_text(register.name), point)
 
     def forget_results(self, instruction: Instruction, threads: ThreadSet) -> None:
         """Take what an instruction writes from threads that have not written what it reads."""
@@ -116,7 +117,7 @@ class Cta:
     def note_stored(self, value: Value, width: int, point: int) -> None:
         """Note that a symbol is taken to fit into what is stored of it, where it may not."""
         if may_be_cut(value, width):
-            self.assume(CUT, CUT_NUMBERS, point)
+            self.assume(AssumptionKind.CUT, CUT_NUMBERS, point)
 
     def note_loss(self, loss: str, types: Typing, values: Sequence[Value], point: int) -> None:
         """Note what an instruction may take from the symbols that it reads."""
@@ -125,5 +126,5 @@ class Cta:
                 may_be_cut(value, types.width) if loss == CUT_NUMBERS
                 else loss != EXTENDED or not self.decider.is_positive(value)
             ):  # fmt: skip
-                self.assume(CUT, loss, point)
+                self.assume(AssumptionKind.CUT, loss, point)
                 return

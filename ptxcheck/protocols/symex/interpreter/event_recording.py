@@ -17,6 +17,7 @@ from ....ir import Address as AddressOperand
 from ....ir import Instruction, Operand, registers_of
 from ....opcodes.op import Op
 from ....opcodes.spec import Trait
+from ....verdict import AssumptionKind
 from ..slice.accesses import is_pointer
 from ..slice.polling import POLLS
 from ..values import lane_arithmetic as lanes
@@ -114,7 +115,9 @@ class EventRecorder:
 
     def take_together(self, point: int) -> None:
         """Assume that all lanes of a mask come to a warp-collective together."""
-        self._cta.assume("member-mask", "the lanes that a member mask names come together", point)
+        self._cta.assume(
+            AssumptionKind.MEMBER_MASK, "the lanes that a member mask names come together", point
+        )
 
     def _record(self, point: int, instruction: Instruction, threads: ThreadSet, guard: ThreadSet) -> None:
         operands: dict[str, Value] = {}
@@ -200,7 +203,9 @@ class EventRecorder:
         first = (guard & -guard).bit_length() - 1
         if self._tries.is_over(point, first):
             self._cta.assume(
-                "tries", "a poll that has failed a thousand times is tried until it succeeds", point
+                AssumptionKind.TRIES,
+                "a poll that has failed a thousand times is tried until it succeeds",
+                point,
             )
             return None
         again = self._tries.again(point, first, len(self._cta.log.events))

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....ir import Instruction, Pair, Register
+from ....verdict import AssumptionKind
 from ..values import lane_arithmetic as lanes
 from ..values.kinds import Kind
 from ..values.register_file import lanes_of
@@ -157,7 +158,7 @@ def vote(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) -> No
 
 def active_mask(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) -> None:
     """`activemask`: the lanes that are here together are taken to be active together, which PTX does not promise."""
-    cta.assume("active-lanes", _ACTIVE, point)
+    cta.assume(AssumptionKind.ACTIVE_LANES, _ACTIVE, point)
     masks = np.zeros(cta.threads, dtype=np.uint64)
     for warp in range(0, cta.threads, 32):
         masks[warp : warp + 32] = guard >> warp & 0xFFFFFFFF

@@ -14,13 +14,14 @@ from collections.abc import Iterator
 
 from ....cfg.optypes import typing_of
 from ....ir import Instruction
+from ....verdict import AssumptionKind
 from ...typestate.shared_access import access_bytes
 from ..slice.layout import Layout
 from ..slice.sliced_program import Program
 from ..values.assumptions import Assume
 from ..values.register_file import lanes_of
 from ..values.symbol import Lanes, Value
-from ..values.trace import RANK_SHIFT, SHARED_RING, SHARED_TABLE, ThreadSet
+from ..values.trace import RANK_SHIFT, ThreadSet
 from .decider import Decider
 from .event_log import EventLog
 from .mailbox_rings import Rings
@@ -109,7 +110,7 @@ class SharedNumbers:
         if held is None:
             return self._read_ring(point, address, size, guard)
         if self._program.stores.are_read:
-            self._assume(SHARED_TABLE, _OF_TABLES, point)
+            self._assume(AssumptionKind.SHARED_TABLE, _OF_TABLES, point)
         return held
 
     def _read_ring(self, point: int, address: int | Lanes, size: int, guard: ThreadSet) -> Value | None:
@@ -127,7 +128,7 @@ class SharedNumbers:
         turn, value = read
         if self._program.accesses:
             self._log.turns[self._log.events[-1].index] = turn
-        self._assume(SHARED_RING, _OF_RINGS, point)
+        self._assume(AssumptionKind.SHARED_RING, _OF_RINGS, point)
         return value
 
     def _places(self) -> Iterator[int]:

@@ -22,8 +22,6 @@ from .accesses import is_strong
 
 ENDLESS = "nothing that happens in this loop ends it"
 """Why a kernel with such a loop is not decided."""
-POLLED = "polled"
-"""Kind of the assumption that what a loop polls comes."""
 
 
 def endless_loops(cfg: Cfg, definitions: Definitions) -> Iterator[int]:

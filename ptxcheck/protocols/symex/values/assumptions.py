@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ....verdict import AssumptionKind
 from .trace import Assumption
 
-Assume = Callable[[str, str, int], None]
+Assume = Callable[[AssumptionKind, str, int], None]
 """Told of each approximation that a verdict rests on: kind, text and point."""
 
 
@@ -26,9 +27,9 @@ class Assumptions:
     """The approximations of one CTA in one run."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, int], Assumption] = {}
+        self._found: dict[tuple[AssumptionKind, int], Assumption] = {}
 
-    def note(self, kind: str, text: str, point: int) -> None:
+    def note(self, kind: AssumptionKind, text: str, point: int) -> None:
         """Note an approximation that a verdict rests on."""
         self._found.setdefault((kind, point), Assumption(kind, text, point))
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from ....terms.effort import Effort
 from ....terms.integers import Claim, Sum, Term
+from ....terms.refutations import note_integers
 from ....terms.smt import PathSolver
 from .approximated_terms import within_grid
 from .bounds import Bounds
@@ -92,6 +93,7 @@ class SolverOracle:
     def _only(self, term: Term) -> int | None:
         known = self._bounds.only(term)
         if known is not None:
+            note_integers((*self._path, Claim("eq", term, known, holds=False)))
             return known
         solver = self._ready()
         found = solver.example((), term, self._path)
@@ -182,6 +184,7 @@ class SolverOracle:
         claim, opposite = (self._terms.claim(condition, truth) for truth in (True, False))
         known = self._bounds.implied(claim)
         if known is not None:
+            note_integers((*self._path, opposite if known else claim))
             return known
         solver = self._ready()
         can_hold = solver.possible([claim], self._path)

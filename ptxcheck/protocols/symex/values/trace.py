@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ....launch import Dim
-from ....verdict import Need
+from ....verdict import AssumptionKind, Need
 from .symbol import (
     Atom,
     Condition,
@@ -42,17 +42,6 @@ SHARED_WINDOW = 1 << 56
 """Generic address of shared memory; CTA ranks stand in bits 24 and up of a shared address."""
 PARAM_WINDOW = 1 << 57
 RANK_SHIFT = 24
-UNDEFINED = "undefined"
-"""Kind of what stands for a proof of nothing: a run depends on a register that has not been written."""
-SHARED_LOAD = "shared-load"
-"""Kind of the assumption that all roles read the same values from shared memory, in the same order."""
-GLOBAL_LOAD = "global-load"
-"""Kind of the assumption that numbers in global memory do not change while the kernel runs."""
-GLOBAL_SCALE = "global-scale"
-"""The same of floating-point numbers that are compared with zero."""
-SHARED_TABLE = "shared-table"
-SHARED_RING = "shared-ring"
-"""Kind of the assumption that nothing but stores to constant places writes the numbers that were read."""
 Peek = tuple[int, int, int]
 """A poll that is not repeated: its point, the first thread that came to it, and how often it did before."""
 OFFSET_MASK = (1 << RANK_SHIFT) - 1
@@ -175,7 +164,7 @@ class Event:
 class Assumption:
     """A named approximation of a run: a verdict that rests on one says so."""
 
-    kind: str
+    kind: AssumptionKind
     text: str
     point: int
     options: tuple[str, ...] = ()
@@ -202,16 +191,10 @@ class Trace:
 
 
 __all__ = [
-    "GLOBAL_LOAD",
-    "GLOBAL_SCALE",
     "OFFSET_MASK",
     "PARAM_WINDOW",
     "RANK_SHIFT",
-    "SHARED_LOAD",
-    "SHARED_RING",
-    "SHARED_TABLE",
     "SHARED_WINDOW",
-    "UNDEFINED",
     "Access",
     "Assumption",
     "Event",

@@ -27,8 +27,6 @@ from .symbol import (
 WORD = 32
 _GROWING = frozenset({Op.MUL, Op.MAD})
 _WRAPPING = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.MAD, Op.SHL, Op.NEG})
-CUT = "cut"
-"""Kind of the assumption that a number fits into the bits that an instruction leaves of it."""
 CUT_NUMBERS = "a number of 64 bits that is cut here was run only where 32 hold it"
 EXTENDED = (
     "a number that is extended to 64 bits here as an unsigned one was run only where it is not negative"

@@ -24,7 +24,7 @@ from ptxcheck.protocols.model.actions import (
 from ptxcheck.protocols.model.outcome import Step
 from ptxcheck.protocols.model.sync_objects import NamedBarrier
 from ptxcheck.protocols.proof.evidence import Verification
-from ptxcheck.verdict import Property, VerdictKind
+from ptxcheck.verdict import AssumptionKind, Property, VerdictKind
 from tests.protocols.verifying import deadlock, kind, verified
 
 WORD = Span(0, 64, 4)
@@ -157,7 +157,7 @@ END:
 """
 _ADD = "red.shared.add.u32 [word], 1;"
 _ARRIVE = "@first mbarrier.arrive.shared.b64 _, [full];"
-_TABLE = "shared-table"
+_TABLE = AssumptionKind.SHARED_TABLE
 
 
 def told(place: str, arrive: str = _ARRIVE) -> Verification:

@@ -17,7 +17,7 @@ from ptxcheck.protocols.model.actions import (
 from ptxcheck.protocols.model.outcome import Step
 from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.protocols.symex.values.trace import Shape, Trace
-from ptxcheck.verdict import Property, VerdictKind
+from ptxcheck.verdict import AssumptionKind, Property, VerdictKind
 from tests.protocols.verifying import kind, verified
 
 KERNEL = """.version 8.6
@@ -135,7 +135,9 @@ def test_both_are_told_the_same() -> None:
     result = told()
     assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.ASSUMES
     assert kind(result, Property.SLOT_SAFETY) is VerdictKind.ASSUMES
-    assert {each.kind for each in result.assumptions.values()} == {"global-load"}, "the turns were checked"
+    assert {each.kind for each in result.assumptions.values()} == {AssumptionKind.GLOBAL_LOAD}, (
+        "the turns were checked"
+    )
 
 
 @pytest.mark.parametrize("which", [Property.DEADLOCK_FREEDOM, Property.SLOT_SAFETY])
@@ -148,7 +150,7 @@ def test_turns_are_taken_for_granted_where_something_else_may_write() -> None:
     """A store anywhere in the ring comes in between: what is read is not sure to be what the turn says."""
     other = "    add.u32 place, ring, limit;\n    st.shared.u8 [place], limit;\n"
     result = told(before=other)
-    assert "shared-ring" in {each.kind for each in result.assumptions.values()}
+    assert AssumptionKind.SHARED_RING in {each.kind for each in result.assumptions.values()}
 
 
 STAGES = "and.b32 slot, step, 1;\n    shr.u32 parity, step, 1;\n    and.b32 parity, parity, 1;"
@@ -180,7 +182,9 @@ def told_in_one_place(early: str = "", end: str = "") -> Verification:
 def test_a_constant_place_is_a_ring_of_one(end: str) -> None:
     result = told_in_one_place(end=end)
     assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.ASSUMES
-    assert {each.kind for each in result.assumptions.values()} == {"global-load"}, "the turns were checked"
+    assert {each.kind for each in result.assumptions.values()} == {AssumptionKind.GLOBAL_LOAD}, (
+        "the turns were checked"
+    )
 
 
 def test_who_reads_before_it_waits_is_told_an_older_number() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxcheck.protocols.proof.evidence import Verification
-from ptxcheck.verdict import Property, VerdictKind
+from ptxcheck.verdict import AssumptionKind, Property, VerdictKind
 from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import kind, verified
 
@@ -55,7 +55,7 @@ def test_that_parameters_agree_is_a_condition_on_the_host(others: str) -> None:
     result = roles(IS_N, others)
     assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.ASSUMES
     (required,) = result.required.values()
-    assert required.kind == "rounds"
+    assert required.kind is AssumptionKind.ROUNDS
     assert required.text.startswith("m and n ")
     assert (
         "let two loops that hand over to each other go round equally often: else, 32 of 64 threads"
@@ -99,7 +99,7 @@ def test_loops_of_one_parameter_need_no_condition() -> None:
 def test_numbers_with_a_parameter_in_common_are_the_kernels_own_matter(others: str) -> None:
     result = roles(IS_N, others)
     assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.VIOLATED
-    assert not any(each.kind == "rounds" for each in result.required.values())
+    assert not any(each.kind is AssumptionKind.ROUNDS for each in result.required.values())
 
 
 def test_loops_that_go_wrong_in_equally_many_rounds_are_wrong() -> None:
@@ -118,7 +118,7 @@ def test_loops_that_hand_over_nothing_need_not_agree() -> None:
         end="LAST",
         last="@%p4 bra END; barrier.sync 1, 64;",
     )
-    assert not any(each.kind == "rounds" for each in result.required.values())
+    assert not any(each.kind is AssumptionKind.ROUNDS for each in result.required.values())
     assert kind(result, Property.DEADLOCK_FREEDOM) is not VerdictKind.ASSUMES
 
 
@@ -135,14 +135,14 @@ def test_a_parameter_whose_number_is_known_is_in_common(own: str, *, is_first: b
     """The loop of the other warp has told it in each run."""
     result = roles(own, IS_N) if is_first else roles(IS_N, own)
     assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.VIOLATED
-    assert not any(each.kind == "rounds" for each in result.required.values())
+    assert not any(each.kind is AssumptionKind.ROUNDS for each in result.required.values())
 
 
 def test_what_chooses_a_count_is_no_count() -> None:
     chosen = "setp.eq.s32 %p9, %r1, 4; add.s32 %r11, %r2, 1; selp.b32 %r{0}, %r11, %r2, %p9;"
     result = roles(IS_N, chosen)
     assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.ASSUMES
-    assert {each.kind for each in result.required.values()} == {"rounds"}
+    assert {each.kind for each in result.required.values()} == {AssumptionKind.ROUNDS}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxcheck.protocols.proof.evidence import Verification
-from ptxcheck.verdict import Property, VerdictKind
+from ptxcheck.verdict import AssumptionKind, Property, VerdictKind
 from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import kind, verified
 
@@ -42,7 +42,7 @@ def _verify(*, asks: str = ASKS_FOR_ARRAY, distance: str = BY_STRIDE, arrives: s
 def test_a_hang_where_a_stride_is_given_without_its_array_is_a_condition() -> None:
     result = _verify()
     assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.ASSUMES
-    (required,) = (each for each in result.required.values() if each.kind == "stride")
+    (required,) = (each for each in result.required.values() if each.kind is AssumptionKind.STRIDE)
     assert required.text.startswith("m is 0 or p.u64 is not")
     assert required.text.endswith(
         "waits for phase 0: 32 of 32 arrivals are missing; no thread arrives there any more"

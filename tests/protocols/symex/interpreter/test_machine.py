@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ptxcheck.protocols.symex.values.trace import NotFollowedError
+from ptxcheck.verdict import AssumptionKind
 from tests.protocols.machine_runs import run
 
 ALL = (1 << 128) - 1
@@ -191,7 +192,7 @@ def test_table_hands_tasks_to_warps_that_run_first() -> None:
     (address,) = ran.operands("mbarrier.init", "addr")
     assert isinstance(address, np.ndarray)
     assert (int(address[64]) - 1024, int(address[96]) - 1024) == (0, 8)
-    assert [a.kind for a in ran.trace.assumptions] == ["shared-table"]
+    assert [a.kind for a in ran.trace.assumptions] == [AssumptionKind.SHARED_TABLE]
 
 
 def test_parameters_handed_over_in_shared_memory_are_the_same_symbols() -> None:

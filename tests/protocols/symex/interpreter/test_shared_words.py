@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ptxcheck.protocols.symex.values.trace import RANK_SHIFT
+from ptxcheck.verdict import AssumptionKind
 from tests.protocols.machine_runs import run
 
 READ_BACK = """
@@ -24,7 +25,7 @@ def test_what_lanes_store_to_places_of_their_own_is_read_by_all() -> None:
         + READ_BACK.format(place=0).replace("smem+0", "table+12")
     )
     assert ran.operands("mbarrier.init", "addr") == [1024 + 8 * 13]
-    assert [each.kind for each in ran.trace.assumptions] == ["shared-table"]
+    assert [each.kind for each in ran.trace.assumptions] == [AssumptionKind.SHARED_TABLE]
 
 
 def test_addresses_of_other_ctas_are_handed_on() -> None:

@@ -56,7 +56,8 @@ FILL:
 def slot_safety(store: str, read: int, between: str = "") -> tuple[VerdictKind, set[str]]:
     result = verified(KERNEL.format(store=store, read=read, between=between))
     kinds = {each.property: each.kind for each in result.verdicts()}
-    return kinds[Property.SLOT_SAFETY], result.provisos.get(Property.SLOT_SAFETY, set())
+    provisos = result.provisos.get(Property.SLOT_SAFETY, set())
+    return kinds[Property.SLOT_SAFETY], {each.text for each in provisos}
 
 
 @pytest.mark.parametrize("store", [ONE, TWO, MANY.format(first=64, step=4)], ids=["one", "two", "pointer"])

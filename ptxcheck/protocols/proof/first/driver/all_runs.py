@@ -11,7 +11,7 @@ from itertools import chain
 from .....launch import GivenValue
 from .....opcodes.op import Op
 from .....terms.effort import UNITS_PER_SECOND, Effort
-from .....verdict import Property, Reason
+from .....verdict import AssumptionKind, Property, Reason
 from ....contract.first.attempt import Attempt
 from ....contract.first.certainty import Certainty
 from ....contract.first.granted import Granted
@@ -34,7 +34,6 @@ from ....symex.slice.layout import Layout
 from ....symex.slice.sliced_program import Program
 from ....symex.values.symbol import ImpossibleError
 from ....symex.values.trace import (
-    UNDEFINED,
     Assumption,
     NotFollowedError,
     OutOfTimeError,
@@ -43,7 +42,6 @@ from ....symex.values.trace import (
 )
 from ....symex.values.wraparound import may_wrap
 from ...evidence import (
-    ELECT,
     SEPARATE,
     Run,
     Verification,
@@ -59,6 +57,7 @@ from ..all_sizes import (
     size_of,
 )
 from ..budget import Budget
+from ..costly import out_of_effort
 from ..loop_rounds import LoopRounds
 from ..paths import (
     Counts,
@@ -138,6 +137,9 @@ class Verifier:
             explore(self._counts(), _MOST_RUNS, self._run, self._oracle, self._budget.is_spent, coverage)
         except _EnoughError:
             pass
+        except OutOfTimeError as error:
+            longest = None if result.sample is None else result.sample.protocol
+            result.reasons.append(out_of_effort(self._cfg, error.point, longest, self._paths))
         except NotFollowedError as error:
             result.note_reason(error.reason, error.point, error.need, error.options)
             result.least_ctas = error.ctas
@@ -246,7 +248,9 @@ class Verifier:
             if not attempt.outcome.problems:
                 return
         text = "elect.sync chooses the lowest lane that takes part"
-        self._result.assumptions[ELECT, elections[0]] = Assumption(ELECT, text, elections[0])
+        self._result.assumptions[AssumptionKind.ELECT, elections[0]] = Assumption(
+            AssumptionKind.ELECT, text, elections[0]
+        )
 
     def _extend_to_all_sizes(self, coverage: Coverage) -> None:
         """Look for a reason why what was shown for some trip counts holds for all."""
@@ -388,7 +392,7 @@ class Verifier:
         self._keep_strict(attempt)
         granted = self._granted.of(attempt, is_in_order=not outcome.problems)
         for assumption in granted:
-            if assumption.kind != UNDEFINED:
+            if assumption.kind is not AssumptionKind.UNDEFINED:
                 self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         self._tolerances.note_registers(attempt.protocol)
         self._tolerances.note_ended(attempt.protocol)
@@ -476,7 +480,7 @@ class Verifier:
                 result.memory_doubts.append(reason)
         for proviso in outcome.provisos:
             for which in proviso.properties:
-                result.provisos.setdefault(which, set()).add(proviso.text)
+                result.provisos.setdefault(which, set()).add(proviso)
 
     def _note_failure(
         self, attempt: Attempt, doubt: str, sure: tuple[Problem, ...], *, is_reached: bool = False

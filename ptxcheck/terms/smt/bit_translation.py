@@ -1,11 +1,11 @@
-"""Terms of registers as expressions of z3, which the caller hands in (see `smt`)."""
+"""Terms of registers as expressions of z3, which the caller hands in (see `registers`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .bitvectors import Bits, Kind
+from ..bitvectors import Bits, Kind
 
 
 def translated(z3: Any, context: Any, term: Bits, parts: list[Any]) -> Any:

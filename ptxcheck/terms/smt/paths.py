@@ -1,8 +1,7 @@
-"""The solver, behind a small door: nothing else imports z3 or pysmt. Imported only where a question needs it.
+"""Questions that the interpreter asks at each branch: can claims hold together, beside a path that only grows?
 
-Terms are integers (`PathSolver`): variables, sums with integer coefficients, floor division and remainder by a positive
-number; or registers of fixed width (`BitVectorSolver`).
-Every solver has a context of its own and a limit of effort; `None` means that it could not tell within it.
+They are many, so z3 is spoken to directly, what was learned for one question serves the next, and numbers that answered
+an earlier one are tried first. What is asked once goes through pySMT (`obligations`).
 """
 
 from __future__ import annotations
@@ -11,11 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import bitvectors
-from .bit_translation import translated
-from .bitvectors import Bits
-from .effort import Effort, Work
-from .integers import (
+from ..effort import Effort, Work
+from ..integers import (
     Choice,
     Claim,
     Evaluate,
@@ -31,6 +27,8 @@ from .integers import (
     is_true,
     slopes_of,
 )
+from ..refutations import note_integers
+from .z3_solver import solver_of, units_used
 
 _EFFORT = 400_000
 """Resource units of z3 for one question: a limit that, unlike time, is the same on every machine."""
@@ -154,34 +152,13 @@ def _solution(bound: int, variable: Variable, value: Callable[[int], int]) -> in
     return low if value(low) == bound else None
 
 
-def _solver_of(logic: str) -> tuple[Any, Any, Any]:
-    """Return z3, a context, and a solver in it: the same answers each time, and deaf to Ctrl-C.
-
-    Else z3 takes the signal, answers unknown, and nobody else hears of it.
-    """
-    import z3
-
-    context = z3.Context()
-    solver = z3.SolverFor(logic, ctx=context)
-    solver.set("random_seed", 1)
-    solver.set("ctrl_c", False)
-    return z3, context, solver
-
-
-def _units_used(solver: Any) -> int:
-    """Return the resource units that a solver has used."""
-    statistics = solver.statistics()
-    names = statistics.keys()
-    return int(statistics.get_key_value("rlimit count")) if "rlimit count" in names else 0
-
-
 class PathSolver:
     """Asks whether claims can hold together. What was learned for one question serves the next."""
 
     def __init__(self, effort: Effort | None = None) -> None:
         """`effort` counts what is asked."""
         self._effort = effort or Effort()
-        self._z3, self._context, self._solver = _solver_of("QF_LIA")
+        self._z3, self._context, self._solver = solver_of("QF_LIA")
         self._variables: dict[Variable, Any] = {}
         self._terms: dict[Term, Any] = {}
         self._literals: list[Any] = []
@@ -257,13 +234,16 @@ class PathSolver:
     def _check(self, claims: Sequence[Claim], path: Sequence[Claim], effort: int) -> Any:
         """Ask z3, and keep which of the claims contradict each other, if they do."""
         self._solver.set("rlimit", effort)
-        before = _units_used(self._solver)
+        before = units_used(self._solver)
         answer = self._solver.check(*[self._literal(claim) for claim in (*path, *claims)])
-        self._effort.spend(Work.SOLVING, 1 + (_units_used(self._solver) - before) // 1000)
+        self._effort.spend(Work.SOLVING, 1 + (units_used(self._solver) - before) // 1000)
         if answer == self._z3.unsat:
             core = frozenset(self._number_of[each.get_id()] for each in self._solver.unsat_core())
             if core:
                 self._contradictions.setdefault(max(core), {})[core] = None
+            note_integers(
+                each.claim for each in (*self._assumed, *(self._claims[number] for number in sorted(core)))
+            )
         return answer
 
     def _is_contradiction(self, claims: Sequence[Claim], path: Sequence[Claim]) -> bool:
@@ -424,56 +404,3 @@ class PathSolver:
                 return z3.If(inner < 0, inner + (1 << term.bits), inner)
             case Choice():
                 return z3.If(self._claim(term.claim), self._term(term.chosen), self._term(term.other))
-
-
-class UndecidedError(Exception):
-    """The solver gave up within its limit of effort."""
-
-
-class BitVectorSolver:
-    """Asks whether claims about registers can hold together (QF_BV)."""
-
-    def __init__(self) -> None:
-        self._z3, self._context, self._solver = _solver_of("QF_BV")
-        self.spent = 0
-        """Resource units of all questions so far."""
-        self._built: dict[Bits, Any] = {}
-        self._literals: dict[Bits, Any] = {}
-
-    def assume(self, claim: Bits) -> None:
-        """Add a claim for good."""
-        self._solver.add(self._term(claim))
-
-    def numbers(self, claims: Sequence[Bits], wanted: Sequence[Bits], limit: int) -> dict[Bits, int] | None:
-        """Return what some terms are in a model of the claims; None where they cannot hold together.
-
-        Raises UndecidedError where that takes more resource units than the limit.
-        """
-        self._solver.set("rlimit", limit)
-        answer = self._solver.check(*[self._literal(claim) for claim in claims])
-        self.spent = _units_used(self._solver)
-        if answer == self._z3.unsat:
-            return None
-        if answer != self._z3.sat:
-            raise UndecidedError
-        model = self._solver.model()
-        return {term: self._number(model.eval(self._term(term), model_completion=True)) for term in wanted}
-
-    def _number(self, value: Any) -> int:
-        return int(self._z3.is_true(value) if self._z3.is_bool(value) else value.as_long())
-
-    def _literal(self, claim: Bits) -> Any:
-        """Return a boolean that implies the claim."""
-        literal = self._literals.get(claim)
-        if literal is None:
-            literal = self._literals[claim] = self._z3.Bool(f"claim!{claim.serial}", ctx=self._context)
-            self._solver.add(self._z3.Implies(literal, self._term(claim), ctx=self._context))
-        return literal
-
-    def _term(self, term: Bits) -> Any:
-        if term not in self._built:
-            for each in bitvectors.in_order(term):
-                if each not in self._built:
-                    parts = [self._built[part] for part in each.parts]
-                    self._built[each] = translated(self._z3, self._context, each, parts)
-        return self._built[term]

@@ -1,0 +1,26 @@
+"""Solvers of z3, made in one place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def solver_of(logic: str) -> tuple[Any, Any, Any]:
+    """Return z3, a context, and a solver in it: the same answers each time, and deaf to Ctrl-C.
+
+    Else z3 takes the signal, answers unknown, and nobody else hears of it.
+    """
+    import z3
+
+    context = z3.Context()
+    solver = z3.SolverFor(logic, ctx=context)
+    solver.set("random_seed", 1)
+    solver.set("ctrl_c", False)
+    return z3, context, solver
+
+
+def units_used(solver: Any) -> int:
+    """Return the resource units that a solver has used."""
+    statistics = solver.statistics()
+    names = statistics.keys()
+    return int(statistics.get_key_value("rlimit count")) if "rlimit count" in names else 0

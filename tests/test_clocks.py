@@ -1,0 +1,83 @@
+"""No limit in seconds shapes an answer: clocks are read where nothing is decided, and verdicts are the same bytes."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "ptxcheck"
+READS_A_CLOCK = {
+    "pipeline/rule_choice.py": "when an entry of the cache was written",
+    "pipeline/work.py": "whether a file changed while it was checked",
+    "repair/device.py": "how long a GPU is waited for",
+    "runtime/cache.py": "how old entries of the cache are",
+    "runtime/profile.py": "--profile",
+    "terms/effort.py": "the brake, far behind the counted effort; a verdict that it ended says so",
+}
+KERNELS = (
+    "good/roles_that_exclude_each_other.ptx",
+    "protocols/ring/three_stages.consumer_stops_early.ptx",
+    "protocols/ring/two_tiles.producer_starts_anew.ptx",
+    "protocols/cluster/multicast_pair.ptx",
+)
+"""One whose proof rests on the solver, two that hang, and one with a proof for all sizes."""
+
+
+def _clocks(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in ("time", "datetime", "timeit"))
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield from (str(node.module) for _ in node.names if node.module in ("time", "datetime", "timeit"))
+
+
+def test_clocks_are_read_where_nothing_is_decided() -> None:
+    found = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if any(_clocks(path))}
+    assert found == set(READS_A_CLOCK)
+
+
+def _report(seed: str, jobs: int) -> bytes:
+    check = [sys.executable, "-m", "ptxcheck", "check", "--isolated", "--no-cache", "--format", "json"]
+    done = subprocess.run(
+        [*check, "-j", str(jobs), *(f"corpus/{name}" for name in KERNELS)],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def quiet() -> bytes:
+    """What is said with one hash seed, by one process."""
+    return _report("0", 1)
+
+
+def test_the_report_has_verdicts_of_each_kind(quiet: bytes) -> None:
+    text = quiet.decode()
+    assert all(f'"verdict": "{kind}"' in text for kind in ("proved", "violated", "unknown"))
+
+
+@pytest.mark.parametrize(("seed", "jobs"), [("1", 1), ("2", 3), ("4242", 2)])
+def test_verdicts_are_the_same_bytes_with_any_hash_seed_and_number_of_processes(
+    quiet: bytes, seed: str, jobs: int
+) -> None:
+    assert _report(seed, jobs) == quiet
+
+
+def test_verdicts_are_the_same_bytes_on_a_busy_machine(quiet: bytes) -> None:
+    busy = [sys.executable, "-c", "while True: pass"]
+    with ExitStack() as stack:
+        for _ in range(2 * (os.cpu_count() or 1)):
+            stack.callback(stack.enter_context(subprocess.Popen(busy)).kill)
+        assert _report("3", 2) == quiet

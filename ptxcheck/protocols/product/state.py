@@ -21,7 +21,7 @@ from ..model.actions import Amount
 from ..model.axiom import Axiom
 from ..model.outcome import Equation
 from .operations import RegistersStep
-from .rows import Bits, Knowledge
+from .rows import AWAITED_BY_TEAM, Bits, Knowledge
 from .setup import Setup
 
 Slot = tuple[object, ...] | int
@@ -275,11 +275,16 @@ class State:
 
     def forget(self, event: Bits) -> None:
         """Let nobody know of an event."""
-        clocks = self.clocks
-        rows = self.setup.rows
-        probe = event * rows.every
-        for slot in [slot for slot, known in clocks.items() if known & probe]:
-            clocks[slot] &= ~probe
+        clocks, setup = self.clocks, self.setup
+        probe = event
+        if event & setup.team_reads:  # all else is known in no row that is not known to have been executed
+            probe |= event << setup.rows.at[AWAITED_BY_TEAM]
+        who = [slot for slot, known in clocks.items() if known & probe]
+        if who:
+            forgotten = event * setup.rows.every
+            for slot in who:
+                known = clocks[slot]
+                clocks[slot] = known ^ known & forgotten
 
     def knows(self, strand: int, events: Bits) -> bool:
         """Tell whether a strand knows that events have happened."""

@@ -24,7 +24,7 @@ from ptxcheck.protocols.model.actions import (
 )
 from ptxcheck.protocols.model.sync_objects import NamedBarrier
 
-from .rounds import FailedError, Loop, StuckError, rounds_to_fixpoint
+from benchmarks.protocol_loops import FailedError, Loop, StuckError, rounds_to_fixpoint
 
 BYTES = 16
 

@@ -129,13 +129,16 @@ def unrolled(loops: Sequence[Loop], rounds: int) -> Protocol:
 def _start(counts: dict[Barrier, int], strands: int) -> list[list[Action]]:
     meet = Rendezvous(2, NamedBarrier(0, 0), 1, strands, True)
     made: list[Action] = [Init(1, barrier, count) for barrier, count in counts.items()]
-    return [[*made, meet], *([meet] for _ in range(strands - 1))]
+    others: list[list[Action]] = [[meet] for _ in range(strands - 1)]
+    return [[*made, meet], *others]
 
 
 def _ring(rng: random.Random) -> list[Loop]:
     stages, consumers = rng.choice([1, 2, 3]), rng.choice([1, 2])
     style = rng.choice(["generic", "wgmma", "tcgen05", "stores"])
-    counts = {full(stage): 1 for stage in range(stages)} | {empty(stage): consumers for stage in range(stages)}
+    counts = {full(stage): 1 for stage in range(stages)} | {
+        empty(stage): consumers for stage in range(stages)
+    }
     load: list[Action] = []
     bodies: list[list[Action]] = [[] for _ in range(consumers)]
     for lap in range(2):
@@ -156,7 +159,10 @@ def _ring(rng: random.Random) -> list[Loop]:
                     body += [Transfer(21, (), "wgmma", reads=(slot(stage),)), Commit(22, "wgmma")]
                     body += [WaitGroup(23, "wgmma", 0), Arrive(24, empty(stage), 1)]
                 else:
-                    body += [Transfer(21, (), "tcgen05", reads=(slot(stage),)), AsyncArrive(22, empty(stage), 1)]
+                    body += [
+                        Transfer(21, (), "tcgen05", reads=(slot(stage),)),
+                        AsyncArrive(22, empty(stage), 1),
+                    ]
     first = _start(counts, 1 + consumers)
     return [Loop(head, body) for head, body in zip(first, [load, *bodies], strict=True)]
 
@@ -167,11 +173,15 @@ def _groups(rng: random.Random) -> list[Loop]:
     for number in range(strands):
         parts = [Span(0, slot(stage).start + 8 * number, 8) for stage in range(stages)]
         copies: list[list[Action]] = [
-            [Transfer(30, (), "cp.async", writes=(part,), proxy=Proxy.GENERIC), Commit(31, "cp.async")] for part in parts
+            [Transfer(30, (), "cp.async", writes=(part,), proxy=Proxy.GENERIC), Commit(31, "cp.async")]
+            for part in parts
         ]
         body: list[Action] = []
         for stage in range(stages):
-            body += [WaitGroup(32, "cp.async", stages - 2), Rendezvous(33, NamedBarrier(0, 1), 1, strands, True)]
+            body += [
+                WaitGroup(32, "cp.async", stages - 2),
+                Rendezvous(33, NamedBarrier(0, 1), 1, strands, True),
+            ]
             body += [Access(34, reads=(slot(stage),)), *copies[stage - 1]]
         loops.append(Loop([each for copy in copies[:-1] for each in copy], body))
     return loops
@@ -204,7 +214,9 @@ def _turns(rng: random.Random) -> list[Loop]:
     for number in range(2):
         body: list[Action] = []
         for lap in range(2):
-            write = Access(52 + number, writes=(slot(0),)) if rng.random() < 0.6 else Access(52, reads=(slot(0),))
+            write = (
+                Access(52 + number, writes=(slot(0),)) if rng.random() < 0.6 else Access(52, reads=(slot(0),))
+            )
             if by_mbarrier:
                 body += [Wait(50, full(number), lap ^ (number == 0)), write, Arrive(54, full(1 - number), 1)]
             else:
@@ -226,7 +238,9 @@ def random_loops(seed: int) -> list[Loop]:
         index = rng.randrange(len(loops))
         loops[index] = replace(loops[index], body=_changed(rng, list(loops[index].body)))
     return [
-        replace(each, first=_numbered(each.first, 1000 * index), body=_numbered(each.body, 1000 * index + 500))
+        replace(
+            each, first=_numbered(each.first, 1000 * index), body=_numbered(each.body, 1000 * index + 500)
+        )
         for index, each in enumerate(loops)
     ]
 

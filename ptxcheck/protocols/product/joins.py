@@ -84,7 +84,10 @@ def normalise(state: State) -> None:
 def knowledge(state: State) -> Mapping[Hashable, Hashable]:
     """Return who knows what, and of what is asked."""
     normalise(state)
-    found: dict[Hashable, Hashable] = {("active",): state.active, ("cells",): tuple(sorted(state.cells.items()))}
+    found: dict[Hashable, Hashable] = {
+        ("active",): state.active,
+        ("cells",): tuple(sorted(state.cells.items())),
+    }
     for barrier, word in state.words.items():
         found["word", barrier] = word.lattice()
     for meeting, meet in state.meets.items():

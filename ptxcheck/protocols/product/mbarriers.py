@@ -256,7 +256,10 @@ def _finish(state: State, barrier: int, word: Word, strand: int, point: int) -> 
         known |= clocks.get(("work", barrier), 0)
     if word.waits & ~known:
         raise Unproved(Flaw.MISSED_PHASE.value, strand, point)
-    before, event = state.setup.completion[barrier][word.parity ^ 1], state.setup.completion[barrier][word.parity]
+    before, event = (
+        state.setup.completion[barrier][word.parity ^ 1],
+        state.setup.completion[barrier][word.parity],
+    )
     if word.is_last_told and state.active & before:
         _tell_all(state, word.last, before)
     state.happen(event)

@@ -2,8 +2,9 @@
 
 Property: where no step fails, every schedule forms the same generations of the same arrivals.
 
-Argument: each arrival knows that the generation before it is complete, by the landmark of that or by those of all of its
-arrivals (who knows of a later arrival of the same strand knows that the generation was over). A strand that has ended counts for every generation that it did not arrive in, at barriers that count the rest.
+Argument: each arrival knows that the generation before it is complete, by the landmark of that or by those of all its
+arrivals (who knows of a later arrival of the same strand knows that the generation was over). A strand that has ended
+counts for every generation that it did not arrive in, at barriers that count the rest.
 
 Not covered: lanes that come to an aligned barrier apart from the others of their warp.
 """
@@ -34,7 +35,9 @@ def meet(state: State, strand: int, step: MeetStep) -> int:
         state.clocks[strand] |= published if step.orders else published & state.setup.rows.all
         return DONE
     if found is None or not found.strands & own:
-        raise Unproved(f"{Flaw.COUNT_MISMATCH.value}: a wait without an arrival of its own", strand, step.point)
+        raise Unproved(
+            f"{Flaw.COUNT_MISMATCH.value}: a wait without an arrival of its own", strand, step.point
+        )
     if step.arrives:
         state.inside |= own
     return BLOCKED

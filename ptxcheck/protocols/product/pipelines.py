@@ -99,7 +99,8 @@ def merge_old(state: State, pipeline: int) -> None:
         known.kept -= 1
         for kind in _KINDS:
             state.add(
-                ("group", pipeline, known.kept - 1, kind), state.clocks.pop(("group", pipeline, known.kept, kind), 0)
+                ("group", pipeline, known.kept - 1, kind),
+                state.clocks.pop(("group", pipeline, known.kept, kind), 0),
             )
 
 

@@ -3,8 +3,8 @@
 Property: where no step fails, every increase gets its registers in every schedule.
 
 Argument: that of `order.register_budget`. Each change keeps which other changes it knew of, so that the worst that
-others may hold at its time can be found whenever a change is added. A change is forgotten, but for what its strand holds
-since, when no later one can meet it (all strands know of it) and all that are kept knew of it.
+others may hold at its time can be found whenever a change is added. A change is forgotten, but for what its strand
+holds since, when no later one can meet it (all strands know of it) and all that are kept knew of it.
 
 Not covered: a change that a strand makes a second time before the first is forgotten.
 """
@@ -29,7 +29,9 @@ def change(state: State, strand: int, step: RegistersStep) -> int:
     action = step.action
     changes = forget(state, cta)
     if any(each.step is step for each in changes.made):
-        raise Unproved("registers are changed a second time while others may change theirs", strand, step.point)
+        raise Unproved(
+            "registers are changed a second time while others may change theirs", strand, step.point
+        )
     more = (action.count - state.held.get(strand, start)) * action.warps
     free = state.free.get(cta, 0)
     if action.increases and more > free:
@@ -69,7 +71,9 @@ def forget(state: State, cta: int) -> Changes:
         else:
             kept.add(each.strand)
     made = tuple(
-        Change(each.strand, each.step, each.known & ~gone) for each in changes.made if not each.step.event & gone
+        Change(each.strand, each.step, each.known & ~gone)
+        for each in changes.made
+        if not each.step.event & gone
     )
     changes = Changes(made, tuple(sorted(held.items())))
     state.changes[cta] = changes

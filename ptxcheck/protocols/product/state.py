@@ -1,4 +1,4 @@
-"""A state of the product, less where the strands stand: barriers, groups, what memory holds of accesses, who knows what.
+"""A state of the product, less where strands stand: barriers, groups, last accesses of memory, and who knows what.
 
 Property: `weaken` makes a state that stands for all that either of two states stands for: whatever holds of what may
 follow it holds of what may follow them.
@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 
 from ..model.actions import Amount
 from ..model.axiom import Axiom
+from ..model.equations import contradicting
 from ..model.outcome import Equation
 from .operations import RegistersStep
 from .rows import AWAITED_BY_TEAM, Bits, Knowledge
@@ -35,6 +36,10 @@ class Facts:
     equations: dict[tuple[object, str, str], Equation] = field(default_factory=dict)
     axioms: dict[tuple[Axiom, int], None] = field(default_factory=dict)
     """Axioms of the hardware that were used, with the point at which."""
+
+    def contradicting(self) -> Equation | None:
+        """Return an equation that no host can meet together with others."""
+        return contradicting(self.equations.values())
 
     def take(self, axiom: Axiom, point: int) -> None:
         self.axioms.setdefault((axiom, point))

@@ -1,11 +1,12 @@
 """Accesses of tensor memory, as `order.tensor_order` and `order.tensor_fences` have them.
 
-Property: where no step fails, two accesses that certainly touch the same columns of the same lanes, one of them a write,
-are in one order in every schedule, the later one behind the end of the earlier, or an axiom that was taken says so.
+Property: where no step fails, two accesses that certainly touch the same columns of the same lanes, one of them a
+write, are in one order in every schedule, the later one behind the end of the earlier, or an axiom that was taken
+says so.
 
-Argument: that of `order.tensor_order`, with landmarks: one for the end of each kind of access, one for its issue. A fence
-before the synchronisation of threads marks what its warp has issued (in the row FENCED of the issue), a fence behind it
-what its strand then knows to be over.
+Argument: that of `order.tensor_order`, with landmarks: one for the end of each kind of access, one for its issue. A
+fence before the synchronisation of threads marks what its warp has issued (in the row FENCED of the issue), a fence
+behind it what its strand then knows to be over.
 
 Not covered: a fence of another strand of the same warp counts for nothing, so that more often an axiom is taken.
 """
@@ -93,7 +94,9 @@ def _check(state: State, kind: TensorKind, known: Knowledge) -> Bits:
         if known & bit:
             _check_fences(state, earlier, kind, known)
         elif not _is_in_order(earlier, kind):
-            told = earlier.pipeline == TENSOR_STORES and earlier.strand != kind.strand and known & earlier.issued
+            told = (
+                earlier.pipeline == TENSOR_STORES and earlier.strand != kind.strand and known & earlier.issued
+            )
             if not (told and kind.pipeline in (TENSOR_LOADS, "")):
                 flaw = Flaw.WRITES_COLLIDE if kind.writes else Flaw.READ_TOO_EARLY
                 flaw = flaw if earlier.writes else Flaw.OVERWRITE

@@ -48,51 +48,58 @@ def touch(state: State, strand: int, kinds: tuple[Kind, ...]) -> None:
 
 def _check(state: State, kind: Kind, known: Knowledge) -> Bits:
     """Check an access; return what it is let pass of which it does not know that it is over."""
-    setup, cells = state.setup, state.cells
     written: Bits = 0
     read: Bits = 0
     for cell in kind.cells:
-        found = cells.get(cell)
+        found = state.cells.get(cell)
         if found is not None:
             written |= found[0]
             read |= found[1]
     if not kind.writes:
         read = 0
     if kind.combines:
-        written &= ~setup.combining
-        read &= ~setup.combining
-    if not (written | read):
-        return 0
-    rows = setup.rows
-    wrong = written & ~rows.of(known, VISIBLE)
-    wrong |= read & ~known
+        written &= ~state.setup.combining
+        read &= ~state.setup.combining
+    wrong = _wrong(state, kind, known, written, read) if written | read else 0
+    passed: Bits = 0
+    while wrong:
+        bit = wrong & -wrong
+        wrong ^= bit
+        if bit & state.setup.were_objects and known & bit:
+            continue
+        passed |= _excused(state, state.setup.kind_of[bit], kind, known)
+    return passed
+
+
+def _wrong(state: State, kind: Kind, known: Knowledge, written: Bits, read: Bits) -> Bits:
+    """Return which of some writes and reads are not known well enough: see `order.races`."""
+    setup, rows = state.setup, state.setup.rows
+    wrong = written & ~rows.of(known, VISIBLE) | read & ~known
     if kind.through_async_proxy:
         fenced, crossed = rows.of(known, FENCED), rows.of(known, CROSSED)
         wrong |= written & setup.generic & ~(fenced | crossed & setup.asynchronous)
         wrong |= read & setup.generic & ~setup.asynchronous & ~(fenced | crossed)
     if setup.is_cluster and not kind.is_asynchronous:
         wrong |= written & ~setup.asynchronous & ~setup.synchronous_in[kind.cta] & ~rows.of(known, WIDE)
-    passed: Bits = 0
-    while wrong:
-        bit = wrong & -wrong
-        wrong ^= bit
-        earlier = setup.kind_of[bit]
-        if bit & setup.were_objects and known & bit:
-            continue
-        flaw = _flaw(state, earlier, kind, known)
-        axiom = _axiom(state, earlier, kind, flaw, known)
-        if axiom is None and flaw is Flaw.MISSING_PROXY_FENCE and _is_fenced_behind(state, earlier, kind):
-            axiom = LATE_FENCE
-        if axiom is None and setup.are_in_step(earlier, kind):
-            axiom = LANES_IN_STEP
-            state.clocks[kind.strand] |= bit
-            known |= bit
-        if axiom is None:
-            raise Unproved(flaw.value, kind.strand, kind.point)
-        state.facts.take(axiom, kind.point)
-        if not known & bit:
-            passed |= bit
-    return passed
+    return wrong
+
+
+def _excused(state: State, earlier: Kind, later: Kind, known: Knowledge) -> Bits:
+    """Let a race pass by an axiom; return the earlier access unless it is known, or taken, to be over."""
+    flaw = _flaw(state, earlier, later, known)
+    if flaw is Flaw.WRITES_COLLIDE and _store_different(earlier, later):
+        raise Unproved(flaw.value, later.strand, later.point)
+    axiom = _axiom(state, earlier, later, flaw, known)
+    if axiom is None and flaw is Flaw.MISSING_PROXY_FENCE and _is_fenced_behind(state, earlier, later):
+        axiom = LATE_FENCE
+    if axiom is None and state.setup.are_in_step(earlier, later):
+        axiom = LANES_IN_STEP
+        state.clocks[later.strand] |= earlier.bit
+        known |= earlier.bit
+    if axiom is None:
+        raise Unproved(flaw.value, later.strand, later.point)
+    state.facts.take(axiom, later.point)
+    return 0 if known & earlier.bit else earlier.bit
 
 
 def _flaw(state: State, earlier: Kind, later: Kind, known: Knowledge) -> Flaw:
@@ -112,8 +119,6 @@ def _axiom(state: State, earlier: Kind, later: Kind, flaw: Flaw, known: Knowledg
     """Return what lets a race pass: the rows of `order.axioms.MEMORY` whose conditions a state can tell."""
     rows = state.setup.rows
     one, other = earlier.action, later.action
-    if flaw is Flaw.WRITES_COLLIDE and _store_different(earlier, later):
-        return None
     if flaw is Flaw.OVERWRITE and rows.of(known, AWAITED_BY_TEAM) & state.setup.team_reads & earlier.bit:
         return WGMMA_WAIT_OF_WARPGROUP
     if flaw is Flaw.MISSING_PROXY_FENCE:
@@ -122,7 +127,9 @@ def _axiom(state: State, earlier: Kind, later: Kind, flaw: Flaw, known: Knowledg
             and isinstance(other, Transfer) and other.pipeline in MATRIX_PIPELINES
         ):  # fmt: skip
             return COPY_WITHOUT_FENCE
-        if later.writes and (earlier.writes or not (isinstance(other, Transfer) and other.after_fenced_reads)):
+        if later.writes and (
+            earlier.writes or not (isinstance(other, Transfer) and other.after_fenced_reads)
+        ):
             return SLOT_WITHOUT_FENCE
     are_at_once = not earlier.is_asynchronous and not later.is_asynchronous
     hidden = not rows.of(known, VISIBLE) & earlier.bit

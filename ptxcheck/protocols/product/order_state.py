@@ -46,7 +46,7 @@ from .operations import (
 from .rows import CROSSED, FENCED, INITIALISED, VISIBLE
 from .setup import Setup
 from .state import Facts, State
-from .touches import check_late_fences, fence_late, touch
+from .touches import fence_late, multiply, touch
 
 BLOCKED, DONE = 0, 1
 Result: TypeAlias = int | Failure
@@ -66,8 +66,8 @@ def _access(state: State, strand: int, step: AccessStep) -> int:
 def _transfer(state: State, strand: int, step: TransferStep) -> int:
     if step.asks:
         launches.ask(state, strand, step.asks, step.point)
-    if state.late_fences:
-        check_late_fences(state, strand, step.point)
+    if step.multiplies:
+        multiply(state, strand, step.point)
     touch(state, strand, step.kinds)
     if step.objects:
         mbarriers.touch_objects(state, strand, step.objects, step.point)
@@ -196,8 +196,8 @@ class OrderState:
         try:
             mbarriers.check_rest(state)
             tensor_memory.check_end(state)
-            for strand, point in sorted(state.late_fences):
-                check_late_fences(state, strand, point)
+            if state.late_fences:
+                raise Unproved(Flaw.MISSING_PROXY_FENCE.value, *min(state.late_fences))
             for cta in sorted({*state.far, *state.copies}):
                 known = 0
                 for strand, each in enumerate(self.setup.strands):

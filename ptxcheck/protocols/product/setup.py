@@ -148,6 +148,8 @@ class Setup(Inventory):
         """Initialisations and invalidations."""
         self.copied_by: dict[int, Bits] = {}
         """Landmarks of what each strand copies by `cp.async`."""
+        self.stored_by: dict[int, Bits] = {}
+        """Landmarks of what each strand stores at once."""
         self.kind_of = {kind.bit: kind for kind in kinds}
         for kind in kinds:
             self._note(kind)
@@ -173,6 +175,8 @@ class Setup(Inventory):
             self.asynchronous |= bit
         else:
             self.synchronous_of[kind.strand] |= bit
+            if kind.writes:
+                self.stored_by[kind.strand] = self.stored_by.get(kind.strand, 0) | bit
         if not kind.through_async_proxy:
             self.generic |= bit
         if kind.combines:

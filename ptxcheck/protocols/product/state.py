@@ -242,6 +242,8 @@ class State:
         """Changes of registers, by CTA."""
         self.late_fences: dict[tuple[int, int], Bits] = {}
         """For each strand and point of a multiplication: stores that others multiply there, to be fenced before."""
+        self.multiplied_unfenced: dict[tuple[int, int], Bits] = {}
+        """For the same, stores that the strand had not fenced when it came there."""
         self.allocated: dict[int, int] = {}
         """Allocations of tensor memory that are not freed, by CTA."""
         self.freed: frozenset[tuple[int, int]] = frozenset()
@@ -264,7 +266,10 @@ class State:
         found.inside, found.ended, found.fences_inits = self.inside, self.ended, self.fences_inits
         found.far, found.copies = self.far.copy(), self.copies.copy()
         found.held, found.free, found.changes = self.held.copy(), self.free.copy(), self.changes.copy()
-        found.late_fences = self.late_fences.copy()
+        found.late_fences, found.multiplied_unfenced = (
+            self.late_fences.copy(),
+            self.multiplied_unfenced.copy(),
+        )
         found.allocated, found.freed = self.allocated.copy(), self.freed
         found.heard, found.asked = self.heard, self.asked.copy()
         return found

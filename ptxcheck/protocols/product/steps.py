@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..model.actions import (
+    TEAM_PIPELINES,
     TENSOR_CORE,
     Access,
     Action,
@@ -297,6 +298,7 @@ class Steps:
             read,
             self._places.objects(action),
             asks,
+            action.pipeline in TEAM_PIPELINES,
         )
 
     def _meeting(self, strand: int, action: Rendezvous) -> Step:

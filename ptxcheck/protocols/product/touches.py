@@ -41,6 +41,8 @@ def touch(state: State, strand: int, kinds: tuple[Kind, ...]) -> None:
     for kind in kinds:
         _note(state, kind, passed)
         state.happen(kind.bit)
+        for key in state.multiplied_unfenced if kind.writes else ():
+            state.multiplied_unfenced[key] &= ~kind.bit
     for kind in kinds:
         if kind.own:
             state.clocks[strand] |= kind.own
@@ -141,18 +143,14 @@ def _axiom(state: State, earlier: Kind, later: Kind, flaw: Flaw, known: Knowledg
 
 
 def _is_fenced_behind(state: State, earlier: Kind, later: Kind) -> bool:
-    """Tell whether the strand that stored has fenced that, or is to do so before it comes to the same `wgmma` itself.
-
-    If it came to this very one without the fence, it failed: it reads the same bytes.
-    """
+    """Tell whether the strand that stored fenced that, or is to do so, before it comes to the same `wgmma` itself."""
     action, setup = later.action, state.setup
     if not isinstance(action, Transfer) or action.pipeline not in TEAM_PIPELINES or earlier.is_asynchronous:
         return False
-    if later.strand not in setup.protocol.team(earlier.strand):
-        return False
-    if not setup.rows.of(state.clocks[earlier.strand], FENCED) & earlier.bit:
-        key = earlier.strand, later.point
-        state.late_fences[key] = state.late_fences.get(key, 0) | earlier.bit
+    key = earlier.strand, later.point
+    if setup.rows.of(state.clocks[earlier.strand], FENCED) & earlier.bit:
+        return not state.multiplied_unfenced.get(key, 0) & earlier.bit
+    state.late_fences[key] = state.late_fences.get(key, 0) | earlier.bit
     return True
 
 
@@ -162,10 +160,15 @@ def fence_late(state: State, strand: int) -> None:
         del state.late_fences[key]
 
 
-def check_late_fences(state: State, strand: int, point: int) -> None:
+def multiply(state: State, strand: int, point: int) -> None:
     """Check that a strand has fenced what it stored when it comes to a multiplication that reads it for others."""
     if (strand, point) in state.late_fences:
         raise Unproved(Flaw.MISSING_PROXY_FENCE.value, strand, point)
+    rows, known = state.setup.rows, state.clocks[strand]
+    unfenced = known & state.setup.stored_by.get(strand, 0) & ~rows.of(known, FENCED)
+    if unfenced:
+        key = strand, point
+        state.multiplied_unfenced[key] = state.multiplied_unfenced.get(key, 0) | unfenced
 
 
 def _store_different(earlier: Kind, later: Kind) -> bool:

@@ -118,7 +118,7 @@ def complete_if_done(state: State, meeting: int, found: Meet) -> None:
                 threads = counted(name, each)
                 if threads:
                     absent.append(other)
-                    exited += threads if (each.cta, each.warp) not in found.warps else 0
+                    exited += threads
     if found.arrived + exited < found.needed:
         return
     known = state.clocks.pop(("meeting", meeting), 0)
@@ -137,5 +137,4 @@ def complete_if_done(state: State, meeting: int, found: Meet) -> None:
         waiting ^= own
         state.clocks["owed", meeting, own.bit_length() - 1] = known
     found.arrived = found.strands = found.waiting = 0
-    found.warps = frozenset()
     found.last, found.now = found.now, 0

@@ -160,7 +160,6 @@ class Meet:
     arrived: int = 0
     strands: Bits = 0
     """Strands that have arrived, as bits."""
-    warps: frozenset[tuple[int, int]] = frozenset()
     waiting: Bits = 0
     """Of these, strands that wait, or will."""
     owed: Bits = 0
@@ -171,14 +170,13 @@ class Meet:
 
     def copy(self) -> Meet:
         return Meet(
-            self.needed, self.without_exited, self.arrived, self.strands, self.warps, self.waiting, self.owed,
+            self.needed, self.without_exited, self.arrived, self.strands, self.waiting, self.owed,
             self.now, self.last,
         )  # fmt: skip
 
     def control(self) -> Hashable:
         return (
-            self.needed if self.arrived else 0, self.without_exited, self.arrived, self.strands,
-            self.warps, self.waiting, self.owed,
+            self.needed if self.arrived else 0, self.without_exited, self.arrived, self.strands, self.waiting, self.owed,
         )  # fmt: skip
 
 

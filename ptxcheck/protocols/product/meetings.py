@@ -81,6 +81,8 @@ def _arrive(state: State, strand: int, step: MeetStep) -> None:
 
 def _after_previous(state: State, strand: int, step: MeetStep, found: Meet) -> None:
     over = state.setup.generation[step.meeting]
+    if found.is_over:
+        raise Unproved(f"{Flaw.EARLY_ARRIVAL.value}: a second generation", strand, step.point)
     if state.knows(strand, over):
         return
     if found.last & ~state.clocks[strand]:
@@ -127,6 +129,7 @@ def complete_if_done(state: State, meeting: int, found: Meet) -> None:
             known |= state.clocks[other] & setup.rows.all | setup.end_of[other]
             found.now |= setup.end_of[other]
     over: Bits = setup.generation[meeting]
+    found.is_over = not over
     if over:
         state.happen(over)
         known |= over

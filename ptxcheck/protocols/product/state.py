@@ -164,6 +164,8 @@ class Meet:
     """Of these, strands that wait, or will."""
     owed: Bits = 0
     """Strands that have arrived in a generation that is complete, and have not left it."""
+    is_over: bool = False
+    """A generation is complete of a barrier that strands were said to come to once."""
     now: Bits = 0
     last: Bits = 0
     """Arrivals of this generation and the last one."""
@@ -171,12 +173,13 @@ class Meet:
     def copy(self) -> Meet:
         return Meet(
             self.needed, self.without_exited, self.arrived, self.strands, self.waiting, self.owed,
-            self.now, self.last,
+            self.is_over, self.now, self.last,
         )  # fmt: skip
 
     def control(self) -> Hashable:
         return (
-            self.needed if self.arrived else 0, self.without_exited, self.arrived, self.strands, self.waiting, self.owed,
+            self.needed if self.arrived else 0, self.without_exited, self.arrived, self.strands, self.waiting,
+            self.owed, self.is_over,
         )  # fmt: skip
 
 

@@ -15,7 +15,9 @@ from ptxcheck.protocols.product.setup import Setup, StrandInfo
 Programs = Sequence[Sequence[Action]]
 
 
-def run(state: OrderState, programs: Programs, at: list[int], to: Sequence[int], *, ends: bool = False) -> str:
+def run(
+    state: OrderState, programs: Programs, at: list[int], to: Sequence[int], *, ends: bool = False
+) -> str:
     """Perform programs from where they are to some place; return what went wrong, or ""."""
     ended: set[int] = set()
     moved = True

@@ -18,6 +18,7 @@ from ptxcheck.protocols.model.actions import (
     Commit,
     Fence,
     Init,
+    Inval,
     Protocol,
     Proxy,
     Rendezvous,
@@ -27,7 +28,7 @@ from ptxcheck.protocols.model.actions import (
     Wait,
     WaitGroup,
 )
-from ptxcheck.protocols.model.sync_objects import NamedBarrier
+from ptxcheck.protocols.model.sync_objects import ClusterBarrier, NamedBarrier
 from ptxcheck.protocols.product.operations import Failure
 from ptxcheck.protocols.product.order_state import BLOCKED, OrderState
 from ptxcheck.protocols.product.setup import Setup, StrandInfo
@@ -230,13 +231,84 @@ def _turns(rng: random.Random) -> list[Loop]:
     return [Loop(head, body) for head, body in zip(first, bodies, strict=True)]
 
 
+def _remote(rng: random.Random) -> list[Loop]:
+    """Two CTAs: one writes into the other, which says when it has read; both end together."""
+    kind = rng.choice(["copy", "store", "access"])
+    sender: list[Action] = []
+    receiver: list[Action] = []
+    for lap in range(2):
+        sender.append(Wait(60, empty(0), lap ^ 1))
+        if kind == "access":
+            sender += [Access(61, writes=(slot(0, 1),)), Arrive(62, full(0, 1), 1)]
+        else:
+            proxy = Proxy.ASYNC if kind == "copy" else Proxy.GENERIC
+            receiver.append(Arrive(70, full(0, 1), 1, BYTES))
+            sender.append(Transfer(61, ((full(0, 1), BYTES),), writes=(slot(0, 1),), proxy=proxy))
+        receiver += [Wait(71, full(0, 1), lap), Access(72, reads=(slot(0, 1),)), Arrive(73, empty(0), 1)]
+    meet = Rendezvous(2, ClusterBarrier(), 1, 2, True)
+    part = Rendezvous(74, ClusterBarrier(), 1, 2, True)
+    if rng.random() < 0.7:
+        sender.append(part)
+        receiver.append(part)
+    return [
+        Loop([Init(1, empty(0), 1), meet], sender),
+        Loop([Init(1, full(0, 1), 1), meet], receiver, 1),
+    ]
+
+
+def _arriving_copies(rng: random.Random) -> list[Loop]:
+    """Copies by `cp.async` that arrive when they are over."""
+    increments = rng.random() < 0.5
+    producer: list[Action] = []
+    consumer: list[Action] = []
+    for lap in range(2):
+        producer += [
+            Wait(80, empty(0), lap ^ 1),
+            Transfer(81, (), "cp.async", writes=(slot(0),), proxy=Proxy.GENERIC),
+            AsyncArrive(82, full(0), 1, increments, "cp.async"),
+        ]
+        producer += [Arrive(83, full(0), 1)] if increments else []
+        consumer += [Wait(84, full(0), lap), Access(85, reads=(slot(0),)), Arrive(86, empty(0), 1)]
+    first = _start({full(0): 1, empty(0): 1}, 2)
+    return [Loop(first[0], producer), Loop(first[1], consumer)]
+
+
+def _lives(rng: random.Random) -> list[Loop]:
+    """One strand initialises, uses and invalidates an mbarrier each round; another one meets it in between."""
+    meet, part = (Rendezvous(90 + number, NamedBarrier(0, number), 1, 2, True) for number in (1, 2))
+    first: list[Action] = [Init(92, full(0), 1), meet, Arrive(93, full(0), 1, BYTES)]
+    first += [Transfer(94, ((full(0), BYTES),), writes=(slot(0),)), Wait(95, full(0), 0), part, Inval(96, full(0))]
+    other: list[Action] = [meet, Wait(97, full(0), 0), Access(98, reads=(slot(0),)), part]
+    return [Loop([], first), Loop([], other)]
+
+
+def _by_state(rng: random.Random) -> list[Loop]:
+    """Strands that arrive at one mbarrier and wait for the state that this returns, with a place between them."""
+    count = rng.choice([2, 3])
+    first = _start({full(0): count}, count)
+    loops = []
+    for index in range(count):
+        body: list[Action] = []
+        for token in range(rng.choice([1, 2])):
+            body += [Access(100, writes=(slot(index),)), Arrive(101, full(0), 1, token=token)]
+            body += [Wait(102, full(0), None, token), Access(103, reads=(slot((index + 1) % count),))]
+            body += [Arrive(104, full(0), 1, token=9), Wait(105, full(0), None, 9)]
+        loops.append(Loop(first[index], body))
+    return loops
+
+
+_PATTERNS = (_ring, _ring, _groups, _buffer, _turns, _remote, _remote, _arriving_copies, _lives, _by_state)
+
+
 def random_loops(seed: int) -> list[Loop]:
     """Return the loops of a seed: a pattern of real kernels, with a few things changed."""
     rng = random.Random(seed)
-    loops = rng.choice([_ring, _ring, _groups, _buffer, _turns])(rng)
+    loops = rng.choice(_PATTERNS)(rng)
     for _ in range(rng.choice([0, 1, 1, 2])):
         index = rng.randrange(len(loops))
         loops[index] = replace(loops[index], body=_changed(rng, list(loops[index].body)))
+    if rng.random() < 0.5:  # the same action again and again is one action
+        return loops
     return [
         replace(
             each, first=_numbered(each.first, 1000 * index), body=_numbered(each.body, 1000 * index + 500)

@@ -45,6 +45,11 @@ def test_a_copy_changes_by_itself() -> None:
     assert one.facts is other.facts
 
 
+def test_a_copy_of_a_state_has_all_attributes() -> None:
+    one = state()
+    assert vars(one.copy()._state).keys() == vars(one._state).keys()
+
+
 def test_a_blocked_wait_leaves_the_state_as_it_was() -> None:
     one = state()
     assert one.perform(0, INIT) == DONE

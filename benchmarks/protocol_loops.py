@@ -277,7 +277,12 @@ def _lives(rng: random.Random) -> list[Loop]:
     """One strand initialises, uses and invalidates an mbarrier each round; another one meets it in between."""
     meet, part = (Rendezvous(90 + number, NamedBarrier(0, number), 1, 2, True) for number in (1, 2))
     first: list[Action] = [Init(92, full(0), 1), meet, Arrive(93, full(0), 1, BYTES)]
-    first += [Transfer(94, ((full(0), BYTES),), writes=(slot(0),)), Wait(95, full(0), 0), part, Inval(96, full(0))]
+    first += [
+        Transfer(94, ((full(0), BYTES),), writes=(slot(0),)),
+        Wait(95, full(0), 0),
+        part,
+        Inval(96, full(0)),
+    ]
     other: list[Action] = [meet, Wait(97, full(0), 0), Access(98, reads=(slot(0),)), part]
     return [Loop([], first), Loop([], other)]
 

@@ -8,6 +8,7 @@ those in its cells, all at once, by the rows of what its strand knows (`order.ra
 accesses of its strand of the same kind, which its strand knows or must know itself.
 
 Not covered: which cells an access of unknown size does not reach: it is taken to reach all up to the end of its slot.
+An axiom is taken for it, too, where `order.memory` only lets it pass.
 """
 
 from __future__ import annotations

@@ -80,8 +80,11 @@ def _changed(rng: random.Random, program: Sequence[Action], end: int) -> list[Ac
     elif isinstance(action, Wait):
         found[at] = replace(action, acquires=not action.acquires)
     else:
-        found[at] = rng.choice([
-            Access(action.point, reads=(Span(0, 1024, 16),)), Access(action.point, writes=(Span(0, 2048, 16),)),
-            Fence(action.point), Fence(action.point, proxy=True),
-        ])  # fmt: skip
+        others: list[Action] = [
+            Access(action.point, reads=(Span(0, 1024, 16),)),
+            Access(action.point, writes=(Span(0, 2048, 16),)),
+            Fence(action.point),
+            Fence(action.point, proxy=True),
+        ]
+        found[at] = rng.choice(others)
     return found

@@ -31,7 +31,9 @@ class _Sides:
         self._events: list[dict[Action, list[int]]] = []
         for strand in protocol.strands:
             found: dict[Action, list[int]] = {}
-            for action, event in zip(strand.actions, strand.events or [-1] * len(strand.actions), strict=True):
+            for action, event in zip(
+                strand.actions, strand.events or [-1] * len(strand.actions), strict=True
+            ):
                 found.setdefault(action, []).append(event)
             self._events.append(found)
 

@@ -30,6 +30,7 @@ LAYERS = (
     ("protocols.symex.interpreter",),
     ("protocols.model",),
     ("protocols.order",),
+    ("protocols.product",),
     ("protocols.contract",),
     ("protocols.proof",),
     ("protocols.proof.first",),

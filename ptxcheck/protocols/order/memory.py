@@ -49,7 +49,7 @@ from .races import Races
 _BUDGET = 2_000_000
 _MOST_DOUBTFUL = 10_000
 """Pairs that may meet and are in doubt which are told apart."""
-_FILLED = "each tile that is multiplied is filled by the copies that start in it"
+FILLED = "each tile that is multiplied is filled by the copies that start in it"
 _IN_STEP_WHEREVER = (
     "lanes of a warp run in step between accesses of shared memory of which it is not known whether they meet"
 )
@@ -122,7 +122,7 @@ class Memory:
             self._doubts = known
             both = {place: min(limits.get(place, size), size) for place, size in slots.items()}
             self._compare_possible(placed, columns, starts, {**limits, **both})
-            facts += (Proviso(_FILLED),)
+            facts += (Proviso(FILLED),)
         if self._rests_on_lanes:
             facts += (Proviso(_IN_STEP_WHEREVER),)
         return tuple(self._doubts.values()), facts

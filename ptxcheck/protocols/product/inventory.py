@@ -92,6 +92,7 @@ class Inventory:
         """
         self.on_two_sides = on_two_sides
         self.strands = tuple(strands)
+        self.ctas = frozenset(each.cta for each in self.strands)
         self.registers = registers
         self.is_straight = is_straight
         self.equations = tuple(equations)
@@ -156,9 +157,9 @@ class Inventory:
         for strand, pipeline in named:
             team = self._team(strand, pipeline)
             is_team = pipeline in TEAM_PIPELINES
-            members = tuple(numbers[each] for each in closing.get(team, ())) if is_team else ()
+            mates = tuple(numbers[each] for each in closing.get(team, ())) if is_team else ()
             pending = most.get(team if is_team else (strand, pipeline), 0)
-            found.append(Pipeline(strand, pipeline, pending, members, (strand, pipeline) in each_apart))
+            found.append(Pipeline(strand, pipeline, pending, mates, (strand, pipeline) in each_apart))
         return tuple(found), numbers
 
     def _team(self, strand: int, pipeline: str) -> tuple[str, int, int]:

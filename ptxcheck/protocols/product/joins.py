@@ -43,7 +43,7 @@ def _groups(state: State) -> Hashable:
 
 def _tables(state: State) -> tuple[dict[Any, Bits], ...]:
     """Return sets of landmarks of which more is asked where there are more of them."""
-    return state.far, state.copies, state.asked, state.late_fences
+    return state.far, state.copies, state.asked, state.late_fences, state.multiplied_unfenced
 
 
 def needed(state: State) -> Bits:
@@ -61,7 +61,7 @@ def needed(state: State) -> Bits:
         found |= meet.now | meet.last | setup.generation[meeting]
     for uses in setup.last_use.values():
         found |= uses
-    for table in _tables(state):
+    for table in (state.far, state.copies, state.asked, state.late_fences):
         for reached in table.values():
             found |= reached
     return found
@@ -71,6 +71,11 @@ def normalise(state: State) -> None:
     """Drop landmarks that nobody asks for any more."""
     active = state.active & needed(state)
     state.active = active
+    for key, stores in list(state.multiplied_unfenced.items()):
+        if stores & active:
+            state.multiplied_unfenced[key] = stores & active
+        else:
+            del state.multiplied_unfenced[key]
     mask = active * state.setup.rows.every
     clocks = state.clocks
     for slot, known in list(clocks.items()):

@@ -2,8 +2,9 @@
 
 Property: where no step fails, every schedule forms the same generations of the same arrivals.
 
-Argument: each arrival knows that the generation before it is complete, by the landmark of that or by those of all of its
-arrivals (who knows of a later arrival of the same strand knows that the generation was over). A strand that has ended counts for every generation that it did not arrive in, at barriers that count the rest.
+Argument: each arrival knows that the generation before it is complete, by the landmark of that or by those of all its
+arrivals (who knows of a later arrival of the same strand knows that the generation was over). A strand that has ended
+counts for every generation that it did not arrive in, at barriers that count the rest.
 
 Not covered: lanes that come to an aligned barrier apart from the others of their warp.
 """
@@ -80,6 +81,8 @@ def _arrive(state: State, strand: int, step: MeetStep) -> None:
 
 def _after_previous(state: State, strand: int, step: MeetStep, found: Meet) -> None:
     over = state.setup.generation[step.meeting]
+    if found.is_over:
+        raise Unproved(f"{Flaw.EARLY_ARRIVAL.value}: a second generation", strand, step.point)
     if state.knows(strand, over):
         return
     if found.last & ~state.clocks[strand]:
@@ -117,7 +120,7 @@ def complete_if_done(state: State, meeting: int, found: Meet) -> None:
                 threads = counted(name, each)
                 if threads:
                     absent.append(other)
-                    exited += threads if (each.cta, each.warp) not in found.warps else 0
+                    exited += threads
     if found.arrived + exited < found.needed:
         return
     known = state.clocks.pop(("meeting", meeting), 0)
@@ -126,6 +129,7 @@ def complete_if_done(state: State, meeting: int, found: Meet) -> None:
             known |= state.clocks[other] & setup.rows.all | setup.end_of[other]
             found.now |= setup.end_of[other]
     over: Bits = setup.generation[meeting]
+    found.is_over = not over
     if over:
         state.happen(over)
         known |= over
@@ -136,5 +140,4 @@ def complete_if_done(state: State, meeting: int, found: Meet) -> None:
         waiting ^= own
         state.clocks["owed", meeting, own.bit_length() - 1] = known
     found.arrived = found.strands = found.waiting = 0
-    found.warps = frozenset()
     found.last, found.now = found.now, 0

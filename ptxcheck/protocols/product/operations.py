@@ -116,6 +116,8 @@ class TransferStep:
     """Mbarriers whose bytes are among those that it surely touches."""
     asks: Bits
     """Landmark of a request to cancel a launch, 0 for what is none."""
+    multiplies: bool
+    """Work that a warpgroup does together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,13 +1,14 @@
 """Order of what the strands of a kernel do, in a state that can be copied, compared and joined.
 
-Property: if no step of an exploration fails, then in every schedule of the steps that were performed each wait observes
-the same phase, each arrival counts in the same, conflicting accesses of shared memory are in order, and nothing reaches
-into a CTA that has ended.
+Property: if no step of an exploration fails, then in every schedule of the steps that were performed each wait
+observes the same phase, each arrival counts in the same, conflicting accesses of shared memory and of tensor memory are
+in order, and nothing reaches into a CTA that has ended.
 
-Argument: the semantics are those of `proof.simulate` and of `order`, with landmarks in place of counts (`rows`): what is
-asked there of the last event of its kind is asked here of its landmark. States are joined as `state` says.
+Argument: the semantics are those of `proof.simulate` and of `order`, with landmarks in place of counts (`rows`): what
+is asked there of the last event of its kind is asked here of its landmark. States are joined as `state` says.
 
-Not covered: lanes of one warp that run in step, and other axioms that look at more of a strand than one action.
+Not covered: whether equations of bytes contradict each other (`Facts.contradicting`), lanes that act as one strand
+among themselves, and rows of `order.axioms` that look at more of a strand than one action, other than late fences.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from .operations import (
 from .rows import CROSSED, FENCED, INITIALISED, VISIBLE
 from .setup import Setup
 from .state import Facts, State
-from .touches import check_late_fences, fence_late, touch
+from .touches import fence_late, multiply, touch
 
 BLOCKED, DONE = 0, 1
 Result: TypeAlias = int | Failure
@@ -65,8 +66,8 @@ def _access(state: State, strand: int, step: AccessStep) -> int:
 def _transfer(state: State, strand: int, step: TransferStep) -> int:
     if step.asks:
         launches.ask(state, strand, step.asks, step.point)
-    if state.late_fences:
-        check_late_fences(state, strand, step.point)
+    if step.multiplies:
+        multiply(state, strand, step.point)
     touch(state, strand, step.kinds)
     if step.objects:
         mbarriers.touch_objects(state, strand, step.objects, step.point)
@@ -195,8 +196,8 @@ class OrderState:
         try:
             mbarriers.check_rest(state)
             tensor_memory.check_end(state)
-            for strand, point in sorted(state.late_fences):
-                check_late_fences(state, strand, point)
+            if state.late_fences:
+                raise Unproved(Flaw.MISSING_PROXY_FENCE.value, *min(state.late_fences))
             for cta in sorted({*state.far, *state.copies}):
                 known = 0
                 for strand, each in enumerate(self.setup.strands):

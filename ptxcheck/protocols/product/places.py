@@ -12,11 +12,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..model.actions import Columns, Span, TensorAccess
+import numpy as np
+
+from ..model.actions import (
+    OBJECT_BYTES,
+    Access,
+    Action,
+    Columns,
+    Init,
+    Inval,
+    Proxy,
+    Span,
+    TensorAccess,
+    Transfer,
+)
+from ..model.equations import sizes_by_equations
 from ..model.outcome import Proviso
 from ..model.tensor_address import ABSOLUTE
-from ..order.conflicts import Place, Spans
+from ..order.conflicts import Place, Spans, Touch
+from ..order.copy_extents import most_bytes, within_slots
+from ..order.extents import MATRIX_PIPELINES, Part, parts_of, provisos, reached, sized, slot_starts
+from ..order.memory import FILLED
+from .inventory import Inventory
+from .operations import Touching
 
+_NO_CLOCK = np.zeros((0, 0), dtype=np.int32)
 _GROUPS = 8
 
 
@@ -83,3 +103,107 @@ def placed_columns(
     if any(len(kinds) > 1 for kinds in origins.values()):
         texts[_FIXED] = None
     return found, (*provisos, *map(Proviso, texts))
+
+
+Cells = tuple[int, ...]
+"""Numbers of cells of memory."""
+
+
+class Places:
+    """Which cells each action of a kernel touches, and what is taken for granted of them."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._inventory = inventory
+        self.provisos: tuple[Proviso, ...] = ()
+        self.parts = self._placed()
+        """For each strand and action the parts of what it touches; None where a place is not known."""
+        cells = (cell for parts in self.parts.values() for _, own in parts or () for cell in own)
+        self.columns = self._placed_columns(1 + max(cells, default=0))
+        """For each strand and action what it reads (False) and writes of tensor memory."""
+
+    def _placed(self) -> dict[tuple[int, Touching], list[tuple[Part, Cells]] | None]:
+        """Return the parts of what each action touches, with their cells; None where a place is not known."""
+        touches: list[Touch] = []
+        inventory = self._inventory
+        sizes = sizes_by_equations(inventory.protocol, inventory.equations)
+        parts: list[tuple[int, Touching, Part]] = []
+        found: dict[tuple[int, Touching], list[tuple[Part, Cells]] | None] = {}
+        for strand, own in enumerate(self._inventory.unique):
+            for index, action in enumerate(own):
+                if not isinstance(action, Access | Transfer | Init | Inval):
+                    continue
+                found[strand, action] = []
+                for part in _parts(action):
+                    if any(span.start < 0 for span in part.spans):
+                        found[strand, action] = None
+                        break
+                    touch = _touch(strand, index, action, part)
+                    touches.append(sized(touch, sizes) if sizes else touch)
+                    parts.append((strand, action, part))
+        for part_cells, (strand, action, part) in zip(cells_of(self._reached(touches)), parts, strict=True):
+            known = found[strand, action]
+            if known is not None:
+                known.append((part, part_cells))
+        return found
+
+    def _reached(self, touches: Sequence[Touch]) -> Sequence[Spans]:
+        if all(touch.is_exact for touch in touches):
+            return [touch.spans for touch in touches]
+        starts = slot_starts(self._inventory.protocol, touches)
+        slots = within_slots(self._inventory.protocol, starts, MATRIX_PIPELINES)
+        limits = (
+            most_bytes(self._inventory.protocol, self._inventory.equations, MATRIX_PIPELINES)
+            if self._inventory.equations
+            else {}
+        )
+        both = {place: min(limits.get(place, size), size) for place, size in slots.items()}
+        filled = (Proviso(FILLED),) if limits else ()
+        self.provisos = (*provisos(touches, self._inventory.barriers), *filled)
+        return reached(touches, starts, {**limits, **both})
+
+    def _placed_columns(self, first: int) -> dict[tuple[int, TensorAccess], list[tuple[bool, Cells]]]:
+        """Return which cells of tensor memory each action reads and writes; their numbers begin with `first`."""
+        accesses = [
+            (strand, each) for strand, each in self._inventory.every() if isinstance(each, TensorAccess)
+        ]
+        found: dict[tuple[int, TensorAccess], list[tuple[bool, Cells]]] = {}
+        places, self.provisos = placed_columns((each for _, each in accesses), self.provisos)
+        groups = [
+            (strand, action, writes, places[columns])
+            for strand, action in accesses
+            for columns, writes in ((action.reads, False), (action.writes, True))
+            if places[columns]
+        ]
+        cells = cells_of([spans for _, _, _, spans in groups])
+        for (strand, action, writes, _), own in zip(groups, cells, strict=True):
+            found.setdefault((strand, action), []).append((writes, tuple(first + cell for cell in own)))
+        return found
+
+    def objects(self, action: Action) -> tuple[int, ...]:
+        """Return the mbarriers that have bytes among those that an action surely touches."""
+        if not isinstance(action, Access | Transfer) or (isinstance(action, Access) and not action.certain):
+            return ()
+        spans = [span for span in (*action.reads, *action.writes) if span.size]
+        return tuple(
+            number for number, barrier in enumerate(self._inventory.barriers)
+            if any(
+                span.cta == barrier.cta and span.start < barrier.offset + OBJECT_BYTES and barrier.offset < span.end
+                for span in spans
+            )
+        )  # fmt: skip
+
+
+def _parts(action: Touching) -> tuple[Part, ...]:
+    if isinstance(action, Access | Transfer):
+        return parts_of(action)
+    barrier = action.barrier
+    return (Part((Span(barrier.cta, barrier.offset, OBJECT_BYTES),), True, True, (barrier.cta,)),)
+
+
+def _touch(strand: int, index: int, action: Touching, part: Part) -> Touch:
+    """Return an access as `order.extents` wants it, which does not look at what is known."""
+    is_transfer = isinstance(action, Transfer)
+    return Touch(
+        strand, index, action.point, part.spans, part.writes, Proxy.GENERIC, False, strand + is_transfer, 0,
+        _NO_CLOCK, not isinstance(action, Access) or action.certain, False, part.is_exact,
+    )  # fmt: skip

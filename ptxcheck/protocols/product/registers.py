@@ -3,8 +3,8 @@
 Property: where no step fails, every increase gets its registers in every schedule.
 
 Argument: that of `order.register_budget`. Each change keeps which other changes it knew of, so that the worst that
-others may hold at its time can be found whenever a change is added. A change is forgotten, but for what its strand holds
-since, when no later one can meet it (all strands know of it) and all that are kept knew of it.
+others may hold at its time can be found whenever a change is added. A change is forgotten, but for what its strand
+holds since, when no later one can meet it (all strands know of it) and all that are kept knew of it.
 
 Not covered: a change that a strand makes a second time before the first is forgotten.
 """

@@ -1,7 +1,7 @@
 """What somebody knows of landmarks, in six senses at once, as the bits of one number.
 
-Property: a *knowledge* is a number. Bit `row * width + n` says that landmark n is known in the sense of a `Row`: that the
-last event of this landmark happened before, that its accesses are visible, and so on.
+Property: a *knowledge* is a number. Bit `row * width + n` says that landmark n is known in the sense of a `Row`: that
+the last event of this landmark happened before, that its accesses are visible, and so on.
 
 Argument: of two events of one landmark, the later one knows the earlier (each landmark belongs to one strand, or to one
 barrier whose completions follow each other), so that who knows the later one knows both. When the later one happens,

@@ -1,4 +1,4 @@
-"""A state of the product, less where the strands stand: barriers, groups, what memory holds of accesses, who knows what.
+"""A state of the product, less where strands stand: barriers, groups, last accesses of memory, and who knows what.
 
 Property: `weaken` makes a state that stands for all that either of two states stands for: whatever holds of what may
 follow it holds of what may follow them.
@@ -19,9 +19,10 @@ from dataclasses import dataclass, field
 
 from ..model.actions import Amount
 from ..model.axiom import Axiom
+from ..model.equations import contradicting
 from ..model.outcome import Equation
 from .operations import RegistersStep
-from .rows import Bits, Knowledge
+from .rows import AWAITED_BY_TEAM, Bits, Knowledge
 from .setup import Setup
 
 Slot = tuple[object, ...] | int
@@ -35,6 +36,10 @@ class Facts:
     equations: dict[tuple[object, str, str], Equation] = field(default_factory=dict)
     axioms: dict[tuple[Axiom, int], None] = field(default_factory=dict)
     """Axioms of the hardware that were used, with the point at which."""
+
+    def contradicting(self) -> Equation | None:
+        """Return an equation that no host can meet together with others."""
+        return contradicting(self.equations.values())
 
     def take(self, axiom: Axiom, point: int) -> None:
         self.axioms.setdefault((axiom, point))
@@ -155,25 +160,26 @@ class Meet:
     arrived: int = 0
     strands: Bits = 0
     """Strands that have arrived, as bits."""
-    warps: frozenset[tuple[int, int]] = frozenset()
     waiting: Bits = 0
     """Of these, strands that wait, or will."""
     owed: Bits = 0
     """Strands that have arrived in a generation that is complete, and have not left it."""
+    is_over: bool = False
+    """A generation is complete of a barrier that strands were said to come to once."""
     now: Bits = 0
     last: Bits = 0
     """Arrivals of this generation and the last one."""
 
     def copy(self) -> Meet:
         return Meet(
-            self.needed, self.without_exited, self.arrived, self.strands, self.warps, self.waiting, self.owed,
-            self.now, self.last,
+            self.needed, self.without_exited, self.arrived, self.strands, self.waiting, self.owed,
+            self.is_over, self.now, self.last,
         )  # fmt: skip
 
     def control(self) -> Hashable:
         return (
-            self.needed if self.arrived else 0, self.without_exited, self.arrived, self.strands,
-            self.warps, self.waiting, self.owed,
+            self.needed if self.arrived else 0, self.without_exited, self.arrived, self.strands, self.waiting,
+            self.owed, self.is_over,
         )  # fmt: skip
 
 
@@ -237,6 +243,8 @@ class State:
         """Changes of registers, by CTA."""
         self.late_fences: dict[tuple[int, int], Bits] = {}
         """For each strand and point of a multiplication: stores that others multiply there, to be fenced before."""
+        self.multiplied_unfenced: dict[tuple[int, int], Bits] = {}
+        """For the same, stores that the strand had not fenced when it came there."""
         self.allocated: dict[int, int] = {}
         """Allocations of tensor memory that are not freed, by CTA."""
         self.freed: frozenset[tuple[int, int]] = frozenset()
@@ -259,7 +267,10 @@ class State:
         found.inside, found.ended, found.fences_inits = self.inside, self.ended, self.fences_inits
         found.far, found.copies = self.far.copy(), self.copies.copy()
         found.held, found.free, found.changes = self.held.copy(), self.free.copy(), self.changes.copy()
-        found.late_fences = self.late_fences.copy()
+        found.late_fences, found.multiplied_unfenced = (
+            self.late_fences.copy(),
+            self.multiplied_unfenced.copy(),
+        )
         found.allocated, found.freed = self.allocated.copy(), self.freed
         found.heard, found.asked = self.heard, self.asked.copy()
         return found
@@ -275,11 +286,16 @@ class State:
 
     def forget(self, event: Bits) -> None:
         """Let nobody know of an event."""
-        clocks = self.clocks
-        rows = self.setup.rows
-        probe = event * rows.every
-        for slot in [slot for slot, known in clocks.items() if known & probe]:
-            clocks[slot] &= ~probe
+        clocks, setup = self.clocks, self.setup
+        probe = event
+        if event & setup.team_reads:  # all else is known in no row that is not known to have been executed
+            probe |= event << setup.rows.at[AWAITED_BY_TEAM]
+        who = [slot for slot, known in clocks.items() if known & probe]
+        if who:
+            forgotten = event * setup.rows.every
+            for slot in who:
+                known = clocks[slot]
+                clocks[slot] = known ^ known & forgotten
 
     def knows(self, strand: int, events: Bits) -> bool:
         """Tell whether a strand knows that events have happened."""

@@ -1,11 +1,12 @@
 """Accesses of tensor memory, as `order.tensor_order` and `order.tensor_fences` have them.
 
-Property: where no step fails, two accesses that certainly touch the same columns of the same lanes, one of them a write,
-are in one order in every schedule, the later one behind the end of the earlier, or an axiom that was taken says so.
+Property: where no step fails, two accesses that certainly touch the same columns of the same lanes, one of them a
+write, are in one order in every schedule, the later one behind the end of the earlier, or an axiom that was taken
+says so.
 
-Argument: that of `order.tensor_order`, with landmarks: one for the end of each kind of access, one for its issue. A fence
-before the synchronisation of threads marks what its warp has issued (in the row FENCED of the issue), a fence behind it
-what its strand then knows to be over.
+Argument: that of `order.tensor_order`, with landmarks: one for the end of each kind of access, one for its issue. A
+fence before the synchronisation of threads marks what its warp has issued (in the row FENCED of the issue), a fence
+behind it what its strand then knows to be over.
 
 Not covered: a fence of another strand of the same warp counts for nothing, so that more often an axiom is taken.
 """

@@ -8,6 +8,7 @@ those in its cells, all at once, by the rows of what its strand knows (`order.ra
 accesses of its strand of the same kind, which its strand knows or must know itself.
 
 Not covered: which cells an access of unknown size does not reach: it is taken to reach all up to the end of its slot.
+An axiom is taken for it, too, where `order.memory` only lets it pass.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ def touch(state: State, strand: int, kinds: tuple[Kind, ...]) -> None:
     for kind in kinds:
         _note(state, kind, passed)
         state.happen(kind.bit)
+        for key in state.multiplied_unfenced if kind.writes else ():
+            state.multiplied_unfenced[key] &= ~kind.bit
     for kind in kinds:
         if kind.own:
             state.clocks[strand] |= kind.own
@@ -48,51 +51,58 @@ def touch(state: State, strand: int, kinds: tuple[Kind, ...]) -> None:
 
 def _check(state: State, kind: Kind, known: Knowledge) -> Bits:
     """Check an access; return what it is let pass of which it does not know that it is over."""
-    setup, cells = state.setup, state.cells
     written: Bits = 0
     read: Bits = 0
     for cell in kind.cells:
-        found = cells.get(cell)
+        found = state.cells.get(cell)
         if found is not None:
             written |= found[0]
             read |= found[1]
     if not kind.writes:
         read = 0
     if kind.combines:
-        written &= ~setup.combining
-        read &= ~setup.combining
-    if not (written | read):
-        return 0
-    rows = setup.rows
-    wrong = written & ~rows.of(known, VISIBLE)
-    wrong |= read & ~known
+        written &= ~state.setup.combining
+        read &= ~state.setup.combining
+    wrong = _wrong(state, kind, known, written, read) if written | read else 0
+    passed: Bits = 0
+    while wrong:
+        bit = wrong & -wrong
+        wrong ^= bit
+        if bit & state.setup.were_objects and known & bit:
+            continue
+        passed |= _excused(state, state.setup.kind_of[bit], kind, known)
+    return passed
+
+
+def _wrong(state: State, kind: Kind, known: Knowledge, written: Bits, read: Bits) -> Bits:
+    """Return which of some writes and reads are not known well enough: see `order.races`."""
+    setup, rows = state.setup, state.setup.rows
+    wrong = written & ~rows.of(known, VISIBLE) | read & ~known
     if kind.through_async_proxy:
         fenced, crossed = rows.of(known, FENCED), rows.of(known, CROSSED)
         wrong |= written & setup.generic & ~(fenced | crossed & setup.asynchronous)
         wrong |= read & setup.generic & ~setup.asynchronous & ~(fenced | crossed)
     if setup.is_cluster and not kind.is_asynchronous:
         wrong |= written & ~setup.asynchronous & ~setup.synchronous_in[kind.cta] & ~rows.of(known, WIDE)
-    passed: Bits = 0
-    while wrong:
-        bit = wrong & -wrong
-        wrong ^= bit
-        earlier = setup.kind_of[bit]
-        if bit & setup.were_objects and known & bit:
-            continue
-        flaw = _flaw(state, earlier, kind, known)
-        axiom = _axiom(state, earlier, kind, flaw, known)
-        if axiom is None and flaw is Flaw.MISSING_PROXY_FENCE and _is_fenced_behind(state, earlier, kind):
-            axiom = LATE_FENCE
-        if axiom is None and setup.are_in_step(earlier, kind):
-            axiom = LANES_IN_STEP
-            state.clocks[kind.strand] |= bit
-            known |= bit
-        if axiom is None:
-            raise Unproved(flaw.value, kind.strand, kind.point)
-        state.facts.take(axiom, kind.point)
-        if not known & bit:
-            passed |= bit
-    return passed
+    return wrong
+
+
+def _excused(state: State, earlier: Kind, later: Kind, known: Knowledge) -> Bits:
+    """Let a race pass by an axiom; return the earlier access unless it is known, or taken, to be over."""
+    flaw = _flaw(state, earlier, later, known)
+    if flaw is Flaw.WRITES_COLLIDE and _store_different(earlier, later):
+        raise Unproved(flaw.value, later.strand, later.point)
+    axiom = _axiom(state, earlier, later, flaw, known)
+    if axiom is None and flaw is Flaw.MISSING_PROXY_FENCE and _is_fenced_behind(state, earlier, later):
+        axiom = LATE_FENCE
+    if axiom is None and state.setup.are_in_step(earlier, later):
+        axiom = LANES_IN_STEP
+        state.clocks[later.strand] |= earlier.bit
+        known |= earlier.bit
+    if axiom is None:
+        raise Unproved(flaw.value, later.strand, later.point)
+    state.facts.take(axiom, later.point)
+    return 0 if known & earlier.bit else earlier.bit
 
 
 def _flaw(state: State, earlier: Kind, later: Kind, known: Knowledge) -> Flaw:
@@ -112,8 +122,6 @@ def _axiom(state: State, earlier: Kind, later: Kind, flaw: Flaw, known: Knowledg
     """Return what lets a race pass: the rows of `order.axioms.MEMORY` whose conditions a state can tell."""
     rows = state.setup.rows
     one, other = earlier.action, later.action
-    if flaw is Flaw.WRITES_COLLIDE and _store_different(earlier, later):
-        return None
     if flaw is Flaw.OVERWRITE and rows.of(known, AWAITED_BY_TEAM) & state.setup.team_reads & earlier.bit:
         return WGMMA_WAIT_OF_WARPGROUP
     if flaw is Flaw.MISSING_PROXY_FENCE:
@@ -136,18 +144,14 @@ def _axiom(state: State, earlier: Kind, later: Kind, flaw: Flaw, known: Knowledg
 
 
 def _is_fenced_behind(state: State, earlier: Kind, later: Kind) -> bool:
-    """Tell whether the strand that stored has fenced that, or is to do so before it comes to the same `wgmma` itself.
-
-    If it came to this very one without the fence, it failed: it reads the same bytes.
-    """
+    """Tell whether the strand that stored fenced that, or is to do so, before it comes to the same `wgmma` itself."""
     action, setup = later.action, state.setup
     if not isinstance(action, Transfer) or action.pipeline not in TEAM_PIPELINES or earlier.is_asynchronous:
         return False
-    if later.strand not in setup.protocol.team(earlier.strand):
-        return False
-    if not setup.rows.of(state.clocks[earlier.strand], FENCED) & earlier.bit:
-        key = earlier.strand, later.point
-        state.late_fences[key] = state.late_fences.get(key, 0) | earlier.bit
+    key = earlier.strand, later.point
+    if setup.rows.of(state.clocks[earlier.strand], FENCED) & earlier.bit:
+        return not state.multiplied_unfenced.get(key, 0) & earlier.bit
+    state.late_fences[key] = state.late_fences.get(key, 0) | earlier.bit
     return True
 
 
@@ -157,10 +161,15 @@ def fence_late(state: State, strand: int) -> None:
         del state.late_fences[key]
 
 
-def check_late_fences(state: State, strand: int, point: int) -> None:
+def multiply(state: State, strand: int, point: int) -> None:
     """Check that a strand has fenced what it stored when it comes to a multiplication that reads it for others."""
     if (strand, point) in state.late_fences:
         raise Unproved(Flaw.MISSING_PROXY_FENCE.value, strand, point)
+    rows, known = state.setup.rows, state.clocks[strand]
+    unfenced = known & state.setup.stored_by.get(strand, 0) & ~rows.of(known, FENCED)
+    if unfenced:
+        key = strand, point
+        state.multiplied_unfenced[key] = state.multiplied_unfenced.get(key, 0) | unfenced
 
 
 def _store_different(earlier: Kind, later: Kind) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.protocol_loops import FailedError, Loop, StuckError, rounds_to_fixpoint
 from ptxcheck.protocols.model.actions import (
     Access,
     Action,
@@ -23,8 +24,6 @@ from ptxcheck.protocols.model.actions import (
     WaitGroup,
 )
 from ptxcheck.protocols.model.sync_objects import NamedBarrier
-
-from .rounds import FailedError, Loop, StuckError, rounds_to_fixpoint
 
 BYTES = 16
 
@@ -85,7 +84,7 @@ def test_a_producer_that_waits_for_the_wrong_parity() -> None:
 
 
 def multiplied(stages: int, pending: int) -> list[Loop]:
-    """Return a ring whose consumer multiplies with `wgmma` and releases the slot that the last one but `pending` read."""
+    """Return a ring whose consumer multiplies with `wgmma` and releases the slot that the one before has read."""
     first, others = start(stages, 1)
     load: list[Action] = []
     use: list[Action] = []

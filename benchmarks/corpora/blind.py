@@ -4,8 +4,8 @@
     python -m benchmarks.corpora.blind manifest --out /tmp/blind
 
 `build` writes `OUT/PACKAGE/*.ptx` and a line a kernel to `OUT/PACKAGE.jsonl`: its arguments, or why there is no PTX. A
-kernel is compiled for sm_90a or sm_100a, as a hash of its name says, with `--other-target` for the other one; kernels
-come in the order of another hash, so that the first `--most` are a fair sample. What is compiled already is kept.
+kernel is compiled for sm_90a or sm_100a, as a hash of its name says; with `--other-target` what was built is built for
+the other one. Kernels come in the order of another hash, so that the first `--most` are a fair sample. What is compiled already is kept.
 
 `manifest` writes `OUT/manifest.json`: every file with asynchronous work, once where two have the same text. A hash of
 the name alone puts a kernel into the half `seen` or `unread`, whatever its target; **nobody reads a kernel of the half
@@ -106,7 +106,9 @@ def _build(library: Library, python: Path, options: argparse.Namespace) -> Itera
     folder: Path = options.out.resolve() / library.package
     folder.mkdir(parents=True, exist_ok=True)
     log = folder.with_suffix(".jsonl")
-    done = {(row["name"], row["target"]) for row in _rows(log)}
+    rows = list(_rows(log))
+    done = {(row["name"], row["target"]) for row in rows}
+    built = {row["name"] for row in rows if "unit" in row}
     worker = [python, "-m", f"{__package__}.jit_worker"]
     listed = run(
         [*worker, "list", library.module, *library.prefixes], timeout=_ATTEMPT_SECONDS, cwd=REPOSITORY
@@ -116,7 +118,7 @@ def _build(library: Library, python: Path, options: argparse.Namespace) -> Itera
     for name in names[: options.most]:
         first = target_of(name)
         target = sum(_TARGETS) - first if options.other_target else first
-        if (name, target) not in done:
+        if (name, target) not in done and (name in built or not options.other_target):
             units.append(f"{target}@{name}")
     yield f"{library.package}: {len(names)} kernels, {len(units)} to compile"
     for start in range(0, len(units), _BATCH):

@@ -52,9 +52,7 @@ class Flow:
             if isinstance(node, ast.Assign):
                 for target in node.targets:
                     self._define(target, node.value)
-            elif isinstance(node, ast.AnnAssign) and node.value is not None:
-                self._define(node.target, node.value)
-            elif isinstance(node, ast.AugAssign):
+            elif isinstance(node, ast.AnnAssign | ast.AugAssign) and node.value is not None:
                 self._define(node.target, node.value)
             elif isinstance(node, ast.For):
                 self._define(node.target, node.iter)
@@ -156,43 +154,48 @@ def _note_call(node: ast.Call, usage: Usage, flow: Flow, scope, known: dict[int,
         usage.has_dot = True
     callee = _callee(node, scope)
     if callee is not None:
-        inner = usage_of(callee, known)
-        usage.called |= {id(callee)} | inner.called
-        usage.has_dot |= inner.has_dot
-        given = dict(zip(callee.arg_names, node.args, strict=False))
-        given |= {each.arg: each.value for each in node.keywords if each.arg}
-        for parameter, value in given.items():
-            if parameter in inner.pointers:
-                usage.pointers |= flow.bases(value)
-            if parameter in inner.descriptors:
-                usage.descriptors |= flow.bases(value)
-            if isinstance(value, ast.Name) and value.id in flow.parameters:
-                if parameter in inner.conditions:
-                    usage.conditions.add(value.id)
-                if parameter in inner.texts:
-                    usage.texts.setdefault(value.id, []).extend(inner.texts[parameter])
-                if parameter in inner.extents:
-                    usage.extents.add(value.id)
+        _note_inner(node, callee, usage, flow, known)
         return
     if name in ADDRESSED or name.startswith("atomic_"):
-        is_method = isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") not in (
-            "tl", "language", "triton",
-        )  # fmt: skip
-        if is_method and name in ("load", "store"):
-            usage.descriptors |= flow.bases(node.func.value)
-        elif node.args:
-            usage.pointers |= flow.bases(node.args[0])
-        else:
-            for each in node.keywords:
-                if each.arg in ("pointer", "base"):
-                    usage.pointers |= flow.bases(each.value)
+        _note_address(node, name, usage, flow)
     if name in SHAPED:
-        shapes = [*node.args[-1:], *node.args[:1], *(each.value for each in node.keywords)]
-        shapes += node.args
-        for each in shapes:
-            for part in each.elts if isinstance(each, ast.Tuple | ast.List) else [each]:
-                if isinstance(part, ast.Name) and part.id in flow.parameters:
-                    usage.extents.add(part.id)
+        for each in [*node.args, *(keyword.value for keyword in node.keywords)]:
+            parts = each.elts if isinstance(each, ast.Tuple | ast.List) else [each]
+            names = {part.id for part in parts if isinstance(part, ast.Name)}
+            usage.extents |= names & flow.parameters
+
+
+def _note_inner(node: ast.Call, callee, usage: Usage, flow: Flow, known: dict[int, Usage]) -> None:
+    """What a called function does with its parameters holds for the arguments."""
+    inner = usage_of(callee, known)
+    usage.called |= {id(callee)} | inner.called
+    usage.has_dot |= inner.has_dot
+    given = dict(zip(callee.arg_names, node.args, strict=False))
+    given |= {each.arg: each.value for each in node.keywords if each.arg}
+    for parameter, value in given.items():
+        if parameter in inner.pointers:
+            usage.pointers |= flow.bases(value)
+        if parameter in inner.descriptors:
+            usage.descriptors |= flow.bases(value)
+        if isinstance(value, ast.Name) and value.id in flow.parameters:
+            if parameter in inner.conditions:
+                usage.conditions.add(value.id)
+            if parameter in inner.texts:
+                usage.texts.setdefault(value.id, []).extend(inner.texts[parameter])
+            if parameter in inner.extents:
+                usage.extents.add(value.id)
+
+
+def _note_address(node: ast.Call, name: str, usage: Usage, flow: Flow) -> None:
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    is_method = owner is not None and getattr(owner, "id", "") not in ("tl", "language", "triton")
+    if is_method and name in ("load", "store"):
+        usage.descriptors |= flow.bases(owner)
+    elif node.args:
+        usage.pointers |= flow.bases(node.args[0])
+    for each in node.keywords:
+        if each.arg in ("pointer", "base"):
+            usage.pointers |= flow.bases(each.value)
 
 
 def _callee(node: ast.Call, scope):

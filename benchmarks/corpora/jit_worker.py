@@ -15,13 +15,14 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
+import importlib.util
 import json
 import os
-import pkgutil
 import re
 import signal
 import sys
 import traceback
+import types
 import warnings
 from pathlib import Path
 from random import Random
@@ -33,10 +34,12 @@ from .store import digest_of
 
 MOST_TRIES = 40
 MOST_CONFIGS = 4
-SECONDS = 40
+SECONDS = 30
 """Of the processor, for the search of arguments and the compilation."""
 SHARED_MEMORY = 232_448
 TENSOR_COLUMNS = 512
+WITHOUT_ROOT = ("mamba_ssm",)
+"""Packages whose root imports what was compiled for a GPU; their modules are imported without it."""
 IS_ASYNCHRONOUS = re.compile(r"mbarrier|cp\.async|wgmma|tcgen05")
 
 
@@ -44,6 +47,7 @@ def main(arguments: list[str]) -> int:
     command, *rest = arguments
     warnings.simplefilter("ignore")
     _be_a_device()
+    sys.modules.update({name: _bare(name) for name in WITHOUT_ROOT if importlib.util.find_spec(name)})
     if command == "list":
         for line in _listed(rest[0], rest[1:]):
             print(json.dumps(line), flush=True)
@@ -51,7 +55,7 @@ def main(arguments: list[str]) -> int:
     folder, version, *units = rest
     for unit in units:
         capability, _, name = unit.partition("@")
-        with _silence(), contextlib.suppress(BaseException):  # the child says what is wrong
+        with Silence(), contextlib.suppress(BaseException):  # the child says what is wrong
             importlib.import_module(name.partition(":")[0])
         line = _in_own_process(_build, Path(folder), name, int(capability), int(version))
         print(json.dumps({"name": name, "target": int(capability), **line}), flush=True)
@@ -114,12 +118,19 @@ def _be_a_device() -> None:
     OnHost().__enter__()
 
 
+def _bare(name: str) -> types.ModuleType:
+    package = types.ModuleType(name)
+    package.__spec__ = importlib.util.find_spec(name)
+    package.__path__ = list(package.__spec__.submodule_search_locations)
+    return package
+
+
 def _listed(module: str, prefixes: list[str]):
     """Every kernel of a package, and modules that cannot be imported."""
     found, wrapped = {}, {}
     for name in _modules(module, prefixes):
         try:
-            with _silence():
+            with Silence():
                 imported = importlib.import_module(name)
         except BaseException as error:  # some raise SystemExit
             yield {"module": name, "error": f"{type(error).__name__}: {error}"[:300]}
@@ -156,8 +167,7 @@ def _listed(module: str, prefixes: list[str]):
 
 def _modules(module: str, prefixes: list[str]):
     """Names of a package's modules, by its folders: importing is not needed for that."""
-    root = importlib.util.find_spec(module)
-    places = list(root.submodule_search_locations or ())
+    places = list(importlib.util.find_spec(module).submodule_search_locations or ())
     yield module
     for place in places:
         for path in sorted(Path(place).rglob("*.py")):
@@ -165,12 +175,12 @@ def _modules(module: str, prefixes: list[str]):
             if parts[-1] in ("__init__", "__main__"):
                 parts = parts[:-1]
             name = ".".join((module, *parts))
-            if parts and all(part.isidentifier() for part in parts) and "test" not in name:
-                if not prefixes or name.startswith(tuple(prefixes)):
-                    yield name
+            is_wanted = "test" not in name and (not prefixes or name.startswith(tuple(prefixes)))
+            if parts and all(part.isidentifier() for part in parts) and is_wanted:
+                yield name
 
 
-class _silence:
+class Silence:
     """Keeps what libraries print at import out of the answer."""
 
     def __enter__(self):
@@ -216,7 +226,7 @@ def _in_own_process(work, *arguments) -> dict:
 
 def _build(folder: Path, name: str, capability: int, version: int) -> dict:
     module, _, attribute = name.partition(":")
-    with _silence():
+    with Silence():
         wrapped = getattr(importlib.import_module(module), attribute)
     function, configs, heuristics = layers(wrapped)
     usage = usage_of(function, {})

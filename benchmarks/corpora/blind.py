@@ -5,9 +5,10 @@
 
 `build` writes `OUT/PACKAGE/*.ptx` and a line a kernel to `OUT/PACKAGE.jsonl`: its arguments, or why there is no PTX. A
 kernel is compiled for sm_90a or sm_100a, as a hash of its name says; with `--other-target` what was built is built for
-the other one. Kernels come in the order of another hash, so that the first `--most` are a fair sample. What is compiled already is kept.
+the other one. Kernels come in the order of another hash, so that the first `--most` are a fair sample. What is compiled
+already is kept.
 
-`manifest` writes `OUT/manifest.json`: every file with asynchronous work, once where two have the same text. A hash of
+`manifest` writes `OUT/manifest.json`: every file with asynchronous work, once where two have one text. A hash of
 the name alone puts a kernel into the half `seen` or `unread`, whatever its target; **nobody reads a kernel of the half
 `unread`**, nor what the checker says of it beyond its verdicts, before the last figures are taken.
 """

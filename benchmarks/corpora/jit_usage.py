@@ -199,18 +199,15 @@ def _note_address(node: ast.Call, name: str, usage: Usage, flow: Flow) -> None:
 
 
 def _callee(node: ast.Call, scope):
-    from triton.runtime.jit import JITFunction
-
+    """The jitted function that is called, if it is one of a library's own."""
     found = None
     if isinstance(node.func, ast.Name):
         found = scope.get(node.func.id)
     elif isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
         found = getattr(scope.get(node.func.value.id), node.func.attr, None)
-    while found is not None and not isinstance(found, JITFunction):
+    while found is not None and not (hasattr(found, "arg_names") and hasattr(found, "parse")):
         found = getattr(found, "fn", None)
-    if found is None or re.match(r"triton\.", found.__module__ or ""):
-        return None
-    return found
+    return None if found is None or re.match(r"triton\.", found.__module__ or "") else found
 
 
 __all__ = ["Flow", "Usage", "usage_of"]

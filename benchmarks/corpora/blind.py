@@ -110,7 +110,7 @@ def _build(library: Library, python: Path, options: argparse.Namespace) -> Itera
     rows = list(_rows(log))
     done = {(row["name"], row["target"]) for row in rows}
     built = {row["name"] for row in rows if "unit" in row}
-    worker = [python, "-m", f"{__package__}.jit_worker"]
+    worker: list[str | Path] = [python, "-m", f"{__package__}.jit_worker"]
     listed = run(
         [*worker, "list", library.module, *library.prefixes], timeout=_ATTEMPT_SECONDS, cwd=REPOSITORY
     )

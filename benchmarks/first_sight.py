@@ -1,6 +1,6 @@
 """First sight: the verdicts on kernels that nobody has read, one run each, with counted effort.
 
-    python -m benchmarks.first_sight /tmp/blind/manifest.json --out results.jsonl [--half unread] [--minutes 40]
+    python -m benchmarks.first_sight BLIND/manifest.json --out results.jsonl [--half unread] [--minutes 40]
     python -m benchmarks.first_sight FOLDER --out results.jsonl
     python -m benchmarks.first_sight --report results.jsonl
 

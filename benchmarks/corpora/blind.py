@@ -1,7 +1,7 @@
 """Kernels of Triton libraries that nobody here has read, found by import and compiled with no GPU.
 
-    python -m benchmarks.corpora.blind build flag-gems --out /tmp/blind [--most 40] [--other-target]
-    python -m benchmarks.corpora.blind manifest --out /tmp/blind
+    python -m benchmarks.corpora.blind build flag-gems --out BLIND [--most 40] [--other-target]
+    python -m benchmarks.corpora.blind manifest --out BLIND
 
 `build` writes `OUT/PACKAGE/*.ptx` and a line a kernel to `OUT/PACKAGE.jsonl`: its arguments, or why there is no PTX. A
 kernel is compiled for sm_90a or sm_100a, as a hash of its name says; with `--other-target` what was built is built for

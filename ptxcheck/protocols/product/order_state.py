@@ -1,8 +1,8 @@
 """Order of what the strands of a kernel do, in a state that can be copied, compared and joined.
 
 Property: if no step of an exploration fails, then in every schedule of the steps that were performed each wait
-observes the same phase, each arrival counts in the same, conflicting accesses of shared memory and of tensor memory are
-in order, and nothing reaches into a CTA that has ended.
+observes the same phase, each arrival counts in the same, conflicting accesses of shared memory and of tensor memory
+are in order, and nothing reaches into a CTA that has ended.
 
 Argument: the semantics are those of `proof.simulate` and of `order`, with landmarks in place of counts (`rows`): what
 is asked there of the last event of its kind is asked here of its landmark. States are joined as `state` says.

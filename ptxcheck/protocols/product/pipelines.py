@@ -3,9 +3,9 @@
 Property: behind a wait for groups a strand knows no more than that the work of all groups but the newest `pending` is
 complete, and what was done before these were closed.
 
-Argument: groups complete in turn, so that what is known when one is complete is that of all before it. No wait asks for
-groups older than the most that a wait leaves open, counted from the group that the slowest warp of the team has closed:
-those are one with the oldest that is kept.
+Argument: groups complete in turn, so that what is known when one is complete is that of all before it. No wait asks
+for groups older than the most that a wait leaves open, counted from the group that the slowest warp of the team has
+closed: those are one with the oldest that is kept.
 
 Not covered: waits for groups of other pipelines than those of `model.lowering`.
 """

@@ -29,7 +29,8 @@ Terms: TypeAlias = tuple[tuple[Atom, int], ...]
 _OF_GROUP = frozenset(
     {
         Kind.RESULT, Kind.VOLATILE, Kind.SHARED, Kind.STRONG, Kind.OWN, Kind.UNKNOWN, Kind.MERGED, Kind.PARTED,
-        Kind.RETURNED, Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY, Kind.OPCODE, Kind.SHFL, Kind.VOTE, Kind.LANE,
+        Kind.RETURNED, Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY, Kind.OPCODE, Kind.SHFL,
+        Kind.VOTE, Kind.LANE,
         Kind.WIDENED, Kind.UNDEFINED, Kind.LANES, Kind.OPERAND,
     }
 )  # fmt: skip

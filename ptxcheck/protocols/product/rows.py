@@ -3,13 +3,13 @@
 Property: a *knowledge* is a number. Bit `row * width + n` says that landmark n is known in the sense of a `Row`: that
 the last event of this landmark happened before, that its accesses are visible, and so on.
 
-Argument: of two events of one landmark, the later one knows the earlier (each landmark belongs to one strand, or to one
-barrier whose completions follow each other), so that who knows the later one knows both. When the later one happens,
-nobody but its own strand knows it: the bits are cleared everywhere and set there. Joining what two sides know is `|`.
+Argument: of two events of one landmark, the later one knows the earlier (each landmark belongs to one strand, or to
+one barrier whose completions follow each other), so that who knows the later one knows both. When the later one
+happens, nobody but its own strand knows it: the bits are cleared everywhere and set there. Joining what two sides
+know is `|`.
 
-Not covered: who knew an earlier event of a landmark is forgotten with the next one. That is less than was known, never
-more.
-"""
+Not covered: who knew an earlier event of a landmark is forgotten with the next one. That is less than was known,
+never more."""
 
 from __future__ import annotations
 

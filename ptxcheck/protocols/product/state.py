@@ -3,10 +3,10 @@
 Property: `weaken` makes a state that stands for all that either of two states stands for: whatever holds of what may
 follow it holds of what may follow them.
 
-Argument: two states with equal `control` do the same next. The rest is a lattice. What has to be known of (accesses in
-cells, arrivals, waits, announcements) is united: more of it is asked for. What is known is intersected; a landmark that
-is not active in a state stands for an event that never happened there, of which everybody knows as much as there is to
-know: it counts as known in that state. That the last completion of a parity is known is such a landmark, too.
+Argument: two states with equal `control` do the same next. The rest is a lattice. What has to be known of (accesses
+in cells, arrivals, waits, announcements) is united: more of it is asked for. What is known is intersected; a landmark
+that is not active in a state stands for an event that never happened there, of which everybody knows as much as there
+is to know: it counts as known in that state. That the last completion of a parity is known is such a landmark, too.
 
 Not covered: which of the two histories an access belongs to: a race of accesses of two histories is only a failure to
 show that all is well.

@@ -2,8 +2,8 @@
 
 Property: two events have one landmark only where they are of one strand and alike in all that the checks see.
 
-Argument: a landmark is named by its strand and by what happens: for accesses the action itself, for arrivals and waits
-the barrier, and the parity of the phase where two phases may be looked at at once.
+Argument: a landmark is named by its strand and by what happens: for accesses the action itself, for arrivals and
+waits the barrier, and the parity of the phase where two phases may be looked at at once.
 
 Not covered: accesses whose place is not known, and stores into other CTAs that narrow proxy fences might be for; they
 are `UnknownStep`s.

@@ -1,7 +1,7 @@
 """Accesses of shared memory: what is not known to be in order with what came before, and what lets it pass.
 
-Property: where `touch` fails at no access, any two of them that may meet, one of them a write and not both atomic, are
-in order by the words of PTX, or a row of `order.axioms` that was taken lets the pair pass.
+Property: where `touch` fails at no access, any two of them that may meet, one of them a write and not both atomic,
+are in order by the words of PTX, or a row of `order.axioms` that was taken lets the pair pass.
 
 Argument: each cell has the last writes, and the reads since then; the rest is ordered by these. An access looks at
 those in its cells, all at once, by the rows of what its strand knows (`order.races`). A landmark speaks for earlier

@@ -25,6 +25,7 @@ from ..automata.loop_heads import Kept
 from ..model.axiom import Axiom
 from ..model.mechanisms import MEANINGS
 from ..model.outcome import Equation, Proviso
+from ..order.axioms import COPIES_AT_EXIT
 from ..order.same_instruction_stores import Stores
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
@@ -95,6 +96,13 @@ def for_all(
     explored = Exploration(automata, roles, setup, effort).run()
     if explored.failure is not None:
         return _open(explored.failure, roles)
+    facts = explored.order.facts
+    contradiction = facts.contradicting()
+    if contradiction is not None:
+        return Open(f"no host can make {contradiction.expected} and {contradiction.completed} equal", -1)
+    left = next((point for axiom, point in facts.axioms if axiom is COPIES_AT_EXIT), None)
+    if left is not None:
+        return Open("copies are under way when the CTA ends", left)
     return _shown(cfg, automata, setup, explored)
 
 

@@ -105,6 +105,6 @@ def _units(target: Target | Sequence[Target], config: Config) -> tuple[tuple[Uni
             texts.append(one)
         else:
             paths.append(os.fspath(one))
-    found, problems = discover(paths, config.exclude)
+    found, problems = discover(paths, config.exclude, gitignore=config.gitignore)
     units, complaints = with_embedded(found)
     return (*texts, *units), (*problems, *complaints)

@@ -58,6 +58,7 @@ LAYERS = (
 
 ONLY_IN = {
     "sarif_om": "report/sarif.py",
+    "pathspec": "frontends/ignored.py",
     "rich": "commands/progress.py",
     "pysmt": "terms/smt.py",
     "z3": "terms/smt.py",

@@ -30,7 +30,7 @@ _FORMATS = [form.value for form in Format]
 
 
 @click.command("check")
-@click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATHS...", type=click.Path())
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", help="Output format.")
 @click.option(
     "--select", multiple=True, callback=split_commas, help="Rules to run: id prefixes, names, severities."
@@ -41,6 +41,9 @@ _FORMATS = [form.value for form in Format]
 @click.option("--ignore", multiple=True, callback=split_commas, help="Rules to leave out.")
 @click.option(
     "--exclude", multiple=True, metavar="PATTERN", help="Files and folders that a search leaves out."
+)
+@click.option(
+    "--gitignore/--no-gitignore", default=None, help="Search no files that Git ignores (the default), or all."
 )
 @click.option("--force-exclude", is_flag=True, help="Leave them out also when they are named outright.")
 @click.option("--fail-on", type=click.Choice(_SEVERITIES), help="Exit with 1 from this severity up.")
@@ -83,6 +86,9 @@ _FORMATS = [form.value for form in Format]
 @click.option("--stdin-filename", metavar="NAME", help="The name of what is on standard input.")
 @click.option("-v", "--verbose", is_flag=True, help="Show each kernel, also those that hold.")
 @click.option("-q", "--quiet", is_flag=True, help="Show findings and problems alone.")
+@click.option(
+    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours in the report."
+)
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 also when there are findings.")
 @click.option(
@@ -132,7 +138,7 @@ def _files(options: CheckOptions) -> str:
     from ..frontends.repository import RepositoryError
 
     config = configuration(options)
-    found, problems = discover(options.paths, config.exclude)
+    found, problems = discover(options.paths, config.exclude, gitignore=config.gitignore)
     if problems:
         console.fail(f"{problems[0].position.file}: {problems[0].message}")
     try:
@@ -154,7 +160,7 @@ def _check_once(options: CheckOptions) -> int:
 
         text = statistics(report)
     else:
-        color = options.output is None and console.has_color()
+        color = options.output is None and console.has_color(options.color)
         text = render(report, form, color=color, verbosity=_verbosity(options))
     console.write(text, options.output)
     status = exit_code(report, config.fail_on, strict=config.strict)

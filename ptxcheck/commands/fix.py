@@ -53,7 +53,7 @@ class RepairedSource:
 
 
 @click.command("fix")
-@click.argument("path", metavar="FILE")
+@click.argument("path", metavar="FILE", type=click.Path())
 @click.option("--diff", is_flag=True, help="Print the change as a unified diff.")
 @click.option("--in-place", is_flag=True, help="Write the repaired text to FILE, whole or not at all.")
 @click.option("--output", "-o", metavar="FILE", help="Write the repaired text to FILE, whole or not at all.")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("repair")
-@click.argument("path", metavar="FILE")
+@click.argument("path", metavar="FILE", type=click.Path())
 @click.option("--harness", metavar="FILE", help="Run the result by this harness (TOML or Python).")
 @click.option("--optimise", is_flag=True, help="List synchronisation that is proved redundant.")
 @click.option("--schedules", is_flag=True, help="List other schedules that keep the contract.")

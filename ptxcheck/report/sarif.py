@@ -45,13 +45,18 @@ _ROOT_IS = "The root of the repository, or without one the folder that ptxcheck 
 
 
 def render_sarif(report: Report, fixes: Mapping[str, Fix] | None = None) -> str:
-    """Return the report as a SARIF log with one run; `fixes` are repairs by the fingerprint of their finding."""
-    indices = {rule.id: index for index, rule in enumerate(report.rules)}
+    """Return the report as a SARIF log with one run; `fixes` are repairs by the fingerprint of their finding.
+
+    Of the rules it has those that its results name: a log is uploaded, and all of them are half a megabyte.
+    """
+    mentioned = {finding.rule for finding in report.findings}
+    rules = [rule for rule in report.rules if rule.id in mentioned]
+    indices = {rule.id: index for index, rule in enumerate(rules)}
     driver = sarif.ToolComponent(
         name="ptxcheck",
         version=__version__,
         semantic_version=__version__,
-        rules=[_rule(rule) for rule in report.rules],
+        rules=[_rule(rule) for rule in rules],
         notifications=[_verdict_descriptor(kind) for kind in _OPEN],
     )
     notifications = [_problem(problem) for problem in report.problems] + [

@@ -15,7 +15,7 @@ from ..launches.host_launches import host_launches, launches_of
 from ..launches.host_maps import passed_hints
 from ..launches.launch_comments import comment_hints
 from ..pipeline.several_launches import worst_view
-from ..report.plain import place
+from ..report.plain import call_of, helper, place
 from ..results import Problem, ProblemKind
 from ..source import Position
 from ..sources.demangled_names import short_name
@@ -126,7 +126,12 @@ def _drawn(view: KernelView, locator: Locator, form: str) -> str | None:
     from ..protocols.proof.simulate import scheduled_steps
 
     def locate(point: int) -> str:
-        return place(locator.location(view.function, point).primary)
+        location = locator.location(view.function, point)
+        file = location.primary.file
+        call = call_of(location, file)
+        return place(location.primary if call is None else call) + (
+            "" if call is None else f", {helper(location, file)}"
+        )
 
     schedule = (wrong.problem.schedule if wrong is not None else ()) or scheduled_steps(run.protocol)
     made = timeline(run.protocol, schedule, names, locate, title)

@@ -7,7 +7,7 @@ steps, are its stages.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
@@ -44,6 +44,7 @@ from ..protocols.model.sync_objects import (
 )
 from ..protocols.model.tensor_address import ABSOLUTE
 from ..protocols.symex.slice.layout import layout_of
+from .spoken import spoken
 
 _LOCAL_NAME = re.compile(r"E(\d+)")
 """What separates a local name from its function (Itanium C++ ABI, 5.1.6)."""
@@ -76,6 +77,8 @@ class BarrierNames:
     arrays: frozenset[int]
     """Offsets of variables that hold several mbarriers and nothing else, as far as initialisations show."""
     ctas: int
+    say: Callable[[str], str] = str
+    """Puts the names that the source has for parameters into a text."""
 
     def of(self, barrier: Place) -> str:
         """Return the name of any barrier or bytes: `full[1]`, `smem+4096 (stage 1 of 4)`, `barrier 3`."""
@@ -162,7 +165,7 @@ def barrier_names(function: Function, module: Module, protocol: Protocol) -> Bar
     variables = sorted((offset, readable(name)) for (name, _), offset in layout.shared.items())
     ctas = len({strand.cta for strand in protocol.strands})
     arrays = frozenset(_arrays([offset for offset, _ in variables], protocol))
-    return BarrierNames(tuple(variables), tuple(_rings(protocol)), arrays, ctas)
+    return BarrierNames(tuple(variables), tuple(_rings(protocol)), arrays, ctas, spoken(function))
 
 
 def readable(name: str) -> str:

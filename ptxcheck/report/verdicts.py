@@ -14,7 +14,7 @@ from ..results import (
 )
 from ..sources.demangled_names import short_name
 from ..verdict import Openness, VerdictKind
-from .plain import place, plural, short_place, visible
+from .plain import place, plural, spot, visible
 
 _LONGEST = 240
 _MOST_KERNELS = 4
@@ -135,10 +135,11 @@ def _remarks(remarks: Iterable[Remark], file: str = "") -> Iterator[str]:
     for remark in remarks:
         found = places.setdefault((_short(remark.text), remark.advice), {})
         if remark.location is not None:
-            found[short_place(remark.location.primary, file)] = None
+            found[spot(remark.location, file)] = None
     for (text, advice), shown in places.items():
         give = f" [give {advice}]" if advice else ""
-        where = f" ({', '.join(shown)})" if shown else ""
+        between = "; " if any(", " in each for each in shown) else ", "
+        where = f" ({between.join(shown)})" if shown else ""
         yield f"{text}{where}{give}"
 
 
@@ -151,7 +152,7 @@ def one_line(table: KernelVerdicts, file: str = "", *, whole: bool = True) -> st
 def run_lines(run: Counterexample[Location], file: str) -> Iterator[tuple[str, str]]:
     """Yield the lines of a run that goes wrong: a word, or "" for a step, and the text.
 
-    Steps in `file`, where the finding is, are shown by their line alone.
+    Steps in `file`, where the finding is, are shown by their line alone, with the call in the kernel in front.
     """
     yield "run", visible(run.launch)
     if run.inputs:
@@ -161,9 +162,7 @@ def run_lines(run: Counterexample[Location], file: str) -> Iterator[tuple[str, s
         yield "role", f"{visible(role.name)}{earlier}"
         for step in role.steps:
             mark = ">" if step.order == run.bad else " "
-            at = step.place.primary
-            where = f"line {at.line}" if at.file == file and at.line > 0 else place(at)
-            yield "", f"{mark} {step.order:>3} {visible(step.text)}  [{where}]"
+            yield "", f"{mark} {step.order:>3} {visible(step.text)}  [{spot(step.place, file)}]"
     for state in run.state:
         yield "state", visible(state)
     if run.needed:

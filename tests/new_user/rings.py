@@ -18,6 +18,8 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 STORED = FOLDER / "ptx"
+ROOT_DEMO = FOLDER.parent.parent / "corpus" / "demo"
+"""The ring of the README."""
 _FILE = "@ring.cu@"
 """In stored PTX, the path of the source."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from .config import Config
-from .frontends import Input, discover, with_embedded
+from .frontends import KERNEL_CACHES, Input, discover, is_empty_cache, with_embedded
 from .launches.hints import LaunchHint
 from .pipeline.part import Part, merged
 from .pipeline.rule_choice import chosen_rules, infos_of, known_infos
@@ -69,7 +69,7 @@ def check(
         cache.prune()
     kernels = [kernel for part in parts for kernel in part.kernels]
     unused = _unused_values(config.launch, kernels)
-    notes = tuple(_unused_launches(config.launch, kernels))
+    notes = (*_unused_launches(config.launch, kernels), *_empty_caches(target))
     return merged(
         [Part(problems=(*problems, *unused), notes=notes), *parts], tuple(unit.name for unit in units), infos
     )
@@ -93,6 +93,17 @@ def _unused_launches(hints: Sequence[LaunchHint], kernels: Sequence[KernelResult
             names = ", ".join(short_name(each.name) for each in kernels[:_MOST_NAMES])
             message = f"no kernel that was checked is called {hint.kernel}; there is {names}"
             yield Note(NoteKind.LAUNCH, message, Position(hint.origin, 0))
+
+
+def _empty_caches(target: Target | Sequence[Target]) -> Iterator[Note]:
+    """Yield a note for each cache of a compiler in which there is nothing to check yet."""
+    for word in [target] if isinstance(target, str | os.PathLike | Source) else target:
+        if isinstance(word, str) and is_empty_cache(word):
+            folder = KERNEL_CACHES[word]()
+            message = (
+                f"{word}: no kernel is in this cache yet; run the kernels once, so that they are compiled"
+            )
+            yield Note(NoteKind.NO_KERNELS, message, Position(folder, 0))
 
 
 def _units(target: Target | Sequence[Target], config: Config) -> tuple[tuple[Unit, ...], tuple[Problem, ...]]:

@@ -19,7 +19,7 @@ from .check_options import CheckOptions, chosen_inputs, configuration, configura
 from .options import CONFIG_FILE, EFFORT, split_commas, split_words, takes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ..config import Config
     from ..runtime.cache import Cache
@@ -90,6 +90,7 @@ _FORMATS = [form.value for form in Format]
     "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours in the report."
 )
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead.")
+@click.option("--fix", is_flag=True, help="Write safe repairs into the files first, as fix --in-place does.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 also when there are findings.")
 @click.option(
     "--jobs", "-j", type=click.IntRange(min=0), default=1, help="Check in N processes; 0: one a processor."
@@ -152,6 +153,8 @@ def _check_once(options: CheckOptions) -> int:
     """Check, write the report, and return the exit code."""
     config = configuration(options)
     report = _without_known(checked(options, config), options.baseline)
+    if options.fix and _has_fixed(report, config):
+        report = _without_known(checked(options, config), options.baseline)
     form = Format(options.form)
     if form in REVIEWED:
         report = _from_root(report)
@@ -167,6 +170,28 @@ def _check_once(options: CheckOptions) -> int:
     return 0 if options.exit_zero and status == 1 else status
 
 
+def _has_fixed(report: Report, config: Config) -> bool:
+    """Repair the files that have findings, where that is safe, and tell whether any was changed."""
+    from .fixing import FixOptions, repaired_file
+
+    is_changed = False
+    for path in _to_repair(report):
+        repaired = repaired_file(path, FixOptions((path,), in_place=True), config)
+        if repaired.after != repaired.before:
+            console.write(repaired.after, path)
+            console.remark(repaired.report.rstrip("\n"))
+            is_changed = True
+    return is_changed
+
+
+def _to_repair(report: Report) -> Iterator[str]:
+    """Yield the files with findings that are kept in one text."""
+    places = {each.location.ptx.file for each in report.active}
+    for name in report.inputs:
+        if name.endswith((".ptx", ".cu")) and not {name, f"{name}.ptx"}.isdisjoint(places):
+            yield name
+
+
 def _verbosity(options: CheckOptions) -> Verbosity:
     if options.quiet:
         return Verbosity.QUIET
@@ -180,7 +205,9 @@ def checked(options: CheckOptions, config: Config) -> Report:
     from ..runtime.profile import Profile, profile_table
 
     profile = Profile() if options.profile else None
-    progress: AbstractContextManager[Progress | None] = nullcontext()
+    progress: AbstractContextManager[Progress | None] = nullcontext(
+        _said if Format(options.form) in (Format.TEXT, Format.CONCISE) else None
+    )
     if console.has_progress():
         from .progress import progress_bar
 
@@ -201,6 +228,12 @@ def checked(options: CheckOptions, config: Config) -> Report:
     if profile is not None:
         console.remark(profile_table(profile).removesuffix("\n"))
     return report
+
+
+def _said(_done: int, _total: int, name: str) -> None:
+    """Say what takes long, where nobody sees a bar: results that are kept are not compiled again."""
+    if name.endswith(".cu"):
+        console.remark(f"ptxcheck: compiling and checking {name}")
 
 
 def _targets(paths: tuple[str, ...], stdin_filename: str | None) -> Sequence[str | Source]:

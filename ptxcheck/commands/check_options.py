@@ -56,6 +56,7 @@ class CheckOptions:
     color: str = "auto"
     statistics: bool = False
     exit_zero: bool = False
+    fix: bool = False
     jobs: int = 1
     executor: str | None = None
     no_cache: bool = False

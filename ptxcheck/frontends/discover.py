@@ -120,11 +120,22 @@ def _expand(path: str, searching: _Search) -> Iterator[Input | Problem]:
     elif exists:
         yield _named(path)
     elif path in KERNEL_CACHES:
-        yield from _expand(KERNEL_CACHES[path](), searching.without_git())
+        if not is_empty_cache(path):
+            yield from _expand(KERNEL_CACHES[path](), searching.without_git())
     elif glob.has_magic(path):
         yield from _in_glob(path, searching)
     else:
         yield _problem(path, "no such file or folder")
+
+
+def is_empty_cache(word: str) -> bool:
+    """Tell whether a word stands for a cache in which no kernel lies yet."""
+    folder = KERNEL_CACHES[word]() if word in KERNEL_CACHES and not os.path.lexists(word) else None
+    return folder is not None and not any(
+        _kind_in_folder(os.path.join(parent, name)) is not None
+        for parent, _, names in os.walk(folder)
+        for name in names
+    )
 
 
 def _named(path: str) -> Input | Problem:

@@ -1,9 +1,13 @@
-"""The patches of a finding after which it is gone and nothing is worse, smallest first."""
+"""The patches of a finding after which it is gone and nothing is worse, smallest first.
+
+How many are tried is counted: so many at least, and more for as long as their effort does not exceed a limit. The
+effort of a candidate is that of its verification (`terms.effort`), and something for reading its text; so the same
+file gets the same repairs on every machine, unless the brake is pulled, which the outcome says.
+"""
 
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,18 +21,24 @@ from .patch import Patch
 from .strategies import propose
 from .subject import subject_of
 from .trial import Runs, Trial, trial_of
+from .watch import Brake, Watch
 from .weighing import Workloads
 
 CANDIDATES = 60
 _MORE = 640
 """Candidates at most, for as long as the processor time allows more than the first ones."""
-_SECONDS = 15.0
-_SLOW_SECONDS = 10.0
-"""For candidates that a short verification does not decide."""
-_WAITING_SECONDS = 4.0
-"""After which these come before further candidates."""
-_FURTHER, _FURTHER_SECONDS = 20, 4.0
-"""Candidates, and time for more, behind a patch that shows another finding."""
+EFFORT = 15.0
+"""Effort for more candidates than the least number, in seconds of verification."""
+_MOST_EFFORT = 3
+"""Times that effort after which not even the least number is tried."""
+_SLOW = 2 / 3
+"""Of that effort, for candidates that a short verification does not decide."""
+_WAITING = 4 / 15
+"""Of that effort, after which these come before further candidates."""
+_FURTHER, _FURTHER_EFFORT = 20, 4 / 15
+"""Candidates, and the share of effort for more, behind a patch that shows another finding."""
+_READING = 2e-6
+"""Effort for a character of a patched text: it is parsed, and rules are run on it."""
 _UNMASKED = 3
 """Candidates that remove the finding but show others, which are followed further."""
 
@@ -47,38 +57,57 @@ class Judges:
     """With a short time for verification: most patches are wrong, and that shows at once."""
     plain: Judge | None = None
     """What is read of a text, without rules and verification."""
-    end: float = math.inf
-    """Processor time of this process after which no patch is tried any more."""
-
-    @property
-    def is_late(self) -> bool:
-        """Tell whether the time for the whole search is over."""
-        return time.process_time() > self.end
+    brake: Brake = field(default_factory=Brake)
+    watch: Watch = field(default_factory=Watch)
+    effort: float = EFFORT
+    """For one finding."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """How many candidates a phase of the search may try: `least`, and up to `most` while there is time."""
+    """How many candidates a phase of the search may try: `least`, and up to `most` while effort is left."""
 
+    effort: float = EFFORT
+    """In the whole, for more than the least number."""
     used: int = 0
     before: int = 0
     """Of which were used before this phase of the search."""
     least: int = CANDIDATES
     most: int = _MORE
-    end: float = field(default_factory=lambda: time.process_time() + _SECONDS)
+    spent: float = 0.0
+    limit: float = 0.0
+    """What may be spent in this phase."""
     workloads: Workloads = field(default_factory=Workloads)
+
+    def __post_init__(self) -> None:
+        self.limit = self.effort
 
     def take(self) -> bool:
         """Count a candidate, and tell whether it may be tried."""
         count = self.used - self.before
-        if count >= self.most or (count >= self.least and time.process_time() > self.end):
+        if count >= self.most or self.is_over(least=count < self.least):
             return False
         self.used += 1
         return True
 
-    def renew(self, least: int, seconds: float) -> None:
+    def is_over(self, *, least: bool) -> bool:
+        """Tell whether the effort is spent: of the least number of candidates it may take some more."""
+        return self.spent > self.limit + (_MOST_EFFORT - 1) * self.effort * least
+
+    def charge(self, text: str, seconds: float) -> None:
+        """Count the effort of a candidate."""
+        self.spent += _READING * len(text) + seconds
+
+    def renew(self, least: int, share: float) -> None:
         """Begin another phase of the search."""
-        self.before, self.least, self.end = self.used, least, time.process_time() + seconds
+        self.before, self.least, self.limit = self.used, least, self.spent + share * self.effort
+
+
+def _effort_of(after: Judgement, kernel: str | None) -> float:
+    """Return the effort for the verification of a kernel."""
+    view = after.views.get(kernel or "")
+    whole = view.get(whole_kernel) if view is not None and view.has(whole_kernel) else None
+    return 0.0 if whole is None else whole.result.seconds
 
 
 def passing(
@@ -103,13 +132,15 @@ def passing(
     unmasked: list[tuple[Patch, str, Judgement]] = []
     sieve = _Sieve.of(view, target, judges.plain)
     for candidate in _sifted(_patched(text, view, state, target, judges.quick), sieve, judges, budget):
-        if time.process_time() > due:
-            yield from _passing_late(slow, original, state, target, judges)
+        if budget.spent > due:
+            yield from _passing_late(slow, original, state, target, judges, budget)
             slow, due = [], math.inf
         if candidate is None:
             continue
         patch, patched = candidate
+        judges.watch.tries(budget.used, patch.summary)
         after = (judges.brief or judges.full)(patched)
+        budget.charge(patched, _effort_of(after, target.kernel))
         answer = refusal(original, after, target, state, as_strong=judges.brief is None)
         if answer is Refusal.NEW_FINDING:
             unmasked.append((patch, patched, after))
@@ -120,11 +151,11 @@ def passing(
             state, after, target.kernel
         ):
             if not (patch.needs_proof and budget.workloads.shrink(state, after, target.kernel)):
-                due = due if slow else time.process_time() + _WAITING_SECONDS
+                due = due if slow else budget.spent + _WAITING * budget.effort
                 slow.append((patch, patched))
         elif answer is None and refusal(original, after := judges.full(patched), target, state) is None:
             yield (patch,), patched, after
-    yield from _passing_late(slow, original, state, target, judges)
+    yield from _passing_late(slow, original, state, target, judges, budget)
     if depth > 1:
         yield from _passing_further(unmasked, original, target, judges, budget, depth - 1)
 
@@ -146,7 +177,7 @@ class _Sieve:
         flaw = next((v.problem.flaw for v in shown if v.problem.point == point), None)
         return _Sieve(view, None if flaw is None else trial_of(Runs(view), flaw), plain)
 
-    def passes(self, patch: Patch, patched: str, workloads: Workloads) -> bool:
+    def passes(self, patch: Patch, patched: str, budget: Budget) -> bool:
         """Tell whether the finding is gone for the size of the trial, and no work is lost where only a proof helps."""
         if self.plain is None or (self.trial is None and not patch.needs_proof):
             return True
@@ -154,9 +185,10 @@ class _Sieve:
         if after is None:
             return True
         runs = Runs(after) if self.trial is None else Runs(after, self.trial.patience)
-        if self.trial is not None and self.trial.still_shows(runs):
-            return False
-        return not (patch.needs_proof and workloads.are_less(self.view, runs))
+        shows = self.trial is not None and self.trial.still_shows(runs)
+        passed = not shows and not (patch.needs_proof and budget.workloads.are_less(self.view, runs))
+        budget.charge(patched, runs.effort)
+        return passed
 
 
 def _sifted(
@@ -164,9 +196,9 @@ def _sifted(
 ) -> Iterator[tuple[Patch, str] | None]:
     """Yield the patches that pass a sieve, for as long as there is time, and None for each that does not."""
     for patch, patched in found:
-        if judges.is_late:
+        if judges.brake.is_pulled() or budget.is_over(least=True):
             return
-        if not sieve.passes(patch, patched, budget.workloads):
+        if not sieve.passes(patch, patched, budget):
             yield None
         elif budget.take():
             yield patch, patched
@@ -194,13 +226,16 @@ def _passing_late(
     state: Judgement,
     target: Finding,
     judges: Judges,
+    budget: Budget,
 ) -> Iterator[Passed]:
     """Yield what passes of the candidates that take long to verify."""
-    end = min(time.process_time() + _SLOW_SECONDS, judges.end)
+    end = budget.spent + _SLOW * budget.effort
     for patch, patched in slow:
-        if time.process_time() > end:
+        if budget.spent > end or judges.brake.is_pulled():
             return
+        judges.watch.tries(budget.used, patch.summary)
         after = judges.full(patched)
+        budget.charge(patched, _effort_of(after, target.kernel))
         if refusal(original, after, target, state) is None:
             yield (patch,), patched, after
 
@@ -217,8 +252,8 @@ def _passing_further(
     known = original.counts()
     followed = [each for each in unmasked if not _faults_itself(*each, known)]
     followed.sort(key=lambda each: len(each[2].findings))
-    for patch, patched, after in followed[: 0 if judges.is_late else _UNMASKED]:
-        budget.renew(_FURTHER, _FURTHER_SECONDS)
+    for patch, patched, after in followed[: 0 if judges.brake.is_pulled() else _UNMASKED]:
+        budget.renew(_FURTHER, _FURTHER_EFFORT)
         (new, *_) = _new(after, known)
         for more, final, judged in passing(patched, original, after, new, judges, budget, depth):
             if refusal(original, judged, target) is None:

@@ -17,6 +17,8 @@ from ..verdict import Openness, VerdictKind
 from .plain import place, plural, spot, visible
 
 _LONGEST = 240
+_LENS = 80
+"""Characters of a line above a kernel in an editor."""
 _MOST_KERNELS = 4
 _MOST_CONDITIONS = 4
 _OPEN = {
@@ -147,6 +149,27 @@ def one_line(table: KernelVerdicts, file: str = "", *, whole: bool = True) -> st
     """Return what there is to say of a kernel in one line."""
     said = detail_lines(table, file, whole=whole)
     return "; ".join(f"{word} {text}" for word, text in said) or "all properties"
+
+
+def lens_title(table: KernelVerdicts) -> str:
+    """Return the verdict on a kernel in a few words, for the line above it in an editor."""
+    worst = [each for each in table.verdicts if each.kind is table.kind]
+    match table.kind:
+        case VerdictKind.VIOLATED:
+            what = ", ".join(each.property.value for each in worst)
+        case VerdictKind.UNKNOWN:
+            advice = next((reason.advice for each in worst for reason in each.reasons if reason.advice), "")
+            what = f"give {advice}" if advice else plural(len(worst), "property").replace("ys", "ies")
+        case VerdictKind.ASSUMES:
+            what = plural(len(table.equations) + len(table.assumptions), "condition")
+        case _:
+            what = "all properties"
+    block = "" if table.block is None else f" (block {show_dim(table.block)})"
+    return _cut(f"{table.kind.value}: {what}", _LENS - len(block)) + block
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def run_lines(run: Counterexample[Location], file: str) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from .runtime.executors import Executor, Serial
 from .runtime.plugins import rule_packages
 from .runtime.profile import Profile
 from .source import Position, Source
-from .sources.demangled_names import short_name
+from .sources.demangled_names import kernel_name
 
 if TYPE_CHECKING:
     from .pipeline.one_input import Observe
@@ -90,7 +90,7 @@ def _unused_launches(hints: Sequence[LaunchHint], kernels: Sequence[KernelResult
     """Yield a note for each launch on the command line that is for no kernel."""
     for hint in hints:
         if hint.origin.startswith("--") and kernels and not any(hint.applies(each.name) for each in kernels):
-            names = ", ".join(short_name(each.name) for each in kernels[:_MOST_NAMES])
+            names = ", ".join(kernel_name(each.name) for each in kernels[:_MOST_NAMES])
             message = f"no kernel that was checked is called {hint.kernel}; there is {names}"
             yield Note(NoteKind.LAUNCH, message, Position(hint.origin, 0))
 

@@ -18,7 +18,7 @@ from ..pipeline.several_launches import worst_view
 from ..report.plain import call_of, helper, place
 from ..results import Problem, ProblemKind
 from ..source import Position
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name, short_name
 from ..sources.files import Files
 from ..sources.positions import Library, Locator
 from ..view import KernelView
@@ -74,7 +74,7 @@ def views_of(
     )
     by_host = () if loaded is None else host_launches(module, host, loaded.input.path, loaded.beside)
     for function in module.entries:
-        if kernel is None or kernel in (function.name, short_name(function.name)):
+        if kernel is None or kernel in (function.name, short_name(function.name), kernel_name(function.name)):
             launches, _ = launches_of(function, hints, by_host)
             maps, _ = tensor_maps_of(function, hints)
             yield worst_view(launches, _maker(module, function, config, maps))
@@ -117,7 +117,7 @@ def _drawn(view: KernelView, locator: Locator, form: str) -> str | None:
     block, cluster = (
         "×".join(map(str, dim)) for dim in (whole.result.shape.block, whole.result.shape.cluster)
     )
-    title = f"{short_name(view.function.name)}, block {block}, cluster {cluster}, open loops repeat {run.trips} times"
+    title = f"{kernel_name(view.function.name)}, block {block}, cluster {cluster}, open loops repeat {run.trips} times"
     if form == DOT:
         from ..explain.diagram import protocol_graph
 

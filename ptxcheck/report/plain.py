@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ..finding import Location, Severity
 from ..results import KernelResult, Report
 from ..source import Position
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name, short_name
 from ..verdict import SEVERITY, Openness, VerdictKind
 from .grouping import grouped
 
@@ -118,7 +118,7 @@ def _verified(report: Report) -> Iterator[str]:
         each for each in report.kernels if each.verification is not None and each.verification.is_open
     ]
     if open_ones:
-        names = ", ".join(visible(short_name(kernel.name)) for kernel in open_ones[:_MOST_NAMES])
+        names = ", ".join(visible(kernel_name(kernel.name)) for kernel in open_ones[:_MOST_NAMES])
         more = f" and {len(open_ones) - _MOST_NAMES} more" if len(open_ones) > _MOST_NAMES else ""
         yield f"{plural(len(open_ones), 'kernel')} NOT verified: {names}{more}{_first_reason(open_ones[0])}"
     others = sum(kernel not in open_ones and not _is_judged(kernel) for kernel in report.incomplete)

@@ -30,7 +30,7 @@ from ..results import (
     RuleInfo,
 )
 from ..source import Position, Span
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name, short_name
 from ..verdict import VerdictKind
 from ..version import __version__
 from .plain import visible
@@ -220,7 +220,7 @@ def _stack(location: Location) -> Any:
 
 def _undecided(kernel: KernelResult, table: KernelVerdicts) -> Any:
     """Return what was not decided of a kernel. No result: code scanning would show it as an alert."""
-    text = f"{short_name(kernel.name)}, {launch_line(table)}: {one_line(table)}"
+    text = f"{kernel_name(kernel.name)}, {launch_line(table)}: {one_line(table)}"
     at = Location(kernel.position, Span(0, 0))
     return sarif.Notification(
         message=_message(text), level="note", locations=[_location(at, kernel.name)],
@@ -239,7 +239,7 @@ def _location(location: Location, kernel: str | None) -> Any:
     if kernel is not None:
         logical = [
             sarif.LogicalLocation(
-                name=short_name(kernel), fully_qualified_name=kernel, decorated_name=kernel, kind="function"
+                name=kernel_name(kernel), fully_qualified_name=kernel, decorated_name=kernel, kind="function"
             )
         ]
     return sarif.Location(physical_location=_physical(location.primary), logical_locations=logical)

@@ -23,7 +23,7 @@ from ..results import (
     Report,
 )
 from ..source import Position
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name, short_name
 from .grouping import Group, grouped
 from .plain import (
     COLORS,
@@ -82,7 +82,7 @@ class _Page:
         if finding.counterexample is not None:
             lines += self._run(finding.counterexample, finding.location.primary.file)
         if finding.kernel is not None:
-            lines += self._remark("kernel", visible(short_name(finding.kernel)))
+            lines += self._remark("kernel", visible(kernel_name(finding.kernel)))
         rule = self.report.rule(finding.rule)
         if rule is not None:
             lines += self._remark("why", f"{rule.consequence} [{rule.section}]")
@@ -109,7 +109,7 @@ class _Page:
         lines = [f"{head} {self.paint(visible(problem.message), bold=True)}"]
         lines += self._source(problem.position, problem.position.column, 1, "red")
         if problem.kernel is not None:
-            lines += self._remark("kernel", visible(short_name(problem.kernel)))
+            lines += self._remark("kernel", visible(kernel_name(problem.kernel)))
         lines += [visible(line) for line in problem.detail.rstrip().splitlines()]
         return "\n".join(lines)
 
@@ -117,7 +117,7 @@ class _Page:
         head = self.paint("note", "cyan", bold=True)
         lines = [f"{head} {visible(note.message)}", f"  {self.paint('-->', 'blue')} {place(note.position)}"]
         if note.kernel is not None:
-            lines += self._remark("kernel", visible(short_name(note.kernel)))
+            lines += self._remark("kernel", visible(kernel_name(note.kernel)))
         return "\n".join(lines)
 
     def kernels(self, *, whole: bool) -> Iterator[str]:

@@ -12,7 +12,7 @@ from ..results import (
     PropertyVerdict,
     Remark,
 )
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name
 from ..verdict import Openness, VerdictKind
 from .plain import place, plural, spot, visible
 
@@ -52,7 +52,7 @@ def launch_line(table: KernelVerdicts, file: str = "") -> str:
 
 def headline(kernel: KernelResult) -> str:
     """Return the verdict on a kernel in one line, without its kind."""
-    return f"{visible(short_name(kernel.name))} at {place(kernel.position)}; {_launched(kernel)}"
+    return f"{visible(kernel_name(kernel.name))} at {place(kernel.position)}; {_launched(kernel)}"
 
 
 def holding(kernels: Sequence[KernelResult]) -> str:
@@ -60,7 +60,7 @@ def holding(kernels: Sequence[KernelResult]) -> str:
     parts = []
     for kind in (VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED):
         found = [each for each in kernels if each.verification is not None and each.verification.kind is kind]
-        names = [f"{visible(short_name(each.name))} ({_launched(each)})" for each in found[:_MOST_KERNELS]]
+        names = [f"{visible(kernel_name(each.name))} ({_launched(each)})" for each in found[:_MOST_KERNELS]]
         more = f" and {len(found) - _MOST_KERNELS} more" if len(found) > _MOST_KERNELS else ""
         if names:
             parts.append(f"{kind.value} {', '.join(names)}{more}")

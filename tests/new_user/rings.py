@@ -26,6 +26,10 @@ _FILE = "@ring.cu@"
 FAULTS: Mapping[str, tuple[str, str]] = {
     "nothing": ("", ""),
     "a wrong parity": ("wait(&full[stage], round & 1);", "wait(&full[stage], (round & 1) ^ 1);"),
+    "a wrong parity of the producer": (
+        "wait(&empty[stage], (round & 1) ^ 1);",
+        "wait(&empty[stage], round & 1);",
+    ),
     "a wrong arrival count": ("init(&empty[i], CONSUMERS);", "init(&empty[i], CONSUMERS + 32);"),
     "wrong bytes": ("expect(&full[stage], TILE * sizeof(float));", "expect(&full[stage], TILE * 2);"),
     "a missing release": ("      arrive(&empty[stage]);\n", ""),

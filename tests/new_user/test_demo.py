@@ -64,4 +64,10 @@ def test_the_ptx_of_the_demo_has_what_nvcc_makes_of_it(tmp_path: Path) -> None:
     text = made.read_text(encoding="utf-8").replace(str(source), "corpus/demo/ring.cu")
     if release.findall(text) != release.findall(stored):
         pytest.skip("stored by another release")
-    assert re.sub(r'"/[^"]*/(\w+\.hpp)"', r'"/cuda/include/\1"', text) == stored
+    text = re.sub(r'"/[^"]*/(\w+\.hpp)"', r'"/cuda/include/\1"', text)
+    assert _without_digests(text) == _without_digests(stored)
+
+
+def _without_digests(text: str) -> list[str]:
+    """Return lines without debug strings, which have a digest of the path."""
+    return [line for line in text.splitlines() if not line.startswith(".b8")]

@@ -9,7 +9,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ptxcheck.cli import main
-from ptxcheck.commands import fix_progress
 from ptxcheck.commands.fix_progress import Told
 from ptxcheck.finding import Confidence, Finding, Location, Severity
 from ptxcheck.repair.watch import Brake
@@ -87,7 +86,7 @@ def test_a_long_search_is_not_silent(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
-    monkeypatch.setattr(fix_progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr("time.monotonic", lambda: now)
     told = Told("k.ptx", lambda text: None, is_drawn=False)
     told.begins(_finding())
     told.tries(1, "at once")

@@ -51,6 +51,11 @@ def remark(text: str) -> None:
     click.echo(text, err=True)
 
 
+def draw(text: str = "") -> None:
+    """Write over the last line of the terminal on standard error, which is left in place."""
+    click.echo(f"\r\x1b[2K{text}", nl=False, err=True)
+
+
 def write(text: str, output: str | None = None) -> None:
     """Write to a file, or to standard output without failing when the reader is gone."""
     if output is not None:

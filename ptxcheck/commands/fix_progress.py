@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import click
-
 from ..finding import Finding
 from ..repair.watch import Watch
 from ..report.plain import place, visible
@@ -44,7 +42,7 @@ class Told(Watch):
         )
         self._said = time.monotonic() - _QUIET_SECONDS + _PATIENCE_SECONDS
         if self.is_drawn:
-            self._draw(self._about)
+            console.draw(self._about[:_WIDTH])
 
     def tries(self, count: int, what: str) -> None:
         """Say how far the search is, in a terminal often, else now and then."""
@@ -54,7 +52,7 @@ class Told(Watch):
         self._said = now
         text = f"{self.path}: candidate {count}: {visible(' '.join(what.split()))}"
         if self.is_drawn:
-            self._draw(text)
+            console.draw(text[:_WIDTH])
             return
         if self._about:
             console.remark(self._about)
@@ -69,7 +67,7 @@ class Told(Watch):
     def ends(self) -> None:
         """Take away what was drawn."""
         if self.is_drawn:
-            click.echo("\r\x1b[2K", nl=False, err=True)
+            console.draw()
 
     def last_words(self) -> None:
         """Tell and keep what was found, as the search is interrupted."""
@@ -78,6 +76,3 @@ class Told(Watch):
         if self.text is not None:
             self.keep(self.text)
         sys.stderr.flush()
-
-    def _draw(self, text: str) -> None:
-        click.echo(f"\r\x1b[2K{text[:_WIDTH]}", nl=False, err=True)

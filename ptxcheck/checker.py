@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from .config import Config
-from .frontends import Input, discover, with_embedded
+from .frontends import KERNEL_CACHES, Input, discover, is_empty_cache, with_embedded
 from .launches.hints import LaunchHint
 from .pipeline.part import Part, merged
 from .pipeline.rule_choice import chosen_rules, infos_of, known_infos
@@ -18,7 +18,7 @@ from .runtime.executors import Executor, Serial
 from .runtime.plugins import rule_packages
 from .runtime.profile import Profile
 from .source import Position, Source
-from .sources.demangled_names import short_name
+from .sources.demangled_names import kernel_name
 
 if TYPE_CHECKING:
     from .pipeline.one_input import Observe
@@ -69,7 +69,7 @@ def check(
         cache.prune()
     kernels = [kernel for part in parts for kernel in part.kernels]
     unused = _unused_values(config.launch, kernels)
-    notes = tuple(_unused_launches(config.launch, kernels))
+    notes = (*_unused_launches(config.launch, kernels), *_empty_caches(target))
     return merged(
         [Part(problems=(*problems, *unused), notes=notes), *parts], tuple(unit.name for unit in units), infos
     )
@@ -90,9 +90,20 @@ def _unused_launches(hints: Sequence[LaunchHint], kernels: Sequence[KernelResult
     """Yield a note for each launch on the command line that is for no kernel."""
     for hint in hints:
         if hint.origin.startswith("--") and kernels and not any(hint.applies(each.name) for each in kernels):
-            names = ", ".join(short_name(each.name) for each in kernels[:_MOST_NAMES])
+            names = ", ".join(kernel_name(each.name) for each in kernels[:_MOST_NAMES])
             message = f"no kernel that was checked is called {hint.kernel}; there is {names}"
             yield Note(NoteKind.LAUNCH, message, Position(hint.origin, 0))
+
+
+def _empty_caches(target: Target | Sequence[Target]) -> Iterator[Note]:
+    """Yield a note for each cache of a compiler in which there is nothing to check yet."""
+    for word in [target] if isinstance(target, str | os.PathLike | Source) else target:
+        if isinstance(word, str) and is_empty_cache(word):
+            folder = KERNEL_CACHES[word]()
+            message = (
+                f"{word}: no kernel is in this cache yet; run the kernels once, so that they are compiled"
+            )
+            yield Note(NoteKind.NO_KERNELS, message, Position(folder, 0))
 
 
 def _units(target: Target | Sequence[Target], config: Config) -> tuple[tuple[Unit, ...], tuple[Problem, ...]]:
@@ -105,6 +116,6 @@ def _units(target: Target | Sequence[Target], config: Config) -> tuple[tuple[Uni
             texts.append(one)
         else:
             paths.append(os.fspath(one))
-    found, problems = discover(paths, config.exclude)
+    found, problems = discover(paths, config.exclude, gitignore=config.gitignore)
     units, complaints = with_embedded(found)
     return (*texts, *units), (*problems, *complaints)

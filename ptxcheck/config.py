@@ -38,6 +38,8 @@ class Config:
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Rules to ignore in files that match a pattern."""
     exclude: tuple[str, ...] = ()
+    gitignore: bool = True
+    """Leave out of searches what Git ignores."""
     fail_on: Severity = Severity.NOTE
     strict: bool = False
     pedantic: bool = False
@@ -204,6 +206,7 @@ _KEYS: Mapping[str, _Parse] = {
     "severity": _Reader.severities,
     "per-file-ignores": _Reader.ignores,
     "exclude": _Reader.texts,
+    "gitignore": _Reader.flag,
     "fail-on": _Reader.severity,
     "strict": _Reader.flag,
     "pedantic": _Reader.flag,

@@ -68,6 +68,8 @@ class NoteKind(Enum):
     """A launch that the user gives names no kernel that was checked."""
     HOST_LAUNCH = "host-launch"
     """A launch by host code that the kernel is not compiled for, or that was not judged."""
+    NO_KERNELS = "no-kernels"
+    """A cache of a compiler that holds no kernel yet."""
     BASELINE = "baseline"
     """The baseline lists findings that are gone."""
 

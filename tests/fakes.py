@@ -74,7 +74,7 @@ def rule(
         name=f"rule-{rule_id.lower()}",
         severity=Severity.HANG,
         since="0.1",
-        section="PTX ISA 9.7.13",
+        section="PTX ISA §9.7.13",
         summary="A summary.",
         consequence="The kernel hangs.",
         advice="Do it the other way.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import tomllib
 from pathlib import Path
 
@@ -80,12 +79,3 @@ def test_properties_and_verdicts_are_explained() -> None:
         assert f"| `{word.value}` |" in page
     for which in verification.PROPERTIES:
         assert f"| `{which.value}` |" in page
-
-
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
-def test_output_in_the_readme_is_real(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"<!-- output -->\n```console\n(.*?)```", page, re.DOTALL)
-    command, _, output = block.partition("\n")
-    monkeypatch.chdir(ROOT)
-    assert run(*command.removeprefix("$ ptxcheck ").split()) == output

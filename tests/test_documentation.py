@@ -32,7 +32,7 @@ def steps(page: Path) -> list[re.Match[str]]:
 
 
 TOLD = [page for page in PAGES if any(step["console"] and not step["mark"] for step in steps(page))]
-"""Pages with a story in `console` blocks; README's output has a test of its own."""
+"""Pages with a story in `console` blocks; outputs that are marked have a test of their own."""
 
 
 @pytest.mark.parametrize("page", TOLD, ids=lambda page: page.name)

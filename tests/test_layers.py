@@ -63,6 +63,7 @@ ONLY_IN = {
     "z3": "terms/smt",
     "bitwuzla": "terms/smt",
     "cvc5": "terms/smt",
+    "pathspec": "frontends/ignored.py",
     "tree_sitter": "hostcode/cpp_nodes.py",
     "tree_sitter_cuda": "hostcode/cpp_nodes.py",
     "pygls": "lsp/server.py",

@@ -28,7 +28,7 @@ class BaselineOptions:
 
 
 @baseline_group.command("write")
-@click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATHS...", type=click.Path())
 @click.option("--output", "-o", default="ptxcheck-baseline.json", metavar="FILE", help="The file to write.")
 @CONFIG_FILE
 @takes(BaselineOptions)

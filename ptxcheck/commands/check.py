@@ -20,7 +20,7 @@ from .check_options import CheckOptions, chosen_inputs, configuration, configura
 from .options import CONFIG_FILE, EFFORT, split_commas, split_words, takes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ..config import Config
     from ..runtime.cache import Cache
@@ -31,7 +31,7 @@ _FORMATS = [form.value for form in Format]
 
 
 @click.command("check")
-@click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATHS...", type=click.Path())
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", help="Output format.")
 @click.option(
     "--select", multiple=True, callback=split_commas, help="Rules to run: id prefixes, names, severities."
@@ -42,6 +42,9 @@ _FORMATS = [form.value for form in Format]
 @click.option("--ignore", multiple=True, callback=split_commas, help="Rules to leave out.")
 @click.option(
     "--exclude", multiple=True, metavar="PATTERN", help="Files and folders that a search leaves out."
+)
+@click.option(
+    "--gitignore/--no-gitignore", default=None, help="Search no files that Git ignores (the default), or all."
 )
 @click.option("--force-exclude", is_flag=True, help="Leave them out also when they are named outright.")
 @click.option("--fail-on", type=click.Choice(_SEVERITIES), help="Exit with 1 from this severity up.")
@@ -89,7 +92,11 @@ _FORMATS = [form.value for form in Format]
 @click.option("--stdin-filename", metavar="NAME", help="The name of what is on standard input.")
 @click.option("-v", "--verbose", is_flag=True, help="Show each kernel, also those that hold.")
 @click.option("-q", "--quiet", is_flag=True, help="Show findings and problems alone.")
+@click.option(
+    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours in the report."
+)
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead.")
+@click.option("--fix", is_flag=True, help="Write safe repairs into the files first, as fix --in-place does.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 also when there are findings.")
 @click.option(
     "--jobs", "-j", type=click.IntRange(min=0), default=1, help="Check in N processes; 0: one a processor."
@@ -138,7 +145,7 @@ def _files(options: CheckOptions) -> str:
     from ..frontends.repository import RepositoryError
 
     config = configuration(options)
-    found, problems = discover(options.paths, config.exclude)
+    found, problems = discover(options.paths, config.exclude, gitignore=config.gitignore)
     if problems:
         console.fail(f"{problems[0].position.file}: {problems[0].message}")
     try:
@@ -152,6 +159,8 @@ def _check_once(options: CheckOptions) -> int:
     """Check, write the report, and return the exit code."""
     config = configuration(options)
     report = _without_known(checked(options, config), options.baseline)
+    if options.fix and _has_fixed(report, config):
+        report = _without_known(checked(options, config), options.baseline)
     form = Format(options.form)
     if form in REVIEWED:
         report = _from_root(report)
@@ -160,11 +169,33 @@ def _check_once(options: CheckOptions) -> int:
 
         text = statistics(report)
     else:
-        color = options.output is None and console.has_color()
+        color = options.output is None and console.has_color(options.color)
         text = render(report, form, color=color, verbosity=_verbosity(options))
     console.write(text, options.output)
     status = exit_code(report, config.fail_on, strict=config.strict)
     return 0 if options.exit_zero and status == 1 else status
+
+
+def _has_fixed(report: Report, config: Config) -> bool:
+    """Repair the files that have findings, where that is safe, and tell whether any was changed."""
+    from .fixing import FixOptions, repaired_file
+
+    is_changed = False
+    for path in _to_repair(report):
+        repaired = repaired_file(path, FixOptions((path,), in_place=True), config)
+        if repaired.after != repaired.before:
+            console.write(repaired.after, path)
+            console.remark(repaired.report.rstrip("\n"))
+            is_changed = True
+    return is_changed
+
+
+def _to_repair(report: Report) -> Iterator[str]:
+    """Yield the files with findings that are kept in one text."""
+    places = {each.location.ptx.file for each in report.active}
+    for name in report.inputs:
+        if name.endswith((".ptx", ".cu")) and not {name, f"{name}.ptx"}.isdisjoint(places):
+            yield name
 
 
 def _verbosity(options: CheckOptions) -> Verbosity:
@@ -180,7 +211,9 @@ def checked(options: CheckOptions, config: Config) -> Report:
     from ..runtime.profile import Profile, profile_table
 
     profile = Profile() if options.profile else None
-    progress: AbstractContextManager[Progress | None] = nullcontext()
+    progress: AbstractContextManager[Progress | None] = nullcontext(
+        _said if Format(options.form) in (Format.TEXT, Format.CONCISE) else None
+    )
     if console.has_progress():
         from .progress import progress_bar
 
@@ -201,6 +234,12 @@ def checked(options: CheckOptions, config: Config) -> Report:
     if profile is not None:
         console.remark(profile_table(profile).removesuffix("\n"))
     return report
+
+
+def _said(_done: int, _total: int, name: str) -> None:
+    """Say what takes long, where nobody sees a bar: results that are kept are not compiled again."""
+    if name.endswith(".cu"):
+        console.remark(f"ptxcheck: compiling and checking {name}")
 
 
 def _targets(paths: tuple[str, ...], stdin_filename: str | None) -> Sequence[str | Source]:

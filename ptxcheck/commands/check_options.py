@@ -27,6 +27,7 @@ class CheckOptions:
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    gitignore: bool | None = None
     force_exclude: bool = False
     fail_on: str | None = None
     output: str | None = None
@@ -53,8 +54,10 @@ class CheckOptions:
     stdin_filename: str | None = None
     verbose: bool = False
     quiet: bool = False
+    color: str = "auto"
     statistics: bool = False
     exit_zero: bool = False
+    fix: bool = False
     jobs: int = 1
     executor: str | None = None
     no_cache: bool = False
@@ -88,6 +91,7 @@ def configuration(options: CheckOptions) -> Config:
         config,
         select=(options.select or config.select) + options.extend_select,
         exclude=config.exclude + options.exclude,
+        gitignore=config.gitignore if options.gitignore is None else options.gitignore,
         ignore=config.ignore + options.ignore,
         fail_on=config.fail_on if options.fail_on is None else parse_severity(options.fail_on),
         strict=options.strict or config.strict,

@@ -75,8 +75,10 @@ def write(text: str, output: str | None = None) -> None:
         fail(f"cannot write to standard output: {error.strerror}")
 
 
-def has_color() -> bool:
-    """Tell whether standard output is to be coloured."""
+def has_color(wish: str = "auto") -> bool:
+    """Tell whether standard output is to be coloured: `always`, `never`, or `auto` as the environment says."""
+    if wish != "auto":
+        return wish == "always"
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):

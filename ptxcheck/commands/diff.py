@@ -30,8 +30,8 @@ class DiffOptions:
 
 
 @click.command("diff")
-@click.argument("old", metavar="OLD")
-@click.argument("new", metavar="NEW")
+@click.argument("old", metavar="OLD", type=click.Path())
+@click.argument("new", metavar="NEW", type=click.Path())
 @choice("text", "json")
 @click.option("--output", "-o", metavar="FILE", help="Write the differences to FILE, whole or not at all.")
 @click.option("--old-nvcc", metavar="FILE", help="The nvcc that compiles OLD.")

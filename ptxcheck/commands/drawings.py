@@ -15,10 +15,10 @@ from ..launches.host_launches import host_launches, launches_of
 from ..launches.host_maps import passed_hints
 from ..launches.launch_comments import comment_hints
 from ..pipeline.several_launches import worst_view
-from ..report.plain import place
+from ..report.plain import call_of, helper, place
 from ..results import Problem, ProblemKind
 from ..source import Position
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name, short_name
 from ..sources.files import Files
 from ..sources.positions import Library, Locator
 from ..view import KernelView
@@ -76,7 +76,7 @@ def views_of(
     )
     by_host = () if loaded is None else host_launches(module, host, loaded.input.path, loaded.beside)
     for function in module.entries:
-        if kernel is None or kernel in (function.name, short_name(function.name)):
+        if kernel is None or kernel in (function.name, short_name(function.name), kernel_name(function.name)):
             launches, _ = launches_of(function, hints, by_host)
             maps, _ = tensor_maps_of(function, hints)
             yield worst_view(launches, _maker(module, function, config, maps))
@@ -119,7 +119,7 @@ def _drawn(view: KernelView, locator: Locator, form: str) -> str | None:
     block, cluster = (
         "×".join(map(str, dim)) for dim in (whole.result.shape.block, whole.result.shape.cluster)
     )
-    title = f"{short_name(view.function.name)}, block {block}, cluster {cluster}, open loops repeat {run.trips} times"
+    title = f"{kernel_name(view.function.name)}, block {block}, cluster {cluster}, open loops repeat {run.trips} times"
     if form in (DOT, GRAPHML):
         from ..explain.diagram import dot, graphml, role_graph
 
@@ -129,7 +129,12 @@ def _drawn(view: KernelView, locator: Locator, form: str) -> str | None:
     from ..protocols.proof.simulate import scheduled_steps
 
     def locate(point: int) -> str:
-        return place(locator.location(view.function, point).primary)
+        location = locator.location(view.function, point)
+        file = location.primary.file
+        call = call_of(location, file)
+        return place(location.primary if call is None else call) + (
+            "" if call is None else f", {helper(location, file)}"
+        )
 
     schedule = (wrong.problem.schedule if wrong is not None else ()) or scheduled_steps(run.protocol)
     made = timeline(run.protocol, schedule, names, locate, title)

@@ -54,6 +54,10 @@ def load_with_host(path: str, nvcc: NvccOptions) -> tuple[Loaded | None, Module 
     from ..parser import parse_module
 
     module = parse_module(loaded.source)
+    if loaded.host is not None:
+        from ..sources.parameter_names import with_source_names
+
+        module = with_source_names(module, [loaded.host.text])
     return loaded, module, (*loaded.problems, *_syntax(module))
 
 

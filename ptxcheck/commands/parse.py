@@ -8,7 +8,7 @@ from . import console
 
 
 @click.command("parse")
-@click.argument("path", metavar="FILE")
+@click.argument("path", metavar="FILE", type=click.Path())
 @click.option("--dump", type=click.Choice(["ir", "cfg", "json"]), default="ir", help="What to print.")
 @click.option("--kernel", help="Only this kernel.")
 def parse_command(path: str, dump: str, kernel: str | None) -> None:

@@ -9,7 +9,7 @@ from ..resources import gather
 from ..resources.render import as_json, as_text
 from ..results import Problem, ProblemKind
 from ..source import Position
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name
 from ..sources.positions import Locator
 from ..view import KernelView
 from .drawings import locator_of, views_of
@@ -24,7 +24,7 @@ def place_file(path: str, form: str, kernel: str | None, config: Config) -> tupl
     locator = locator_of(loaded, module, config)
     render = as_json if form == "json" else as_text
     found = [
-        render(gather(view), short_name(view.function.name), _lines(locator, view))
+        render(gather(view), kernel_name(view.function.name), _lines(locator, view))
         for view in views_of(module, locator, kernel, config, loaded)
     ]
     if not found:

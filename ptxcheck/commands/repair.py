@@ -10,7 +10,7 @@ import click
 
 from . import console
 from .options import CONFIG_FILE, choice, takes
-from .repair_inputs import prepared
+from .repair_inputs import config_of, prepared
 from .repair_options import RepairOptions
 from .repair_report import outcome_table, outcome_text
 from .text_diff import diff_text
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("repair")
-@click.argument("path", metavar="FILE")
+@click.argument("path", metavar="FILE", type=click.Path())
 @click.option("--harness", metavar="FILE", help="Run the result by this harness (TOML or Python).")
 @click.option("--optimise", is_flag=True, help="List synchronisation that is proved redundant.")
 @click.option("--schedules", is_flag=True, help="List other schedules that keep the contract.")
@@ -58,7 +58,7 @@ def repair_command(options: RepairOptions) -> None:
 
     if options.schedules:
         console.leave(_try_schedules(options))
-    text, judge, assembler = prepared(options.path, options.config_file)
+    text, judge, assembler = prepared(options.path, config_of(options.path, options.config_file))
     if options.optimise:
         better = optimise(text, judge, assembler, brief=judge.brief)
         result, left = better.text, False

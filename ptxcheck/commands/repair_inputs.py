@@ -22,6 +22,8 @@ class Stated:
     launch: tuple[str, ...] = ()
     assume: tuple[str, ...] = ()
     tensor_map: tuple[str, ...] = ()
+    verify_seconds: float | None = None
+    """Effort for verifying one kernel; None for that of the configuration."""
 
 
 NOTHING_STATED = Stated()
@@ -46,10 +48,11 @@ def config_of(path: str, config_file: str | None, stated: Stated = NOTHING_STATE
     from ..launches.hints import stated as hints_of
 
     try:
-        place = Path(config_file) if config_file else find_config(Path(path).absolute().parent)
+        place = Path(config_file) if config_file else find_config(Path(path).absolute())
         config = Config() if place is None else load_config(place)
         hints = hints_of(stated.launch, stated.assume, stated.tensor_map)
-        return replace(config, launch=hints + config.launch)
+        seconds = stated.verify_seconds or config.verify_seconds
+        return replace(config, launch=hints + config.launch, verify_seconds=seconds)
     except (ConfigError, LaunchError) as error:
         console.fail(str(error))
 
@@ -63,9 +66,7 @@ def rules_of(config: Config) -> tuple[Rule, ...]:
     )
 
 
-def prepared(
-    path: str, config_file: str | None, stated: Stated = NOTHING_STATED
-) -> tuple[str, TextJudge, Assembler]:
+def prepared(path: str, config: Config) -> tuple[str, TextJudge, Assembler]:
     """Return the text of a PTX file, and who judges and assembles its patched forms."""
     from ..frontends import discover, load
     from ..launches.host_launches import host_launches
@@ -74,7 +75,6 @@ def prepared(
     from ..repair.assemble import find_ptxas
     from ..repair.weighing import Assembler
 
-    config = config_of(path, config_file, stated)
     found, problems = discover([path])
     if not problems and (len(found) != 1 or not path.endswith(".ptx")):
         console.fail(f"{path}: name one .ptx file")

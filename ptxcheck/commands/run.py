@@ -33,7 +33,7 @@ class RunOptions:
 
 
 @click.command("run")
-@click.argument("harness", metavar="HARNESS")
+@click.argument("harness", metavar="HARNESS", type=click.Path())
 @click.option("--image", metavar="FILE", help="Run this .ptx or .cu file instead of the harness's source.")
 @click.option("--against", metavar="FILE", help="Compare the time with this kernel's, round by round.")
 @click.option(

@@ -93,7 +93,7 @@ def candidates_of(path: str, kernel: str | None, config_file: str | None) -> Ite
     if path.endswith(CUDA):
         yield from _of_source(path, kernel, config_file)
         return
-    text, judge, assembler = prepared(path, config_file)
+    text, judge, assembler = prepared(path, config_of(path, config_file))
     name = _named(path, kernel, list(judge.plain(text).views))
     try:
         for setting, variant in schedules_of(Source(path, text)):

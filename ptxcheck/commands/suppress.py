@@ -26,7 +26,7 @@ class SuppressOptions:
 
 
 @click.command("suppress")
-@click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATHS...", type=click.Path())
 @click.option("--reason", required=True, metavar="TEXT", help="Why the findings are meant to be there.")
 @click.option("--select", multiple=True, callback=split_commas, help="Only findings of these rules.")
 @click.option("--diff", is_flag=True, help="Print the change as a unified diff, and write nothing.")

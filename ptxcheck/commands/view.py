@@ -58,7 +58,7 @@ class ViewOptions:
 
 
 @click.command("view")
-@click.argument("path", metavar="FILE")
+@click.argument("path", metavar="FILE", type=click.Path())
 @click.option("--output", "-o", required=True, metavar="FILE", help="The page to write, whole or not at all.")
 @click.option("--kernel", metavar="NAME", help="Only this kernel.")
 @launch_options

@@ -3,7 +3,7 @@
 The map is the host's, as described to ptxcheck, or one that the kernel makes. Property: a `Disagreement` holds in
 every run that gets to its point with that map.
 
-Sources: PTX ISA 9.7.9.26.5.2 (tensor copies), 5.5.3 to 5.5.7 (modes, swizzles), 9.7.16.5.1 (matrix descriptors);
+Sources: PTX ISA §9.7.9.26.5.2 (tensor copies), 5.5.3 to 5.5.7 (modes, swizzles), 9.7.16.5.1 (matrix descriptors);
 CUDA programming guide, alignment of shared memory for tensor copies.
 """
 

@@ -92,13 +92,14 @@ class Contract:
 def parameter_place(function: Function, name: str) -> tuple[str, int] | None:
     """Return the parameter and the offset in it that a name stands for; None where there is no such parameter.
 
-    A name is that of a parameter (`param_2` stands for nvcc's `…_param_2`), with an offset in it where the map is
-    a member (`params+128`), or a place in parameter space (`param+640`).
+    A name is that of a parameter, in PTX or in the source (`param_2` stands for nvcc's `…_param_2`), with an offset in
+    it where the map is a member (`params+128`), or a place in parameter space (`param+640`).
     """
     stem, _, shift = name.partition("+")
     offset = int(shift, 0) if shift else 0
     for at, size, parameter in function.parameter_places:
-        if stem == parameter.name or (stem.startswith("param_") and parameter.name.endswith(f"_{stem}")):
+        is_numbered = stem.startswith("param_") and parameter.name.endswith(f"_{stem}")
+        if (stem and stem in (parameter.name, parameter.source_name)) or is_numbered:
             return parameter.name, offset
         if stem == "param" and shift and at <= offset < at + size:
             return parameter.name, offset - at

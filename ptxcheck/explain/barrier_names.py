@@ -7,8 +7,8 @@ steps, are its stages.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -44,6 +44,7 @@ from ..protocols.model.sync_objects import (
 )
 from ..protocols.model.tensor_address import ABSOLUTE
 from ..protocols.symex.slice.layout import layout_of
+from .spoken import spoken
 
 _LOCAL_NAME = re.compile(r"E(\d+)")
 """What separates a local name from its function (Itanium C++ ABI, 5.1.6)."""
@@ -76,6 +77,10 @@ class BarrierNames:
     arrays: frozenset[int]
     """Offsets of variables that hold several mbarriers and nothing else, as far as initialisations show."""
     ctas: int
+    duties: Mapping[int, str] = field(default_factory=dict)
+    """What the rings are for whose mbarriers have no variable of their own: `full`, `empty`, by base."""
+    say: Callable[[str], str] = str
+    """Puts the names that the source has for parameters into a text."""
 
     def of(self, barrier: Place) -> str:
         """Return the name of any barrier or bytes: `full[1]`, `smem+4096 (stage 1 of 4)`, `barrier 3`."""
@@ -124,6 +129,9 @@ class BarrierNames:
         start, name = self._variable(ring.base)
         if ring.base == start:
             return f"{name}[0-{ring.stages - 1}]{cta}"
+        duty = self.duties.get(ring.base)
+        if duty:
+            return f"{duty}[0-{ring.stages - 1}] ({_plus(name, ring.base - start)}){cta}"
         return f"{_plus(name, ring.base - start)} ({ring.stages} stages){cta}"
 
     def _variable(self, offset: int) -> tuple[int, str]:
@@ -149,6 +157,9 @@ class BarrierNames:
         stage = ring.stage(offset)
         if ring.base == start:
             return f"{name}[{stage}]"
+        duty = self.duties.get(ring.base)
+        if duty:
+            return f"{duty}[{stage}] ({_plus(name, offset - start)})"
         return f"{_plus(name, offset - start)} (stage {stage} of {ring.stages})"
 
 
@@ -162,7 +173,10 @@ def barrier_names(function: Function, module: Module, protocol: Protocol) -> Bar
     variables = sorted((offset, readable(name)) for (name, _), offset in layout.shared.items())
     ctas = len({strand.cta for strand in protocol.strands})
     arrays = frozenset(_arrays([offset for offset, _ in variables], protocol))
-    return BarrierNames(tuple(variables), tuple(_rings(protocol)), arrays, ctas)
+    rings = tuple(_rings(protocol))
+    return BarrierNames(
+        tuple(variables), rings, arrays, ctas, dict(_duties(protocol, rings)), spoken(function)
+    )
 
 
 def readable(name: str) -> str:
@@ -260,6 +274,28 @@ def _rings(protocol: Protocol) -> Iterator[_Ring]:
             offsets.setdefault(action.point, set()).update(b.offset for b in mbarriers_of(action))
     found = dict.fromkeys(ring for used in offsets.values() if (ring := _ring(sorted(used))) is not None)
     yield from sorted(found, key=lambda ring: (-ring.stages, ring.base))
+
+
+def _duties(protocol: Protocol, rings: Sequence[_Ring]) -> Iterator[tuple[int, str]]:
+    """Yield what rings are for: copies complete on `full`, and who issues them waits for `empty`."""
+    filled: set[int] = set()
+    awaited: set[int] = set()
+    for strand in protocol.strands:
+        brings = {
+            barrier.offset
+            for action in strand.actions
+            if isinstance(action, Transfer)
+            for barrier, _ in action.completes
+        }
+        filled |= brings
+        if brings:
+            awaited |= {action.barrier.offset for action in strand.actions if isinstance(action, Wait)}
+    for ring in rings:
+        offsets = {ring.base + ring.stride * stage for stage in range(ring.stages)}
+        if offsets & filled:
+            yield ring.base, "full"
+        elif offsets & awaited:
+            yield ring.base, "empty"
 
 
 def _ring(offsets: Sequence[int]) -> _Ring | None:

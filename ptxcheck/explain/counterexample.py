@@ -33,6 +33,7 @@ from .barrier_names import (
     is_about,
 )
 from .causes import explained
+from .first_round import first_round_hint
 from .roles import RoleOf, alone, roles_of
 from .violations import Cause, Violation, steps_of, stuck_at
 from .wording import wording
@@ -90,23 +91,7 @@ class Story:
 
     def message(self) -> str:
         """Return the flaw in one sentence, with the launch where only the code itself suggests it."""
-        return self._flaw() + self._suggested_launch()
-
-    def _suggested_launch(self) -> str:
-        """Return for which launch it goes wrong, where no launch is stated."""
-        violation = self.violation
-        threads = prod(violation.shape.block)
-        match violation.block_origin:
-            case BlockOrigin.BOUND:
-                bound = BOUND_NAMES[self.view.module.source.is_compiled]
-                return f"; if launched with {threads} threads (from {bound})"
-            case BlockOrigin.SUGGESTED:
-                blocks = " or ".join(map(str, violation.suggested_blocks))
-                return (
-                    f"; if launched with {blocks} threads (nothing states the block, the code suggests this)"
-                )
-            case _:
-                return ""
+        return self._names.say(self._flaw()) + _suggested_launch(self.violation, self.view)
 
     def _flaw(self) -> str:
         problem = self._problem
@@ -125,7 +110,18 @@ class Story:
     def related(self) -> Iterator[tuple[int, str]]:
         """Yield other instructions that have a part in it."""
         for strand, point in self._problem.related:
-            yield point, f"{self._role_of(strand).name} does this"
+            yield point, f"{self._role_of(strand).name} {self._doing(strand, point)}"
+
+    def _doing(self, strand: int, point: int) -> str:
+        """Return what a strand does at an instruction: what it waits for in vain, or what it did there first."""
+        actions = self._strands[strand].actions
+        stuck = self._stuck.get(strand)
+        if stuck is not None and actions[stuck].point == point:
+            return f"{wording(actions[stuck], None, self._names)} for ever"
+        at = next((index for index, action in enumerate(actions) if action.point == point), None)
+        if at is None:
+            return "does this"
+        return wording(actions[at], self._phases.get((strand, at)), self._names) or "does this"
 
     def counterexample(self) -> Counterexample[int]:
         """Return the run, by role."""
@@ -133,29 +129,23 @@ class Story:
         steps = self._schedule[: last - 1]
         held = held_after(self.violation.run.protocol, steps)
         texts = (self._state(place, held, steps) for place in self._concerned)
-        state = tuple(text for text in texts if text)
+        state = tuple(self._names.say(text) for text in texts if text)
         roles = tuple(self._role(role, strand, last) for role, strand in self._cast())
+        hint = first_round_hint(self._strands, self._stuck, held, self._names, self._role_of)
         return Counterexample(
-            self._launch(),
+            _launch(self.violation),
             self._inputs(),
             tuple(role for role in roles if role.steps),
             last,
             state,
-            self._needed(),
+            self._names.say(self._needed() + hint),
         )
 
     def _inputs(self) -> tuple[str, ...]:
         texts = (f"{show_atom(name)} is {number}" for name, number in self.violation.run.inputs)
         if self.violation.shape.ctas == 1:
             texts = (text.replace("clusterid", "ctaid") for text in texts)
-        return tuple(texts)
-
-    def _launch(self) -> str:
-        shape = self.violation.shape
-        block, cluster = ("×".join(map(str, dim)) for dim in (shape.block, shape.cluster))
-        trips = self.violation.run.trips
-        rounds = "once" if trips == 1 else f"{trips} times"
-        return f"block {block}, cluster {cluster}; loops whose trip count is open go round {rounds}"
+        return tuple(map(self._names.say, texts))
 
     # -- what matters
 
@@ -280,7 +270,7 @@ class Story:
             if isinstance(action, Rendezvous) and action.name == name and action.arrives:
                 arrived, needed = arrived + action.threads, action.needed
         if not needed:
-            return f"{self._names.of(name)}: nothing has happened to it"
+            return f"{self._names.of(name)}: no thread has come to it"
         return f"{self._names.of(name)}: {arrived % needed} of {needed} threads have arrived"
 
     def _needed(self) -> str:
@@ -323,7 +313,8 @@ class Story:
         for strand, index in self._stuck.items():
             later = self._strands[strand].actions[index + 1 :]
             blocked = next(iter(barriers_of(self._strands[strand].actions[index])), None)
-            if strand != self._problem.strand and any(self._brings(action) for action in later):
+            waits_too = blocked == self._problem.barrier  # it has come there itself
+            if strand != self._problem.strand and not waits_too and any(map(self._brings, later)):
                 who = self._role_of(strand).name
                 yield (
                     f"{who} would arrive at {self._names.of(self._problem.barrier)}, but first waits on "
@@ -366,3 +357,25 @@ _REMEDY = {
     "initialisation",
 }
 """What would have had to happen."""
+
+
+def _launch(violation: Violation) -> str:
+    """Return the launch of a run, and how often its loops go round."""
+    block, cluster = ("×".join(map(str, dim)) for dim in (violation.shape.block, violation.shape.cluster))
+    trips = violation.run.trips
+    rounds = "once" if trips == 1 else f"{trips} times"
+    return f"block {block}, cluster {cluster}; loops whose trip count is open go round {rounds}"
+
+
+def _suggested_launch(violation: Violation, view: KernelView) -> str:
+    """Return for which launch it goes wrong, where no launch is stated."""
+    threads = prod(violation.shape.block)
+    match violation.block_origin:
+        case BlockOrigin.BOUND:
+            bound = BOUND_NAMES[view.module.source.is_compiled]
+            return f"; if launched with {threads} threads (from {bound})"
+        case BlockOrigin.SUGGESTED:
+            blocks = " or ".join(map(str, violation.suggested_blocks))
+            return f"; if launched with {blocks} threads (nothing states the block, the code suggests this)"
+        case _:
+            return ""

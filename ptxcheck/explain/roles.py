@@ -19,6 +19,8 @@ from ..protocols.model.actions import (
 )
 
 _LANES = 32
+WORKER = "worker"
+"""Who takes part and has no role that has a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class RoleOf:
 
     name: str
     duty: str
-    """What it does, in a word or two."""
+    """What it is, as a noun, which a sentence about it begins with."""
     strands: tuple[int, ...]
 
 
@@ -129,15 +131,13 @@ def duty_of(strand: Strand) -> str:
     if deeds.loads:
         return "producer and tensor core issuer" if deeds.multiplies else "producer"
     if deeds.multiplies:
-        return "consumer, issues tensor core work" if deeds.waited else "issues tensor core work"
+        return "consumer and tensor core issuer" if deeds.waited else "tensor core issuer"
     if deeds.waited and deeds.arrived - deeds.waited:
-        return "consumer, stores" if deeds.stores else "consumer"
-    if deeds.waited:
-        return "arrives and waits" if deeds.arrived else "waits"
-    if deeds.arrived:
-        return "signals"
+        return "consumer and store issuer" if deeds.stores else "consumer"
+    if deeds.waited or deeds.arrived:
+        return WORKER
     if deeds.stores:
-        return "stores"
+        return "store issuer"
     if deeds.initialises:
-        return "initialises"
-    return "meets at barriers" if deeds.meets else "takes no part"
+        return "initialiser"
+    return WORKER if deeds.meets else "bystander"

@@ -32,7 +32,7 @@ from .barrier_names import BarrierNames
 def wording(action: Action, phase: int | None, names: BarrierNames) -> str:
     """Return what an action does. `phase` is the one that it counts in or sees; None when that is not known."""
     text = _of_mbarrier(action, phase, names) or _of_pipeline(action, names)
-    return text or _of_memory(action, names)
+    return names.say(text or _of_memory(action, names))
 
 
 def _of_mbarrier(action: Action, phase: int | None, names: BarrierNames) -> str:

@@ -7,14 +7,17 @@ from .discover import (
     Input,
     InputKind,
     discover,
+    is_empty_cache,
     is_excluded,
 )
+from .kernel_caches import KERNEL_CACHES
 from .launching_files import launching_files
 from .load import Loaded, compiler_state, load
 from .objects import with_embedded
 
 __all__ = [
     "HOST_SUFFIXES",
+    "KERNEL_CACHES",
     "STANDARD_INPUT_NAME",
     "Input",
     "InputKind",
@@ -22,6 +25,7 @@ __all__ = [
     "NvccOptions",
     "compiler_state",
     "discover",
+    "is_empty_cache",
     "is_excluded",
     "launching_files",
     "load",

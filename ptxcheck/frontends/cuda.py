@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..runtime.scratch import scratch_folder
+from .missing_headers import advice_for
 
 DEFAULT_ARCH = "sm_90a"
 DEFAULT_TIMEOUT = 600.0
@@ -88,7 +89,9 @@ def compile_cuda(path: str, flags: Sequence[str], options: NvccOptions) -> Compi
         command += ["-MMD", "-MF", dependencies, "-o", ptx, source]
         status, output = _run(command, {**os.environ, "TMPDIR": folder}, options.timeout)
         if status != 0:
-            raise CompileError(f"nvcc failed (exit code {status})", output)
+            advice = advice_for(output)
+            why = f": {advice}" if advice else f" (exit code {status})"
+            raise CompileError(f"nvcc failed{why}", output)
         try:
             return Compiled(Path(ptx).read_bytes(), _read_dependencies(dependencies))
         except OSError as error:

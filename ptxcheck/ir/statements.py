@@ -141,6 +141,8 @@ class Variable:
     """`.attribute(...)` items, `.ptr` and its space and alignment: normalised text of each."""
     scope: int = 0
     span: Span = field(default=Span(0, 0), compare=False)
+    source_name: str = field(default="", compare=False)
+    """What the CUDA source calls a parameter, where that is known."""
 
     @property
     def size(self) -> int | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
-from ..ir import Function
+from ..ir import Function, Variable
 from ..launch import (
     MAX_THREADS,
     Dim,
@@ -306,9 +306,9 @@ def _facts(
 def given_value(function: Function, name: str, number: int) -> GivenValue | None:
     """Return where in parameter space a named number lies; None when the kernel has no such parameter.
 
-    A place is `param+OFFSET` or the name of a parameter (`param_2` stands for nvcc's `…_param_2`), which may be
-    followed by an offset into it. Without a type suffix (`n.u64`) a parameter of up to 8 bytes is given whole, and
-    4 bytes at any other place, or 8 when the number needs them.
+    A place is `param+OFFSET` or the name of a parameter (in PTX or in the source; `param_2` stands for nvcc's
+    `…_param_2`), which may be followed by an offset into it. Without a type suffix (`n.u64`) a parameter of up to 8
+    bytes is given whole, and 4 bytes at any other place, or 8 when the number needs them.
     """
     if _QUANTITY.match(name):
         return GivenValue(name, number)
@@ -318,7 +318,7 @@ def given_value(function: Function, name: str, number: int) -> GivenValue | None
     shift, width = int(match[2] or 0), int(match[3] or 0) // 8
     for at, size, parameter in function.parameter_places:
         by_offset = match[1] == "param" and match[2] is not None
-        if not by_offset and not _is_called(parameter.name, match[1]):
+        if not by_offset and not _is_called(parameter, match[1]):
             continue
         offset = shift if by_offset else at + shift
         if at <= offset < at + size:
@@ -328,8 +328,9 @@ def given_value(function: Function, name: str, number: int) -> GivenValue | None
     return None
 
 
-def _is_called(parameter: str, name: str) -> bool:
-    return parameter == name or (name.startswith("param_") and parameter.endswith(f"_{name}"))
+def _is_called(parameter: Variable, name: str) -> bool:
+    is_numbered = name.startswith("param_") and parameter.name.endswith(f"_{name}")
+    return name in (parameter.name, parameter.source_name) or is_numbered
 
 
 def tensor_maps_of(

@@ -6,7 +6,7 @@ import asyncio
 
 from lsprotocol import types
 
-from ..report.verdicts import launch_line, one_line
+from ..report.verdicts import lens_title
 from ..results import KernelResult
 from .documents import Language, Open
 from .hover import (
@@ -27,7 +27,7 @@ def _lens(kernel: KernelResult, row: int) -> types.CodeLens | None:
     table = kernel.verification
     if table is None:
         return None
-    title = f"{table.kind.value}: {launch_line(table)}; {one_line(table)}"
+    title = lens_title(table)
     start = types.Position(row, 0)
     return types.CodeLens(types.Range(start, start), types.Command(title, ""))
 

@@ -58,7 +58,7 @@ def instruction_page(operation: Operation, version: Version | None, target: Targ
     mnemonic = operation.form.mnemonic if operation.form is not None else known[0]
     row = rows_by_mnemonic()[mnemonic][0]
     parts = [
-        f"**{mnemonic}** (PTX ISA {row.section})",
+        f"**{mnemonic}** (PTX ISA §{row.section})",
         instruction_meanings().get(mnemonic, ""),
         _legality(operation, version, target),
         f"```ptx\n{_syntax(mnemonic, operation.form)}\n```",

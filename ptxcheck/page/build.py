@@ -14,7 +14,7 @@ from ..report.json import render_json, rule_object
 from ..report.plain import summary
 from ..report.verdicts import detail_lines, launch_line
 from ..results import KernelResult, Problem, Report
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name, short_name
 from ..sources.files import Files
 from ..sources.positions import Locator
 from ..view import KernelView
@@ -73,7 +73,7 @@ class _Gallery:
 
 def _is_called(name: str, wanted: str) -> bool:
     """Tell whether a kernel has a name, or the short form of a C++ name."""
-    return wanted in (name, short_name(name))
+    return wanted in (name, short_name(name), kernel_name(name))
 
 
 def _require_kernels(report: Report, kernel: str | None) -> None:
@@ -81,7 +81,7 @@ def _require_kernels(report: Report, kernel: str | None) -> None:
     if not names:
         raise NoKernelError("there is no kernel to show", report.problems)
     if kernel is not None and not any(_is_called(name, kernel) for name in names):
-        shown = ", ".join(cut(short_name(name), 80) for name in names[:20])
+        shown = ", ".join(cut(kernel_name(name), 80) for name in names[:20])
         more = ", …" if len(names) > 20 else ""
         raise NoKernelError(f"no kernel is called {kernel}; there are: {shown}{more}", report.problems)
 
@@ -132,7 +132,7 @@ def _finding(told: dict[str, Any], finding: Finding, pictures: dict[str, Picture
     for location in (told["location"], *(related["location"] for related in told["related"])):
         for frame in location["frames"]:
             frame["function"] = frame["function"] and short_name(frame["function"])
-    short = short_name(finding.kernel or "")
+    short = kernel_name(finding.kernel or "")
     return {**told, "counterexample": None, "short": short, "run": _run_of(finding, pictures)}
 
 
@@ -143,7 +143,7 @@ def _kernel(
     shown = None if made is None else {**made.data, "runs": list(_runs(made, active))}
     return {
         **told,
-        "short": short_name(kernel.name),
+        "short": kernel_name(kernel.name),
         "launched": "" if table is None else launch_line(table),
         "details": [] if table is None else [[word, cut(text, 600)] for word, text in detail_lines(table)],
         "picture": shown,

@@ -10,7 +10,7 @@ from ..protocols.typestate.accumulator_columns import AccumulatorColumns
 from ..protocols.typestate.tensor_memory import COLUMNS
 from ..resources import Resources, gather
 from ..resources.render import as_text
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name
 from ..sources.files import Files
 from ..sources.positions import Locator
 from ..view import KernelView
@@ -36,7 +36,7 @@ def picture(view: KernelView, locator: Locator, files: Files) -> Picture:
     places = Places(view.function, locator, files)
     runs = tuple(runs_of(view, places))
     resources = gather(view)
-    name = short_name(view.function.name)
+    name = kernel_name(view.function.name)
     data = {
         "name": view.function.name,
         "short": name,

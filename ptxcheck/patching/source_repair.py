@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,11 +23,11 @@ from ..launches.host_maps import passed_hints
 from ..launches.launch_comments import comment_hints
 from ..parser import parse_module
 from ..repair.gate import Judgement, refusal
-from ..repair.passing_patches import Judges
+from ..repair.passing_patches import EFFORT, Judges
 from ..repair.patch import Patch
 from ..repair.search import repair_finding
-from ..repair.search_effort import SearchEffort
 from ..repair.source_edits import SourceChange, source_changes
+from ..repair.watch import Brake, Watch
 from ..repair.weighing import Assembler, Repair, Safety, weigh
 from ..rules import Rule
 from ..runtime.scratch import scratch_folder
@@ -62,6 +63,8 @@ class SourceOutcome:
     left: tuple[Finding, ...]
     only_ptx: tuple[tuple[Finding, str], ...]
     """Findings that are left for which there is a repair of the PTX, and what it does."""
+    was_braked: bool = False
+    """True when the clock ended the search, not counted effort."""
 
 
 @dataclass(frozen=True)
@@ -136,11 +139,16 @@ def repair_source(
     *,
     unsafe: bool = True,
     only: Callable[[Finding], bool] | None = None,
+    watch: Watch | None = None,
+    effort: float = EFFORT,
+    seconds: float = math.inf,
 ) -> SourceOutcome:
     """Repair what can be repaired in the source, one finding after the other. Raises SourceError.
 
-    With `only`, findings that it refuses are left as they are.
+    With `only`, findings that it refuses are left as they are. `effort` is for one finding; when `seconds` of processor
+    time are over no patch is tried any more, and the outcome says so.
     """
+    watch, brake = watch or Watch(), Brake(seconds)
     state = judge(text)
     repairs: list[SourceRepair] = []
     only_ptx: dict[tuple[str, str | None, str], tuple[Finding, str]] = {}
@@ -155,13 +163,16 @@ def repair_source(
                 tuple(repairs),
                 left,
                 tuple(only_ptx[_key(f)] for f in left if _key(f) in only_ptx),
+                brake.was_pulled,
             )
+        watch.begins(target)
         ptx_judge = judge.judge_of(state.text, state.ptx)
         assembler = Assembler(ptxas, _target(state))
-        effort = SearchEffort()
-        judges = Judges(effort.counted(ptx_judge), effort=effort)
+        judges = Judges(
+            ptx_judge, ptx_judge.rules_only, ptx_judge.brief, ptx_judge.plain, brake, watch, effort
+        )
         found = repair_finding(state.ptx, state.judgement, target, judges, assembler, unsafe=unsafe)
-        done = None if found is None else _translated(state, found, judge, assembler, unsafe=unsafe)
+        done = None if found is None else _translated(state, found, judges, judge, assembler, unsafe=unsafe)
         if done is None:
             given_up.add(_key(target))
             if found is not None:
@@ -169,6 +180,7 @@ def repair_source(
             continue
         state, repaired = done
         repairs.append(repaired)
+        watch.keeps(target, repaired.summary, state.text)
 
 
 def _key(finding: Finding) -> tuple[str, str | None, str]:
@@ -181,14 +193,18 @@ def _target(state: Compiled) -> str:
 
 
 def _translated(
-    state: Compiled, found: Repair, judge: SourceJudge, assembler: Assembler, *, unsafe: bool
+    state: Compiled, found: Repair, judges: Judges, judge: SourceJudge, assembler: Assembler, *, unsafe: bool
 ) -> tuple[Compiled, SourceRepair] | None:
     """Return the first change of the source that passes the gate as the patch did."""
     if len(found.patches) > 1:
         return None  # the second patch is one of a text that no source has
     view = state.judgement.views[found.finding.kernel or ""]
     lines_of = _lines_of(state, judge, found.finding.kernel or "")
-    for change in islice(source_changes(state.text, view, found.patches[0], lines_of), _CANDIDATES):
+    changes = islice(source_changes(state.text, view, found.patches[0], lines_of), _CANDIDATES)
+    for count, change in enumerate(changes, found.tried):
+        if judges.brake.is_pulled():
+            return None
+        judges.watch.tries(count, f"compiling: {change.summary}")
         try:
             after = judge(change.text)
         except SourceError:

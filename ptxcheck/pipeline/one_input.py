@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -22,6 +22,7 @@ from ..runtime.collector import Pause, paused
 from ..runtime.profile import Profile, activity_of
 from ..source import Position, Source
 from ..sources.files import Files
+from ..sources.parameter_names import with_source_names
 from ..sources.positions import Library, Locator
 from ..terms.refutations import heard
 from ..triage.suppress import names_rule
@@ -31,6 +32,7 @@ from .reported import finished
 from .rules_on_host_code import evaluate_host
 from .rules_on_kernels import Evaluation, evaluate
 from .several_launches import evaluate_launches
+from .words_of_the_source import in_words_of_the_source
 
 if TYPE_CHECKING:
     from ..rules import Rule
@@ -96,8 +98,9 @@ def _check_source(
         return Part(problems=(*loaded.problems, _parser_failure(loaded.source, error)))
     pause.settle(len(loaded.source.text))
     files = Files.of(loaded.origins, config.source_roots)
-    locator = Locator(module, Library(config.library_prefixes), files.shown)
     main = [loaded.source, *filter(None, (files.source(files.shown(path)) for path in loaded.origins[:1]))]
+    module = with_source_names(module, list(_cuda_texts(module, loaded, files)))
+    locator = Locator(module, Library(config.library_prefixes), files.shown)
     hints = (
         *config.launch, *comment_hints(module, locator, main), *passed_hints(module, loaded.host), *loaded.hints
     )  # fmt: skip
@@ -122,6 +125,17 @@ def _check_source(
             )
             pause.relieve(len(function.body.instructions))
     return finished(part, [source.name for source in main], loaded.source, files, rules, config)
+
+
+def _cuda_texts(module: Module, loaded: Loaded, files: Files) -> Iterator[str]:
+    """Yield the sources that a module was compiled from, as far as they may be shown."""
+    if loaded.host is not None:
+        yield loaded.host.text
+        return
+    for path in module.files.values():
+        source = files.source(files.shown(path)) if path.endswith((".cu", ".cuh")) else None
+        if source is not None:
+            yield source.text
 
 
 def _check_host(loaded: Loaded, rules: Sequence[Rule], config: Config) -> Part:
@@ -190,6 +204,7 @@ def _check_function(
         return view, found
 
     view, result = evaluate_launches(launches, evaluated)
+    result = in_words_of_the_source(function, result)
     show(view)
     position = locator.head(function)
     settings = [

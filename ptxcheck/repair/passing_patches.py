@@ -1,4 +1,9 @@
-"""The patches of a finding after which it is gone and nothing is worse, smallest first."""
+"""The patches of a finding after which it is gone and nothing is worse, smallest first.
+
+How many are tried is counted: so many at least, and more for as long as their effort does not exceed a limit. The
+effort of a candidate is that of its verification (`terms.effort`), and something for reading its text; so the same
+file gets the same repairs on every machine, unless the brake is pulled, which the outcome says.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +18,27 @@ from ..view import KernelView
 from .edits import OverlapError, apply_edits
 from .gate import Judge, Judgement, Refusal, is_proved, refusal
 from .patch import Patch
-from .search_effort import SearchEffort
 from .strategies import propose
 from .subject import subject_of
 from .trial import Runs, Trial, trial_of
+from .watch import Brake, Watch
 from .weighing import Workloads
 
 CANDIDATES = 60
 _MORE = 640
-"""Candidates at most, for as long as the effort allows more than the first ones."""
-_SECONDS = 15.0
-"""Of effort, not of time (see `search_effort`), as all that follow."""
-_SLOW_SECONDS = 10.0
-"""For candidates that a short verification does not decide."""
-_WAITING_SECONDS = 4.0
-"""After which these come before further candidates."""
-_FURTHER, _FURTHER_SECONDS = 20, 4.0
-"""Candidates, and effort for more, behind a patch that shows another finding."""
+"""Candidates at most, for as long as the processor time allows more than the first ones."""
+EFFORT = 15.0
+"""Effort for more candidates than the least number, in seconds of verification."""
+_MOST_EFFORT = 3
+"""Times that effort after which not even the least number is tried."""
+_SLOW = 2 / 3
+"""Of that effort, for candidates that a short verification does not decide."""
+_WAITING = 4 / 15
+"""Of that effort, after which these come before further candidates."""
+_FURTHER, _FURTHER_EFFORT = 20, 4 / 15
+"""Candidates, and the share of effort for more, behind a patch that shows another finding."""
+_READING = 2e-6
+"""Effort for a character of a patched text: it is parsed, and rules are run on it."""
 _UNMASKED = 3
 """Candidates that remove the finding but show others, which are followed further."""
 
@@ -45,40 +54,60 @@ class Judges:
     quick: Judge | None = None
     """What only rules say."""
     brief: Judge | None = None
-    """With little effort for verification: most patches are wrong, and that shows at once."""
+    """With a short time for verification: most patches are wrong, and that shows at once."""
     plain: Judge | None = None
     """What is read of a text, without rules and verification."""
-    effort: SearchEffort = field(default_factory=SearchEffort)
-    """Of the whole search: no patch is tried any more when it is spent."""
+    brake: Brake = field(default_factory=Brake)
+    watch: Watch = field(default_factory=Watch)
+    effort: float = EFFORT
+    """For one finding."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """How many candidates a phase of the search may try: `least`, and up to `most` while there is effort left."""
+    """How many candidates a phase of the search may try: `least`, and up to `most` while effort is left."""
 
-    effort: SearchEffort
+    effort: float = EFFORT
+    """In the whole, for more than the least number."""
     used: int = 0
     before: int = 0
     """Of which were used before this phase of the search."""
     least: int = CANDIDATES
     most: int = _MORE
-    end: float = field(init=False)
+    spent: float = 0.0
+    limit: float = 0.0
+    """What may be spent in this phase."""
     workloads: Workloads = field(default_factory=Workloads)
 
     def __post_init__(self) -> None:
-        self.end = self.effort.spent + _SECONDS
+        self.limit = self.effort
 
     def take(self) -> bool:
         """Count a candidate, and tell whether it may be tried."""
         count = self.used - self.before
-        if count >= self.most or (count >= self.least and self.effort.spent > self.end):
+        if count >= self.most or self.is_over(least=count < self.least):
             return False
         self.used += 1
         return True
 
-    def renew(self, least: int, seconds: float) -> None:
+    def is_over(self, *, least: bool) -> bool:
+        """Tell whether the effort is spent: of the least number of candidates it may take some more."""
+        return self.spent > self.limit + (_MOST_EFFORT - 1) * self.effort * least
+
+    def charge(self, text: str, seconds: float) -> None:
+        """Count the effort of a candidate."""
+        self.spent += _READING * len(text) + seconds
+
+    def renew(self, least: int, share: float) -> None:
         """Begin another phase of the search."""
-        self.before, self.least, self.end = self.used, least, self.effort.spent + seconds
+        self.before, self.least, self.limit = self.used, least, self.spent + share * self.effort
+
+
+def _effort_of(after: Judgement, kernel: str | None) -> float:
+    """Return the effort for the verification of a kernel."""
+    view = after.views.get(kernel or "")
+    whole = view.get(whole_kernel) if view is not None and view.has(whole_kernel) else None
+    return 0.0 if whole is None else whole.result.seconds
 
 
 def passing(
@@ -92,7 +121,7 @@ def passing(
 ) -> Iterator[Passed]:
     """Yield patches after which the target is gone and nothing is worse than in `original`, smallest first.
 
-    What a short verification does not decide comes somewhat later. A patch that removes the target and shows other
+    What a short verification does not decide comes some seconds later. A patch that removes the target and shows other
     findings is followed further, to the depth.
     """
     view = state.views.get(target.kernel or "")
@@ -103,13 +132,15 @@ def passing(
     unmasked: list[tuple[Patch, str, Judgement]] = []
     sieve = _Sieve.of(view, target, judges.plain)
     for candidate in _sifted(_patched(text, view, state, target, judges.quick), sieve, judges, budget):
-        if judges.effort.spent > due:
-            yield from _passing_late(slow, original, state, target, judges)
+        if budget.spent > due:
+            yield from _passing_late(slow, original, state, target, judges, budget)
             slow, due = [], math.inf
         if candidate is None:
             continue
         patch, patched = candidate
+        judges.watch.tries(budget.used, patch.summary)
         after = (judges.brief or judges.full)(patched)
+        budget.charge(patched, _effort_of(after, target.kernel))
         answer = refusal(original, after, target, state, as_strong=judges.brief is None)
         if answer is Refusal.NEW_FINDING:
             unmasked.append((patch, patched, after))
@@ -120,11 +151,11 @@ def passing(
             state, after, target.kernel
         ):
             if not (patch.needs_proof and budget.workloads.shrink(state, after, target.kernel)):
-                due = due if slow else judges.effort.spent + _WAITING_SECONDS
+                due = due if slow else budget.spent + _WAITING * budget.effort
                 slow.append((patch, patched))
         elif answer is None and refusal(original, after := judges.full(patched), target, state) is None:
             yield (patch,), patched, after
-    yield from _passing_late(slow, original, state, target, judges)
+    yield from _passing_late(slow, original, state, target, judges, budget)
     if depth > 1:
         yield from _passing_further(unmasked, original, target, judges, budget, depth - 1)
 
@@ -146,7 +177,7 @@ class _Sieve:
         flaw = next((v.problem.flaw for v in shown if v.problem.point == point), None)
         return _Sieve(view, None if flaw is None else trial_of(Runs(view), flaw), plain)
 
-    def passes(self, patch: Patch, patched: str, workloads: Workloads, effort: SearchEffort) -> bool:
+    def passes(self, patch: Patch, patched: str, budget: Budget) -> bool:
         """Tell whether the finding is gone for the size of the trial, and no work is lost where only a proof helps."""
         if self.plain is None or (self.trial is None and not patch.needs_proof):
             return True
@@ -155,19 +186,19 @@ class _Sieve:
             return True
         runs = Runs(after) if self.trial is None else Runs(after, self.trial.patience)
         shows = self.trial is not None and self.trial.still_shows(runs)
-        is_less = not shows and patch.needs_proof and workloads.are_less(self.view, runs)
-        effort.spent += runs.spent
-        return not (shows or is_less)
+        passed = not shows and not (patch.needs_proof and budget.workloads.are_less(self.view, runs))
+        budget.charge(patched, runs.effort)
+        return passed
 
 
 def _sifted(
     found: Iterable[tuple[Patch, str]], sieve: _Sieve, judges: Judges, budget: Budget
 ) -> Iterator[tuple[Patch, str] | None]:
-    """Yield the patches that pass a sieve, for as long as there is effort left, and None for each that does not."""
+    """Yield the patches that pass a sieve, for as long as there is time, and None for each that does not."""
     for patch, patched in found:
-        if judges.effort.is_over:
+        if judges.brake.is_pulled() or budget.is_over(least=True):
             return
-        if not sieve.passes(patch, patched, budget.workloads, judges.effort):
+        if not sieve.passes(patch, patched, budget):
             yield None
         elif budget.take():
             yield patch, patched
@@ -195,13 +226,16 @@ def _passing_late(
     state: Judgement,
     target: Finding,
     judges: Judges,
+    budget: Budget,
 ) -> Iterator[Passed]:
-    """Yield what passes of the candidates that take much effort to verify."""
-    end = judges.effort.spent + _SLOW_SECONDS
+    """Yield what passes of the candidates that take long to verify."""
+    end = budget.spent + _SLOW * budget.effort
     for patch, patched in slow:
-        if judges.effort.is_over or judges.effort.spent > end:
+        if budget.spent > end or judges.brake.is_pulled():
             return
+        judges.watch.tries(budget.used, patch.summary)
         after = judges.full(patched)
+        budget.charge(patched, _effort_of(after, target.kernel))
         if refusal(original, after, target, state) is None:
             yield (patch,), patched, after
 
@@ -218,8 +252,8 @@ def _passing_further(
     known = original.counts()
     followed = [each for each in unmasked if not _faults_itself(*each, known)]
     followed.sort(key=lambda each: len(each[2].findings))
-    for patch, patched, after in followed[: 0 if judges.effort.is_over else _UNMASKED]:
-        budget.renew(_FURTHER, _FURTHER_SECONDS)
+    for patch, patched, after in followed[: 0 if judges.brake.is_pulled() else _UNMASKED]:
+        budget.renew(_FURTHER, _FURTHER_EFFORT)
         (new, *_) = _new(after, known)
         for more, final, judged in passing(patched, original, after, new, judges, budget, depth):
             if refusal(original, judged, target) is None:
@@ -248,9 +282,9 @@ def _faults_itself(
 
 
 def _lacks_time(before: Judgement, after: Judgement, kernel: str | None) -> bool:
-    """Tell whether a kernel was verified with all the effort that there was, or half of it: then it leaves runs out.
+    """Tell whether a kernel was verified for as long as there was time, or half of it: then it leaves runs out.
 
-    A kernel of which not one run ended in more effort than all of them took before does not end at all.
+    A kernel of which not one run ended in more time than all of them took before does not end at all.
     """
     view, old = after.views.get(kernel or ""), before.views.get(kernel or "")
     whole = None if view is None else view.get(whole_kernel)

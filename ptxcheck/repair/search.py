@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from ..finding import Finding
 from .gate import Judge, Judgement, is_proved, unproved
-from .passing_patches import CANDIDATES, Budget, Judges, passing
-from .search_effort import SearchEffort
+from .passing_patches import CANDIDATES, EFFORT, Budget, Judges, passing
+from .watch import Brake, Watch
 from .weighing import DOES_LESS, NOT_ASKED, NOT_PROVED, Assembler, Outcome, Repair, Safety, weigh
 
 _DEPTH = 2
@@ -27,22 +27,17 @@ def repair(
     brief: Judge | None = None,
     plain: Judge | None = None,
     seconds: float = math.inf,
+    watch: Watch | None = None,
+    effort: float = EFFORT,
 ) -> Outcome:
     """Repair what can be repaired, composing the repairs of several findings.
 
     Without `unsafe` only safe repairs are kept. With `only`, findings that it refuses are left as they are. What one
     repair alone does not prove, all of them together may. `quick` is asked first what only rules decide, then `brief`,
-    which verifies with little effort; with `plain`, which only reads, runs for one size are made before. No patch is
-    tried any more when an effort of `seconds` is spent (see `search_effort`).
+    which verifies for a short time; with `plain`, which only reads, runs for one size are made before. `effort` is for
+    one finding. No patch is tried any more when `seconds` of processor time are over; the outcome says so.
     """
-    effort = SearchEffort(seconds)
-    judges = Judges(
-        effort.counted(judge),
-        quick and effort.counted(quick),
-        brief and effort.counted(brief),
-        plain and effort.counted(plain),
-        effort,
-    )
+    judges = Judges(judge, quick, brief, plain, Brake(seconds), watch or Watch(), effort)
     found = _together(_composed(text, judges, assembler, unsafe=True, only=only), judge)
     if unsafe or all(repair.safety is Safety.SAFE for repair in found.repairs):
         return found
@@ -82,13 +77,16 @@ def _composed(
         wanted = [f for f in state.findings if (only is None or only(f)) and _key(f) not in given_up]
         target = min(wanted, key=_needs_runs, default=None)
         if target is None:
-            return Outcome(text, tuple(repairs), state.findings)
+            return Outcome(text, tuple(repairs), state.findings, judges.brake.was_pulled)
+        judges.watch.begins(target)
         found = repair_finding(text, state, target, judges, assembler, unsafe=unsafe)
         if found is None:
             given_up.add(_key(target))
             continue
         repairs.append(found)
         text = found.text
+        if not unsafe or found.safety is Safety.SAFE:
+            judges.watch.keeps(target, "; ".join(patch.summary for patch in found.patches), text)
         state = judges.full(text)
 
 

@@ -136,10 +136,11 @@ def _replacements(text: str, view: KernelView, act: _Act, lines_of: LinesOf) -> 
         if before == after:
             continue
         value = _number(view, act.point, before)
+        if value is not None and _LITERAL.fullmatch(after):
+            yield from _of_numbers(text, lines_of(act.point), value, int(after, 0))
+            continue
         for line in lines_of(act.point):
-            if value is not None and _LITERAL.fullmatch(after):
-                yield from _numbers(text, line, value, int(after, 0))
-            elif before in _line(text, line):
+            if before in _line(text, line):
                 changed = _line(text, line).replace(before, after)
                 yield SourceChange(
                     _exchanged(text, line, changed), f"'{after}' instead of '{before}' in line {line}"
@@ -174,8 +175,18 @@ def _number(view: KernelView, point: int, token: str) -> int | None:
     return None if register is None else view.facts.constant(point, Register(register.name, register.scope))
 
 
+def _of_numbers(text: str, lines: Sequence[int], old: int, new: int) -> Iterator[SourceChange]:
+    """Yield another number where it is written, then in arguments, those of the call in the kernel first."""
+    for line in lines:
+        yield from _numbers(text, line, old, new)
+    for line in reversed(lines):
+        yield from _factors(text, line, old, new)
+    for line in reversed(lines):
+        yield from _computed(text, line, old, new)
+
+
 def _numbers(text: str, line: int, old: int, new: int) -> Iterator[SourceChange]:
-    """Yield another number for literals of a line, for constants that it names, and for arguments of its calls."""
+    """Yield another number for literals of a line, and for constants that it names."""
     code = _line(text, line)
     for found in _LITERAL.finditer(code):
         if int(found[1], 0) == old:
@@ -186,14 +197,40 @@ def _numbers(text: str, line: int, old: int, new: int) -> Iterator[SourceChange]
         if definition is not None and int(definition[2]) == old:
             changed = text[: definition.start(2)] + str(new) + text[definition.end(2) :]
             yield SourceChange(changed, f"{name} = {new} instead of {old}")
+
+
+def _factors(text: str, line: int, old: int, new: int) -> Iterator[SourceChange]:
+    """Yield arguments that are products with another literal: `TILE * 4` for `TILE * 2`."""
+    code = _line(text, line)
+    for start, end in _values(code):
+        for found in _LITERAL.finditer(code, start, end):
+            factor = int(found[1], 0)
+            if factor and old % factor == 0 and new * factor % old == 0 and "*" in code[start:end]:
+                other = code[start : found.start(1)] + str(new * factor // old) + code[found.end(1) : end]
+                yield SourceChange(
+                    _exchanged(text, line, code[:start] + other + code[end:]),
+                    f"'{other.strip()}' instead of '{code[start:end].strip()}' in line {line}",
+                )
+
+
+def _computed(text: str, line: int, old: int, new: int) -> Iterator[SourceChange]:
+    """Yield a number in place of what an argument computes."""
+    code = _line(text, line)
+    for start, end in _values(code):
+        argument = code[start:end].strip()
+        changed = f"{code[:start]}{' ' if code[start] == ' ' else ''}{new}{code[end:]}"
+        yield SourceChange(
+            _exchanged(text, line, changed),
+            f"{new} instead of '{argument}', which is {old}, in line {line}",
+        )
+
+
+def _values(code: str) -> Iterator[tuple[int, int]]:
+    """Yield the arguments of a call that may be computed numbers: no literal, no text, no address."""
     for start, end in _arguments(code):
         argument = code[start:end].strip()
-        if argument and not _LITERAL.fullmatch(argument):
-            changed = f"{code[:start]}{' ' if code[start] == ' ' else ''}{new}{code[end:]}"
-            yield SourceChange(
-                _exchanged(text, line, changed),
-                f"{new} instead of '{argument}', which is {old}, in line {line}",
-            )
+        if argument and not _LITERAL.fullmatch(argument) and '"' not in argument and argument[0] != "&":
+            yield start, end
 
 
 def _arguments(code: str) -> Iterator[tuple[int, int]]:

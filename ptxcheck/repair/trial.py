@@ -47,6 +47,11 @@ class Runs:
             self._known[size, rest] = self._run(size, rest)
         return self._known[size, rest]
 
+    @property
+    def effort(self) -> float:
+        """Return the effort that all runs together took, in seconds of verification."""
+        return sum(result.seconds for result in self._known.values() if result is not None)
+
     def _run(self, size: int, rest: int | None) -> Verification | None:
         view = self.view
         given = (*view.launch.given, *_given(view.function, view.launch, size, rest))

@@ -51,6 +51,8 @@ class Outcome:
     repairs: tuple[Repair, ...]
     left: tuple[Finding, ...]
     """Findings without a repair."""
+    was_braked: bool = False
+    """True when the clock ended the search, not counted effort."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,17 @@ class Workloads:
 
     def are_less(self, old: KernelView, new: Runs) -> bool:
         """Tell whether runs of a patched kernel do less than the kernel of a view."""
-        return self.known.setdefault(id(old), Workload.of(old)).is_lost(new)
+        return self._of(old).is_lost(new)
+
+    def read_early(self, before: Judgement, after: Judgement, kernel: str | None) -> bool:
+        """Tell whether a patched kernel reads shared memory before anything has written it."""
+        old, new = before.views.get(kernel or ""), after.views.get(kernel or "")
+        if old is None or new is None or not is_verified(after, kernel):
+            return False
+        return self._of(old).reads_early(Runs(new))
+
+    def _of(self, view: KernelView) -> Workload:
+        return self.known.setdefault(id(view), Workload.of(view))
 
 
 def weigh(
@@ -90,8 +102,10 @@ def weigh(
     assembler: Assembler,
     workloads: Workloads | None = None,
 ) -> Repair | None:
-    """Return a repair that passed the static gate, with its evidence; None when ptxas refuses the patched text.
+    """Return a repair that passed the static gate, with its evidence.
 
+    None when ptxas refuses the patched text, or it reads shared memory that nothing has written yet: of the two waits
+    that keep a ring from turning, the wrong one turns it, too, and the consumer then reads before the producer writes.
     `before` is what the checker says of `text`, `after` of `patched`.
     """
     evidence = ["the finding is gone, nothing new is found"]
@@ -100,7 +114,10 @@ def weigh(
     guess = any(patch.guess for patch in patches)
     if guess:
         evidence.append("nothing tells that this is what was meant")
-    less = (workloads or Workloads()).shrink(before, after, target.kernel)
+    workloads = workloads or Workloads()
+    if workloads.read_early(before, after, target.kernel):
+        return None
+    less = workloads.shrink(before, after, target.kernel)
     if less:
         evidence.append(DOES_LESS)
     if assembler.ptxas is None:

@@ -61,6 +61,8 @@ class Work:
     """Places that copies write, those of all CTAs together, where a copy writes several."""
     fed: Counter[Op] = field(default_factory=Counter)
     """Of which read what something has written before, in one schedule."""
+    early: Counter[Op] = field(default_factory=Counter)
+    """Of which read shared memory that something writes, but nothing has written before, in one schedule."""
     used: Counter[Op] = field(default_factory=Counter)
     """Of which write what something reads afterwards."""
     places: dict[Op, set[Place]] = field(default_factory=dict)
@@ -126,6 +128,22 @@ class Workload:
         return _cuts_off(self.runs.view, after.view, (*pairs, *idle)) or any(
             not old.copies[op] for old, new in idle for op in new.copies
         )
+
+    def reads_early(self, after: Runs) -> bool:
+        """Tell whether a patched kernel reads shared memory that nothing has written yet, more often than before.
+
+        Property: some run reads bytes that the kernel writes, and no write of them comes before the read.
+        Argument: where no access races with another, each read and each write of the same bytes are ordered, in the
+        same way in every schedule; so what comes first in one comes first in all. No property of verification asks for
+        a write: a consumer that is let through by the phase before the first reads garbage in perfect order.
+        Not covered: bytes of which only a part was written; what the kernel reads and never writes. Where writes are
+        not followed this says too much, so it refuses patches and is no verdict.
+        """
+        for size in _SIZES:
+            old, new = self._before(size), _work(after, size)
+            if new is not None and any(n > (old.early[op] if old else 0) for op, n in new.early.items()):
+                return True
+        return False
 
     def _idle(self, after: Runs) -> list[tuple[Work, Work]]:
         """Return the work before and after where there is nothing to do."""
@@ -301,9 +319,21 @@ def _count(
         work.remote[op] += strand.threads
     if any(written.has_before(place, moment) for place in reads):
         work.fed[op] += strand.threads
+    if any(_is_early(place, moment, written) for place in reads if place not in writes):
+        work.early[op] += strand.threads
     lives = not isinstance(action, TensorAccess) or bool(action.pipeline)
     if lives and any(read.has_before(place, -moment) for place in writes):
         work.used[op] += strand.threads
+
+
+def _is_early(place: Place, moment: float, written: _Places) -> bool:
+    """Tell whether bytes of shared memory are written, but not before a moment; one that never comes does not count."""
+    return (
+        isinstance(place, Span)
+        and moment < math.inf
+        and not written.has_before(place, moment)
+        and written.has_before(place, math.inf)
+    )
 
 
 def reads_of(action: Action) -> tuple[Place, ...]:

@@ -8,7 +8,7 @@ import click
 
 from ..results import Report
 from ..source import Position
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name
 from ..verdict import VerdictKind
 from .plain import (
     COLORS,
@@ -54,7 +54,7 @@ def _kernels(report: Report, color: bool, *, whole: bool) -> Iterator[str]:
         is_told = table is not None and table.kind is VerdictKind.VIOLATED and kernel.name in told
         if table is not None and (whole or not (table.is_plain or is_told)):
             said = one_line(table, kernel.position.file, whole=whole)
-            text = f"{short_name(kernel.name)}, {launch_line(table, kernel.position.file)}: {said}"
+            text = f"{kernel_name(kernel.name)}, {launch_line(table, kernel.position.file)}: {said}"
             yield _line(
                 kernel.position,
                 told_kind(table.kind, table.evidence),

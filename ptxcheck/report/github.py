@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..finding import Finding, Severity
 from ..results import Report
 from ..source import Position
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name
 from ..verdict import VerdictKind
 from .plain import summary, visible
 from .verdicts import detail_lines, launch_line, run_lines
@@ -35,7 +35,7 @@ def render_github(report: Report) -> str:
             "notice",
             kernel.position,
             f"ptxcheck: {table.kind.value}",
-            _with(short_name(kernel.name), launch_line(table), *map(" ".join, detail_lines(table))),
+            _with(kernel_name(kernel.name), launch_line(table), *map(" ".join, detail_lines(table))),
         )
         for kernel in report.kernels
         if (table := kernel.verification) is not None and table.kind in _NOTICED
@@ -45,7 +45,7 @@ def render_github(report: Report) -> str:
 
 def _finding(finding: Finding) -> str:
     level = {Severity.SLOW: "warning", Severity.NOTE: "notice"}.get(finding.severity, "error")
-    kernel = "" if finding.kernel is None else f"in {short_name(finding.kernel)}"
+    kernel = "" if finding.kernel is None else f"in {kernel_name(finding.kernel)}"
     file = finding.location.primary.file
     run = () if finding.counterexample is None else map(" ".join, run_lines(finding.counterexample, file))
     text = _with(finding.message, kernel, *run, finding.help)

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ..finding import Finding
 from ..results import Problem, Report
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name
 from .plain import place, visible
 
 
@@ -53,7 +53,7 @@ def _case(
     suite: Element, file: str, kernel: str | None, findings: list[Finding], problems: list[Problem]
 ) -> None:
     """Add a case for a kernel, or for the file itself."""
-    name = "file" if kernel is None else short_name(kernel)
+    name = "file" if kernel is None else kernel_name(kernel)
     case = SubElement(suite, "testcase", name=visible(name), classname=visible(file))
     for problem in problems:
         if problem.kernel == kernel:

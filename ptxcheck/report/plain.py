@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from ..finding import Severity
+from ..finding import Location, Severity
 from ..results import KernelResult, Report
 from ..source import Position
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name, short_name
 from ..verdict import SEVERITY, WEAKNESS, Evidence, Openness, VerdictKind
 from .grouping import grouped
 
@@ -49,6 +49,34 @@ def place(position: Position) -> str:
 def short_place(position: Position, file: str) -> str:
     """Return `line 12` for a place in a file that is named already, else the place."""
     return f"line {position.line}" if position.file == file and position.line > 0 else place(position)
+
+
+def call_of(location: Location, file: str) -> Position | None:
+    """Return the place in a kernel from which the place shown is reached, where that is another line of a file."""
+    calls = [frame.position for frame in location.frames]
+    if location.primary not in calls:
+        return None
+    outer = [each for each in calls[calls.index(location.primary) + 1 :] if each.file == file]
+    return outer[-1] if outer and outer[-1].line not in (0, location.primary.line) else None
+
+
+def spot(location: Location, file: str) -> str:
+    """Return a place with the call in the kernel that leads to it: `line 53, wait at 22`.
+
+    A helper's line is the same for all of its calls, so it does not tell them apart.
+    """
+    call = call_of(location, file)
+    if call is None:
+        return short_place(location.primary, file)
+    return f"{short_place(call, file)}, {helper(location, file)}"
+
+
+def helper(location: Location, file: str) -> str:
+    """Return the place shown by the function that it is in: `wait at 22`."""
+    shown = location.primary
+    name = next((each.function for each in location.frames if each.position == shown), None)
+    at = str(shown.line) if shown.file == file else place(shown)
+    return f"{visible(short_name(name))} at {at}" if name else f"at {at}"
 
 
 def plural(count: int, word: str) -> str:
@@ -93,7 +121,7 @@ def _verified(report: Report) -> Iterator[str]:
         each for each in report.kernels if each.verification is not None and each.verification.is_open
     ]
     if open_ones:
-        names = ", ".join(visible(short_name(kernel.name)) for kernel in open_ones[:_MOST_NAMES])
+        names = ", ".join(visible(kernel_name(kernel.name)) for kernel in open_ones[:_MOST_NAMES])
         more = f" and {len(open_ones) - _MOST_NAMES} more" if len(open_ones) > _MOST_NAMES else ""
         yield f"{plural(len(open_ones), 'kernel')} NOT verified: {names}{more}{_first_reason(open_ones[0])}"
     others = sum(kernel not in open_ones and not _is_judged(kernel) for kernel in report.incomplete)

@@ -31,7 +31,7 @@ from ..results import (
     RuleInfo,
 )
 from ..source import Position, Span
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name, short_name
 from ..verdict import VerdictKind
 from ..version import __version__
 from .plain import visible
@@ -46,13 +46,18 @@ _ROOT_IS = "The root of the repository, or without one the folder that ptxcheck 
 
 
 def render_sarif(report: Report, fixes: Mapping[str, Fix] | None = None) -> str:
-    """Return the report as a SARIF log with one run; `fixes` are repairs by the fingerprint of their finding."""
-    indices = {rule.id: index for index, rule in enumerate(report.rules)}
+    """Return the report as a SARIF log with one run; `fixes` are repairs by the fingerprint of their finding.
+
+    Of the rules it has those that its results name: a log is uploaded, and all of them are half a megabyte.
+    """
+    mentioned = {finding.rule for finding in report.findings}
+    rules = [rule for rule in report.rules if rule.id in mentioned]
+    indices = {rule.id: index for index, rule in enumerate(rules)}
     driver = sarif.ToolComponent(
         name="ptxcheck",
         version=__version__,
         semantic_version=__version__,
-        rules=[_rule(rule) for rule in report.rules],
+        rules=[_rule(rule) for rule in rules],
         notifications=[_verdict_descriptor(kind) for kind in _OPEN],
     )
     notifications = [_problem(problem) for problem in report.problems] + [
@@ -243,7 +248,7 @@ def _of_property(verdict: PropertyVerdict) -> dict[str, Any]:
 
 def _undecided(kernel: KernelResult, table: KernelVerdicts) -> Any:
     """Return what was not decided of a kernel. No result: code scanning would show it as an alert."""
-    text = f"{short_name(kernel.name)}, {launch_line(table)}: {one_line(table)}"
+    text = f"{kernel_name(kernel.name)}, {launch_line(table)}: {one_line(table)}"
     at = Location(kernel.position, Span(0, 0))
     return sarif.Notification(
         message=_message(text), level="note", locations=[_location(at, kernel.name)],
@@ -262,7 +267,7 @@ def _location(location: Location, kernel: str | None) -> Any:
     if kernel is not None:
         logical = [
             sarif.LogicalLocation(
-                name=short_name(kernel), fully_qualified_name=kernel, decorated_name=kernel, kind="function"
+                name=kernel_name(kernel), fully_qualified_name=kernel, decorated_name=kernel, kind="function"
             )
         ]
     return sarif.Location(physical_location=_physical(location.primary), logical_locations=logical)

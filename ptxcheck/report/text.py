@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
@@ -23,12 +23,14 @@ from ..results import (
     Report,
 )
 from ..source import Position
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name, short_name
 from .grouping import Group, grouped
 from .plain import (
     COLORS,
+    call_of,
+    helper,
     place,
-    short_place,
+    spot,
     summary,
     told_kind,
     visible,
@@ -76,12 +78,12 @@ class _Page:
         lines = [f"{head} {self.paint(finding.name + ': ' + visible(finding.message), bold=True)}"]
         lines += self._excerpt(finding.location, finding.location.primary, COLORS[finding.severity])
         lines += self._chain(finding.location)
-        for related in finding.related:
-            lines += self._related(related)
+        for related in _told_once(finding.related, finding.location.primary.file):
+            lines += self._related(related, finding.location.primary.file)
         if finding.counterexample is not None:
             lines += self._run(finding.counterexample, finding.location.primary.file)
         if finding.kernel is not None:
-            lines += self._remark("kernel", visible(short_name(finding.kernel)))
+            lines += self._remark("kernel", visible(kernel_name(finding.kernel)))
         rule = self.report.rule(finding.rule)
         if rule is not None:
             lines += self._remark("why", f"{rule.consequence} [{rule.section}]")
@@ -94,11 +96,11 @@ class _Page:
         lines = [self.finding(group.first)]
         file = group.first.location.primary.file
         if group.similar:
-            places = [short_place(finding.location.primary, file) for finding in group.similar]
+            places = [spot(finding.location, file) for finding in group.similar]
             lines += self._remark("also", f"{len(places)} more like it: {_some(places)}")
         for other in group.follow:
             more = f" (and {len(other.similar)} more like it)" if other.similar else ""
-            at = short_place(other.first.location.primary, file)
+            at = spot(other.first.location, file)
             text = f"{other.first.severity.value}[{other.first.rule}] at {at}: {visible(other.first.message)}{more}"
             lines += self._remark("so", text)
         return "\n".join(lines)
@@ -108,7 +110,7 @@ class _Page:
         lines = [f"{head} {self.paint(visible(problem.message), bold=True)}"]
         lines += self._source(problem.position, problem.position.column, 1, "red")
         if problem.kernel is not None:
-            lines += self._remark("kernel", visible(short_name(problem.kernel)))
+            lines += self._remark("kernel", visible(kernel_name(problem.kernel)))
         lines += [visible(line) for line in problem.detail.rstrip().splitlines()]
         return "\n".join(lines)
 
@@ -116,7 +118,7 @@ class _Page:
         head = self.paint("note", "cyan", bold=True)
         lines = [f"{head} {visible(note.message)}", f"  {self.paint('-->', 'blue')} {place(note.position)}"]
         if note.kernel is not None:
-            lines += self._remark("kernel", visible(short_name(note.kernel)))
+            lines += self._remark("kernel", visible(kernel_name(note.kernel)))
         return "\n".join(lines)
 
     def kernels(self, *, whole: bool) -> Iterator[str]:
@@ -148,9 +150,15 @@ class _Page:
             else:
                 yield f"       {text}"
 
-    def _related(self, related: Related) -> Iterator[str]:
-        yield f"  {self.paint('note', 'cyan', bold=True)}: {visible(related.message)}"
-        yield from self._excerpt(related.location, related.location.primary, "cyan")
+    def _related(self, related: Related, file: str) -> Iterator[str]:
+        """Yield what happens elsewhere; in a helper, at the call of it in the kernel."""
+        call = call_of(related.location, file)
+        inner = "" if call is None else f" (in {helper(related.location, file)})"
+        yield f"  {self.paint('note', 'cyan', bold=True)}: {visible(related.message)}{inner}"
+        if call is None:
+            yield from self._excerpt(related.location, related.location.primary, "cyan")
+        else:
+            yield from self._source(call, call.column, 1, "cyan")
 
     def _excerpt(self, location: Location, position: Position, fg: str) -> Iterator[str]:
         """Yield the line of a location; the PTX line when the source itself is not at hand."""
@@ -185,13 +193,24 @@ class _Page:
         for frame in frames:
             mark = "here" if frame.position == location.shown else "in"
             name = "" if frame.function is None else f" {visible(short_name(frame.function))}"
-            yield f"   {self.paint('=', 'blue')} {mark:>4}{name} at {place(frame.position)}"
+            line = self.report.line(frame.position) if frame is frames[-1] and mark == "in" else None
+            text = "" if line is None else f": {visible(_cut(line.strip(), 0)[0])}"
+            yield f"   {self.paint('=', 'blue')} {mark:>4}{name} at {place(frame.position)}{text}"
 
     def _remark(self, word: str, text: str) -> Iterator[str]:
         lead = f"   {self.paint('=', 'blue')} {self.paint(word, bold=True)}: "
         indent = " " * (len(word) + 7)
         for number, line in enumerate(wrap(text, WIDTH - len(indent), break_long_words=False) or [""]):
             yield (lead if number == 0 else indent) + line
+
+
+def _told_once(related: Sequence[Related], file: str) -> Iterable[Related]:
+    """Return the first of those that say the same of the same line."""
+    found: dict[object, Related] = {}
+    for each in related:
+        at = call_of(each.location, file) or each.location.primary
+        found.setdefault((each.message, at.file, at.line), each)
+    return found.values()
 
 
 def _some(places: Sequence[str]) -> str:

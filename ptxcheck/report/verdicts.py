@@ -13,11 +13,13 @@ from ..results import (
     PropertyVerdict,
     Remark,
 )
-from ..sources.demangled_names import short_name
+from ..sources.demangled_names import kernel_name
 from ..verdict import AssumptionSource, Openness, VerdictKind
-from .plain import place, plural, short_place, told_kind, visible
+from .plain import place, plural, spot, told_kind, visible
 
 _LONGEST = 240
+_LENS = 80
+"""Characters of a line above a kernel in an editor."""
 _MOST_KERNELS = 4
 _MOST_CONDITIONS = 4
 _OPEN = {
@@ -51,7 +53,7 @@ def launch_line(table: KernelVerdicts, file: str = "") -> str:
 
 def headline(kernel: KernelResult) -> str:
     """Return the verdict on a kernel in one line, without its kind."""
-    return f"{visible(short_name(kernel.name))} at {place(kernel.position)}; {_launched(kernel)}"
+    return f"{visible(kernel_name(kernel.name))} at {place(kernel.position)}; {_launched(kernel)}"
 
 
 def holding(kernels: Sequence[KernelResult]) -> str:
@@ -59,7 +61,7 @@ def holding(kernels: Sequence[KernelResult]) -> str:
     parts = []
     for kind in (VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED):
         found = [each for each in kernels if each.verification is not None and each.verification.kind is kind]
-        names = [f"{visible(short_name(each.name))} ({_launched(each)})" for each in found[:_MOST_KERNELS]]
+        names = [f"{visible(kernel_name(each.name))} ({_launched(each)})" for each in found[:_MOST_KERNELS]]
         more = f" and {len(found) - _MOST_KERNELS} more" if len(found) > _MOST_KERNELS else ""
         if names:
             parts.append(f"{kind.value} {', '.join(names)}{more}")
@@ -158,10 +160,11 @@ def _remarks(remarks: Iterable[Remark], file: str = "") -> Iterator[str]:
     for remark in remarks:
         found = places.setdefault((_short(remark.text), remark.advice), {})
         if remark.location is not None:
-            found[short_place(remark.location.primary, file)] = None
+            found[spot(remark.location, file)] = None
     for (text, advice), shown in places.items():
         give = f" [give {advice}]" if advice else ""
-        where = f" ({', '.join(shown)})" if shown else ""
+        between = "; " if any(", " in each for each in shown) else ", "
+        where = f" ({between.join(shown)})" if shown else ""
         yield f"{text}{where}{give}"
 
 
@@ -171,10 +174,31 @@ def one_line(table: KernelVerdicts, file: str = "", *, whole: bool = True) -> st
     return "; ".join(f"{word} {text}" for word, text in said) or "all properties"
 
 
+def lens_title(table: KernelVerdicts) -> str:
+    """Return the verdict on a kernel in a few words, for the line above it in an editor."""
+    worst = [each for each in table.verdicts if each.kind is table.kind]
+    match table.kind:
+        case VerdictKind.VIOLATED:
+            what = ", ".join(each.property.value for each in worst)
+        case VerdictKind.UNKNOWN:
+            advice = next((reason.advice for each in worst for reason in each.reasons if reason.advice), "")
+            what = f"give {advice}" if advice else plural(len(worst), "property").replace("ys", "ies")
+        case VerdictKind.ASSUMES:
+            what = plural(len(table.equations) + len(table.assumptions), "condition")
+        case _:
+            what = "all properties"
+    block = "" if table.block is None else f" (block {show_dim(table.block)})"
+    return _cut(f"{table.kind.value}: {what}", _LENS - len(block)) + block
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
 def run_lines(run: Counterexample[Location], file: str) -> Iterator[tuple[str, str]]:
     """Yield the lines of a run that goes wrong: a word, or "" for a step, and the text.
 
-    Steps in `file`, where the finding is, are shown by their line alone.
+    Steps in `file`, where the finding is, are shown by their line alone, with the call in the kernel in front.
     """
     yield "run", visible(run.launch)
     if run.inputs:
@@ -184,9 +208,7 @@ def run_lines(run: Counterexample[Location], file: str) -> Iterator[tuple[str, s
         yield "role", f"{visible(role.name)}{earlier}"
         for step in role.steps:
             mark = ">" if step.order == run.bad else " "
-            at = step.place.primary
-            where = f"line {at.line}" if at.file == file and at.line > 0 else place(at)
-            yield "", f"{mark} {step.order:>3} {visible(step.text)}  [{where}]"
+            yield "", f"{mark} {step.order:>3} {visible(step.text)}  [{spot(step.place, file)}]"
     for state in run.state:
         yield "state", visible(state)
     if run.needed:

@@ -4,7 +4,7 @@ Checks: `arrive` on a barrier number that no `sync` or `red` of the kernel uses,
 can synchronise.
 Why: the wait that these arrivals were meant for uses another number, and hangs or does not wait for them; or it is
 gone and the arrivals are left over, as in a CUTLASS 4 example (77, MLA), where they do no harm. The rule is pedantic
-because the two look alike. Source: PTX ISA 9.7.14.1: arrive does not wait, sync does.
+because the two look alike. Source: PTX ISA §9.7.14.1: arrive does not wait, sync does.
 Not checked: device functions; kernels with numbers that are not constant.
 """
 
@@ -28,7 +28,7 @@ RULE = Rule(
     id="NB007",
     name="arrivals-without-sync",
     severity=Severity.WRONG_RESULT,
-    section="PTX ISA 9.7.14.1",
+    section="PTX ISA §9.7.14.1",
     summary="Threads arrive at a barrier on which nothing in the kernel waits.",
     consequence="The arrivals order nothing; the wait they belong to hangs or runs ahead.",
     advice="Wait (bar.sync) on the same number, or drop the arrival.",

@@ -2,7 +2,7 @@
 
 Checks: counts, through registers, against the block: `.reqntid`, `.maxntid`, or the stated launch, rounded up to whole
 warps. A thread that arrives and then waits counts twice.
-Why: the barrier never completes; ptxas accepts it. Source: PTX ISA 9.7.14.1; ptxas 13.0 accepts `bar.sync 1, 96` with
+Why: the barrier never completes; ptxas accepts it. Source: PTX ISA §9.7.14.1; ptxas 13.0 accepts `bar.sync 1, 96` with
 `.reqntid 64`.
 Not checked: arrivals alone (nobody waits there); arrivals in a loop with no wait at the same barrier.
 """
@@ -34,7 +34,7 @@ RULE = Rule(
     id="NB003",
     name="barrier-count-above-block-size",
     severity=Severity.HANG,
-    section="PTX ISA 9.7.14.1",
+    section="PTX ISA §9.7.14.1",
     summary="The barrier waits for more threads than the block can have.",
     consequence="Every thread that waits there hangs.",
     advice="Correct the count, or the launch bounds.",

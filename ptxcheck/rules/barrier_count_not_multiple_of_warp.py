@@ -2,7 +2,7 @@
 
 Checks: the count of every `bar` and `barrier` instruction, through registers; ptxas looks at literals alone.
 Why: barriers count whole warps. A count of 48 for the threads of `if (tid < 48)` never matches what arrives
-(tile-ai/tilelang 4aea435ba). Source: PTX ISA 9.7.14.1: "the number of threads must be a multiple of the warp size";
+(tile-ai/tilelang 4aea435ba). Source: PTX ISA §9.7.14.1: "the number of threads must be a multiple of the warp size";
 arrive needs a count above zero.
 Not checked: counts that come from parameters or memory.
 """
@@ -30,7 +30,7 @@ RULE = Rule(
     id="NB002",
     name="barrier-count-not-multiple-of-warp",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.14.1",
+    section="PTX ISA §9.7.14.1",
     summary="The count of a named barrier is no multiple of the warp size, or an arrival for no thread.",
     consequence="The behaviour is undefined: the barrier completes early, or never.",
     advice="Round the count up to whole warps and let whole warps arrive.",

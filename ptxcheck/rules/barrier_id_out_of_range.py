@@ -2,7 +2,7 @@
 
 Checks: the number of every `bar` and `barrier` instruction, through registers; ptxas looks at literals alone.
 Why: a block has 16 barriers; a number beyond them faults or hits another barrier. An inverted range check in CUTLASS
-let such numbers through (NVIDIA/cutlass 6c3044136). Source: PTX ISA 9.7.14.1, operand a.
+let such numbers through (NVIDIA/cutlass 6c3044136). Source: PTX ISA §9.7.14.1, operand a.
 Not checked: numbers that come from parameters or memory.
 """
 
@@ -25,7 +25,7 @@ RULE = Rule(
     id="NB001",
     name="barrier-id-out-of-range",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.14.1",
+    section="PTX ISA §9.7.14.1",
     summary="The barrier number is above 15 whatever the input.",
     consequence="The behaviour is undefined: a fault, or threads that meet at a barrier that others use.",
     advice="Number barriers 0 to 15; __syncthreads() uses 0.",

@@ -1,7 +1,7 @@
 """A bulk copy of a size that is no multiple of 16 bytes.
 
 Checks: the size of bulk copies, reductions and prefetches, followed through registers, and its upper bound.
-Why: the size must be a multiple of 16; ptxas looks at literals only. Source: PTX ISA 9.7.9.26.4.
+Why: the size must be a multiple of 16; ptxas looks at literals only. Source: PTX ISA §9.7.9.26.4.
 Not checked: literals, which ptxas rejects.
 """
 
@@ -31,7 +31,7 @@ RULE = Rule(
     id="BG001",
     name="bulk-size-not-multiple-of-16",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.9.26.4.1",
+    section="PTX ISA §9.7.9.26.4.1",
     summary="The size of a bulk copy is not a multiple of 16.",
     consequence="The behaviour is undefined: a fault, or bytes that are not copied and a phase that never completes.",
     advice="Round the size up to 16 bytes and pad the buffers, or copy the rest with ordinary loads.",

@@ -2,7 +2,7 @@
 
 Checks: loads, stores, atomics and arrivals spelled `.shared` or `.shared::cta` whose address comes from `mapa` with
 another CTA's rank.
-Why: the address lies in the cluster window only; the spelling says that it is in the own CTA's. Source: PTX ISA 5.1.7
+Why: the address lies in the cluster window only; the spelling says that it is in the own CTA's. Source: PTX ISA §5.1.7
 and 6.4.1.
 Not checked: ranks that cannot be told from the own one; generic addresses, which are fine.
 """
@@ -43,7 +43,7 @@ RULE = Rule(
     id="SM006",
     name="cluster-address-in-cta-access",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 6.4.1",
+    section="PTX ISA §6.4.1",
     summary="An address of another CTA's shared memory is used with `.shared::cta`, which `.shared` means too.",
     consequence="A fault, or an access of the own CTA's memory at the same offset.",
     advice="Spell the access `.shared::cluster`, or use a generic address.",

@@ -2,7 +2,7 @@
 
 Checks: `.maxntid` with `.reqntid`; `.maxclusterrank` with `.reqnctapercluster`; `.blocksareclusters` without
 `.reqntid` and `.reqnctapercluster`; zero in `.maxntid` or `.reqntid`.
-Why: ptxas rejects the module. Source: PTX ISA 11.4, 11.7, 11.8.1; checked against ptxas 13.0.
+Why: ptxas rejects the module. Source: PTX ISA §11.4, 11.7, 11.8.1; checked against ptxas 13.0.
 Not checked: limits of a device.
 """
 
@@ -38,7 +38,7 @@ RULE = Rule(
     id="PT010",
     name="conflicting-launch-directives",
     severity=Severity.ERROR,
-    section="PTX ISA 11.4, 11.7",
+    section="PTX ISA §11.4, 11.7",
     summary="The kernel's launch directives contradict one another, or lack one that another needs.",
     consequence="ptxas rejects the module.",
     advice="Keep the directive that says what the host does, and drop the other.",

@@ -3,7 +3,7 @@
 Checks: `ld.global.nc` that a `griddepcontrol.wait` reaches, one of each array.
 Why: `.nc` takes its memory to be constant for as long as the kernel runs. A dependent kernel runs while its predecessor
 still writes, so results of that are not constant. The compiler writes `.nc` for `const __restrict__`, also where the
-pointer is to the predecessor's results; released kernels do so, and the rule is pedantic. Source: PTX ISA 9.7.9.8.2
+pointer is to the predecessor's results; released kernels do so, and the rule is pedantic. Source: PTX ISA §9.7.9.8.2
 (`ld.global.nc`); CUDA programming guide, "Read-Only Data Cache Load Function", "Programmatic Dependent Launch".
 Not checked: what the predecessor writes; whether anything has read the same bytes before the wait.
 """
@@ -23,7 +23,7 @@ RULE = Rule(
     name="constant-load-behind-grid-dependency-wait",
     severity=Severity.WRONG_RESULT,
     since="0.2",
-    section="PTX ISA 9.7.9.8.2",
+    section="PTX ISA §9.7.9.8.2",
     summary="What the predecessor of a dependent launch may write is read as if it were constant.",
     consequence="The read-only cache may give what was there before.",
     advice="Read the predecessor's results without .nc: leave `__restrict__` off parameters that point to them.",

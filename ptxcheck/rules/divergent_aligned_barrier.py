@@ -4,7 +4,7 @@ Checks: branches and guards that go by the lane or an elected thread, over any `
 other lanes are still alive.
 Why: the aligned forms promise that all threads of the warp execute this same instruction. A compiler that copies the
 barrier into both arms of a lane-divergent `if` breaks that too (facebookexperimental/triton 1110c2a26,
-deepseek-ai/DeepEP 1d3963d). Source: PTX ISA 9.7.14.1: ".aligned … all threads in the warp must execute the same
+deepseek-ai/DeepEP 1d3963d). Source: PTX ISA §9.7.14.1: ".aligned … all threads in the warp must execute the same
 instruction".
 Not checked: branches on values from memory; lanes that may have ended before.
 """
@@ -33,7 +33,7 @@ RULE = Rule(
     id="NB004",
     name="divergent-aligned-barrier",
     severity=Severity.HANG,
-    section="PTX ISA 9.7.14.1",
+    section="PTX ISA §9.7.14.1",
     summary="An aligned barrier is executed by part of a warp while its other lanes are elsewhere.",
     consequence="The warp hangs, or the barrier counts threads that never came.",
     advice="Reconverge first (bar.warp.sync), or use barrier.sync without .aligned with all threads of the warp.",

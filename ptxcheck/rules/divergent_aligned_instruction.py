@@ -3,7 +3,7 @@
 Checks: `mma`, `wmma`, `ldmatrix`, `stmatrix` and `movmatrix` below a branch or guard that goes by the lane or an
 elected thread, while the other lanes are alive.
 Why: `.sync.aligned` promises that all threads of the warp execute this same instruction; each holds part of the
-matrices. Source: PTX ISA 9.7.13 and 9.7.9 (ldmatrix, stmatrix).
+matrices. Source: PTX ISA §9.7.13 and 9.7.9 (ldmatrix, stmatrix).
 Not checked: wgmma, tcgen05, setmaxnreg and cluster barriers, which have rules of their own; branches on values from
 memory.
 """
@@ -37,7 +37,7 @@ RULE = Rule(
     id="NB010",
     name="divergent-aligned-instruction",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.13",
+    section="PTX ISA §9.7.13",
     summary="A matrix instruction of the whole warp is executed by part of it.",
     consequence="The result is undefined.",
     advice="Move the instruction out of the divergent branch; guard its inputs or outputs instead.",

@@ -2,7 +2,7 @@
 
 Checks: `tcgen05.alloc`, `.dealloc`, `.relinquish_alloc_permit`, `.ld`, `.st` and `.wait` below a branch or guard that
 goes by the lane or an elected thread, while the other lanes are alive.
-Why: `.sync.aligned` promises that all threads of the warp execute this same instruction. Source: PTX ISA 9.7.17.7 and
+Why: `.sync.aligned` promises that all threads of the warp execute this same instruction. Source: PTX ISA §9.7.17.7 and
 9.7.17.8.
 Not checked: branches on values from memory.
 """
@@ -29,7 +29,7 @@ RULE = Rule(
     id="TM007",
     name="divergent-tmem-collective",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.17.7",
+    section="PTX ISA §9.7.17.7",
     summary="A warp-wide tcgen05 instruction is executed by part of a warp.",
     consequence="Undefined behaviour or a hang.",
     advice="Let a whole warp execute it; elect a thread only for tcgen05.mma, .cp, .shift and .commit.",

@@ -3,7 +3,7 @@
 Checks: registers, variables, parameters and labels of each block, which share one set of names; functions and
 variables of the module.
 Why: ptxas rejects the module. Two inline-assembly blocks with the same label, without braces of their own, are the
-usual cause: it shows only when the compiler unrolls or inlines. Source: PTX ISA 4.4; checked against ptxas 13.0.
+usual cause: it shows only when the compiler unrolls or inlines. Source: PTX ISA §4.4; checked against ptxas 13.0.
 Not checked: prototypes whose parameters differ.
 """
 
@@ -23,7 +23,7 @@ RULE = Rule(
     id="PT007",
     name="duplicate-name",
     severity=Severity.ERROR,
-    section="PTX ISA 4.4, 5.4",
+    section="PTX ISA §4.4, 5.4",
     summary="The name is declared before in the same block.",
     consequence="ptxas rejects the module.",
     advice="Put inline assembly with labels or registers between braces, or use %= in label names.",

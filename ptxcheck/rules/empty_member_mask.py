@@ -2,7 +2,7 @@
 
 Checks: masks of `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`, `elect.sync` and `bar.warp.sync`, through
 registers.
-Why: the executing thread must be in the mask; ptxas accepts 0. Source: PTX ISA 9.7.9.6, 9.7.14.2: "the behaviour is
+Why: the executing thread must be in the mask; ptxas accepts 0. Source: PTX ISA §9.7.9.6, 9.7.14.2: "the behaviour is
 undefined if the executing thread is not in the mask".
 Not checked: masks that come from parameters or memory.
 """
@@ -21,7 +21,7 @@ RULE = Rule(
     id="NB009",
     name="empty-member-mask",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.14.2",
+    section="PTX ISA §9.7.14.2",
     summary="The member mask is zero: no lane is in it, not even the one that executes the instruction.",
     consequence="The behaviour is undefined: values are garbage, elections elect nobody.",
     advice="Give the mask of the lanes that execute the instruction, 0xffffffff for a whole warp.",

@@ -3,7 +3,7 @@
 Checks: arrivals that expect bytes, on an object with a constant address whose initial count is a constant below the
 number of threads that surely execute the arrival together.
 Why: every thread adds its bytes and arrives once; the phase gets more arrivals than it expects, and more bytes than
-the one copy brings. Source: PTX ISA 9.7.14.16.8 and .16.
+the one copy brings. Source: PTX ISA §9.7.14.16.8 and .16.
 Not checked: separate expect operations, which may be meant to add up.
 """
 
@@ -31,7 +31,7 @@ RULE = Rule(
     id="MB015",
     name="expect-tx-by-many-threads",
     severity=Severity.HANG,
-    section="PTX ISA 9.7.14.16.16",
+    section="PTX ISA §9.7.14.16.16",
     summary="More threads arrive with expected bytes than the mbarrier was initialised for.",
     consequence="The phase waits for bytes that never come, or the surplus arrivals complete later phases: a hang.",
     advice="Let one thread arrive with the sum of the bytes, or initialise with the number of arriving threads.",

@@ -4,7 +4,7 @@ Checks: constant masks of `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`, 
 lack a lane which executes the instruction; and below a branch or guard that goes by the lane or an elected thread,
 while the lanes left out are alive and meet no such instruction on their own way.
 Why: the instruction waits for every lane of the mask. `elect.sync` with a full mask run by 16 threads hit NVIDIA/cccl
-ace13cd23f. Source: PTX ISA 9.7.9.6, 9.7.14.2, 9.7.14.10 to 15.
+ace13cd23f. Source: PTX ISA §9.7.9.6, 9.7.14.2, 9.7.14.10 to 15.
 Not checked: masks that are not constant; branches on values from memory.
 """
 
@@ -26,7 +26,7 @@ RULE = Rule(
     id="NB008",
     name="full-mask-in-divergent-code",
     severity=Severity.HANG,
-    section="PTX ISA 9.7.14.2",
+    section="PTX ISA §9.7.14.2",
     summary="The member mask names lanes of the warp that take another path.",
     consequence="The warp waits for them for ever, or uses values that were never given.",
     advice="Use the mask of the lanes that are there, or move the instruction out of the branch.",

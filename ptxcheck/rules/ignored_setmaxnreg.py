@@ -2,7 +2,7 @@
 
 Checks: kernels with neither `.maxnreg` nor a block size together with `.minnctapersm`.
 Why: ptxas then drops the instruction and says so in a note (C7508) only, unless the kernel needs as many registers as
-its block can have. That makes the finding a possible one. Source: PTX ISA 9.7.20.5; notes of ptxas 13.0.
+its block can have. That makes the finding a possible one. Source: PTX ISA §9.7.20.5; notes of ptxas 13.0.
 Not checked: the ptxas option `--maxrregcount`, which fixes the count, too; device functions.
 """
 
@@ -21,7 +21,7 @@ RULE = Rule(
     id="WG011",
     name="ignored-setmaxnreg",
     severity=Severity.SLOW,
-    section="PTX ISA 9.7.20.5",
+    section="PTX ISA §9.7.20.5",
     summary="ptxas may ignore setmaxnreg, as the register count at the start is not known.",
     consequence="The registers are not redistributed.",
     advice="Give __launch_bounds__(threads, blocks) with both numbers, or .maxnreg.",

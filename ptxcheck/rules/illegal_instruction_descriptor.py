@@ -3,7 +3,7 @@
 Checks: shape, types, sparsity, negation, transposition, scale factors and reserved bits of descriptors whose fields
 are known, against the tables of the kind, the group of CTAs and the form.
 Why: ptxas takes any 32 bits; an illegal shape is an illegal instruction at run time, a wrong type a wrong result.
-Source: PTX ISA 9.7.17.2 (shapes), 9.7.17.4.2 (layout), 9.7.17.10.1 (transposition and negation).
+Source: PTX ISA §9.7.17.2 (shapes), 9.7.17.4.2 (layout), 9.7.17.10.1 (transposition and negation).
 Not checked: `.kind::ti16`.
 """
 
@@ -40,7 +40,7 @@ RULE = Rule(
     id="TM025",
     name="illegal-instruction-descriptor",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.17.4.2",
+    section="PTX ISA §9.7.17.4.2",
     summary="The instruction descriptor of a tcgen05.mma is not one of its kind.",
     consequence="Illegal instruction, or undefined results.",
     advice="Build the descriptor from the tables of this kind, cta_group and form.",

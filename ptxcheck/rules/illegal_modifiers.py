@@ -5,6 +5,7 @@ Why: ptxas rejects the module. Source: the syntax lines of PTX ISA chapter 9.7.
 Not checked: modules of a PTX ISA version newer than the table.
 """
 
+from ..isa.suggestions import nearest_opcode
 from ..protocols.typestate.legality import NEWEST_VERSION, is_unknown, modifiers_fit
 from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
 
@@ -15,14 +16,18 @@ def check(view: KernelView) -> Hits:
     for point, instruction in enumerate(view.body.instructions):
         operation = instruction.operation
         if operation.form is None and not is_unknown(operation) and not modifiers_fit(operation.text):
-            yield Hit(point, operation.problem or f"no form of the instruction is '{operation.text}'")
+            near = nearest_opcode(operation.text)
+            meant = f"; did you mean '{near}'?" if near else ""
+            yield Hit(
+                point, (operation.problem or f"no form of the instruction is '{operation.text}'") + meant
+            )
 
 
 RULE = Rule(
     id="PT002",
     name="illegal-modifiers",
     severity=Severity.ERROR,
-    section="PTX ISA 9.7",
+    section="PTX ISA §9.7",
     summary="The instruction does not take these modifiers, or not together.",
     consequence="ptxas rejects the module.",
     advice="Compare with the forms that the PTX ISA lists for the instruction.",

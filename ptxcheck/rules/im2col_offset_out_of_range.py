@@ -2,7 +2,7 @@
 
 Checks: offsets and halos that are surely too large, followed through registers.
 Why: offsets have 16, 8 or 5 bits in 3, 4 or 5 dimensions; `.im2col::w` halos are below 512, `.im2col::w::128` halos
-below 32, and both offsets below 32. ptxas checks none, not even literals. Source: PTX ISA 5.5.4.1 and 9.7.9.26.5.2.
+below 32, and both offsets below 32. ptxas checks none, not even literals. Source: PTX ISA §5.5.4.1 and 9.7.9.26.5.2.
 Not checked: the corners of the box, which are in the tensor map.
 """
 
@@ -40,7 +40,7 @@ RULE = Rule(
     id="BG010",
     name="im2col-offset-out-of-range",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 5.5.4.1",
+    section="PTX ISA §5.5.4.1",
     summary="An im2col offset or halo is out of range.",
     consequence="The behaviour is undefined; bits that do not fit are lost.",
     advice="Keep offsets within 16, 8 or 5 bits for 3, 4 or 5 dimensions, halos below 512 (w) or 32 (w::128).",

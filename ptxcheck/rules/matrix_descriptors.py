@@ -63,7 +63,7 @@ def _check(found: Found, is_hopper: bool, view: KernelView) -> Hits:
 RULES = (
     # Checks: descriptors of wgmma and tcgen05 whose fields are known, against the layout of their architecture.
     # Why: nobody checks descriptors: ptxas takes any 64 bits, and the matrix unit does something with them. The two
-    # generations number swizzles differently, and tcgen05 has a constant in bits 46 to 48. Source: PTX ISA 9.7.16.5.1
+    # generations number swizzles differently, and tcgen05 has a constant in bits 46 to 48. Source: PTX ISA §9.7.16.5.1
     # and 9.7.17.4.1.
     # Not checked: fields that depend on data.
     *both(
@@ -75,14 +75,14 @@ RULES = (
         wgmma=Generation(
             "WG014",
             "wgmma-descriptor-field",
-            "PTX ISA 9.7.16.5.1",
+            "PTX ISA §9.7.16.5.1",
             hopper(packed(0x4000_4040_0001_0000), expect="WG014"),
             hopper(packed(HOPPER_A)),
         ),
         tcgen05=Generation(
             "TM019",
             "tcgen05-descriptor-field",
-            "PTX ISA 9.7.17.4.1",
+            "PTX ISA §9.7.17.4.1",
             blackwell(packed(0x6000_4040_0001_0000), expect="TM019"),
             blackwell(packed(BLACKWELL_A)),
         ),
@@ -90,7 +90,7 @@ RULES = (
     # Checks: addresses of shared memory followed into the start address of a descriptor. Possible only: an address of
     # a cluster kernel that keeps the rank of its CTA.
     # Why: the start address is (address & 0x3FFFF) >> 4. Bits above the 14 of the field change the leading offset, and
-    # the upper bits of a generic address are those of the shared window. Source: PTX ISA 9.7.16.5.1 and 9.7.17.4.1
+    # the upper bits of a generic address are those of the shared window. Source: PTX ISA §9.7.16.5.1 and 9.7.17.4.1
     # (matrix-descriptor-encode).
     # Not checked: addresses from memory or parameters.
     *both(
@@ -102,21 +102,21 @@ RULES = (
         wgmma=Generation(
             "WG015",
             "wgmma-unencoded-address",
-            "PTX ISA 9.7.16.5.1",
+            "PTX ISA §9.7.16.5.1",
             hopper(packed(HOPPER_A, "and.b32 %r8, %r1, 0x3FFF;"), expect="WG015"),
             hopper(packed(HOPPER_A)),
         ),
         tcgen05=Generation(
             "TM020",
             "tcgen05-unencoded-address",
-            "PTX ISA 9.7.17.4.1",
+            "PTX ISA §9.7.17.4.1",
             blackwell(packed(BLACKWELL_A, "mov.b32 %r8, %r1;"), expect="TM020"),
             blackwell(packed(BLACKWELL_A)),
         ),
     ),
     # Checks: start addresses at a known offset of a variable with at least 16-byte alignment.
     # Why: the descriptor counts in units of 16 bytes, so that the rest of the address is lost without a word. Source:
-    # PTX ISA 9.7.16.5.1 and 9.7.17.4.1.
+    # PTX ISA §9.7.16.5.1 and 9.7.17.4.1.
     # Not checked: offsets that depend on data.
     *both(
         MatrixTiles.misaligned,
@@ -127,14 +127,14 @@ RULES = (
         wgmma=Generation(
             "WG016",
             "wgmma-misaligned-tile",
-            "PTX ISA 9.7.16.5.1",
+            "PTX ISA §9.7.16.5.1",
             hopper(packed(HOPPER_A, "add.u32 %r7, %r1, 8;\nbfe.u32 %r8, %r7, 4, 14;"), expect="WG016"),
             hopper(packed(HOPPER_A, "add.u32 %r7, %r1, 32;\nbfe.u32 %r8, %r7, 4, 14;")),
         ),
         tcgen05=Generation(
             "TM021",
             "tcgen05-misaligned-tile",
-            "PTX ISA 9.7.17.4.1",
+            "PTX ISA §9.7.17.4.1",
             blackwell(packed(BLACKWELL_A, "add.u32 %r7, %r1, 8;\nbfe.u32 %r8, %r7, 4, 14;"), expect="TM021"),
             blackwell(packed(BLACKWELL_A, "add.u32 %r7, %r1, 32;\nbfe.u32 %r8, %r7, 4, 14;")),
         ),
@@ -143,7 +143,7 @@ RULES = (
     # repeat of the swizzle (1024, 512 or 256 bytes).
     # Why: the base offset is (start of the pattern >> 7) & 7: zero for an aligned tile, also for rows and columns in
     # it.
-    # Source: PTX ISA 9.7.16.5.1 and 9.7.17.4.1.
+    # Source: PTX ISA §9.7.16.5.1 and 9.7.17.4.1.
     # Not checked: tiles whose start is not known.
     *both(
         MatrixTiles.base_offsets,
@@ -154,14 +154,14 @@ RULES = (
         wgmma=Generation(
             "WG017",
             "wgmma-base-offset",
-            "PTX ISA 9.7.16.5.1",
+            "PTX ISA §9.7.16.5.1",
             hopper(packed(0x4006_0040_0001_0000), expect="WG017"),
             hopper(packed(HOPPER_A)),
         ),
         tcgen05=Generation(
             "TM022",
             "tcgen05-base-offset",
-            "PTX ISA 9.7.17.4.1",
+            "PTX ISA §9.7.17.4.1",
             blackwell(packed(0x4006_4040_0001_0000), expect="TM022"),
             blackwell(packed(BLACKWELL_A)),
         ),
@@ -169,7 +169,7 @@ RULES = (
     # Checks: tiles of known shape, type and major-ness, with known offsets. Possible only: an offset of 0, which may
     # repeat rows on purpose.
     # Why: the two offsets mean different dimensions for K-major and MN-major tiles, and without swizzle they are
-    # exchanged; a wrong one makes core matrices overlap. Source: PTX ISA 9.7.16.5.1 and 9.7.17.5.
+    # exchanged; a wrong one makes core matrices overlap. Source: PTX ISA §9.7.16.5.1 and 9.7.17.5.
     # Not checked: swizzles of atoms larger than 16 bytes; offsets that are too large.
     *both(
         MatrixTiles.overlaps,
@@ -180,20 +180,20 @@ RULES = (
         wgmma=Generation(
             "WG018",
             "wgmma-overlapping-tile",
-            "PTX ISA 9.7.16.5.1",
+            "PTX ISA §9.7.16.5.1",
             hopper(packed(0x0000_0008_0010_0000), expect="WG018"),
             hopper(packed(0x0000_0010_0008_0000)),
         ),
         tcgen05=Generation(
             "TM023",
             "tcgen05-overlapping-tile",
-            "PTX ISA 9.7.17.4.1",
+            "PTX ISA §9.7.17.4.1",
             blackwell(packed(0x4000_4008_0001_0000), expect="TM023"),
             blackwell(packed(BLACKWELL_A)),
         ),
     ),
     # Checks: tiles of known shape and offsets at a known place in a variable of known size.
-    # Why: the bytes behind belong to another buffer, or to nobody. Source: PTX ISA 9.7.16.5.1 and 9.7.17.5.
+    # Why: the bytes behind belong to another buffer, or to nobody. Source: PTX ISA §9.7.16.5.1 and 9.7.17.5.
     # Not checked: dynamic shared memory, whose layout the PTX does not tell.
     *both(
         MatrixTiles.outside,
@@ -204,14 +204,14 @@ RULES = (
         wgmma=Generation(
             "WG019",
             "wgmma-tile-outside-buffer",
-            "PTX ISA 9.7.16.5.1",
+            "PTX ISA §9.7.16.5.1",
             hopper(packed(HOPPER_A, "add.u32 %r7, %r1, 4096;\nbfe.u32 %r8, %r7, 4, 14;"), expect="WG019"),
             hopper(packed(HOPPER_A, "add.u32 %r7, %r1, 96;\nbfe.u32 %r8, %r7, 4, 14;")),
         ),
         tcgen05=Generation(
             "TM024",
             "tcgen05-tile-outside-buffer",
-            "PTX ISA 9.7.17.4.1",
+            "PTX ISA §9.7.17.4.1",
             blackwell(
                 packed(BLACKWELL_A, "add.u32 %r7, %r1, 8192;\nbfe.u32 %r8, %r7, 4, 14;"), expect="TM024"
             ),

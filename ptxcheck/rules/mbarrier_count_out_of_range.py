@@ -2,7 +2,7 @@
 
 Checks: the count of every initialisation, followed through registers.
 Why: the count of a phase is from 1 to 2^20-1 (511 for layout v1). With 0 no arrival completes the phase as meant, and
-waiting threads hang; some releases of ptxas crash on a constant 0. Source: PTX ISA 9.7.14.16.3 and .12. Seen as a
+waiting threads hang; some releases of ptxas crash on a constant 0. Source: PTX ISA §9.7.14.16.3 and .12. Seen as a
 pipeline without consumers that asked for zero arrivals.
 Not checked: counts that depend on parameters.
 """
@@ -30,7 +30,7 @@ RULE = Rule(
     id="MB001",
     name="mbarrier-count-out-of-range",
     severity=Severity.HANG,
-    section="PTX ISA 9.7.14.16.12",
+    section="PTX ISA §9.7.14.16.12",
     summary="The count of an mbarrier initialisation is outside 1 to 1048575.",
     consequence="The object is undefined: usually no phase ever completes and all waiting threads hang.",
     advice="Count the arrivals of one phase and initialise with that; do not create a barrier that nobody arrives on.",

@@ -26,7 +26,7 @@ RULE = Rule(
     id="MB007",
     name="mbarrier-init-by-many-threads",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.14.16.12",
+    section="PTX ISA §9.7.14.16.12",
     summary="More than one thread initialises the same mbarrier.",
     consequence=(
         "Undefined; arrivals between the initialisations are lost and waiting threads hang, rarely and on some days."

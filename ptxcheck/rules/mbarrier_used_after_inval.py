@@ -2,7 +2,7 @@
 
 Checks: feasible paths of one thread from an invalidation of an object with a constant address to any operation on it
 but a new initialisation.
-Why: invalidated storage holds no mbarrier. Source: PTX ISA 9.7.14.16.13. Seen as a barrier object destroyed while
+Why: invalidated storage holds no mbarrier. Source: PTX ISA §9.7.14.16.13. Seen as a barrier object destroyed while
 others still wait on it.
 Not checked: other threads that use the object later.
 """
@@ -25,7 +25,7 @@ RULE = Rule(
     id="MB005",
     name="mbarrier-used-after-inval",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.14.16.13",
+    section="PTX ISA §9.7.14.16.13",
     summary="An mbarrier is used after it was invalidated.",
     consequence="Undefined; usually a hang, or a phase that seems complete at once.",
     advice="Invalidate only behind a barrier that all users have passed; initialise again before the next use.",

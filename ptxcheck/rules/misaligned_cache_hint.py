@@ -1,7 +1,7 @@
 """A cache hint at an address that is no multiple of 128.
 
 Checks: `discard` and `applypriority`.
-Why: both work on whole lines of 128 bytes; a discarded neighbour loses its data. Source: PTX ISA 9.7.9.16 and .18.
+Why: both work on whole lines of 128 bytes; a discarded neighbour loses its data. Source: PTX ISA §9.7.9.16 and .18.
 Not checked: addresses from parameters.
 """
 
@@ -26,7 +26,7 @@ RULE = Rule(
     id="SM004",
     name="misaligned-cache-hint",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.9.16",
+    section="PTX ISA §9.7.9.16",
     summary="The address of a discard or of a cache priority is not 128-byte aligned.",
     consequence="Undefined; a discard may destroy the data beside the intended line.",
     advice="Round the address to a multiple of 128.",

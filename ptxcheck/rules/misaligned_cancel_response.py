@@ -1,7 +1,7 @@
 """A response of a launch cancellation that does not stand at a multiple of 16 bytes.
 
 Checks: the response address of `clusterlaunchcontrol.try_cancel`, through registers.
-Why: the response is one 16-byte write; ptxas does not check the address. Source: PTX ISA 9.7.14.18: 16-byte aligned.
+Why: the response is one 16-byte write; ptxas does not check the address. Source: PTX ISA §9.7.14.18: 16-byte aligned.
 Not checked: addresses that come from parameters or memory.
 """
 
@@ -23,7 +23,7 @@ RULE = Rule(
     id="CL009",
     name="misaligned-cancel-response",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.14.18",
+    section="PTX ISA §9.7.14.18",
     summary="The address of the 16-byte response is not a multiple of 16.",
     consequence="The behaviour is undefined.",
     advice="Declare the response with .align 16 and use its first byte.",

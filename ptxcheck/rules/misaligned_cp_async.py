@@ -1,7 +1,7 @@
 """A `cp.async` whose addresses are no multiples of its size.
 
 Checks: destination and source; the destination also thread by thread where the block is known.
-Why: both must be aligned to the 4, 8 or 16 bytes copied; ptxas does not look at addresses. Source: PTX ISA 6.4.1 and
+Why: both must be aligned to the 4, 8 or 16 bytes copied; ptxas does not look at addresses. Source: PTX ISA §6.4.1 and
 9.7.9.26.3.1.
 Not checked: pointers that the kernel gets as parameters and does not change.
 """
@@ -33,7 +33,7 @@ RULE = Rule(
     id="CA001",
     name="misaligned-cp-async",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.9.26.3.1",
+    section="PTX ISA §9.7.9.26.3.1",
     summary="An address of cp.async is not aligned to the bytes copied.",
     consequence="The copy faults.",
     advice="Align both addresses to the copy size, or copy 4 or 8 bytes at a time.",

@@ -2,7 +2,7 @@
 
 Checks: the row addresses of `ldmatrix` and `stmatrix`: for all threads, or, where the block is known and the address
 is linear in the thread index, for each thread.
-Why: each lane gives the address of one row of 16 bytes, which must be aligned to it. Source: PTX ISA 9.7.15.5.15 and
+Why: each lane gives the address of one row of 16 bytes, which must be aligned to it. Source: PTX ISA §9.7.15.5.15 and
 .16.
 Not checked: rows at addresses that depend on more than the thread index, unless all are misaligned.
 """
@@ -25,7 +25,7 @@ RULE = Rule(
     id="SM003",
     name="misaligned-matrix-row",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.15.5.15",
+    section="PTX ISA §9.7.15.5.15",
     summary="A row address of a matrix load or store is not 16-byte aligned.",
     consequence="A misaligned-address fault or wrong matrix elements.",
     advice="Keep rows at multiples of 16 bytes: pad the row pitch to a multiple of 16.",

@@ -5,7 +5,7 @@ lanes at one that is no multiple of 16; D of `tcgen05.mma` at a lane that is no 
 all 128 lanes; A and metadata in the other half of the quarters than a D of 16 lanes of each. For addresses that are
 constant, or away from an allocation by a constant or, of loads and stores, by what follows from the thread index.
 Why: the shape starts at the first lane of a quarter, or in the middle of it; a layout of D starts at lane 0, or, of
-half of the lanes, at 16, where A and the metadata start, too. Source: PTX ISA 9.7.17.8.2, 9.7.17.9.3 and 9.7.17.10.5.
+half of the lanes, at 16, where A and the metadata start, too. Source: PTX ISA §9.7.17.8.2, 9.7.17.9.3 and 9.7.17.10.5.
 Not checked: addresses computed in other ways.
 """
 
@@ -48,7 +48,7 @@ RULE = Rule(
     id="TM016",
     name="misaligned-tmem-lane",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.17.8.2",
+    section="PTX ISA §9.7.17.8.2",
     summary="A tensor-memory access starts at a lane that its shape does not allow.",
     consequence="Undefined.",
     advice="Start at a multiple of 32 lanes (16 for shapes of 16 lanes).",

@@ -4,7 +4,7 @@ Checks: allocations in kernels without any deallocation; ends of the kernel that
 together, past the allocation, with no deallocation on the way; allocations whose address another one writes over
 before anybody reads it.
 Why: tensor memory belongs to the multiprocessor; what a block does not free is lost to the next ones, which wait for
-it. Source: PTX ISA 9.7.17.1.2 and 9.7.17.7.
+it. Source: PTX ISA §9.7.17.1.2 and 9.7.17.7.
 Not checked: roles that part before the end, of which one could free; kernels that call functions which synchronise.
 """
 
@@ -27,7 +27,7 @@ RULE = Rule(
     id="TM002",
     name="missing-tmem-dealloc",
     severity=Severity.HANG,
-    section="PTX ISA 9.7.17.7",
+    section="PTX ISA §9.7.17.7",
     summary="The kernel ends with tensor memory allocated.",
     consequence="Later blocks wait for ever for columns.",
     advice="Free on every way to the end: one warp executes tcgen05.dealloc after the last use.",

@@ -2,7 +2,7 @@
 
 Checks: the `.cta_group` of all tcgen05 instructions of one function.
 Why: all of them in one kernel must have one value; ptxas 13.0 and later refuse the kernel, earlier ones do not.
-Source: PTX ISA 9.7.17.5 and 9.7.17.7.
+Source: PTX ISA §9.7.17.5 and 9.7.17.7.
 Not checked: functions that are called; `.cta_group` of tensor copies, which names the CTA whose mbarrier is signalled.
 """
 
@@ -23,7 +23,7 @@ RULE = Rule(
     id="TM033",
     name="mixed-cta-group",
     severity=Severity.ERROR,
-    section="PTX ISA 9.7.17.5",
+    section="PTX ISA §9.7.17.5",
     summary="tcgen05 instructions of one kernel have different cta_group.",
     consequence="ptxas refuses the kernel, or its behaviour is undefined.",
     advice="Use one cta_group in the whole kernel.",

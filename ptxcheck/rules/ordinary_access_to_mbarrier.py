@@ -2,7 +2,7 @@
 
 Checks: loads, stores, atomics and asynchronous copies whose bytes overlap an object that the same thread has
 initialised on a feasible path and not invalidated; addresses and sizes must be constant.
-Why: only mbarrier operations may touch a live object. Source: PTX ISA 9.7.14.16.4. Seen as a copy longer than its
+Why: only mbarrier operations may touch a live object. Source: PTX ISA §9.7.14.16.4. Seen as a copy longer than its
 buffer, with the barrier right behind.
 Not checked: the boxes of tensor copies beyond their first bytes; accesses by other threads.
 """
@@ -25,7 +25,7 @@ RULE = Rule(
     id="MB006",
     name="ordinary-access-to-mbarrier",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.14.16.4",
+    section="PTX ISA §9.7.14.16.4",
     summary="Bytes of a live mbarrier are read or written by something else than an mbarrier operation.",
     consequence="The phase and the counts are overwritten or undefined: a hang, or data that is used too early.",
     advice="Keep barriers apart from data; invalidate a barrier before its storage is used for something else.",

@@ -3,7 +3,7 @@
 Checks: feasible paths from the start of the kernel to a `tcgen05.alloc.cta_group::2` with no wait for the cluster and
 no mbarrier operation before. Possible only: how the two CTAs start is up to the hardware.
 Why: the warp must make sure that the peer runs, and that nothing of its shared memory is still to be initialised.
-Source: PTX ISA 9.7.17.5; https://github.com/NVIDIA/cutlass/pull/3316.
+Source: PTX ISA §9.7.17.5; https://github.com/NVIDIA/cutlass/pull/3316.
 Not checked: what an mbarrier before is waited for.
 """
 
@@ -21,7 +21,7 @@ RULE = Rule(
     id="TM034",
     name="pair-allocation-before-peer",
     severity=Severity.HANG,
-    section="PTX ISA 9.7.17.5",
+    section="PTX ISA §9.7.17.5",
     summary="Tensor memory of a pair is allocated before the peer is known to run.",
     consequence="A hang, or an address that the peer overwrites, now and then.",
     advice="Execute barrier.cluster.arrive and .wait before the allocation.",

@@ -3,7 +3,7 @@
 Checks: feasible paths from a `tcgen05.alloc.cta_group::2` to a `.dealloc` with no wait for the cluster and no mbarrier
 operation between.
 Why: both CTAs must have finished with the columns, and the peer with its own allocation, before either frees. Source:
-PTX ISA 9.7.17.5; https://github.com/NVIDIA/cutlass/issues/3435.
+PTX ISA §9.7.17.5; https://github.com/NVIDIA/cutlass/issues/3435.
 Not checked: what is waited for between.
 """
 
@@ -22,7 +22,7 @@ RULE = Rule(
     id="TM037",
     name="pair-dealloc-without-peer",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.17.5",
+    section="PTX ISA §9.7.17.5",
     summary="A CTA of a pair frees tensor memory without having met its peer since the allocation.",
     consequence="Launch failure or a hang, depending on which CTA is ahead.",
     advice="Let the cluster meet (barrier.cluster) before the deallocation.",

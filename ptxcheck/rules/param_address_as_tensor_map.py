@@ -2,7 +2,7 @@
 
 Checks: tensor-map operands whose register was moved from a parameter's name with no `cvta.param` since.
 Why: the operand is a generic address. `mov` of a parameter's name gives its offset in parameter space; ptxas accepts
-it. Source: PTX ISA 9.7.9.26.5.2 (tensorMap is a generic address), 9.7.9.19 (cvta.param).
+it. Source: PTX ISA §9.7.9.26.5.2 (tensorMap is a generic address), 9.7.9.19 (cvta.param).
 Not checked: addresses that pass through memory or selections.
 """
 
@@ -20,7 +20,7 @@ RULE = Rule(
     id="PT008",
     name="param-address-as-tensor-map",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.9.26.5.2",
+    section="PTX ISA §9.7.9.26.5.2",
     summary="The tensor-map operand is an address in parameter space, not a generic one.",
     consequence="The copy reads its tensor map from a wrong place: a fault.",
     advice="Convert the address first: cvta.param.u64.",

@@ -3,7 +3,7 @@
 Checks: a store to a shared variable, then `barrier.cluster.arrive.relaxed` with no fence of cluster scope or wider
 reachable in between, and after it a load of the same bytes from another CTA.
 Why: `.relaxed` orders nothing, and a barrier of the block orders for the block alone. Histograms published this way
-were read stale (sgl-project/sglang #38829). Source: PTX ISA 9.7.14.3: "arrive.relaxed … no memory ordering".
+were read stale (sgl-project/sglang #38829). Source: PTX ISA §9.7.14.3: "arrive.relaxed … no memory ordering".
 Not checked: bytes whose equality cannot be seen; atomics and asynchronous copies.
 """
 
@@ -24,7 +24,7 @@ RULE = Rule(
     id="CL004",
     name="relaxed-cluster-arrive-as-release",
     severity=Severity.WRONG_RESULT,
-    section="PTX ISA 9.7.14.3",
+    section="PTX ISA §9.7.14.3",
     summary="Bytes written before a relaxed arrival are read by another CTA after the barrier.",
     consequence="The reader may see old bytes.",
     advice="Drop .relaxed (the default is .release), or put fence.acq_rel.cluster before the arrival.",

@@ -6,7 +6,7 @@ wait is meant: whoever does both is two parts of one round.
 Why: the second arrival may fall into the first round. The barrier then counts one warp twice, completes early, and its
 next round never does. Two libraries ship it: an epilogue whose warps arrive and then wait at the same barrier
 (FlashInfer, Hopper prefill: warps pass before others have written), and a role that arrives once for each empty tile
-(CUTLASS example 77, MLA: hangs at two empty tiles in a row). Source: PTX ISA 9.7.14.1: a warp that has arrived must
+(CUTLASS example 77, MLA: hangs at two empty tiles in a row). Source: PTX ISA §9.7.14.1: a warp that has arrived must
 not use the barrier again before it completes.
 Not checked: numbers that are not constant; what a called function waits for.
 """
@@ -31,7 +31,7 @@ RULE = Rule(
     id="NB011",
     name="repeated-barrier-arrive",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.14.1",
+    section="PTX ISA §9.7.14.1",
     summary="A thread arrives at a barrier and comes back to it with no synchronisation in between.",
     consequence="One warp is counted twice: the barrier completes early and later hangs.",
     advice="Wait on another barrier before arriving again (ping-pong), or use bar.sync once instead of both.",

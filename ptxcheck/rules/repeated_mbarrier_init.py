@@ -3,7 +3,7 @@
 Checks: feasible paths of one thread from an initialisation of an object with a constant address to another one of it,
 or around a loop to the same one, with no invalidation between.
 Why: storage that holds an mbarrier takes no other use, not even a new initialisation, until it is invalidated;
-arrivals and copies in flight count towards the wrong phase. Source: PTX ISA 9.7.14.16.4 and .12. Seen where two
+arrivals and copies in flight count towards the wrong phase. Source: PTX ISA §9.7.14.16.4 and .12. Seen where two
 barriers with separate lives got one address.
 Not checked: two threads that initialise one object (see MB007).
 """
@@ -25,7 +25,7 @@ RULE = Rule(
     id="MB004",
     name="repeated-mbarrier-init",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.14.16.12",
+    section="PTX ISA §9.7.14.16.12",
     summary="An mbarrier is initialised again without being invalidated first.",
     consequence=(
         "Undefined; arrivals of the old object are lost or counted in the new one, and waiting threads may hang."

@@ -3,7 +3,7 @@
 Checks: loads, stores, ldmatrix and stmatrix executed by whole warps, in kernels of known block size, whose addresses
 depend on the thread index and on what the warp has in common. Counted by wavefronts of the worst warp.
 Why: a bank serves one word of 4 bytes at a time; lanes that need different words of one bank wait for each other.
-Source: CUDA C++ Programming Guide, shared memory; PTX ISA 9.7.9.8 (ldmatrix).
+Source: CUDA C++ Programming Guide, shared memory; PTX ISA §9.7.9.8 (ldmatrix).
 Not checked: guarded accesses, addresses from memory, what the accesses cost beside the rest of the kernel.
 """
 

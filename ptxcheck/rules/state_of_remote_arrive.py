@@ -2,7 +2,7 @@
 
 Checks: arrivals with a state destination whose address comes from `mapa` with another CTA's rank.
 Why: a remote arrival returns no state; its destination must be `_`. ptxas sees it only where the space is spelled as
-that of the cluster. Source: PTX ISA 9.7.14.16.11 and .16.
+that of the cluster. Source: PTX ISA §9.7.14.16.11 and .16.
 Not checked: ranks that cannot be told from the own one.
 """
 
@@ -28,7 +28,7 @@ RULE = Rule(
     id="MB012",
     name="state-of-remote-arrive",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.14.16.16",
+    section="PTX ISA §9.7.14.16.16",
     summary="An arrival on another CTA's mbarrier writes a state register.",
     consequence="The state is undefined, and a wait that uses it may pass at once or never.",
     advice="Use `_` as destination of remote arrivals, and let the owner of the barrier wait by parity.",

@@ -3,7 +3,7 @@
 Checks: addresses that are constant, or away from an allocation by a constant or by what follows from the thread index,
 with the columns that the shape touches at least; D of tcgen05.mma at a constant address, where the instruction
 descriptor and the layout give one column for each of N.
-Why: the columns behind belong to another allocation, or do not exist. Source: PTX ISA 9.7.17.1 and 9.7.17.8.2.
+Why: the columns behind belong to another allocation, or do not exist. Source: PTX ISA §9.7.17.1 and 9.7.17.8.2.
 Not checked: registers of a load that nobody reads; addresses computed in other ways; A and scale factors in tensor
 memory.
 """
@@ -34,7 +34,7 @@ RULE = Rule(
     id="TM015",
     name="tmem-column-out-of-range",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.17.1",
+    section="PTX ISA §9.7.17.1",
     summary="An access goes beyond the allocated columns of tensor memory.",
     consequence="Undefined: a fault, or another block's data.",
     advice="Allocate more columns, or load fewer at once.",

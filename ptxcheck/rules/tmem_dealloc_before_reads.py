@@ -2,7 +2,7 @@
 
 Checks: a load that several warps execute, and a feasible path of one of them from it to the deallocation with no
 barrier and no mbarrier between, in kernels of known block size.
-Why: the warps are not in step: the one that frees may be ahead of the others. Source: PTX ISA 9.7.17.1.2 and 9.7.17.7.
+Why: the warps are not in step: the one that frees may be ahead of the others. Source: PTX ISA §9.7.17.1.2 and 9.7.17.7.
 Not checked: loads and deallocations of different warps; what a barrier between is for.
 """
 
@@ -21,7 +21,7 @@ RULE = Rule(
     id="TM035",
     name="tmem-dealloc-before-reads",
     severity=Severity.WRONG_RESULT,
-    section="PTX ISA 9.7.17.7",
+    section="PTX ISA §9.7.17.7",
     summary="A warp frees tensor memory that other warps may not have read yet.",
     consequence="The next block on the multiprocessor overwrites what is still to be read.",
     advice="Let all warps meet at a barrier between the last load and the deallocation.",

@@ -3,7 +3,7 @@
 Checks: as for lanes of other quarters (TM013).
 Why: warp w reaches the 32 lanes from 32 * (w % 4) on and no others. Released kernels (`msa_decode` of FlashInfer) name
 lane 0 in all warps and mean the lanes of each, so the rule is pedantic; `tensor-memory-access` names the assumption.
-Source: PTX ISA 9.7.17.8.1 (access restrictions).
+Source: PTX ISA §9.7.17.8.1 (access restrictions).
 Not checked: as for TM013.
 """
 
@@ -28,7 +28,7 @@ RULE = Rule(
     name="tmem-lanes-of-first-quarter",
     severity=Severity.UNDEFINED,
     since="0.2",
-    section="PTX ISA 9.7.17.8.1",
+    section="PTX ISA §9.7.17.8.1",
     summary="A warp names lanes of the first quarter of tensor memory, which another warp reaches, for its own.",
     consequence="Undefined by PTX; released kernels rely on the access being one of the warp's own lanes.",
     advice="Add (warp % 4) << 21 to the address.",

@@ -3,7 +3,7 @@
 Checks: registers read or written on a feasible path from the load with no wait between.
 Why: the load runs on after the instruction; its registers are settled by the wait. ptxas makes later uses of the
 registers wait by itself, compilers move arithmetic in front of the wait, and released kernels do without it: the rule
-is pedantic. Source: PTX ISA 9.7.17.6 and 9.7.17.8.5.
+is pedantic. Source: PTX ISA §9.7.17.6 and 9.7.17.8.5.
 Not checked: plain moves, which compilers place freely and the assembler removes.
 """
 
@@ -25,7 +25,7 @@ RULE = Rule(
     id="TM008",
     name="tmem-load-not-awaited",
     severity=Severity.WRONG_RESULT,
-    section="PTX ISA 9.7.17.8.5",
+    section="PTX ISA §9.7.17.8.5",
     summary="The result of a tcgen05.ld is used before it was waited for.",
     consequence="The value may be an old one.",
     advice="Execute tcgen05.wait::ld.sync.aligned first.",

@@ -2,7 +2,7 @@
 
 Checks: multiplications with A, scale factors or metadata in tensor memory, whose addresses are constants away from one
 allocation, and whose D has all lanes.
-Why: the multiplication writes D while it reads them. Source: PTX ISA 9.7.17.10.5 to 9.7.17.10.7.
+Why: the multiplication writes D while it reads them. Source: PTX ISA §9.7.17.10.5 to 9.7.17.10.7.
 Not checked: operands at computed addresses, and columns that only some formats have: `tensor-memory-access` of the
 verdicts is `unknown` there.
 """
@@ -21,7 +21,7 @@ RULE = Rule(
     id="TM031",
     name="tmem-operands-overlap",
     severity=Severity.WRONG_RESULT,
-    section="PTX ISA 9.7.17.10.5",
+    section="PTX ISA §9.7.17.10.5",
     summary="The scale factors, the metadata or A of a tcgen05.mma lie within its accumulator.",
     consequence="Wrong results: the accumulator overwrites what is being read.",
     advice="Place the other operands behind the columns of D.",

@@ -3,7 +3,7 @@
 Checks: feasible paths from the store to a load of the same address, to a multiplication of the same thread into the
 same columns, to a deallocation, or to the end of the thread, with no wait between.
 Why: the store runs on after the instruction; only the wait lets the thread, or one that it signals, rely on it.
-Source: PTX ISA 9.7.17.6.4 and 9.7.17.8.5.
+Source: PTX ISA §9.7.17.6.4 and 9.7.17.8.5.
 Not checked: signals to other threads between the store and a later wait.
 """
 
@@ -27,7 +27,7 @@ RULE = Rule(
     id="TM009",
     name="tmem-store-not-awaited",
     severity=Severity.WRONG_RESULT,
-    section="PTX ISA 9.7.17.8.5",
+    section="PTX ISA §9.7.17.8.5",
     summary="A tcgen05.st is not waited for.",
     consequence="A load or multiplication may read the old contents.",
     advice="Execute tcgen05.wait::st.sync.aligned before the data is read or others are told.",

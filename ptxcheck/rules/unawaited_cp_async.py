@@ -2,7 +2,7 @@
 
 Checks: copies after which no `wait_group` that leaves few enough groups open, no `wait_all` and no
 `cp.async.mbarrier.arrive` is reachable.
-Why: only these complete it; a barrier of the CTA does not. Source: PTX ISA 9.7.9.26.3.
+Why: only these complete it; a barrier of the CTA does not. Source: PTX ISA §9.7.9.26.3.
 Not checked: device functions; paths that skip a wait which others take, as the last round of a prefetch does. What is
 found is only possible for a copy with a predicate in a kernel that waits for others: the rest behind an unrolled
 pipeline has the copy of each round, and its predicate never holds there.
@@ -37,7 +37,7 @@ RULE = Rule(
     id="CA002",
     name="unawaited-cp-async",
     severity=Severity.WRONG_RESULT,
-    section="PTX ISA 9.7.9.26.3.3",
+    section="PTX ISA §9.7.9.26.3.3",
     summary="A cp.async is committed and never waited for.",
     consequence="Whoever reads the destination may see old bytes.",
     advice="Execute cp.async.wait_group or wait_all, then a barrier, before the bytes are read.",

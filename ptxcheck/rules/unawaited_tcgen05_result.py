@@ -3,7 +3,7 @@
 Checks: feasible paths from a multiplication to a load of the same columns with no wait on an mbarrier on any way
 between.
 Why: the end of a multiplication is seen only through tcgen05.commit and the mbarrier that it signals; a barrier of the
-block, or time, is not enough. Source: PTX ISA 9.7.17.6.2 and 9.7.17.12.
+block, or time, is not enough. Source: PTX ISA §9.7.17.6.2 and 9.7.17.12.
 Not checked: which mbarrier is waited for; waits that are skipped; loads by other warps; loops with a wait.
 """
 
@@ -24,7 +24,7 @@ RULE = Rule(
     id="TM032",
     name="unawaited-tcgen05-result",
     severity=Severity.WRONG_RESULT,
-    section="PTX ISA 9.7.17.6.2",
+    section="PTX ISA §9.7.17.6.2",
     summary="A tcgen05.ld reads an accumulator whose multiplication was not waited for.",
     consequence="The load reads old or half-written columns.",
     advice="Commit to an mbarrier and wait for its phase before the load.",

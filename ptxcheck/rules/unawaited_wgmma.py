@@ -2,7 +2,7 @@
 
 Checks: feasible paths from a multiplication to the end of the kernel with no `wgmma.wait_group` between.
 Why: the multiplication still writes registers and reads shared memory; ptxas puts a wait in front of the end (C7517),
-which is easily one in a loop or in front of work that needs none. Source: PTX ISA 9.7.16.7.3; notes of ptxas 13.0.
+which is easily one in a loop or in front of work that needs none. Source: PTX ISA §9.7.16.7.3; notes of ptxas 13.0.
 Not checked: multiplications that are in no group (WG002); waits for too few groups whose results are used (WG003).
 """
 
@@ -23,7 +23,7 @@ RULE = Rule(
     id="WG022",
     name="unawaited-wgmma",
     severity=Severity.SLOW,
-    section="PTX ISA 9.7.16.7.3",
+    section="PTX ISA §9.7.16.7.3",
     summary="A thread ends while a wgmma.mma_async may still run.",
     consequence="ptxas adds a wait of its own, and the result of the multiplication is lost.",
     advice="Execute wgmma.wait_group before the results are used and the kernel ends.",

@@ -2,7 +2,7 @@
 
 Checks: test and try waits whose result no instruction reads, or only those that hand it on to nobody.
 Why: neither form blocks until the phase is complete; `try_wait` gives up after a time limit. Only the result says
-whether the phase is over, so the wait must be repeated until it is true. Source: PTX ISA 9.7.14.16.19. Only possible
+whether the phase is over, so the wait must be repeated until it is true. Source: PTX ISA §9.7.14.16.19. Only possible
 where other waits on the same mbarrier are read, or may be on the same: one may look ahead to a round that does not
 come, as compilers leave it behind in what remains of an unrolled loop.
 Not checked: results that are read but do not decide whether the wait is repeated.
@@ -30,7 +30,7 @@ RULE = Rule(
     id="MB011",
     name="unchecked-mbarrier-wait",
     severity=Severity.WRONG_RESULT,
-    section="PTX ISA 9.7.14.16.19",
+    section="PTX ISA §9.7.14.16.19",
     summary="The result of a test or try wait is never read.",
     consequence="The thread goes on before the phase is complete and uses data that has not arrived.",
     advice="Loop until the result is true.",

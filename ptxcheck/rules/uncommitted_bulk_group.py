@@ -1,7 +1,7 @@
 """A bulk copy that no `cp.async.bulk.commit_group` follows before the kernel ends.
 
 Checks: feasible paths of one thread from a copy that completes in a group to the end with no commit.
-Why: waits cover committed groups only; an uncommitted copy is never waited for. Source: PTX ISA 9.7.9.26.6.
+Why: waits cover committed groups only; an uncommitted copy is never waited for. Source: PTX ISA §9.7.9.26.6.
 Not checked: device functions; threads other than the one that issues the copy cannot commit for it.
 """
 
@@ -20,7 +20,7 @@ RULE = Rule(
     id="BG003",
     name="uncommitted-bulk-group",
     severity=Severity.WRONG_RESULT,
-    section="PTX ISA 9.7.9.26.6.1",
+    section="PTX ISA §9.7.9.26.6.1",
     summary="A bulk copy is never committed to a group.",
     consequence="No wait covers it: its source may be overwritten or freed while it is read.",
     advice="Execute cp.async.bulk.commit_group after it, in the same thread.",

@@ -2,7 +2,7 @@
 
 Checks: every name in an operand or guard, with the blocks that declare names; `.reg .b32 %r<4>` declares `%r0` to
 `%r3`.
-Why: ptxas rejects the module. Source: PTX ISA 4.4 (identifiers), 5.4.6 (parameterised names), 6.2.
+Why: ptxas rejects the module. Source: PTX ISA §4.4 (identifiers), 5.4.6 (parameterised names), 6.2.
 Not checked: that the declaration stands above the use.
 """
 
@@ -19,7 +19,7 @@ RULE = Rule(
     id="PT006",
     name="undeclared-name",
     severity=Severity.ERROR,
-    section="PTX ISA 5.4, 6.2",
+    section="PTX ISA §5.4, 6.2",
     summary="Nothing declares this name in the block or around it.",
     consequence="ptxas rejects the module.",
     advice="Declare the name; for numbered registers raise the count in `<…>`.",

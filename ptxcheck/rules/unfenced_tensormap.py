@@ -3,7 +3,7 @@
 Checks: `tensormap.replace` and `tensormap.cp_fenceproxy` on a map in global memory, and a tensor copy with the same
 map on a path with no acquire, or no release, of the tensormap proxy.
 Why: copies read the map through a proxy of its own; the writer releases, and the user acquires, the same thread too.
-Source: PTX ISA 9.7.14.4 and 9.7.14.17.
+Source: PTX ISA §9.7.14.4 and 9.7.14.17.
 Not checked: maps that other threads change; addresses that are not surely the same.
 """
 
@@ -21,7 +21,7 @@ RULE = Rule(
     id="PX004",
     name="unfenced-tensormap",
     severity=Severity.UNDEFINED,
-    section="PTX ISA 9.7.14.4",
+    section="PTX ISA §9.7.14.4",
     summary="A changed tensor map is used without release and acquire fences of its proxy.",
     consequence="The copy may use the old map, or a mixture.",
     advice=(

@@ -3,7 +3,7 @@
 Checks: objects with a constant address. A use is reported when nothing in the kernel initialises the object, or when a
 feasible path from the entry comes to it without initialising it and without any synchronisation that another thread's
 initialisation could be ordered by.
-Why: an operation on storage that holds no mbarrier is undefined; most often it hangs. Source: PTX ISA 9.7.14.16. Seen
+Why: an operation on storage that holds no mbarrier is undefined; most often it hangs. Source: PTX ISA §9.7.14.16. Seen
 as one thread initialising and the rest not waiting for it, and as an arrive-and-expect call mistaken for an
 initialisation.
 Not checked: barriers passed in by pointer, and kernels that call functions which may initialise them.
@@ -29,7 +29,7 @@ RULE = Rule(
     id="MB003",
     name="uninitialised-mbarrier",
     severity=Severity.HANG,
-    section="PTX ISA 9.7.14.16.12",
+    section="PTX ISA §9.7.14.16.12",
     summary=(
         "An mbarrier is used though it is not initialised, or though another thread may not have initialised it yet."
     ),

@@ -2,7 +2,7 @@
 
 Checks: the targets of every form and modifier, architecture-specific (`a`) and family-specific (`f`) ones included.
 Why: ptxas rejects the module; a `sm_90` module cannot use what only `sm_90a` has. Source: the "Target ISA Notes" of
-each instruction; PTX ISA 11.1.2.
+each instruction; PTX ISA §11.1.2.
 Not checked: limits that depend on the target, such as the size of shared memory.
 """
 
@@ -27,7 +27,7 @@ RULE = Rule(
     id="PT005",
     name="unsupported-target",
     severity=Severity.ERROR,
-    section="PTX ISA 11.1.2",
+    section="PTX ISA §11.1.2",
     summary="The module's `.target` does not have this instruction or modifier.",
     consequence="ptxas rejects the module.",
     advice="Compile for a target that has it; features of `sm_90a` are not in `sm_90`, nor in any later target.",

@@ -3,7 +3,7 @@
 Checks: feasible paths from a multiplication to a call, or to the return of a device function, with no
 `wgmma.wait_group` between.
 Why: ptxas cannot keep registers in flight over a call; it serialises all multiplications of the function and says so
-in a note (C7509, C7510). Source: PTX ISA 9.7.16.7; notes of ptxas 13.0.
+in a note (C7509, C7510). Source: PTX ISA §9.7.16.7; notes of ptxas 13.0.
 """
 
 from ..protocols.typestate.wgmma import Wgmma
@@ -21,7 +21,7 @@ RULE = Rule(
     id="WG007",
     name="wgmma-across-call",
     severity=Severity.SLOW,
-    section="PTX ISA 9.7.16.7",
+    section="PTX ISA §9.7.16.7",
     summary="A call or return is reached while a wgmma.mma_async may still run.",
     consequence="ptxas serialises all wgmma instructions of the function.",
     advice="Wait for the multiplications before the call, or let the function be inlined.",

@@ -27,10 +27,26 @@ def short_name(mangled: str) -> str:
     return "::".join(shown) if shown else mangled
 
 
+def kernel_name(mangled: str) -> str:
+    """Return the name of a kernel with the numbers among its template arguments, which tell instances apart.
+
+    Other arguments are `_`: `ring<3, _>`. Without a number they are left out, as they may be of any length.
+    """
+    numbers = template_numbers(mangled)
+    if not numbers or all(number is None for number in numbers):
+        return short_name(mangled)
+    return f"{short_name(mangled)}<{', '.join('_' if each is None else str(each) for each in numbers)}>"
+
+
 def names_kernel(pattern: str, mangled: str) -> bool:
     """Tell whether a pattern means a kernel: by its name in PTX, or in C++ with or without namespaces."""
-    readable = short_name(mangled)
-    return any(fnmatchcase(name, pattern) for name in (mangled, readable, readable.rpartition("::")[2]))
+    names = (short_name(mangled), kernel_name(mangled))
+    return any(fnmatchcase(name, pattern) for each in names for name in (mangled, each, _unqualified(each)))
+
+
+def _unqualified(name: str) -> str:
+    head, bracket, arguments = name.partition("<")
+    return head.rpartition("::")[2] + bracket + arguments
 
 
 def _plain(text: str, at: int) -> list[str]:

@@ -15,7 +15,7 @@ SWIZZLED = (SwizzleMode.BYTES_32, SwizzleMode.BYTES_64, SwizzleMode.BYTES_128)
 
 
 def touched(tile: Tile, start: int, leading: int, stride: int) -> Iterator[int]:
-    """Yield the places of all 16-byte pieces of a K-major tile, row by row (PTX ISA 9.7.16.5.1)."""
+    """Yield the places of all 16-byte pieces of a K-major tile, row by row (PTX ISA §9.7.16.5.1)."""
     for row in range(tile.others):
         for piece in range(tile.contiguous // 16):
             if tile.mode is SwizzleMode.NONE:

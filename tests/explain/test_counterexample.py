@@ -73,7 +73,10 @@ def test_deadlock_names_barrier_phase_and_role() -> None:
     assert line_of(made, producer.steps[-1].place).endswith("[%r9], %r12;")
     assert consumer.steps[-1].order == producer.steps[-1].order == run.bad
     assert "empty[0]: phase 0, 32 of 32 arrivals pending" in run.state
-    assert run.needed == "consumer (warp 1) would arrive at empty[0], but first waits on full[0]"
+    assert run.needed == (
+        "consumer (warp 1) would arrive at empty[0], but first waits on full[0]; or producer (warp 0, lane 0) "
+        "begins with parity 1 on empty[0], which passes: in the first round there is nothing to release"
+    )
     assert run.launch.startswith("block 64×1×1, cluster 1×1×1")
 
 
@@ -146,14 +149,14 @@ FULL, EMPTY = Barrier(0, 1024), Barrier(0, 1040)
     [
         ((Wait(0, EMPTY, 1), Arrive(1, FULL, 1, 16), Transfer(2, ((FULL, 16),))), "producer"),
         ((Wait(0, FULL, 0), Arrive(1, EMPTY, 1)), "consumer"),
-        ((Wait(0, FULL, 0), Transfer(1, (), "wgmma"), Arrive(2, EMPTY, 1)), "consumer, issues tensor core work"),
-        ((Wait(0, FULL, 0), Transfer(1, (), "tcgen05"), AsyncArrive(2, EMPTY, 1)), "consumer, issues tensor core work"),
-        ((Wait(0, FULL, 0),), "waits"),
-        ((Arrive(0, FULL, 1), Wait(1, FULL, 0)), "arrives and waits"),
-        ((Arrive(0, FULL, 1),), "signals"),
-        ((Transfer(0, (), "bulk"),), "stores"),
-        ((Init(0, FULL, 1),), "initialises"),
-        ((), "takes no part"),
+        ((Wait(0, FULL, 0), Transfer(1, (), "wgmma"), Arrive(2, EMPTY, 1)), "consumer and tensor core issuer"),
+        ((Wait(0, FULL, 0), Transfer(1, (), "tcgen05"), AsyncArrive(2, EMPTY, 1)), "consumer and tensor core issuer"),
+        ((Wait(0, FULL, 0),), "worker"),
+        ((Arrive(0, FULL, 1), Wait(1, FULL, 0)), "worker"),
+        ((Arrive(0, FULL, 1),), "worker"),
+        ((Transfer(0, (), "bulk"),), "store issuer"),
+        ((Init(0, FULL, 1),), "initialiser"),
+        ((), "bystander"),
     ],
 )  # fmt: skip
 def test_duties(actions: tuple[Wait, ...], duty: str) -> None:
@@ -165,7 +168,7 @@ def test_equal_strands_are_one_role_and_named_by_their_warps() -> None:
     warps = tuple(Strand(0, warp, (1 << 32) - 1, "", wait) for warp in (4, 5, 7))
     lanes = tuple(Strand(0, warp, 1, "", (Arrive(2, FULL, 1),)) for warp in (0, 1))
     names = [role.name for role in roles_of(Protocol((*warps, *lanes), 128))]
-    assert names == ["consumer (warps 4-5, 7)", "signals (warps 0-1, lane 0 of each)"]
+    assert names == ["consumer (warps 4-5, 7)", "worker (warps 0-1, lane 0 of each)"]
     apart = Protocol((Strand(0, 0, 1, "", wait), Strand(1, 0, 1, "", wait)), 64)
     assert [role.name for role in roles_of(apart)] == [
         "consumer (CTA 0, warp 0, lane 0)", "consumer (CTA 1, warp 0, lane 0)",

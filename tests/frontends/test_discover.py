@@ -59,3 +59,53 @@ def test_headers_are_refused_with_advice(tree: Path) -> None:
     assert complaints("h.cuh") == [
         "h.cuh: .cuh files are checked for tensor maps only, and this one encodes none: name a .ptx or .cu file"
     ]
+
+
+def repository(tree: Path, ignored: dict[str, str]) -> None:
+    (tree / ".git" / "info").mkdir(parents=True)
+    for path, lines in ignored.items():
+        (tree / path).write_text(lines)
+
+
+def searched(*paths: str) -> list[str]:
+    return [item.name for item in discover(paths, gitignore=True)[0]]
+
+
+def test_what_git_ignores_is_left_out_of_searches(tree: Path) -> None:
+    repository(tree, {".gitignore": "build/\n", "sub/.gitignore": "*.ptx\n!keep.ptx\n"})
+    for name in ("sub/keep.ptx", "sub/drop.ptx", "sub/deep/drop.ptx", "sub/build/x.cu"):
+        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).write_text("x")
+    assert searched(".") == ["./a.ptx", "./sub/b.cu", "./sub/keep.ptx"]
+    assert searched("**/*") == ["a.ptx", "sub/b.cu", "sub/keep.ptx"]
+    assert "./build/e.ptx" in names(".")
+    assert searched("sub") == ["sub/b.cu", "sub/keep.ptx"]
+
+
+def test_what_is_named_outright_is_not_ignored(tree: Path) -> None:
+    repository(tree, {".gitignore": "build\n*.cu\n"})
+    assert searched("build/e.ptx", "sub/b.cu") == ["build/e.ptx", "sub/b.cu"]
+    assert searched("build") == ["build/e.ptx"]
+    assert searched("build/*.ptx") == ["build/e.ptx"]
+    (tree / "build" / ".gitignore").write_text("e.*")
+    assert searched("build") == []
+
+
+def test_a_pattern_that_is_nearer_decides(tree: Path) -> None:
+    repository(tree, {".gitignore": "*.cu\n", "sub/.gitignore": "!b.cu\n", ".git/info/exclude": "a.ptx\n"})
+    assert searched(".") == ["./build/e.ptx", "./sub/b.cu"]
+
+
+def test_ignore_files_count_in_repositories_only(tree: Path) -> None:
+    (tree / ".gitignore").write_text("*")
+    assert searched(".") == names(".")
+
+
+def test_a_search_that_git_leaves_nothing_says_so(tree: Path) -> None:
+    repository(
+        tree, {".gitignore": "*.ptx\n*.cu\n\udce9\n".encode("utf-8", "surrogatepass").decode("latin-1")}
+    )
+    _, (problem,) = discover(["."], gitignore=True)
+    assert "--no-gitignore" in problem.message
+    _, (problem,) = discover(["nothing*"], gitignore=True)
+    assert "--no-gitignore" not in problem.message

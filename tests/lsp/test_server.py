@@ -156,7 +156,10 @@ def test_verification(tmp_path: Path) -> None:
         )
         ((lens,),) = (lenses or (),)
         assert lens.command is not None
-        assert lens.command.title.startswith("violated: block 32×1×1")
+        title = lens.command.title
+        assert title.startswith("violated: ")
+        assert title.endswith(" (block 32×1×1)")
+        assert len(title) <= 80
         assert lens.range.start.line == 3
 
         count = len(editor.published)

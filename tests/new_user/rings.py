@@ -18,12 +18,18 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 STORED = FOLDER / "ptx"
+ROOT_DEMO = FOLDER.parent.parent / "corpus" / "demo"
+"""The ring of the README."""
 _FILE = "@ring.cu@"
 """In stored PTX, the path of the source."""
 
 FAULTS: Mapping[str, tuple[str, str]] = {
     "nothing": ("", ""),
     "a wrong parity": ("wait(&full[stage], round & 1);", "wait(&full[stage], (round & 1) ^ 1);"),
+    "a wrong parity of the producer": (
+        "wait(&empty[stage], (round & 1) ^ 1);",
+        "wait(&empty[stage], round & 1);",
+    ),
     "a wrong arrival count": ("init(&empty[i], CONSUMERS);", "init(&empty[i], CONSUMERS + 32);"),
     "wrong bytes": ("expect(&full[stage], TILE * sizeof(float));", "expect(&full[stage], TILE * 2);"),
     "a missing release": ("      arrive(&empty[stage]);\n", ""),

@@ -22,7 +22,7 @@ def test_lanes_of_threads_units_and_barriers(opened: Any) -> None:
     shown = opened(page_of(HANGS).text)
     assert shown.texts(".lane.role") == [
         "producer (warp 0, lane 0)",
-        "meets at barriers (warp 0, 31 lanes)",
+        "worker (warp 0, 31 lanes)",
         "consumer (warp 1)",
     ]
     assert shown.texts(".lane.unit") == ["TMA"]

@@ -152,13 +152,13 @@ def test_the_command_lists_shows_and_writes(tmp_path: Path) -> None:
     run = CliRunner().invoke
     listed = run(main, ["fix", str(path), "--unsafe"])
     assert "expect 1024 bytes instead of 2048" in listed.output
-    assert listed.output.endswith("1 repaired, 0 left\n")
+    assert listed.stdout.endswith("1 repaired, 0 left\n")
     assert path.read_text() == _kernel(bytes_=2048)
-    diff = run(main, ["fix", str(path), "--unsafe", "--diff"]).output
+    diff = run(main, ["fix", str(path), "--unsafe", "--diff"]).stdout
     assert [line[0] for line in diff.splitlines() if "expect_tx" in line] == ["-", "+"]
-    table = json.loads(run(main, ["fix", str(path), "--unsafe", "--format", "json"]).output)
+    table = json.loads(run(main, ["fix", str(path), "--unsafe", "--format", "json"]).stdout)
     assert [repair["rule"] for repair in table["repairs"]] == ["TX001"]
-    log = json.loads(run(main, ["fix", str(path), "--unsafe", "--format", "sarif"]).output)
+    log = json.loads(run(main, ["fix", str(path), "--unsafe", "--format", "sarif"]).stdout)
     (result,) = [r for r in log["runs"][0]["results"] if "fixes" in r]
     (change,) = result["fixes"][0]["artifactChanges"]
     (replacement,) = change["replacements"]
@@ -169,7 +169,7 @@ def test_the_command_lists_shows_and_writes(tmp_path: Path) -> None:
     assert changed + line[region["endColumn"] - 1 :] in _kernel().splitlines()
     assert run(main, ["fix", str(path), "--unsafe", "--in-place"]).exit_code == 0
     assert path.read_text() == _kernel()
-    assert run(main, ["fix", str(path)]).output == "nothing to repair\n"
+    assert run(main, ["fix", str(path)]).stdout == "nothing to repair\n"
 
 
 @pytest.mark.parametrize("content", [None, "garbage", ".version 8.0 .target sm_90a { ;"])

@@ -43,7 +43,7 @@ def test_an_expression_becomes_the_number_that_is_right(source: Path) -> None:
     source.write_text(_RING.replace("(&full[stage], kTile * 4)", "(&full[stage], kTile * 4 + 16)"), "utf-8")
     result = CliRunner().invoke(main, ["fix", str(source), "--format", "json"])
     assert result.exit_code == 0, result.output
-    (done,) = json.loads(result.output)["repairs"]
+    (done,) = json.loads(result.stdout)["repairs"]
     assert (done["safety"], done["rule"]) == ("safe", "TX001")
     assert "4096 instead of 'kTile * 4 + 16', which is 4112" in done["change"]
     assert "kTile * 4 + 16" in source.read_text(encoding="utf-8")

@@ -82,7 +82,7 @@ def test_text(located: Report) -> None:
         "   =   in ns::twice at /usr/local/cuda-13.0/include/cccl/cuda/barrier.h:5:7\n"
         f"   = here kern at {cu}:10:3\n"
         "   = kernel: kern\n"
-        "   = why: The kernel hangs. [PTX ISA 9.7.13]\n"
+        "   = why: The kernel hangs. [PTX ISA §9.7.13]\n"
         "   = help: Do it the other way.\n"
         "\n"
         "checked 1 kernel in 1 file; 1 finding (1 hang)\n"

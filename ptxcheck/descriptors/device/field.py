@@ -1,7 +1,7 @@
 """Fields that `tensormap.replace` writes, in the numbering and the units of PTX, and what the driver calls them.
 
 PTX numbers element types and swizzles otherwise than cuda.h does: a constant of one is a wrong one of the other.
-Sources: PTX ISA 9.7.9.27; cuda.h; for the unit of strides, which no document gives, the switch at CUDA 12.5 in
+Sources: PTX ISA §9.7.9.27; cuda.h; for the unit of strides, which no document gives, the switch at CUDA 12.5 in
 CUTLASS (`copy_sm90_desc.hpp`).
 """
 
@@ -62,7 +62,7 @@ ELEMENT_TYPES: tuple[DataType, ...] = (
     DataType.TFLOAT32, DataType.TFLOAT32_FTZ, DataType.PACKED_16U4_ALIGN8B, DataType.PACKED_16U4_ALIGN16B,
     DataType.PACKED_16U6_ALIGN16B,
 )  # fmt: skip
-"""The element type of each number that PTX gives (PTX ISA 9.7.9.27, table of new_val)."""
+"""The element type of each number that PTX gives (PTX ISA §9.7.9.27, table of new_val)."""
 
 SWIZZLES: dict[tuple[int, int], Swizzle] = {
     (0, 0): Swizzle.SWIZZLE_NONE,

@@ -1,7 +1,7 @@
 """One thread, or the elected one of some threads, and which way it goes at guards that depend on who it is.
 
 Property: `decides` answers True or False only where the predicate has that value in every thread that the
-follower may stand for. All elected threads of one warp are one thread (PTX ISA 9.7.15.7: the choice depends on
+follower may stand for. All elected threads of one warp are one thread (PTX ISA §9.7.15.7: the choice depends on
 the mask alone).
 """
 

@@ -1,4 +1,4 @@
-"""Where `tcgen05.mma` has D in tensor memory (PTX ISA 9.7.17.10.5, layouts A to G), as data.
+"""Where `tcgen05.mma` has D in tensor memory (PTX ISA §9.7.17.10.5, layouts A to G), as data.
 
 Not here: `.kind::ti16`, and what `disable-output-lane` leaves out.
 """

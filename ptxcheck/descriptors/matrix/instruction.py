@@ -1,6 +1,6 @@
 """The 32-bit instruction descriptor of `tcgen05.mma`: fields and legality of each kind, as data.
 
-Sources: PTX ISA 9.7.17.4.2 (layouts), 9.7.17.2 (shapes), 9.7.17.10.1 (transposition and negation).
+Sources: PTX ISA §9.7.17.4.2 (layouts), 9.7.17.2 (shapes), 9.7.17.10.1 (transposition and negation).
 
 Not here: the sparsity selector's meaning, `.kind::ti16`, and the K that follows from the kind alone.
 """

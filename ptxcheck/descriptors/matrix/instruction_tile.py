@@ -1,6 +1,6 @@
 """Which tile one matrix instruction reads through a descriptor: its rows, its bytes along K, and its major-ness.
 
-Not derived: tiles of one-bit types, and of copies that decompress. Sources: PTX ISA 9.7.16.5 (wgmma), 9.7.17.2 and
+Not derived: tiles of one-bit types, and of copies that decompress. Sources: PTX ISA §9.7.16.5 (wgmma), 9.7.17.2 and
 9.7.17.4.2 (shapes and instruction descriptors of tcgen05), 9.7.17.8.2 (tcgen05.cp).
 """
 

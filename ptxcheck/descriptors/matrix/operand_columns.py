@@ -1,7 +1,7 @@
 """How many columns of tensor memory the operands of `tcgen05.mma` beside D have, as far as that is certain.
 
-Sources: PTX ISA 9.7.17.10.3 (A: 32 bytes of each row along K), 9.7.17.10.7 (scale factors: those of 32 rows of A, or of
-32 columns of B, share a column, four of each row), 9.7.17.10.6 (metadata: two bits for each element that is kept).
+Sources: PTX ISA §9.7.17.10.3 (A: 32 bytes of each row along K), 9.7.17.10.7 (scale factors: those of 32 rows of A, or
+of 32 columns of B, share a column, four of each row), 9.7.17.10.6 (metadata: two bits for each element that is kept).
 """
 
 from __future__ import annotations

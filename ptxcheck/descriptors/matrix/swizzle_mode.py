@@ -1,7 +1,7 @@
 """Swizzle modes of operands in shared memory, and the four ways in which they are numbered.
 
 The same pattern has another number in a wgmma descriptor, in a tcgen05 descriptor, in a tensor map and in the
-operand of `tensormap.replace`. Sources: PTX ISA 9.7.16.5.1 and 9.7.17.4.1 (matrix descriptors), 9.7.9.28
+operand of `tensormap.replace`. Sources: PTX ISA §9.7.16.5.1 and 9.7.17.4.1 (matrix descriptors), 9.7.9.28
 (tensormap.replace), and CUtensorMapSwizzle of cuda.h.
 """
 

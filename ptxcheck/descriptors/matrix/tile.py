@@ -9,7 +9,7 @@ in rows of the swizzle's span; `leading` and `stride` say how far apart the repe
     MN-major, swizzled  leading                                   stride
     MN-major, none      stride                                    leading
 
-Sources: PTX ISA 9.7.16.5.1 and 9.7.17.5 (canonical layouts); CUTLASS, comments of `make_gmma_desc` and
+Sources: PTX ISA §9.7.16.5.1 and 9.7.17.5 (canonical layouts); CUTLASS, comments of `make_gmma_desc` and
 `make_umma_desc`.
 
 Not modelled: swizzles of atoms larger than 16 bytes, and an absolute leading address.

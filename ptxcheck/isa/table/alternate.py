@@ -1,4 +1,4 @@
-"""PTX ISA 9.7.6 of version 9.4: arithmetic on four packed numbers of 8, 6 or 4 bits."""
+"""PTX ISA §9.7.6 of version 9.4: arithmetic on four packed numbers of 8, 6 or 4 bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PTX ISA 9.7.6 and 9.7.7: comparison and selection, half precision included."""
+"""PTX ISA §9.7.6 and 9.7.7: comparison and selection, half precision included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PTX ISA 9.7.12: control flow instructions."""
+"""PTX ISA §9.7.12: control flow instructions."""
 
 from __future__ import annotations
 

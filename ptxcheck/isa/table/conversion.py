@@ -1,4 +1,4 @@
-"""PTX ISA 9.7.9.21 and 9.7.9.22: conversion between types.
+"""PTX ISA §9.7.9.21 and 9.7.9.22: conversion between types.
 
 What ptxas 13 accepts was tried for every pair of types; where the manual differs, ptxas is followed.
 """

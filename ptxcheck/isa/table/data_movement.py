@@ -1,4 +1,4 @@
-"""PTX ISA 9.7.9: moves, shuffles, loads, stores, cache control and address conversion."""
+"""PTX ISA §9.7.9: moves, shuffles, loads, stores, cache control and address conversion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PTX ISA 9.7.3 and 9.7.5: floating point of 32 and 64 bits, packed pairs, and mixed precision."""
+"""PTX ISA §9.7.3 and 9.7.5: floating point of 32 and 64 bits, packed pairs, and mixed precision."""
 
 from __future__ import annotations
 

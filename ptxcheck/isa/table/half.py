@@ -1,4 +1,4 @@
-"""PTX ISA 9.7.4: half precision and bfloat16, alone and packed in pairs."""
+"""PTX ISA §9.7.4: half precision and bfloat16, alone and packed in pairs."""
 
 from __future__ import annotations
 

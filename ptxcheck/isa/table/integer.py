@@ -1,4 +1,4 @@
-"""PTX ISA 9.7.1 and 9.7.2: integer and extended-precision arithmetic."""
+"""PTX ISA §9.7.1 and 9.7.2: integer and extended-precision arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PTX ISA 9.7.8: logic and shift instructions."""
+"""PTX ISA §9.7.8: logic and shift instructions."""
 
 from __future__ import annotations
 

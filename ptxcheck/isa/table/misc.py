@@ -1,4 +1,4 @@
-"""PTX ISA 9.7.19: miscellaneous instructions."""
+"""PTX ISA §9.7.19: miscellaneous instructions."""
 
 from __future__ import annotations
 

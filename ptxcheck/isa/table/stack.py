@@ -1,4 +1,4 @@
-"""PTX ISA 9.7.17: stack manipulation instructions."""
+"""PTX ISA §9.7.17: stack manipulation instructions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PTX ISA 9.7.11: surface instructions.
+"""PTX ISA §9.7.11: surface instructions.
 
 `a` is a surface reference or its 64-bit handle, `b` the coordinates.
 """

@@ -1,4 +1,4 @@
-"""PTX ISA 9.7.10: texture instructions.
+"""PTX ISA §9.7.10: texture instructions.
 
 `a` is a texture reference or its 64-bit handle, `b` a sampler (independent mode), `c` the coordinates. Arrays
 take an integer index in front of the coordinates, so the types of `c` are not given for them.

@@ -1,4 +1,4 @@
-"""PTX ISA 9.7.18: scalar and SIMD video instructions.
+"""PTX ISA §9.7.18: scalar and SIMD video instructions.
 
 Sources may select bytes or halves (`r1.b0`, `r2.h10`) and destinations a part to merge into: such operands
 are components of a register.

@@ -31,7 +31,7 @@ from ..symex.values import lane_arithmetic as lanes
 from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import COUNTED, period
 from ..symex.values.register_file import lanes_of
-from ..symex.values.symbol import Atom, Form, Lanes, Value, atom, children
+from ..symex.values.symbol import LANE, WARP, Atom, Form, Lanes, Value, atom, children
 from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from .recurrences import Step, recurrences
@@ -135,7 +135,7 @@ class LoopHeads:
 
     def _by_number(self, value: Lanes, held: ThreadSet) -> list[ThreadSet]:
         """Return the warps that hold one number each, those with one number together; one set where lanes differ."""
-        if lanes.differs_of(np.where(lanes_of(held, self._threads), value, np.uint64(0))) & lanes.LANE:
+        if lanes.differs_of(np.where(lanes_of(held, self._threads), value, np.uint64(0))) & LANE:
             return [held]
         by_number: dict[int, ThreadSet] = {}
         for first in warps_of(held, self._threads):
@@ -251,7 +251,7 @@ class LoopHeads:
             differs |= lanes.differs_of(value)
             residues.add(self._residue(value))
         if len(pieces) > 1:
-            differs = lanes.LANE | lanes.WARP
+            differs = LANE | WARP
         symbol = atom(Kind.WIDENED, header, register.name, str(register.scope), differs=differs)
         residue = residues.pop() if len(residues) == 1 else None
         if residue is None or self.kept.modulus == 1:

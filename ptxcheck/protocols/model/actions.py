@@ -256,7 +256,7 @@ class Access:
 
 
 class TensorFence(Enum):
-    """Fences of tensor memory around the synchronisation of threads (PTX ISA 9.7.17.11.1)."""
+    """Fences of tensor memory around the synchronisation of threads (PTX ISA §9.7.17.11.1)."""
 
     BEFORE_SYNC = "before_thread_sync"
     AFTER_SYNC = "after_thread_sync"

@@ -1,4 +1,4 @@
-"""Which lanes and columns of tensor memory instructions read and write (PTX ISA 9.7.17.8 to 9.7.17.10).
+"""Which lanes and columns of tensor memory instructions read and write (PTX ISA §9.7.17.8 to 9.7.17.10).
 
 Not known exactly, and so marked: metadata of sparse multiplications, scale factors and A of layouts with half of the
 rows, rows that `tcgen05.shift` moves, the columns of a multiplication whose instruction descriptor is not followed.
@@ -45,7 +45,7 @@ _LEAST_COLUMNS = 8
 def moved(occurrence: Occurrence) -> tuple[Columns, ...]:
     """Return what a load or store touches: in the quarter of its warp, whatever quarter the address names.
 
-    A warp reaches no other quarter (PTX ISA 9.7.17.8.1). FlashInfer's `msa_decode` names the first one in all warps.
+    A warp reaches no other quarter (PTX ISA §9.7.17.8.1). FlashInfer's `msa_decode` names the first one in all warps.
     """
     slots = occurrence.operation.slots
     groups, width = _MOVED.get(slots.get("shape", ""), (0, 0))

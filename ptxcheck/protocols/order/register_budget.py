@@ -40,7 +40,7 @@ class _Change:
 def changed_apart(strands: Iterable[Strand]) -> int | None:
     """Return where warps of a warpgroup change their registers in other ways than the others, or None.
 
-    All warps of a warpgroup have to execute one `setmaxnreg` (PTX ISA 9.7.19.5), which attention of CUTLASS does not
+    All warps of a warpgroup have to execute one `setmaxnreg` (PTX ISA §9.7.19.5), which attention of CUTLASS does not
     keep: roles of one warp have numbers of their own. Raises NotFollowedError where lanes of a warp do not agree.
     """
     changes: dict[tuple[int, int], dict[int, list[tuple[int, int]]]] = {}

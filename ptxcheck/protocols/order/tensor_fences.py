@@ -1,4 +1,4 @@
-"""Fences of tensor memory around the synchronisation of threads (PTX ISA 9.7.17.6 and 9.7.17.11.1).
+"""Fences of tensor memory around the synchronisation of threads (PTX ISA §9.7.17.6 and 9.7.17.11.1).
 
 Property: a `Lack` is a pair of accesses of different warps to the same columns, one of them a write, that barriers put
 in order, and one of the two fences that the ISA asks for is not there: `before_thread_sync` in the warp of the earlier

@@ -1,4 +1,4 @@
-"""Order of accesses of tensor memory: conflicting ones of the same columns and lanes are ordered (PTX ISA 9.7.17.6).
+"""Order of accesses of tensor memory: conflicting ones of the same columns and lanes are ordered (PTX ISA §9.7.17.6).
 
 Property: without a problem, two accesses that certainly touch the same columns of the same lanes, one of them a write,
 are in one order in every schedule, the later one behind the end of the earlier; and allocations are freed once.

@@ -99,6 +99,7 @@ def instantiated(
     if not pins:
         return named.truth
     found = with_pins(named.truth, pins, threads)
+    assert isinstance(found, int | Form)
     return bool(found & 1) if isinstance(found, int) else found
 
 

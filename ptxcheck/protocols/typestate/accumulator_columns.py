@@ -1,4 +1,4 @@
-"""Columns and lanes that multiplications in tensor memory read and write (PTX ISA 9.7.17.10).
+"""Columns and lanes that multiplications in tensor memory read and write (PTX ISA §9.7.17.10).
 
 Property: what is yielded holds whenever the instruction is executed.
 Not covered: shapes and addresses that are not known, which yield nothing.

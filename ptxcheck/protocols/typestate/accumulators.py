@@ -1,4 +1,4 @@
-"""Whether registers of `wgmma.mma_async` are left alone until a wait covers the multiplication (PTX ISA 9.7.16.7.3).
+"""Whether registers of `wgmma.mma_async` are left alone until a wait covers the multiplication (PTX ISA §9.7.16.7.3).
 
 Property: `violated` rests on a path that a thread can take (see `in_flight`). `proved` means that on every path of the
 control flow graph, whatever its branches depend on, each access to accumulators, and each write to fragments of A, lies

@@ -1,4 +1,4 @@
-"""Whether instructions of whole warps and warpgroups are executed by them (`.aligned`; PTX ISA 9.7.16.1, 9.7.17.5).
+"""Whether instructions of whole warps and warpgroups are executed by them (`.aligned`; PTX ISA §9.7.16.1, 9.7.17.5).
 
 Property: `proved` means that whenever one thread comes to such an instruction, all threads of its warp do in the same
 round of the loops around it (see `ptxcheck.cfg.execution`), for `wgmma` all threads of its warpgroup of four warps.

@@ -1,4 +1,4 @@
-"""Whether matrix and instruction descriptors are ones that the hardware takes (PTX ISA 9.7.16.5.1, 9.7.17.4).
+"""Whether matrix and instruction descriptors are ones that the hardware takes (PTX ISA §9.7.16.5.1, 9.7.17.4).
 
 Property: `violated` rests on a flaw that every run shows (see `matrix_tiles`). `proved` means that in every run each
 descriptor that an instruction reads has its start address in the bits of that field, legal numbers in all others, and

@@ -1,4 +1,4 @@
-"""Predicates that hold in the thread of a warp that `elect.sync` elects, and in no other (PTX ISA 9.7.13, elect.sync).
+"""Predicates that hold in the thread of a warp that `elect.sync` elects, and in no other (PTX ISA §9.7.13, elect.sync).
 
 Property: where `is_elected(name, truth)` says so, the predicate is `truth` in the elected thread of each full warp that
 comes to it together, and in it alone. Each election among all threads of a warp elects the same one.

@@ -85,6 +85,7 @@ def first_version_of(target: Target) -> Version | None:
 
 
 _TARGET_LINE = re.compile(r"^[ \t]*\.target\b[^\n]*", re.MULTILINE)
+_VERSION_LINE = re.compile(r"\.version\s+\d+\.\d+")
 
 
 def newer_target_span(module: Module, function: Function) -> tuple[Target, Version, Span] | None:
@@ -99,6 +100,14 @@ def newer_target_span(module: Module, function: Function) -> tuple[Target, Versi
         return None
     line = _TARGET_LINE.search(module.source.text)
     return target, needed, function.span if line is None else Span(*line.span())
+
+
+def version_span(module: Module, function: Function) -> Span | None:
+    """Return the place of `.version`; asked of every function, it answers for the first one with a body."""
+    if next((one for one in module.functions if one.body is not None), None) is not function:
+        return None
+    line = _VERSION_LINE.search(module.source.text)
+    return function.span if line is None else Span(*line.span())
 
 
 def names_of(requirement: Requirement) -> str:
@@ -117,4 +126,5 @@ __all__ = [
     "newer_target_span",
     "newer_version_needed",
     "other_target_needed",
+    "version_span",
 ]

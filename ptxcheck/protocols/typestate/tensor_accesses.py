@@ -1,4 +1,4 @@
-"""Columns and lanes of tensor memory that instructions read and write (PTX ISA 9.7.17.8 to 9.7.17.10).
+"""Columns and lanes of tensor memory that instructions read and write (PTX ISA §9.7.17.8 to 9.7.17.10).
 
 Property: nothing is yielded when in every run loads, stores, accumulators and copies lie in the columns of their
 allocation, and so do other operands in tensor memory, in none of the columns of D; all of them start at lanes of their

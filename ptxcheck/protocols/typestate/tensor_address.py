@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 ALL_COLUMNS = 512
 QUARTER = 32
-"""Lanes that one warp of a warpgroup reaches (PTX ISA 9.7.17.8.1)."""
+"""Lanes that one warp of a warpgroup reaches (PTX ISA §9.7.17.8.1)."""
 _QUARTERS = 4
 _WIDTHS = {".32x32b": 1, ".16x64b": 2, ".16x128b": 4, ".16x256b": 8, ".16x32bx2": 1}
 """Columns of one repetition of each shape of a load or store."""
 COPIED_COLUMNS = {".128x256b": 8, ".128x128b": 4, ".64x128b": 4, ".32x128b": 4, ".4x256b": 8}
 """Columns that each shape of a copy from shared memory fills."""
 SHIFTED_COLUMNS = 8
-"""Columns of the 32 bytes of each row that a shift moves (PTX ISA 9.7.17.9.3)."""
+"""Columns of the 32 bytes of each row that a shift moves (PTX ISA §9.7.17.9.3)."""
 _WRITING = frozenset({Trait.STORE, Trait.ATOMIC, Trait.ASYNC})
 _LANES = ("%laneid", "%tid.x")
 

@@ -1,4 +1,4 @@
-"""Whether one thread issues what is asynchronous in tensor memory, and waits for its end (PTX ISA 9.7.17.5, 9.7.17.6).
+"""Whether one thread issues what is asynchronous in tensor memory, and waits for its end (PTX ISA §9.7.17.5, 9.7.17.6).
 
 Property: `proved` means that in every run one thread of the CTA alone issues each multiplication, copy, shift and
 commit; that on every way of that thread to its end a commit comes behind each multiplication, copy and shift; and that

@@ -1,4 +1,4 @@
-"""Lives of allocations of tensor memory, from their making to their end (PTX ISA 9.7.17.7).
+"""Lives of allocations of tensor memory, from their making to their end (PTX ISA §9.7.17.7).
 
 Property: nothing is yielded when in every run each allocation has a legal number of columns, is made once, by one warp,
 before the permit is given up, none larger than one before it, and all of them fit together; and is freed once, from its

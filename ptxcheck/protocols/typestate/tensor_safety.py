@@ -1,4 +1,4 @@
-"""Whether tensor memory is allocated and freed once, and accessed inside what is allocated (PTX ISA 9.7.17).
+"""Whether tensor memory is allocated and freed once, and accessed inside what is allocated (PTX ISA §9.7.17).
 
 Property: `proved` is what `tensor_lives` and `tensor_accesses` say of a kernel of which they yield nothing. `violated`
 rests on what the analyses of one thread show. Not asked: the order of accesses, allocations and deallocations of

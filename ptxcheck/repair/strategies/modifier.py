@@ -35,7 +35,7 @@ _ARRIVE, _NOINC = ".arrive", ".noinc"
 
 
 def count_arrival_once(subject: Subject) -> Iterator[Patch]:
-    """Yield `.noinc` for arrivals of `cp.async` that count themselves, and the reverse (PTX ISA 9.7.13.15.17)."""
+    """Yield `.noinc` for arrivals of `cp.async` that count themselves, and the reverse (PTX ISA §9.7.13.15.17)."""
     if subject.finding.counterexample is None:
         return
     writer = Writer(subject.view)

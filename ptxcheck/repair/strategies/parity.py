@@ -1,11 +1,16 @@
-"""Wait for the other parity."""
+"""Wait for the other parity.
+
+A call in the source may be several instructions, where its loop is unrolled: they are changed together first, as the
+source has one line for all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...ir import Immediate, Register
 from ...opcodes.op import Op
+from ...sources.positions import chains
 from ..edits import Edit
 from ..patch import PARITY, Patch, Writer, combined
 from ..sites import nearest, toggled
@@ -23,6 +28,7 @@ def flip_parity(subject: Subject) -> Iterator[Patch]:
         return
     instructions = subject.view.body.instructions
     waits = tuple(p for p, instruction in enumerate(instructions) if instruction.operation.op in _WAITS)
+    yield from _together(subject, waits)
     for rank, point in enumerate(nearest(waits, subject.around)[:_MOST]):
         far = 0 if point in subject.around else 2 + rank
         parity = subject.view.body.instructions[point].get("parity")
@@ -38,6 +44,34 @@ def flip_parity(subject: Subject) -> Iterator[Patch]:
                 yield combined(PARITY, summary, 3 + far + more, [edit], needs_proof=True)
         elif isinstance(parity, Register):
             yield combined(PARITY, "wait for the other parity", 3 + far, _flipped(writer, point, parity))
+
+
+def _together(subject: Subject, waits: Sequence[int]) -> Iterator[Patch]:
+    """Yield a patch for each call in the source that has become several waits."""
+    for points in _calls(subject, waits).values():
+        far = 0 if any(point in subject.around for point in points) else 2
+        writer = Writer(subject.view)
+        edits: list[Edit] = []
+        for point in points:
+            parity = subject.view.body.instructions[point].get("parity")
+            if isinstance(parity, Immediate):
+                edits.append(writer.with_operand(point, "parity", Immediate(1 - (parity.value & 1))))
+            elif isinstance(parity, Register):
+                edits += _flipped(writer, point, parity)
+        if len(points) > 1 and len(edits) == len(points):
+            summary = f"wait for the other parity in {len(points)} copies of one call"
+            yield combined(PARITY, summary, 1 + far, edits)
+
+
+def _calls(subject: Subject, waits: Sequence[int]) -> Mapping[object, list[int]]:
+    """Return the waits by the way of calls that line information gives for them; without it there are none."""
+    found: dict[object, list[int]] = {}
+    places = chains(subject.view.body, {})
+    for point in waits:
+        way = tuple(place for place, _ in places[point])
+        if way:
+            found.setdefault(way, []).append(point)
+    return found
 
 
 def _bits(subject: Subject, point: int) -> list[Register]:

@@ -11,7 +11,7 @@ from ..subject import Subject
 
 _STEP = 8
 _LEAST = 24
-"""Counts are multiples of 8 from 24 to 256 (PTX ISA 9.7.20.5)."""
+"""Counts are multiples of 8 from 24 to 256 (PTX ISA §9.7.20.5)."""
 
 
 def balance_registers(subject: Subject) -> Iterator[Patch]:

@@ -38,7 +38,7 @@ _WARPGROUP = 128
 _COLUMNS, _TRIED = 4, 12
 """Scale factors are moved by so many columns at a time, so often at most."""
 _LEAST, _MOST = 32, 512
-"""Columns of an allocation (PTX ISA 9.7.17.7.1)."""
+"""Columns of an allocation (PTX ISA §9.7.17.7.1)."""
 
 
 def repair_tensor_memory(subject: Subject) -> Iterator[Patch]:
@@ -180,7 +180,7 @@ def _committed(subject: Subject) -> Iterator[Patch]:
 
 
 def _own_lanes(subject: Subject) -> Iterator[Patch]:
-    """Yield the lanes that the warp reaches: 32 for each warp of its warpgroup (PTX ISA 9.7.17.8.1)."""
+    """Yield the lanes that the warp reaches: 32 for each warp of its warpgroup (PTX ISA §9.7.17.8.1)."""
     instruction = subject.instruction
     if instruction is None or instruction.operation.op not in _LANES:
         return

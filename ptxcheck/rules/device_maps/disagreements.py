@@ -23,14 +23,14 @@ def of_disagreement(topic: Topic) -> Callable[[KernelView], Hits]:
 RULES = (
     # Checks: copies through maps that the kernel makes, or that are described with --tensor-map: tiled against im2col,
     # and the box of gather4 and scatter4.
-    # Why: the map holds other fields in each mode; ptxas does not know the map. Source: PTX ISA 5.5.3 to 5.5.6,
+    # Why: the map holds other fields in each mode; ptxas does not know the map. Source: PTX ISA §5.5.3 to 5.5.6,
     # 9.7.9.26.5.2.
     # Not checked: maps that are not known.
     Rule(
         id="TD061",
         name="map-mode-mismatch",
         severity=Severity.UNDEFINED,
-        section="PTX ISA 9.7.9.26.5.2",
+        section="PTX ISA §9.7.9.26.5.2",
         summary="A copy reads its tensor map in a mode that the map is not for.",
         consequence="The copy faults or moves other bytes.",
         advice=(
@@ -60,13 +60,13 @@ RULES = (
     # Checks: copies of a repeat of the pattern or more, through maps that the kernel makes or that are described with
     # --tensor-map, to addresses that are no multiple of the repeat.
     # Why: the swizzle goes by bits of the address in shared memory, so the pattern starts at multiples of 256, 512 or
-    # 1024 bytes, not at the box. Source: PTX ISA 5.5.7; CUDA programming guide, shared memory swizzle.
+    # 1024 bytes, not at the box. Source: PTX ISA §5.5.7; CUDA programming guide, shared memory swizzle.
     # Not checked: boxes smaller than the pattern, which fill a part of a larger tile.
     Rule(
         id="TD062",
         name="misaligned-swizzle-box",
         severity=Severity.WRONG_RESULT,
-        section="PTX ISA 5.5.7",
+        section="PTX ISA §5.5.7",
         summary="The box of a swizzled map does not start where the pattern of the swizzle does.",
         consequence="Readers that take the pattern to start with the tile read other bytes.",
         advice="Align the tile to 256, 512 or 1024 bytes for a swizzle of 32, 64 or 128 bytes.",
@@ -91,7 +91,7 @@ RULES = (
         id="TD063",
         name="expected-bytes-box-mismatch",
         severity=Severity.HANG,
-        section="PTX ISA 9.7.14.16",
+        section="PTX ISA §9.7.14.16",
         summary="A barrier expects other bytes than the boxes of its copies have.",
         consequence="The phase never completes, or completes before the data is there.",
         advice=(
@@ -106,14 +106,14 @@ RULES = (
     ),
     # Checks: copies through maps that the kernel makes or that are described with --tensor-map, against the end of the
     # variable and the next copy to the same barrier.
-    # Why: the size of a box is in the map, not in the instruction. Source: PTX ISA 5.5.3, 5.5.7; docs/tensor-maps.md
+    # Why: the size of a box is in the map, not in the instruction. Source: PTX ISA §5.5.3, 5.5.7; docs/tensor-maps.md
     # for rows under a swizzle.
     # Not checked: dynamic shared memory, whose size is the launch's.
     Rule(
         id="TD064",
         name="box-exceeds-shared-buffer",
         severity=Severity.UNDEFINED,
-        section="PTX ISA 5.5.3",
+        section="PTX ISA §5.5.3",
         summary="The box of a tensor map fills more shared memory than there is for it.",
         consequence="The copy overwrites what follows: another stage, another variable, a barrier.",
         advice="Size stages by the box; under a swizzle every row takes a whole span.",

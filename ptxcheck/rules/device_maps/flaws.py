@@ -29,7 +29,7 @@ RULES = (
         id="TD050",
         name="illegal-map-field",
         severity=Severity.UNDEFINED,
-        section="PTX ISA 9.7.9.27",
+        section="PTX ISA §9.7.9.27",
         summary="A field of a tensor map is replaced by a number that no map can have there.",
         consequence="The copy that uses the map faults or moves the wrong bytes; ptxas does not look at the numbers.",
         advice=(
@@ -58,7 +58,7 @@ RULES = (
         id="TD051",
         name="map-rank-not-zero-based",
         severity=Severity.UNDEFINED,
-        section="PTX ISA 9.7.9.27",
+        section="PTX ISA §9.7.9.27",
         summary="The rank is replaced by the number of dimensions, not by one less.",
         consequence="The hardware takes the map for one of another rank: the copy faults.",
         advice="Write the number of dimensions less one: 1 for a matrix.",
@@ -83,7 +83,7 @@ RULES = (
         id="TD052",
         name="map-fields-illegal-together",
         severity=Severity.UNDEFINED,
-        section="PTX ISA 9.7.9.27",
+        section="PTX ISA §9.7.9.27",
         summary="Fields of a tensor map are replaced by numbers that are not legal together.",
         consequence="The copy that uses the map faults or moves the wrong bytes.",
         advice="Make the inner box a multiple of 16 bytes within the swizzle span, and the box fit shared memory.",
@@ -104,7 +104,7 @@ RULES = (
         id="TD053",
         name="map-stride-unit-mismatch",
         severity=Severity.WRONG_RESULT,
-        section="PTX ISA 9.7.9.27",
+        section="PTX ISA §9.7.9.27",
         summary="A stride is replaced in the unit of another version of PTX.",
         consequence="Rows are read 16 times too close, or too far apart.",
         advice="Give bytes from PTX 8.5 (CUDA 12.5) on, and bytes divided by 16 before.",
@@ -119,13 +119,13 @@ RULES = (
     ),
     # Checks: element types 8, 9 and 10 of maps that the kernel makes, where the map is legal only if the number is the
     # driver's.
-    # Why: the two numberings differ in these three. Source: PTX ISA 9.7.9.27; cuda.h, CUtensorMapDataType.
+    # Why: the two numberings differ in these three. Source: PTX ISA §9.7.9.27; cuda.h, CUtensorMapDataType.
     # Not checked: maps that are legal with both types.
     Rule(
         id="TD054",
         name="driver-element-type",
         severity=Severity.WRONG_RESULT,
-        section="PTX ISA 9.7.9.27",
+        section="PTX ISA §9.7.9.27",
         summary="The element type of a map is replaced by its number in cuda.h, which PTX gives to another type.",
         consequence="The hardware counts in elements of another size.",
         advice=(
@@ -146,7 +146,7 @@ RULES = (
         id="TD055",
         name="map-field-not-set",
         severity=Severity.UNDEFINED,
-        section="PTX ISA 9.7.9.27",
+        section="PTX ISA §9.7.9.27",
         summary="A tensor map is made from zeros, or from nothing, and used before all its fields are set.",
         consequence="The copy faults, or moves bytes that the other fields do not mean.",
         advice="Replace address, rank, element type, and boxes, sizes, strides and element strides of every dimension.",
@@ -164,7 +164,7 @@ RULES = (
         id="TD056",
         name="map-in-shared-memory",
         severity=Severity.UNDEFINED,
-        section="PTX ISA 9.7.9.26.5.2",
+        section="PTX ISA §9.7.9.26.5.2",
         summary="A copy is given a tensor map that is in shared memory.",
         consequence="The copy faults: the hardware reads maps in global, constant and parameter memory.",
         advice="Copy the map to global memory with tensormap.cp_fenceproxy, and use that copy.",
@@ -187,7 +187,7 @@ RULES = (
         id="TD057",
         name="map-modified-during-load",
         severity=Severity.UNDEFINED,
-        section="PTX ISA 9.7.9.26.1",
+        section="PTX ISA §9.7.9.26.1",
         summary="A tensor map is changed while a load that reads it is under way.",
         consequence="The load may read the new map, or a mixture.",
         advice="Wait on the mbarrier of the load before changing its map.",
@@ -208,14 +208,14 @@ RULES = (
     ),
     # Checks: copies through maps that other threads of the block made, on all paths of which nobody acquired the map
     # since. PX004 looks at a thread's own changes.
-    # Why: copies read maps through a proxy of its own; a barrier alone does not reach it. Source: PTX ISA 9.7.14.4 and
+    # Why: copies read maps through a proxy of its own; a barrier alone does not reach it. Source: PTX ISA §9.7.14.4 and
     # 9.7.14.17.
     # Not checked: maps that other blocks or kernels changed.
     Rule(
         id="TD058",
         name="missing-tensormap-acquire",
         severity=Severity.WRONG_RESULT,
-        section="PTX ISA 9.7.14.4",
+        section="PTX ISA §9.7.14.4",
         summary="A tensor map that other threads changed is used with no acquire of the tensormap proxy.",
         consequence="The copy may use the old map, or a mixture.",
         advice="Execute fence.proxy.tensormap::generic.acquire on the map behind the barrier, before the copy.",
@@ -247,7 +247,7 @@ RULES = (
         id="TD059",
         name="map-never-copied-to-global",
         severity=Severity.WRONG_RESULT,
-        section="PTX ISA 9.7.14.17",
+        section="PTX ISA §9.7.14.17",
         summary="A tensor map is made in shared memory and never copied to where copies can read it.",
         consequence="Copies use whatever map was in global memory before.",
         advice="Copy it with tensormap.cp_fenceproxy once its fields are replaced.",
@@ -266,7 +266,7 @@ RULES = (
         id="TD066",
         name="mismatched-tensormap-acquire",
         severity=Severity.WRONG_RESULT,
-        section="PTX ISA 9.7.14.4",
+        section="PTX ISA §9.7.14.4",
         summary="The fences between the change of a tensor map and its use acquire other maps.",
         consequence="The copy may use the old map, or a mixture.",
         advice="Execute fence.proxy.tensormap::generic.acquire on the map that the copy uses.",
@@ -283,7 +283,7 @@ RULES = (
     # or the block on any way between the two; and a field that one thread replaces where others have stored zeros
     # before.
     # Why: `.sync` lets the lanes of the warp wait for each other, and orders no access of one lane for another, as a
-    # barrier does. CUTLASS and Triton have `bar.warp.sync` there. Source: PTX ISA 9.7.14.2 (`bar.warp.sync` guarantees
+    # barrier does. CUTLASS and Triton have `bar.warp.sync` there. Source: PTX ISA §9.7.14.2 (`bar.warp.sync` guarantees
     # memory ordering), 9.7.14.17.
     # Not checked: maps whose place was not followed, and maps that several threads make.
     Rule(
@@ -291,7 +291,7 @@ RULES = (
         name="map-copied-without-barrier",
         severity=Severity.WRONG_RESULT,
         since="0.2",
-        section="PTX ISA 9.7.14.2, 9.7.14.17",
+        section="PTX ISA §9.7.14.2, 9.7.14.17",
         summary="Threads take turns in making a tensor map, with no barrier between.",
         consequence="Lanes may copy what was there before a change, or clear the field behind it.",
         advice="Put `bar.warp.sync` (`__syncwarp`) before the first `tensormap.replace` and behind the last.",

@@ -15,7 +15,7 @@ RULES = (
         name="barrier-never-completes",
         severity=Severity.HANG,
         since="0.2",
-        section="PTX ISA 9.7.14.1",
+        section="PTX ISA §9.7.14.1",
         summary="Threads wait at a named barrier or the cluster barrier for others that never arrive.",
         consequence="The kernel hangs.",
         advice="Let all roles pass the barriers that they share in the same order, and equally often.",
@@ -31,7 +31,7 @@ RULES = (
     ),
     # Checks: the counts of all instructions that take part in one generation of a barrier in a run, each round apart.
     # NB005 compares the instructions of the kernel without running it.
-    # Why: the barrier completes when one of the counts is reached; the others go wrong. Source: PTX ISA 9.7.14.1 (all
+    # Why: the barrier completes when one of the counts is reached; the others go wrong. Source: PTX ISA §9.7.14.1 (all
     # threads of a generation specify the same number).
     # Not checked: see MB020.
     Rule(
@@ -39,7 +39,7 @@ RULES = (
         name="conflicting-barrier-thread-counts",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.14.1",
+        section="PTX ISA §9.7.14.1",
         summary="Threads that meet at one barrier name different numbers of threads.",
         consequence="Undefined; the kernel hangs, or threads pass too early.",
         advice="Name the same number of threads in every instruction that takes part.",
@@ -59,7 +59,7 @@ RULES = (
         name="premature-barrier-reuse",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.14.1",
+        section="PTX ISA §9.7.14.1",
         summary="An arrival at a barrier can count in an earlier generation of it.",
         consequence="Threads pass before all others have come; later ones hang.",
         advice="Let whoever arrives again first wait for the generation before, or use two barriers in turn.",
@@ -86,7 +86,7 @@ RULES = (
         name="lane-not-in-member-mask",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.14.2",
+        section="PTX ISA §9.7.14.2",
         summary="A lane executes a warp-collective whose member mask does not name it.",
         consequence="Undefined; the kernel ends with an illegal instruction, or goes on with wrong values.",
         advice="Name all lanes that execute the instruction in its mask.",

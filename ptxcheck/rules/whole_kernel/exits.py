@@ -10,7 +10,7 @@ RULES = (
     # over before the last thread of that CTA ends, as far as some thread of it can know. The same for a CTA's own
     # copies onto mbarriers in a kernel that waits for no mbarrier at all, and for its bulk stores in one that waits
     # for no bulk group.
-    # Why: the shared memory of a CTA that has ended is no longer its own. Source: PTX ISA 5.1.5; CUDA programming
+    # Why: the shared memory of a CTA that has ended is no longer its own. Source: PTX ISA §5.1.5; CUDA programming
     # guide, "Distributed Shared Memory" (all blocks stay until accesses are done).
     # Not checked: see MB020.
     Rule(
@@ -18,7 +18,7 @@ RULES = (
         name="exit-before-remote-access",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 5.1.5",
+        section="PTX ISA §5.1.5",
         summary="A CTA can end while another one of its cluster still reaches into its shared memory.",
         consequence="Undefined: a fault, or another kernel's memory is changed.",
         advice="End the kernel with a cluster barrier, or with a wait that comes after all remote accesses.",
@@ -39,7 +39,7 @@ RULES = (
     # are found here, and arrivals of `tcgen05.commit` at another CTA that has waited for a later commit of the same
     # thread.
     # Why: shared memory may belong to the next CTA. Released kernels end with loads under way that nobody needs, and
-    # with stores that only their commit follows: the rule is pedantic. Source: PTX ISA 9.7.9.25 (bulk copies), CUDA
+    # with stores that only their commit follows: the rule is pedantic. Source: PTX ISA §9.7.9.25 (bulk copies), CUDA
     # C++ Programming Guide, asynchronous data copies.
     # Not checked: see CL020.
     Rule(
@@ -48,7 +48,7 @@ RULES = (
         severity=Severity.UNDEFINED,
         pedantic=True,
         since="0.2",
-        section="PTX ISA 9.7.9.25",
+        section="PTX ISA §9.7.9.25",
         summary="The CTA may end while one of its own copies still moves bytes of its shared memory.",
         consequence="The copy may write to shared memory of the next CTA, or read what that has written.",
         advice="Wait for the mbarrier of each load and for the groups of stores before the last thread ends.",

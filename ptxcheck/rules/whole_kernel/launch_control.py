@@ -7,7 +7,7 @@ from ..violations import of_flaws
 RULES = (
     # Checks: whether each `clusterlaunchcontrol.try_cancel` comes before every read, by its CTA, of an answer of which
     # the run does not show that it says yes.
-    # Why: a grid has no more CTAs to give once it has said so. Source: PTX ISA 9.7.14.18 (undefined once the CTA has
+    # Why: a grid has no more CTAs to give once it has said so. Source: PTX ISA §9.7.14.18 (undefined once the CTA has
     # observed that a request failed).
     # Not checked: answers that threads hand on; see MB020.
     Rule(
@@ -15,7 +15,7 @@ RULES = (
         name="request-after-refused-cancellation",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.14.18",
+        section="PTX ISA §9.7.14.18",
         summary="A launch is to be cancelled although an earlier answer said, or may have said, that there is none.",
         consequence="Undefined: the answer may name a CTA that runs already, or never come.",
         advice="Ask is_canceled of each answer, and ask for no other launch once it is false.",

@@ -11,14 +11,14 @@ RULES = (
     # counterexample says who waits for what, and who would have had to arrive.
     # Why: the kernel hangs. Usual causes are a parity that is one phase off, a release that one role leaves out on its
     # last round, an expected count that no longer fits the number of arriving threads, and roles that wait for each
-    # other. Source: PTX ISA 9.7.14.16.8 (a phase completes when all its arrivals and bytes have come).
+    # other. Source: PTX ISA §9.7.14.16.8 (a phase completes when all its arrivals and bytes have come).
     # Not checked: kernels that verification cannot follow; their verdict is `unknown`.
     Rule(
         id="MB020",
         name="mbarrier-never-completes",
         severity=Severity.HANG,
         since="0.2",
-        section="PTX ISA 9.7.14.16.8",
+        section="PTX ISA §9.7.14.16.8",
         summary="Threads wait for a phase of an mbarrier that never completes.",
         consequence="The kernel hangs.",
         advice=(
@@ -37,14 +37,14 @@ RULES = (
     # it.
     # Why: a parity tells a phase from the one before it, and no more. A thread that comes late sees the parity of a
     # later phase, and waits for a completion that may never come, or takes another stage's data for its own. Source:
-    # PTX ISA 9.7.14.16.5.1 (a phase must be observed complete before an arrive-on of the following phase).
+    # PTX ISA §9.7.14.16.5.1 (a phase must be observed complete before an arrive-on of the following phase).
     # Not checked: see MB020.
     Rule(
         id="MB021",
         name="missed-phase",
         severity=Severity.HANG,
         since="0.2",
-        section="PTX ISA 9.7.14.16.5.1",
+        section="PTX ISA §9.7.14.16.5.1",
         summary="The phase after the one that a wait is for can complete before the wait has seen it.",
         consequence="The late thread waits for the wrong phase: it hangs, or goes on with the data of another round.",
         advice=(
@@ -73,7 +73,7 @@ RULES = (
         name="arrival-in-earlier-phase",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.14.16.5.1",
+        section="PTX ISA §9.7.14.16.5.1",
         summary="An arrival can count in an earlier phase of the mbarrier than it is meant for.",
         consequence=(
             "A phase completes before all its threads have arrived: data is read too early or overwritten too soon, "
@@ -89,7 +89,7 @@ RULES = (
         check=of_flaws(Flaw.EARLY_ARRIVAL, mechanisms=("mbarrier",)),
     ),
     # Checks: arrivals of all threads in each phase of each mbarrier, against the count that it was initialised with.
-    # Why: the pending count goes below zero; what is too much counts in later phases. Source: PTX ISA 9.7.14.16.8; the
+    # Why: the pending count goes below zero; what is too much counts in later phases. Source: PTX ISA §9.7.14.16.8; the
     # range of the pending count is in 9.7.14.16.3.
     # Not checked: see MB020.
     Rule(
@@ -97,7 +97,7 @@ RULES = (
         name="excess-mbarrier-arrivals",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.14.16.8",
+        section="PTX ISA §9.7.14.16.8",
         summary="More threads arrive in one phase of an mbarrier than the count that it was initialised with.",
         consequence="Undefined; the surplus ends later phases too early, so data is read before it has come.",
         advice="Initialise the mbarrier with the number of arrivals of a phase, or let fewer threads arrive.",
@@ -121,7 +121,7 @@ RULES = (
         name="premature-parity-wait",
         severity=Severity.WRONG_RESULT,
         since="0.2",
-        section="PTX ISA 9.7.14.16.5.1",
+        section="PTX ISA §9.7.14.16.5.1",
         summary="A wait on a parity can pass before the phase that it is for has completed.",
         consequence="The thread goes on too early, with data that has not come.",
         advice="Wait for each phase in turn, or let something else order this wait after the phase before.",
@@ -136,7 +136,7 @@ RULES = (
     # Checks: each operation on an mbarrier, at the address that it has in a run, against the initialisations of all
     # threads. MB003 finds the same in the code of one thread; this rule also sees barriers that are addressed by stage
     # or rank.
-    # Why: the contents are whatever was in shared memory. Source: PTX ISA 9.7.14.16 (any operation but init on an
+    # Why: the contents are whatever was in shared memory. Source: PTX ISA §9.7.14.16 (any operation but init on an
     # object that is not initialised is undefined).
     # Not checked: see MB020.
     Rule(
@@ -144,7 +144,7 @@ RULES = (
         name="use-before-mbarrier-init",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.14.16.12",
+        section="PTX ISA §9.7.14.16.12",
         summary="An mbarrier is used that no thread has initialised.",
         consequence="Undefined; usually the kernel hangs.",
         advice="Initialise every stage, in the CTA that the address is of, before its first use.",
@@ -164,7 +164,7 @@ RULES = (
         name="init-of-live-mbarrier",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.14.16.12",
+        section="PTX ISA §9.7.14.16.12",
         summary="An mbarrier is initialised while it is alive.",
         consequence="Undefined; arrivals that have come already are lost, and the kernel hangs.",
         advice=(
@@ -192,7 +192,7 @@ RULES = (
         name="unordered-mbarrier-init",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.14.16.12",
+        section="PTX ISA §9.7.14.16.12",
         summary="Nothing orders a use of an mbarrier after its initialisation by another thread.",
         consequence="Undefined; some runs hang, or lose arrivals.",
         advice=(
@@ -215,7 +215,7 @@ RULES = (
         name="unordered-mbarrier-inval",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.14.16.13",
+        section="PTX ISA §9.7.14.16.13",
         summary="An mbarrier is invalidated, and nothing orders that after its last use by another thread.",
         consequence="Undefined; the other thread hangs, or changes what lies there now.",
         advice="Put a barrier of all users in front of the invalidation.",
@@ -235,7 +235,7 @@ RULES = (
         name="live-mbarrier-overwritten",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.14.16.4",
+        section="PTX ISA §9.7.14.16.4",
         summary="Bytes of a live mbarrier are accessed by something else than mbarrier operations.",
         consequence="Undefined; arrivals are lost, and the kernel hangs.",
         advice="Keep buffers and mbarriers apart, or invalidate the mbarrier before its bytes are used otherwise.",
@@ -258,7 +258,7 @@ RULES = (
         severity=Severity.UNDEFINED,
         pedantic=True,
         since="0.2",
-        section="PTX ISA 9.7.14.16.4, 9.7.14.16.10",
+        section="PTX ISA §9.7.14.16.4, 9.7.14.16.10",
         summary=(
             "The bytes of an mbarrier are used otherwise, or it is invalidated, before its life has ended as PTX "
             "asks."
@@ -276,7 +276,7 @@ RULES = (
     # Checks: uses by other CTAs, or by copies, of an mbarrier whose initialisation no fence makes visible, though the
     # thread has executed `fence.mbarrier_init` before. MB027 finds uses without any such fence.
     # Why: the fence publishes earlier initialisations only. A cluster barrier mostly does the rest: the rule is
-    # pedantic. Source: PTX ISA 9.7.14.4 (`fence.mbarrier_init`).
+    # pedantic. Source: PTX ISA §9.7.14.4 (`fence.mbarrier_init`).
     # Not checked: see MB020.
     Rule(
         id="MB031",
@@ -284,7 +284,7 @@ RULES = (
         severity=Severity.UNDEFINED,
         pedantic=True,
         since="0.2",
-        section="PTX ISA 9.7.14.4",
+        section="PTX ISA §9.7.14.4",
         summary="An mbarrier is initialised after `fence.mbarrier_init`, which publishes earlier initialisations only.",
         consequence="Other CTAs and copies may find an mbarrier that is not initialised.",
         advice="Put `fence.mbarrier_init.release.cluster` behind all initialisations.",
@@ -307,7 +307,7 @@ RULES = (
     # Why: a parity tells a phase from the one before it, and no more: a warp that falls behind by two phases waits for
     # ever. Compilers let a whole warpgroup wait for room that one of its threads fills, and such warps come in time:
     # the rule is pedantic. Where the warp uses what it waits for, or the wait hangs without being late, it is MB021 or
-    # MB020. Source: PTX ISA 9.7.14.16.5.1 (a phase must be observed complete before an arrive-on of the following
+    # MB020. Source: PTX ISA §9.7.14.16.5.1 (a phase must be observed complete before an arrive-on of the following
     # phase).
     # Not checked: see MB020.
     Rule(
@@ -316,7 +316,7 @@ RULES = (
         severity=Severity.HANG,
         pedantic=True,
         since="0.2",
-        section="PTX ISA 9.7.14.16.5.1",
+        section="PTX ISA §9.7.14.16.5.1",
         summary="A warp that nobody waits for waits for a phase, and the one after that can complete first.",
         consequence="If the warp falls behind by two phases, it waits for ever, and the kernel does not end.",
         advice="Let only threads wait that use what they wait for, or let all arrive on what begins the next phase.",

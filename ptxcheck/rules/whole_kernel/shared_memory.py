@@ -17,7 +17,7 @@ RULES = (
         name="cross-proxy-access-without-fence",
         severity=Severity.WRONG_RESULT,
         since="0.2",
-        section="PTX ISA 8.7, 9.7.14.4",
+        section="PTX ISA §8.7, 9.7.14.4",
         summary="No proxy fence lies between an ordinary write of shared memory and its use through the async proxy.",
         consequence="The copy or matrix operation may not see the write: wrong results, in some runs only.",
         advice="Let each writing thread execute `fence.proxy.async` after its writes, before the barrier or arrival.",
@@ -42,7 +42,7 @@ RULES = (
         severity=Severity.WRONG_RESULT,
         pedantic=True,
         since="0.2",
-        section="PTX ISA 8.7, 9.7.14.4",
+        section="PTX ISA §8.7, 9.7.14.4",
         summary=(
             "No proxy fence of the accessing thread lies between an ordinary access and a later one through the async "
             "proxy."
@@ -70,7 +70,7 @@ RULES = (
         name="unordered-read-after-write",
         severity=Severity.WRONG_RESULT,
         since="0.2",
-        section="PTX ISA 8.10, 9.7.14.16",
+        section="PTX ISA §8.10, 9.7.14.16",
         summary="Shared memory is read, and nothing orders the read after the write of the same bytes.",
         consequence="Wrong results, in some runs only.",
         advice="Wait for the mbarrier or group of the copy, or put a barrier between writing and reading threads.",
@@ -90,7 +90,7 @@ RULES = (
         name="unordered-write-after-read",
         severity=Severity.WRONG_RESULT,
         since="0.2",
-        section="PTX ISA 8.10, 9.7.14.16",
+        section="PTX ISA §8.10, 9.7.14.16",
         summary="Shared memory is written, and nothing orders the write after an earlier read of the same bytes.",
         consequence="The reader gets data of the next round: wrong results, in some runs only.",
         advice=(
@@ -115,7 +115,7 @@ RULES = (
         name="unordered-write-after-write",
         severity=Severity.WRONG_RESULT,
         since="0.2",
-        section="PTX ISA 8.10",
+        section="PTX ISA §8.10",
         summary="Two writes of the same bytes of shared memory are in no order.",
         consequence="Either may stay: wrong results, in some runs only.",
         advice="Give each copy its own bytes, or order the writes by a barrier or a wait.",
@@ -132,7 +132,7 @@ RULES = (
     # waits that another lane's next phase could overtake, where the lanes only wait (where they also use the bytes, it
     # is a violation).
     # Why: since sm_70 lanes are scheduled independently; PTX promises no order between them. Code that was compiled
-    # for warps in step mostly runs all the same: the rule is pedantic. Source: PTX ISA 9.7.14 (`bar.warp.sync`), CUDA
+    # for warps in step mostly runs all the same: the rule is pedantic. Source: PTX ISA §9.7.14 (`bar.warp.sync`), CUDA
     # C++ Programming Guide, independent thread scheduling.
     # Not checked: see SM020.
     Rule(
@@ -141,7 +141,7 @@ RULES = (
         severity=Severity.WRONG_RESULT,
         pedantic=True,
         since="0.2",
-        section="PTX ISA 9.7.14",
+        section="PTX ISA §9.7.14",
         summary="Only lanes of a warp that run in step keep two conflicting accesses, or two phases, apart.",
         consequence=(
             "A lane that falls behind reads or overwrites what is not meant for it; nothing in PTX rules that out."

@@ -8,14 +8,14 @@ from ..violations import of_axioms, of_flaws
 RULES = (
     # Checks: as TM038, for a write or a deallocation after a read: whoever reads an accumulator must have read it
     # before it is handed back. A load is over at `tcgen05.wait::ld`, or where its registers are read.
-    # Why: the reader gets numbers of the next tile. Source: PTX ISA 9.7.17.6, 9.7.17.7 (deallocation).
+    # Why: the reader gets numbers of the next tile. Source: PTX ISA §9.7.17.6, 9.7.17.7 (deallocation).
     # Not checked: see TM038.
     Rule(
         id="TM039",
         name="tmem-unordered-write-after-read",
         severity=Severity.WRONG_RESULT,
         since="0.2",
-        section="PTX ISA 9.7.17.6",
+        section="PTX ISA §9.7.17.6",
         summary="Tensor memory is written or freed, and nothing orders that after an earlier read of the same columns.",
         consequence="The reader gets numbers of the next tile, in some runs only.",
         advice="Wait for the loads with tcgen05.wait::ld, then arrive at the mbarrier that the writer waits for.",
@@ -31,7 +31,7 @@ RULES = (
     # of the allocation, loads and stores that start behind it, lanes that no layout of D starts at, lanes of another
     # warp; A, scale factors and metadata in columns of the D that is multiplied into.
     # Why: the columns may be those of another CTA; a warp reaches its own lanes alone; D is written while the rest is
-    # read. Source: PTX ISA 9.7.17.1 (addressing), 9.7.17.8.1 (access restrictions), 9.7.17.10.5 to 9.7.17.10.7
+    # read. Source: PTX ISA §9.7.17.1 (addressing), 9.7.17.8.1 (access restrictions), 9.7.17.10.5 to 9.7.17.10.7
     # (layouts).
     # Not checked: addresses that are not followed; loads that only end behind the allocation, as registers that nobody
     # reads may be among theirs; warps that name the first quarter of lanes (TM044).
@@ -40,7 +40,7 @@ RULES = (
         name="tmem-access-out-of-bounds",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.17.1",
+        section="PTX ISA §9.7.17.1",
         summary="Tensor memory is accessed at columns or lanes that are not there, or are those of D.",
         consequence="Accesses of foreign columns, a fault, or wrong numbers.",
         advice="Allocate enough columns, and address lane 32 × (warp % 4) in the upper half of the address.",
@@ -60,7 +60,7 @@ RULES = (
         name="tmem-invalid-dealloc",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.17.7",
+        section="PTX ISA §9.7.17.7",
         summary="Tensor memory is freed twice or never, from another column than its first, or by a part of a warp.",
         consequence="Columns of others are freed, or a warp or a later CTA waits for ever.",
         advice="Let one whole warp free each allocation once, with the address that the allocation wrote.",
@@ -73,7 +73,7 @@ RULES = (
     # Checks: in a run of the whole kernel, a load or deallocation of columns that another warp stored, behind an
     # arrival of that warp, where no `tcgen05.wait::st` comes between the store and the arrival.
     # Why: PTX lets the store run on behind the arrival. Released attention kernels hand their row maxima over like
-    # this all the same, so the rule is pedantic. Source: PTX ISA 9.7.17.6.4 and 9.7.17.8.5.
+    # this all the same, so the rule is pedantic. Source: PTX ISA §9.7.17.6.4 and 9.7.17.8.5.
     # Not checked: see TM038.
     Rule(
         id="TM043",
@@ -81,7 +81,7 @@ RULES = (
         severity=Severity.WRONG_RESULT,
         pedantic=True,
         since="0.2",
-        section="PTX ISA 9.7.17.6.4",
+        section="PTX ISA §9.7.17.6.4",
         summary="A warp loads from tensor memory what another warp stored and told of without a tcgen05.wait::st.",
         consequence="Nothing in PTX says that the load gets the new numbers.",
         advice="Execute tcgen05.wait::st.sync.aligned between the store and the arrival.",
@@ -126,7 +126,7 @@ RULES = (
     # run of the whole kernel: whether `tcgen05.fence::before_thread_sync` lies between the earlier one and what tells
     # of it, unless a commit does, and `::after_thread_sync` between the wait and the later one.
     # Why: PTX orders tcgen05 operations of different threads by these fences. Public kernels were mended for lack of
-    # them, others do without, so the rule is pedantic. Source: PTX ISA 9.7.17.6.4 and 9.7.17.11.1.
+    # them, others do without, so the rule is pedantic. Source: PTX ISA §9.7.17.6.4 and 9.7.17.11.1.
     # Not checked: deallocations; threads of one warp.
     Rule(
         id="TM045",
@@ -134,7 +134,7 @@ RULES = (
         severity=Severity.WRONG_RESULT,
         pedantic=True,
         since="0.2",
-        section="PTX ISA 9.7.17.11.1",
+        section="PTX ISA §9.7.17.11.1",
         summary="A barrier orders accesses of tensor memory by different warps, without the tcgen05 fences around it.",
         consequence="Nothing in PTX says that the later access comes behind the earlier one.",
         advice=(
@@ -152,7 +152,7 @@ RULES = (
     # Checks: every two accesses of the same columns and lanes in a run of the whole kernel: multiplications, copies,
     # loads, stores and deallocations. The read must come after the end of the write in every schedule: behind the
     # mbarrier of a commit, or behind `tcgen05.wait::st`.
-    # Why: the read gets old numbers, or sums that are not complete. Source: PTX ISA 9.7.17.6 (memory consistency of
+    # Why: the read gets old numbers, or sums that are not complete. Source: PTX ISA §9.7.17.6 (memory consistency of
     # tcgen05), 9.7.17.12 (commit).
     # Not checked: accesses whose address is not followed; the verdict on slot safety says so then.
     Rule(
@@ -160,7 +160,7 @@ RULES = (
         name="tmem-unordered-read-after-write",
         severity=Severity.WRONG_RESULT,
         since="0.2",
-        section="PTX ISA 9.7.17.6",
+        section="PTX ISA §9.7.17.6",
         summary="Tensor memory is read, and nothing orders the read after the end of what writes the same columns.",
         consequence="Old numbers or incomplete sums, in some runs only.",
         advice=(
@@ -183,7 +183,7 @@ RULES = (
     ),
     # Checks: as TM038, for a write or a deallocation after a write. What one thread issues to the matrix unit is in
     # order.
-    # Why: either write may come last, and freed columns may belong to another CTA. Source: PTX ISA 9.7.17.6, 9.7.17.7
+    # Why: either write may come last, and freed columns may belong to another CTA. Source: PTX ISA §9.7.17.6, 9.7.17.7
     # (deallocation).
     # Not checked: see TM038.
     Rule(
@@ -191,7 +191,7 @@ RULES = (
         name="tmem-unordered-write-after-write",
         severity=Severity.WRONG_RESULT,
         since="0.2",
-        section="PTX ISA 9.7.17.6",
+        section="PTX ISA §9.7.17.6",
         summary="Tensor memory is written or freed twice, and nothing orders the two.",
         consequence="Either may come last: wrong results, in some runs only.",
         advice=(

@@ -17,7 +17,7 @@ RULES = (
         name="tx-count-mismatch",
         severity=Severity.HANG,
         since="0.2",
-        section="PTX ISA 9.7.14.16.8",
+        section="PTX ISA §9.7.14.16.8",
         summary="The bytes that complete in a phase of an mbarrier are not the bytes that are expected.",
         consequence="The phase never completes, and the kernel hangs; or it completes before the data has come.",
         advice="Make the expected bytes the sum of the boxes of all copies of the phase, those of other CTAs included.",
@@ -37,7 +37,7 @@ RULES = (
         name="tx-count-out-of-range",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.14.16.3",
+        section="PTX ISA §9.7.14.16.3",
         summary="More than 1048575 bytes are expected in one phase of an mbarrier.",
         consequence="Undefined; the count wraps, and the phase completes at the wrong time or never.",
         advice="Use a second mbarrier, or several phases, for so many bytes.",
@@ -50,14 +50,14 @@ RULES = (
     # Checks: whether each copy onto an mbarrier is started after the completion of the phase before, as far as the
     # thread that starts it can know.
     # Why: bytes of the next round end the phase of this one, and its own bytes are missing later. The copy also writes
-    # a stage that is still being read. Source: PTX ISA 9.7.14.16.5.1, 9.7.14.16.8.
+    # a stage that is still being read. Source: PTX ISA §9.7.14.16.5.1, 9.7.14.16.8.
     # Not checked: see MB020.
     Rule(
         id="TX003",
         name="copy-in-earlier-phase",
         severity=Severity.UNDEFINED,
         since="0.2",
-        section="PTX ISA 9.7.14.16.5.1",
+        section="PTX ISA §9.7.14.16.5.1",
         summary="A copy is started before the phase before its own is known to be complete.",
         consequence="Its bytes can count in the wrong phase: data is read before it has come, or the kernel hangs.",
         advice="Wait until the stage is free (its `empty` barrier) before starting the next copy into it.",
@@ -73,14 +73,14 @@ RULES = (
     # Checks: whether some arrival of the phase comes after each `expect_tx`, so that the phase cannot complete before
     # it.
     # Why: with all arrivals in and a byte count of zero, the phase completes; the bytes then count in the next one.
-    # Source: PTX ISA 9.7.14.16.6, 9.7.14.16.8.
+    # Source: PTX ISA §9.7.14.16.6, 9.7.14.16.8.
     # Not checked: see MB020.
     Rule(
         id="TX004",
         name="expect-tx-after-last-arrival",
         severity=Severity.WRONG_RESULT,
         since="0.2",
-        section="PTX ISA 9.7.14.16.6",
+        section="PTX ISA §9.7.14.16.6",
         summary="Bytes are expected after the last arrival of the phase.",
         consequence="The phase can complete before the copy has brought anything, and the data is read too early.",
         advice="Expect the bytes before arriving, or use `mbarrier.arrive.expect_tx`.",

@@ -14,7 +14,7 @@ RULES = (
         severity=Severity.WRONG_RESULT,
         pedantic=True,
         since="0.2",
-        section="PTX ISA 9.7.16.7.3",
+        section="PTX ISA §9.7.16.7.3",
         summary="Bytes that wgmma reads are written when only another warp of the warpgroup has waited for it.",
         consequence=(
             "The PTX ISA does not promise that the part of the other warps is over: they may read the new bytes."
@@ -77,7 +77,7 @@ RULES = (
         severity=Severity.WRONG_RESULT,
         pedantic=True,
         since="0.2",
-        section="PTX ISA 9.7.16.7.1",
+        section="PTX ISA §9.7.16.7.1",
         summary="Bytes that wgmma reads were stored by another warp of the warpgroup, with no barrier between.",
         consequence="The PTX ISA does not promise that the other warp has stored them: wgmma may read the old bytes.",
         advice="Let the warps of the warpgroup meet at a barrier between their proxy fences and the wgmma.",

@@ -14,7 +14,7 @@ from .kernels import FIELDS, kernel, view
 
 ROWS = 60
 PTX_TYPE = {8: 9, 9: 10, 10: 8}
-"""FLOAT64, BFLOAT16 and FLOAT32_FTZ of cuda.h as PTX numbers them (PTX ISA 9.7.9.27)."""
+"""FLOAT64, BFLOAT16 and FLOAT32_FTZ of cuda.h as PTX numbers them (PTX ISA §9.7.9.27)."""
 BASE = 0x7F0000000000
 TABLES = {"recorded": driver_rows(Kind.TILED), **sampled_rows(Kind.TILED)}
 

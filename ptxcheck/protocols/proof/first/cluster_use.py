@@ -24,7 +24,7 @@ def uses_cluster(cfg: Cfg) -> bool:
     """Tell whether the cluster shape matters.
 
     When it does not, what is shown for one CTA alone holds for every shape: an address of shared memory in another
-    CTA comes from `mapa`, a CTA mask or a pair of CTAs (PTX ISA 5.1.1, "cluster"), and the shape is read from special
+    CTA comes from `mapa`, a CTA mask or a pair of CTAs (PTX ISA §5.1.1, "cluster"), and the shape is read from special
     registers.
     """
     return any(_concerned(instruction) for instruction in cfg.instructions)

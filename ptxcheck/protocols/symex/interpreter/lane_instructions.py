@@ -105,7 +105,7 @@ def _from_lane(cta: Cta, value: Value, index: Value, clamp: Value) -> Value:
 def _source_lanes(
     cta: Cta, instruction: Instruction, index: Value, clamp: Value
 ) -> tuple[npt.NDArray[np.int64], Lanes] | None:
-    """Return the threads that lanes get numbers from, and whether each is in range (PTX ISA 9.7.9.6, "shfl.sync")."""
+    """Return the threads that lanes get numbers from, and whether each is in range (PTX ISA §9.7.9.6, "shfl.sync")."""
     move = _MOVES.get(next((each for each in instruction.operation.modifiers if each in _MOVES), ""))
     if move is None or not isinstance(clamp, int) or isinstance(index, Form):
         return None

@@ -33,7 +33,7 @@ _ALL_RELATIONS = frozenset(
 _OPPOSITES = {
     ".ne": ".equ", ".neu": ".eq", ".geu": ".lt", ".gtu": ".le", ".leu": ".gt", ".ltu": ".ge", ".nan": ".num",
 }  # fmt: skip
-"""Relations of floating-point numbers that hold just where another one does not (PTX ISA 9.7.6.2, "setp")."""
+"""Relations of floating-point numbers that hold just where another one does not (PTX ISA §9.7.6.2, "setp")."""
 _COMBINE = {".and": Op.AND, ".or": Op.OR, ".xor": Op.XOR}
 
 

@@ -11,6 +11,7 @@ Not covered: quotients of numbers that are negative or wrap around: what counts 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import gcd
 
 from .kinds import Kind
@@ -156,10 +157,9 @@ def _period_of(part: object, known: dict[Atom, tuple[int, bool]]) -> tuple[int, 
 
 def _period_inside(part: Atom, known: dict[Atom, tuple[int, bool]]) -> tuple[int, bool]:
     inner, is_counted = 1, False
-    for each in part.inner[1:]:
-        for one in [name for name, _ in each] if _is_terms(each) else [each]:
-            wanted, counted = _period_of(one, known)
-            inner, is_counted = _least_common(inner, wanted), is_counted or counted
+    for one in _arguments(part):
+        wanted, counted = _period_of(one, known)
+        inner, is_counted = _least_common(inner, wanted), is_counted or counted
     own = _missing(part, _period_by(part), known) if is_counted else 1
     return (own * inner if own > 1 else inner), is_counted
 
@@ -203,5 +203,10 @@ def _period_by(part: Atom) -> int:
             return 1
 
 
-def _is_terms(part: object) -> bool:
-    return isinstance(part, tuple) and not isinstance(part, Atom) and all(isinstance(e, tuple) for e in part)
+def _arguments(part: Atom) -> Iterator[object]:
+    """Yield what an atom is computed from, terms of a sum apart."""
+    for each in part.inner[1:]:
+        if isinstance(each, tuple) and not isinstance(each, Atom):
+            yield from (term[0] for term in each if isinstance(term, tuple))
+        else:
+            yield each

@@ -179,7 +179,7 @@ class Verifier:
             result.equations.setdefault((str(equation.expected), str(equation.completed)), equation)
         for proviso in shown.provisos:
             for which in proviso.properties:
-                result.provisos.setdefault(which, set()).add(proviso.text)
+                result.provisos.setdefault(which, set()).add(proviso)
         for axiom, point in shown.axioms:
             self._tolerances.take(axiom, point, Property.SLOT_SAFETY)
         self._note_equations()

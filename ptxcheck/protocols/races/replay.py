@@ -97,9 +97,13 @@ class Replay:
                     return self.run
                 runs = self._guard(instruction)
                 if point in self._meetings or point in self._warp_meetings:
+                    if runs is self.pool.false:
+                        continue
+                    if runs is not self.pool.true:
+                        return self.run
                     in_warp += 1
-                if point in self._meetings:
-                    self.run.meetings.append(point)
+                    if point in self._meetings:
+                        self.run.meetings.append(point)
                 if runs is self.pool.false or Trait.BRANCH in instruction.operation.traits:
                     continue
                 if point in self._accesses:

@@ -56,9 +56,15 @@ class Race:
     inputs: Mapping[str, int]
 
     @property
+    def written_threads(self) -> tuple[str, str]:
+        """Return the two threads as people write them."""
+        one, two = (written_thread(thread, self.block) for thread in self.threads)
+        return one, two
+
+    @property
     def message(self) -> str:
         """Say what meets where."""
-        one, two = (written_thread(thread, self.block) for thread in self.threads)
+        one, two = self.written_threads
         mine, its = self.actions
         return (
             f"thread {one} makes a {mine.value} of {self.place} here, and thread {two} a {its.value} of the same byte: "
@@ -76,8 +82,15 @@ class Divergence:
     block: Dim
 
     @property
-    def message(self) -> str:
+    def written_threads(self) -> tuple[str, str]:
+        """Return the two threads as people write them."""
         one, two = (written_thread(thread, self.block) for thread in self.threads)
+        return one, two
+
+    @property
+    def message(self) -> str:
+        """Say who waits where."""
+        one, two = self.written_threads
         return f"thread {one} waits at this barrier while thread {two} waits at another one"
 
 

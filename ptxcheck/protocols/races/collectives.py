@@ -82,7 +82,8 @@ class _Asked:
             return _LANES if divided and self._may_part() else None
         if self._may_be_outside():
             return _OWN
-        if constant is None and facts.uniform(self._point, self._mask) > Uniformity.WARP:
+        is_shared = constant is not None or facts.uniform(self._point, self._mask) <= Uniformity.WARP
+        if not is_shared and self._may_disagree():
             return _MASKS
         return _LANES if divided and self._may_part() else None
 
@@ -97,12 +98,14 @@ class _Asked:
         pool = self._kernel.pool
         if self._mask is None:
             return pool.true
+        lane = pool.and_(other.index.number, pool.number(31, 32))
+        bit = pool.and_(pool.lshr(self._named(thread), lane), pool.number(1, 32))
+        return pool.eq(bit, pool.number(1, 32))
+
+    def _named(self, thread: ThreadTerms) -> Bits:
         block = self._kernel.cfg.graph.block_of[self._point]
         context = Interval(self._kernel, self._meetings, None).around(block)
-        mask = thread.operand(self._point, self._mask, 32, context)
-        lane = pool.and_(other.index.number, pool.number(31, 32))
-        bit = pool.and_(pool.lshr(mask, lane), pool.number(1, 32))
-        return pool.eq(bit, pool.number(1, 32))
+        return thread.operand(self._point, self._mask, 32, context)
 
     def _may_be_outside(self) -> bool:
         one, pool = self._threads[0], self._kernel.pool
@@ -111,18 +114,29 @@ class _Asked:
         )  # fmt: skip
         return self._possible(claims)
 
+    def _may_disagree(self) -> bool:
+        """Tell whether a lane may name another one that names other lanes."""
+        one, two = self._threads
+        pool = self._kernel.pool
+        claims = (
+            *self._of_one_warp(), self._condition(one), self._condition(two), self._names(one, two),
+            pool.not_(pool.eq(self._named(one), self._named(two))),
+        )  # fmt: skip
+        return self._possible(claims)
+
+    def _of_one_warp(self) -> tuple[Bits, ...]:
+        one, two = self._threads
+        pool, geometry = self._kernel.pool, self._kernel.geometry
+        together = pool.eq(geometry.warp(pool, one.index), geometry.warp(pool, two.index))
+        return geometry.claims(pool, one.index), geometry.claims(pool, two.index), together
+
     def _may_part(self) -> bool:
         """Tell whether a lane may execute the point and name one that does not."""
         one, two = self._threads
-        pool, geometry = self._kernel.pool, self._kernel.geometry
         if not self._in_one_round():
             return True
-        claims = (
-            geometry.claims(pool, one.index), geometry.claims(pool, two.index),
-            pool.eq(geometry.warp(pool, one.index), geometry.warp(pool, two.index)),
-            self._condition(one), pool.not_(self._condition(two)), self._names(one, two),
-        )  # fmt: skip
-        return self._possible(claims)
+        apart = self._kernel.pool.not_(self._condition(two))
+        return self._possible((*self._of_one_warp(), self._condition(one), apart, self._names(one, two)))
 
     def _in_one_round(self) -> bool:
         """Tell whether the lanes of a warp leave all loops around the point in the same round."""

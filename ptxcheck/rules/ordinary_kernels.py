@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 from ..explain.races import ordinary_kernel
 from ..protocols.races.judgement import may_meet
+from ..protocols.races.witness import Race
 from .rule import Confidence, Hit, Hits, KernelView
 
 _OTHER = "the other access"
+_MOST_OTHERS = 3
 
 
 def races(*, of_one_instruction: bool) -> Callable[[KernelView], Hits]:
@@ -18,16 +20,18 @@ def races(*, of_one_instruction: bool) -> Callable[[KernelView], Hits]:
         ordinary = view.get(ordinary_kernel)
         if ordinary is None:
             return
+        told: dict[int, list[Race]] = {}
         for race in ordinary.judgement.races:
-            here, other = race.points
-            if (here == other) is of_one_instruction:
-                related = () if here == other else ((other, f"thread {race.written_threads[1]}: {_OTHER}"),)
-                yield Hit(here, race.message, related)
+            if (race.points[0] == race.points[1]) is of_one_instruction:
+                told.setdefault(race.points[0], []).append(race)
+        for here, found in told.items():
+            others = [] if of_one_instruction else found[:_MOST_OTHERS]
+            related = tuple((each.points[1], f"thread {each.written_threads[1]}: {_OTHER}") for each in others)
+            yield Hit(here, found[0].message, related)
         for pair in ordinary.judgement.left:
             other, here = pair.points
             if (here == other) is of_one_instruction:
-                related = () if here == other else ((other, _OTHER),)
-                yield Hit(here, may_meet(pair), related, Confidence.POSSIBLE)
+                yield Hit(here, may_meet(pair), () if here == other else ((other, _OTHER),), Confidence.POSSIBLE)
 
     return check
 

@@ -347,5 +347,7 @@ def _stores_one_value(pair: Pair) -> bool:
 
 def may_meet(pair: Pair) -> str:
     """Say of two accesses that they may be of the same byte."""
-    earlier, here = pair.first.access.action.value, pair.second.access.action.value
-    return f"{pair.relation.value} may meet here, a {here} and a {earlier}, by what is passed or loaded"
+    one, two = pair.first.access, pair.second.access
+    what = f"{two.action.article} {two.action.value} and {one.action.article} {one.action.value}"
+    why = "both volatile or atomic" if one.strong and two.strong else "by what is passed or loaded"
+    return f"{pair.relation.value} may meet here, {what}, {why}"

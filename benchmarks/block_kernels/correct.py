@@ -21,7 +21,9 @@ from .subject import Answer, answer, files, views
 
 def main() -> None:
     """Judge all kernels of a folder."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--ptxas", action="store_true", help="compare with the processor time of `ptxas -O3`")
     parser.add_argument("--save", type=Path)
@@ -55,7 +57,9 @@ def main() -> None:
 def _ptxas(path: Path) -> float:
     """Return the processor time that ptxas takes for a file, less that for an empty one of its target."""
     text = path.read_text(encoding="utf-8")
-    head = "\n".join(line for line in text.splitlines() if line.startswith((".version", ".target", ".address_size")))
+    head = "\n".join(
+        line for line in text.splitlines() if line.startswith((".version", ".target", ".address_size"))
+    )
     with tempfile.TemporaryDirectory() as folder:
         empty = Path(folder, "empty.ptx")
         empty.write_text(f"{head}\n.visible .entry k() {{ ret; }}\n", encoding="ascii")

@@ -39,7 +39,9 @@ def kernels() -> tuple[CubKernel, ...]:
 def _kernel(name: str, header: str, type_: str, threads: int, items: int, body: str) -> CubKernel:
     full = f"{name}_{type_.replace(' ', '_')}_{threads}_{items}"
     head = f'extern "C" __global__ void __launch_bounds__({threads}) {full}(const {type_}* in, {type_}* out, int n)'
-    load = f"{type_} items[{items}]; for (int i = 0; i < {items}; ++i) items[i] = in[threadIdx.x * {items} + i];"
+    load = (
+        f"{type_} items[{items}]; for (int i = 0; i < {items}; ++i) items[i] = in[threadIdx.x * {items} + i];"
+    )
     store = f"for (int i = 0; i < {items}; ++i) out[threadIdx.x * {items} + i] = items[i];"
     words = {"LOAD": load, "STORE": store}
     text = _PLACE.sub(lambda found: words[found[0]], body)
@@ -63,9 +65,13 @@ def _reduce() -> Iterator[CubKernel]:
         primitive = f"using P = cub::BlockReduce<TYPE, THREADS, cub::BLOCK_REDUCE_{algorithm}>; {_SHARED}"
         for type_, threads in (*_each(), ("int", 96), ("float", 100)):
             for items in (1, 4):
-                body = f"{primitive} LOAD TYPE sum = P(storage).Sum(items); if (threadIdx.x == 0) out[0] = sum;"
+                body = (
+                    f"{primitive} LOAD TYPE sum = P(storage).Sum(items); if (threadIdx.x == 0) out[0] = sum;"
+                )
                 yield _kernel(f"reduce_{algorithm.lower()}", "block_reduce", type_, threads, items, body)
-        body = f"{primitive} TYPE sum = P(storage).Sum(in[threadIdx.x], n); if (threadIdx.x == 0) out[0] = sum;"
+        body = (
+            f"{primitive} TYPE sum = P(storage).Sum(in[threadIdx.x], n); if (threadIdx.x == 0) out[0] = sum;"
+        )
         yield _kernel(f"reduce_valid_{algorithm.lower()}", "block_reduce", "int", 128, 1, body)
         body = f"{primitive} for (int j = 0; j < n; ++j) {{ TYPE sum = P(storage).Sum(in[j * THREADS + threadIdx.x]); "
         body += "if (threadIdx.x == 0) out[j] = sum; __syncthreads(); }"
@@ -82,8 +88,12 @@ def _scan() -> Iterator[CubKernel]:
                     yield _kernel(
                         f"scan_{call.lower()}_{algorithm.lower()}", "block_scan", type_, threads, items, body
                     )
-        body = f"{primitive} for (int j = 0; j < n; ++j) {{ TYPE x = in[j * THREADS + threadIdx.x]; TYPE all; "
-        body += "P(storage).ExclusiveSum(x, x, all); out[j * THREADS + threadIdx.x] = x + all; __syncthreads(); }"
+        body = (
+            f"{primitive} for (int j = 0; j < n; ++j) {{ TYPE x = in[j * THREADS + threadIdx.x]; TYPE all; "
+        )
+        body += (
+            "P(storage).ExclusiveSum(x, x, all); out[j * THREADS + threadIdx.x] = x + all; __syncthreads(); }"
+        )
         yield _kernel(f"scan_loop_{algorithm.lower()}", "block_scan", "int", 128, 1, body)
 
 
@@ -93,27 +103,41 @@ def _exchange() -> Iterator[CubKernel]:
         for call in ("StripedToBlocked", "BlockedToStriped", "WarpStripedToBlocked", "BlockedToWarpStriped"):
             for type_, threads in _each():
                 body = f"{primitive} LOAD P(storage).{call}(items, items); STORE"
-                yield _kernel(
-                    f"exchange_{call.lower()}_{sliced}", "block_exchange", type_, threads, 4, body
-                )
+                yield _kernel(f"exchange_{call.lower()}_{sliced}", "block_exchange", type_, threads, 4, body)
             body = f"{primitive} LOAD P(storage).{call}(items, items); STORE"
             yield _kernel(f"exchange_{call.lower()}_{sliced}", "block_exchange", "int", 128, 7, body)
 
 
 def _load() -> Iterator[CubKernel]:
-    for algorithm in ("DIRECT", "STRIPED", "VECTORIZE", "TRANSPOSE", "WARP_TRANSPOSE", "WARP_TRANSPOSE_TIMESLICED"):
+    for algorithm in (
+        "DIRECT",
+        "STRIPED",
+        "VECTORIZE",
+        "TRANSPOSE",
+        "WARP_TRANSPOSE",
+        "WARP_TRANSPOSE_TIMESLICED",
+    ):
         primitive = f"using P = cub::BlockLoad<TYPE, THREADS, ITEMS, cub::BLOCK_LOAD_{algorithm}>; {_SHARED}"
         for type_, threads in _each(_TYPES[:3]):
             body = f"{primitive} TYPE items[ITEMS]; P(storage).Load(in, items, n); STORE"
             yield _kernel(f"load_{algorithm.lower()}", "block_load", type_, threads, 4, body)
-        body = f"{primitive} for (int j = 0; j < n; ++j) {{ TYPE items[ITEMS]; P(storage).Load(in + j * THREADS, items); "
-        body += "__syncthreads(); STORE }"
+        body = f"{primitive} for (int j = 0; j < n; ++j) {{ TYPE items[ITEMS]; "
+        body += "P(storage).Load(in + j * THREADS, items); __syncthreads(); STORE }"
         yield _kernel(f"load_loop_{algorithm.lower()}", "block_load", "int", 128, 4, body)
 
 
 def _store() -> Iterator[CubKernel]:
-    for algorithm in ("DIRECT", "STRIPED", "VECTORIZE", "TRANSPOSE", "WARP_TRANSPOSE", "WARP_TRANSPOSE_TIMESLICED"):
-        primitive = f"using P = cub::BlockStore<TYPE, THREADS, ITEMS, cub::BLOCK_STORE_{algorithm}>; {_SHARED}"
+    for algorithm in (
+        "DIRECT",
+        "STRIPED",
+        "VECTORIZE",
+        "TRANSPOSE",
+        "WARP_TRANSPOSE",
+        "WARP_TRANSPOSE_TIMESLICED",
+    ):
+        primitive = (
+            f"using P = cub::BlockStore<TYPE, THREADS, ITEMS, cub::BLOCK_STORE_{algorithm}>; {_SHARED}"
+        )
         for type_, threads in _each(_TYPES[:3]):
             body = f"{primitive} LOAD P(storage).Store(out, items, n);"
             yield _kernel(f"store_{algorithm.lower()}", "block_store", type_, threads, 4, body)
@@ -142,8 +166,6 @@ def _radix_rank() -> Iterator[CubKernel]:
             yield _kernel(kind.lower(), "block_radix_rank", "unsigned int", threads, 4, body)
 
 
-
-
 def _merge_sort() -> Iterator[CubKernel]:
     for type_, threads in _each(_TYPES[:3]):
         for items in (1, 3):
@@ -156,13 +178,18 @@ def _histogram() -> Iterator[CubKernel]:
     for algorithm in ("SORT", "ATOMIC"):
         for threads in _THREADS:
             body = f"using P = cub::BlockHistogram<TYPE, THREADS, ITEMS, 256, cub::BLOCK_HISTO_{algorithm}>; {_SHARED}"
-            body += "__shared__ unsigned int bins[256]; LOAD P(storage).Histogram(items, bins); __syncthreads(); "
+            body += (
+                "__shared__ unsigned int bins[256]; LOAD P(storage).Histogram(items, bins); __syncthreads(); "
+            )
             body += "for (int i = threadIdx.x; i < 256; i += THREADS) out[i] = bins[i];"
-            yield _kernel(f"histogram_{algorithm.lower()}", "block_histogram", "unsigned char", threads, 4, body)
+            yield _kernel(
+                f"histogram_{algorithm.lower()}", "block_histogram", "unsigned char", threads, 4, body
+            )
 
 
 def _discontinuity() -> Iterator[CubKernel]:
-    primitive = f"using P = cub::BlockDiscontinuity<TYPE, THREADS>; {_SHARED} LOAD bool flags[ITEMS]; bool tails[ITEMS];"
+    primitive = f"using P = cub::BlockDiscontinuity<TYPE, THREADS>; {_SHARED} LOAD "
+    primitive += "bool flags[ITEMS]; bool tails[ITEMS];"
     end = "for (int i = 0; i < ITEMS; ++i) out[threadIdx.x * ITEMS + i] = flags[i]"
     for type_, threads in _each(_TYPES[:3]):
         differ = "[](TYPE a, TYPE b) { return a != b; }"
@@ -176,10 +203,10 @@ def _adjacent_difference() -> Iterator[CubKernel]:
     primitive = f"using P = cub::BlockAdjacentDifference<TYPE, THREADS>; {_SHARED} LOAD"
     for type_, threads in _each(_TYPES[:3]):
         for call in ("SubtractLeft", "SubtractRight"):
-            body = f"{primitive} P(storage).{call}(items, items, [](TYPE a, TYPE b) {{ return a - b; }}); STORE"
-            yield _kernel(
-                f"difference_{call.lower()}", "block_adjacent_difference", type_, threads, 4, body
+            body = (
+                f"{primitive} P(storage).{call}(items, items, [](TYPE a, TYPE b) {{ return a - b; }}); STORE"
             )
+            yield _kernel(f"difference_{call.lower()}", "block_adjacent_difference", type_, threads, 4, body)
 
 
 def _shuffle() -> Iterator[CubKernel]:
@@ -198,8 +225,8 @@ def _run_length() -> Iterator[CubKernel]:
         body = "using P = cub::BlockRunLengthDecode<TYPE, THREADS, ITEMS, 4>; "
         body += f"{_SHARED} LOAD unsigned int lengths[ITEMS]; for (int i = 0; i < ITEMS; ++i) lengths[i] = i + 1; "
         body += "unsigned int total; P decode(storage, items, lengths, total); TYPE decoded[4]; "
-        body += "for (unsigned int start = 0; start < total; start += 4 * THREADS) { decode.RunLengthDecode(decoded, start); "
-        body += "for (int i = 0; i < 4; ++i) out[start + threadIdx.x * 4 + i] = decoded[i]; }"
+        body += "for (unsigned int start = 0; start < total; start += 4 * THREADS) { "
+        body += "decode.RunLengthDecode(decoded, start); for (int i = 0; i < 4; ++i) out[start + threadIdx.x * 4 + i] = decoded[i]; }"
         yield _kernel("run_length", "block_run_length_decode", type_, threads, 2, body)
 
 
@@ -210,15 +237,26 @@ def _warps() -> Iterator[CubKernel]:
             head = f"using P = cub::WarpReduce<TYPE, {width}>; {storage} TYPE x = in[threadIdx.x];"
             body = f"{head} x = P(storage[w]).Sum(x); if (threadIdx.x % WIDTH == 0) out[w] = x;"
             yield _kernel(
-                f"warp_reduce_{width}", "../warp/warp_reduce", type_, threads, 1, body.replace("WIDTH", str(width))
+                f"warp_reduce_{width}",
+                "../warp/warp_reduce",
+                type_,
+                threads,
+                1,
+                body.replace("WIDTH", str(width)),
             )
             head = f"using P = cub::WarpScan<TYPE, {width}>; {storage} TYPE x = in[threadIdx.x];"
             body = f"{head} P(storage[w]).InclusiveSum(x, x); out[threadIdx.x] = x;"
             yield _kernel(
-                f"warp_scan_{width}", "../warp/warp_scan", type_, threads, 1, body.replace("WIDTH", str(width))
+                f"warp_scan_{width}",
+                "../warp/warp_scan",
+                type_,
+                threads,
+                1,
+                body.replace("WIDTH", str(width)),
             )
     for type_, threads in _each(_TYPES[:3]):
-        head = "using P = cub::WarpMergeSort<TYPE, ITEMS, 32>; __shared__ typename P::TempStorage storage[THREADS / 32];"
+        head = "using P = cub::WarpMergeSort<TYPE, ITEMS, 32>; "
+        head += "__shared__ typename P::TempStorage storage[THREADS / 32];"
         body = f"{head} LOAD P(storage[threadIdx.x / 32]).Sort(items, [](TYPE a, TYPE b) {{ return a < b; }}); STORE"
         yield _kernel("warp_merge_sort", "../warp/warp_merge_sort", type_, threads, 4, body)
 

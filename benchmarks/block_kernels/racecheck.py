@@ -35,7 +35,9 @@ def main() -> int:
     command, *rest = sys.argv[1:] or ["help"]
     if command == "launch":
         return _launch(json.loads(rest[1]), Path(rest[0]))
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("command", choices=("prepare", "run"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--ptx", type=Path, nargs="*", default=[])
@@ -56,7 +58,9 @@ def main() -> int:
 def _prepare(out: Path, folders: list[Path], sources: list[Path], sanitizer: Path | None) -> None:
     out.mkdir(parents=True, exist_ok=True)
     launches: list[dict[str, object]] = []
-    texts = [(path, path.read_text(encoding="utf-8")) for each in folders for path in sorted(each.glob("*.ptx"))]
+    texts = [
+        (path, path.read_text(encoding="utf-8")) for each in folders for path in sorted(each.glob("*.ptx"))
+    ]
     for path in sources:
         made = out / f"{path.parent.name}_{path.stem}.ptx"
         subprocess.run(["nvcc", "-ptx", "-arch=sm_90", "-lineinfo", "-o", str(made), str(path)], check=True)
@@ -65,7 +69,9 @@ def _prepare(out: Path, folders: list[Path], sources: list[Path], sanitizer: Pat
         cubin = out / f"{path.parent.name}_{path.stem}.cubin"
         source = out / "one.ptx"
         source.write_text(_LINE.sub(".target sm_90", text, count=1), encoding="utf-8")
-        done = subprocess.run(["ptxas", "-arch=sm_90", "-o", str(cubin), str(source)], capture_output=True, text=True)
+        done = subprocess.run(
+            ["ptxas", "-arch=sm_90", "-o", str(cubin), str(source)], capture_output=True, text=True
+        )
         source.unlink()
         if done.returncode:
             print(f"{path.name}: {done.stderr.splitlines()[0]}")
@@ -81,7 +87,9 @@ def _entries(text: str) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     for name, parameters, directives in _ENTRY.findall(text):
         block = re.search(r"\.(?:reqntid|maxntid)\s+(\d+)", directives)
-        kinds = "".join("p" if ".u64" in each or ".b64" in each else "i" for each in parameters.split(",") if each.strip())
+        kinds = "".join(
+            "p" if ".u64" in each or ".b64" in each else "i" for each in parameters.split(",") if each.strip()
+        )
         is_dynamic = bool(re.search(r"\.extern\s+\.shared", text))
         shared = 32768 if is_dynamic else 0
         found.append(
@@ -108,7 +116,15 @@ def _run(folder: Path, save: Path | None, jobs: int) -> int:
     def judged(launch: dict[str, object]) -> dict[str, object]:
         row = dict(launch)
         for tool, pattern in (("racecheck", _HAZARDS), ("synccheck", _ERRORS)):
-            command = [sanitizer, f"--tool={tool}", sys.executable, __file__, "launch", str(folder), json.dumps(launch)]
+            command = [
+                sanitizer,
+                f"--tool={tool}",
+                sys.executable,
+                __file__,
+                "launch",
+                str(folder),
+                json.dumps(launch),
+            ]
             try:
                 done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
             except subprocess.TimeoutExpired:
@@ -142,7 +158,12 @@ def _launch(launch: dict[str, object], folder: Path) -> int:
             print(f"{name}: {code}")
             sys.exit(1)
 
-    device, context, module, function = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    device, context, module, function = (
+        ctypes.c_int(),
+        ctypes.c_void_p(),
+        ctypes.c_void_p(),
+        ctypes.c_void_p(),
+    )
     call("cuInit", 0)
     call("cuDeviceGet", ctypes.byref(device), 0)
     call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)

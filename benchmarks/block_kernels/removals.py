@@ -67,7 +67,12 @@ def removals(text: str, name: str, *, of_warps: bool) -> Iterator[Removal]:
             line = alone.count("\n", 0, span.start) + 1
             of_block = instruction.operation.op in _BLOCK
             yield Removal(
-                view.function.name, line, of_block, answer(changed), _separates_nothing(view, point, wanted), mutant
+                view.function.name,
+                line,
+                of_block,
+                answer(changed),
+                _separates_nothing(view, point, wanted),
+                mutant,
             )
 
 
@@ -125,12 +130,16 @@ def _next_to(view: KernelView, point: int, *, forwards: bool) -> Iterator[int]:
 
 def main() -> None:
     """Remove barriers one by one."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--most", type=int, help="removals in each file at most, spread over its kernels")
     parser.add_argument("--warps", action="store_true", help="remove `bar.warp.sync`, too")
     parser.add_argument("--save", type=Path)
-    parser.add_argument("--mutants", type=Path, help="folder for the mutants that are proved with no argument")
+    parser.add_argument(
+        "--mutants", type=Path, help="folder for the mutants that are proved with no argument"
+    )
     arguments = parser.parse_args()
     rows: list[dict[str, object]] = []
     for path in files(arguments.folder):
@@ -145,7 +154,9 @@ def main() -> None:
                     place = arguments.mutants / f"{each.name}.{each.line}.ptx"
                     place.write_text(each.text, encoding="utf-8")
     counts = Counter(row["outcome"] for row in rows)
-    print(f"{len(rows)} removals:", ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common()))
+    print(
+        f"{len(rows)} removals:", ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
+    )
     if arguments.save:
         arguments.save.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 

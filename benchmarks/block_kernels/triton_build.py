@@ -1,8 +1,8 @@
 """Runs in an environment with Triton, without a GPU: compiles kernels that use no tensor cores to PTX.
 
-    python -m benchmarks.block_kernels.triton_build FOLDER
+python -m benchmarks.block_kernels.triton_build FOLDER
 """
-# ruff: noqa: D103, N803
+# ruff: noqa: N803
 # mypy: ignore-errors
 
 import sys
@@ -145,7 +145,9 @@ def main(folder: Path) -> None:
             given = dict(zip(names, types.replace("T", type_).split(), strict=True))
             signature = {name: given.get(name, "constexpr") for name in kernel.arg_names}
             source = ASTSource(
-                kernel, signature, {(kernel.arg_names.index(name),): value for name, value in constants.items()}
+                kernel,
+                signature,
+                {(kernel.arg_names.index(name),): value for name, value in constants.items()},
             )
             try:
                 made = triton.compile(source, target=GPUTarget("cuda", 80, 32), options={"num_warps": warps})

@@ -171,7 +171,9 @@ def verifier_failure(view: KernelView) -> tuple[Problem, ...]:
     """Return the problem that the verifier itself failed, if it did."""
     whole: WholeKernel | None = view.get(whole_kernel)
     ordinary = view.get(ordinary_kernel)
-    failure = (whole.failure if whole is not None else "") or (ordinary.failure if ordinary is not None else "")
+    failure = (whole.failure if whole is not None else "") or (
+        ordinary.failure if ordinary is not None else ""
+    )
     if not failure:
         return ()
     message = "the verification of this kernel failed; this is a bug of ptxcheck, please report it"

@@ -26,12 +26,16 @@ def races(*, of_one_instruction: bool) -> Callable[[KernelView], Hits]:
                 told.setdefault(race.points[0], []).append(race)
         for here, found in told.items():
             others = [] if of_one_instruction else found[:_MOST_OTHERS]
-            related = tuple((each.points[1], f"thread {each.written_threads[1]}: {_OTHER}") for each in others)
+            related = tuple(
+                (each.points[1], f"thread {each.written_threads[1]}: {_OTHER}") for each in others
+            )
             yield Hit(here, found[0].message, related)
         for pair in ordinary.judgement.left:
             other, here = pair.points
             if (here == other) is of_one_instruction:
-                yield Hit(here, may_meet(pair), () if here == other else ((other, _OTHER),), Confidence.POSSIBLE)
+                yield Hit(
+                    here, may_meet(pair), () if here == other else ((other, _OTHER),), Confidence.POSSIBLE
+                )
 
     return check
 
@@ -52,5 +56,8 @@ def divergence(view: KernelView) -> Hits:
     ordinary = view.get(ordinary_kernel)
     for found in () if ordinary is None else ordinary.judgement.divergences:
         here, other = found.points
-        related = ((found.branch, "the threads part here"), (other, f"thread {found.written_threads[1]} waits here"))
+        related = (
+            (found.branch, "the threads part here"),
+            (other, f"thread {found.written_threads[1]} waits here"),
+        )
         yield Hit(here, found.message, related)

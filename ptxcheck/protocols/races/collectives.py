@@ -1,4 +1,4 @@
-"""Instructions of whole warps (`shfl.sync`, `bar.warp.sync`, `ldmatrix` and the like): do the lanes they name execute them?
+"""Instructions of whole warps (`shfl.sync`, `bar.warp.sync`, `ldmatrix`): do the lanes that they name execute them?
 
 Property: for a point that `open_collectives` does not give, a lane that executes it is in its mask, and each other
 lane of the warp that the mask names executes it as well, names the same lanes, or has ended by then.

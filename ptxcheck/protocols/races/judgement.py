@@ -180,9 +180,7 @@ class _Found:
 
     @property
     def is_clean(self) -> bool:
-        return not (
-            self.races or self.divergences or self.left or self.doubts or self.parting or self.lanes
-        )
+        return not (self.races or self.divergences or self.left or self.doubts or self.parting or self.lanes)
 
 
 @dataclass
@@ -292,10 +290,8 @@ class _Judge:
 
 
 def _open_meetings(kernel: Kernel, agreed: frozenset[int]) -> tuple[list[Reason], list[Reason]]:
-    """Return barriers that threads may not come to alike: those that order accesses, and other instructions of warps."""
-    parting = [
-        Reason(_MAY_PART, point) for point in Meetings(kernel.facts, Uniformity.CTA, agreed).guarded
-    ]
+    """Return what threads may not come to alike: barriers that order accesses, and other instructions of warps."""
+    parting = [Reason(_MAY_PART, point) for point in Meetings(kernel.facts, Uniformity.CTA, agreed).guarded]
     lanes: list[Reason] = []
     ordering = Meetings(kernel.facts, Uniformity.WARP, agreed).points
     for each in open_collectives(kernel, agreed):

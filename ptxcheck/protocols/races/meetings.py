@@ -44,7 +44,11 @@ class Meetings:
     """Barriers of one kernel for groups of threads: the block, or a warp of it."""
 
     def __init__(
-        self, facts: Facts, level: Uniformity, agreed: frozenset[int] = frozenset(), also: tuple[int, ...] = ()
+        self,
+        facts: Facts,
+        level: Uniformity,
+        agreed: frozenset[int] = frozenset(),
+        also: tuple[int, ...] = (),
     ) -> None:
         self._facts = facts
         self._cfg: Cfg = facts.cfg

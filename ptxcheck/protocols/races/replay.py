@@ -5,8 +5,8 @@ meetings that it names, whatever is loaded from memory.
 
 Argument: instructions are executed one after the other with the semantics of `semantics`; what is loaded is an
 unknown, as is what is computed from it. Where a branch depends on one, the run goes on where its ways meet again, and
-what they may have changed is unknown; accesses on these ways are no events. The run ends where the ways have a loop or a
-meeting, as threads may wait in loops for each other; where a meeting itself depends on an unknown; and after a number
+what they may have changed is unknown; accesses on these ways are no events. The run ends where the ways have a loop or
+a meeting, as threads may wait in loops for each other; where a meeting itself depends on an unknown; and after a number
 of steps.
 """
 
@@ -86,42 +86,44 @@ class Replay:
         self._registers: dict[Register, Bits] = {}
         self._sources = Sources(kernel.pool, self._register, self._special, kernel.layout.start)
         self._steps = 0
+        self._in_warp = 0
         self.run = Run()
 
     def result(self) -> Run:
         """Execute the thread."""
         cfg = self._kernel.cfg
-        block, in_warp = cfg.order[0], 0
+        block: int | None = cfg.order[0]
         while block != cfg.exit:
-            for point in cfg.blocks[block].points:
-                instruction = cfg.instructions[point]
-                self._steps += 1
-                if self._steps > _MOST_STEPS:
-                    return self.run
-                runs = self._guard(instruction)
-                if point in self._meetings or point in self._warp_meetings:
-                    if runs is self.pool.false:
-                        continue
-                    if runs is not self.pool.true:
-                        return self.run
-                    in_warp += 1
-                    if point in self._meetings:
-                        self.run.meetings.append(point)
-                if runs is self.pool.false or Trait.BRANCH in instruction.operation.traits:
-                    continue
-                if point in self._accesses:
-                    if runs is not self.pool.true:
-                        continue
-                    self._note(point, in_warp)
-                self._execute(point, instruction, runs)
-            following = self._next(block)
-            if following is None:
-                following = self._behind(block)
-            if following is None:
+            if block is None or not self._through(block):
                 return self.run
-            block = following
+            following = self._next(block)
+            block = self._behind(block) if following is None else following
         self.run.complete = True
         return self.run
+
+    def _through(self, block: int) -> bool:
+        """Execute a block; False where that is not known to its end."""
+        cfg = self._kernel.cfg
+        for point in cfg.blocks[block].points:
+            instruction = cfg.instructions[point]
+            self._steps += 1
+            if self._steps > _MOST_STEPS:
+                return False
+            runs = self._guard(instruction)
+            if runs is self.pool.false or Trait.BRANCH in instruction.operation.traits:
+                continue
+            if point in self._meetings or point in self._warp_meetings:
+                if runs is not self.pool.true:
+                    return False
+                self._in_warp += 1
+                if point in self._meetings:
+                    self.run.meetings.append(point)
+            if point in self._accesses:
+                if runs is not self.pool.true:
+                    continue
+                self._note(point)
+            self._execute(point, instruction, runs)
+        return True
 
     def _guard(self, instruction: Instruction) -> Bits:
         if instruction.guard is None:
@@ -184,14 +186,14 @@ class Replay:
                     work.append(edge.target)
         return frozenset(seen)
 
-    def _note(self, point: int, in_warp: int) -> None:
+    def _note(self, point: int) -> None:
         access = self._accesses[point]
         address = self._address(access.address).constant
         lane = self._index.number.number % 32
         if address is None or lane >= access.lanes:
             return
         value = None if access.value is None else self.operand(access.value, 8 * access.size)
-        self.run.events.append(Event(access, address, value, len(self.run.meetings), in_warp))
+        self.run.events.append(Event(access, address, value, len(self.run.meetings), self._in_warp))
 
     def _address(self, operand: Operand) -> Bits:
         if not isinstance(operand, Address):

@@ -66,9 +66,9 @@ class Race:
     def message(self) -> str:
         """Say what meets where."""
         one, two = self.written_threads
-        mine, its = self.actions
+        mine, its = (f"{each.article} {each.value}" for each in self.actions)
         return (
-            f"thread {one} makes {mine.article} {mine.value} of {self.place} here, and thread {two} {its.article} {its.value} of the same byte: "
+            f"thread {one} makes {mine} of {self.place} here, and thread {two} {its} of the same byte: "
             "no barrier lies between"
         )
 

@@ -170,7 +170,7 @@ def _launch(launch: dict[str, object], folder: Path) -> int:
     call("cuCtxSetCurrent", context)
     call("cuModuleLoad", ctypes.byref(module), str(folder / str(launch["file"])).encode())
     call("cuModuleGetFunction", ctypes.byref(function), module, str(launch["kernel"]).encode())
-    values: list[ctypes._SimpleCData] = []
+    values: list[ctypes.c_uint32 | ctypes.c_uint64] = []
     numbers = (ctypes.c_uint32 * (_BYTES // 4))(*((7 * i) & 63 for i in range(4096)))
     for kind in str(launch["parameters"]):
         if kind == "i":

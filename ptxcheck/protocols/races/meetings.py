@@ -61,7 +61,7 @@ class Meetings:
     @cached_property
     def points(self) -> frozenset[int]:
         """Points at which all threads of a group meet, or none of them."""
-        return frozenset(point for point in self._candidates if not any(self._dividers(point)))
+        return frozenset(point for point in self._candidates if not self.divided_at(point))
 
     @cached_property
     def dividers(self) -> tuple[Divider, ...]:
@@ -104,7 +104,7 @@ class Meetings:
 
     def divided_at(self, point: int) -> bool:
         """Tell whether threads of a group may go different ways over a point, and go on."""
-        return any(self._dividers(point))
+        return next(self._dividers(point), None) is not None
 
     def _dividers(self, point: int) -> Iterator[int]:
         """Yield the branches over a barrier that threads of a group may take differently."""

@@ -226,7 +226,8 @@ def _run_length() -> Iterator[CubKernel]:
         body += f"{_SHARED} LOAD unsigned int lengths[ITEMS]; for (int i = 0; i < ITEMS; ++i) lengths[i] = i + 1; "
         body += "unsigned int total; P decode(storage, items, lengths, total); TYPE decoded[4]; "
         body += "for (unsigned int start = 0; start < total; start += 4 * THREADS) { "
-        body += "decode.RunLengthDecode(decoded, start); for (int i = 0; i < 4; ++i) out[start + threadIdx.x * 4 + i] = decoded[i]; }"
+        body += "decode.RunLengthDecode(decoded, start); "
+        body += "for (int i = 0; i < 4; ++i) out[start + threadIdx.x * 4 + i] = decoded[i]; }"
         yield _kernel("run_length", "block_run_length_decode", type_, threads, 2, body)
 
 

@@ -71,11 +71,12 @@ _OPEN: Mapping[Openness, tuple[str, str, str]] = {
 _PROPERTIES: Mapping[Property, tuple[str, str]] = {
     Property.DATA_RACE: (
         "No two threads of a block access the same bytes of shared memory between two barriers, "
-        "one of them writing. No kernel is judged by it yet.",
+        "one of them writing. Kernels without asynchronous work are judged by it.",
         "Put a barrier between the two accesses.",
     ),
     Property.BARRIER_DIVERGENCE: (
-        "All threads of a block that have not ended come to the same barriers. No kernel is judged by it yet.",
+        "All threads of a block that have not ended come to the same barriers, and all lanes that an "
+        "instruction of a warp names execute it. Kernels without asynchronous work are judged by it.",
         "Move the barrier out of the branch or the loop.",
     ),
     Property.DEADLOCK_FREEDOM: (

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..explain.advice import advice
+from ..explain.races import ordinary_kernel
 from ..explain.violations import whole_kernel
 from ..launch import BOUND_NAMES, BlockOrigin, FactOrigin
 from ..launches.parameter_facts import fact_lines
@@ -35,7 +36,7 @@ _MOST_REASONS = 5
 
 def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
     """Return the verdicts on a kernel; None when it was not verified."""
-    own = (*_of_descriptors(view), *_of_accumulators(view), *_of_tensor_cores(view))
+    own = (*_of_descriptors(view), *_of_accumulators(view), *_of_tensor_cores(view), *_of_races(view))
     whole = view.get(whole_kernel)
     if whole is None:
         verdicts = tuple(_with_places(view, locator, own))
@@ -133,6 +134,12 @@ def _of_tensor_cores(view: KernelView) -> tuple[Verdict, ...]:
     return () if view.verify_seconds is None else tensor_core_verdicts(view)
 
 
+def _of_races(view: KernelView) -> tuple[Verdict, ...]:
+    """Return the verdicts on races and divergent barriers of a kernel without asynchronous work."""
+    ordinary = view.get(ordinary_kernel)
+    return () if ordinary is None else ordinary.verdicts
+
+
 def _with_places(
     view: KernelView, locator: Locator, verdicts: tuple[Verdict, ...]
 ) -> Iterator[PropertyVerdict]:
@@ -157,8 +164,12 @@ def _remarks(view: KernelView, locator: Locator, items: Iterable[Reason]) -> Ite
 def verifier_failure(view: KernelView) -> tuple[Problem, ...]:
     """Return the problem that the verifier itself failed, if it did."""
     whole: WholeKernel | None = view.get(whole_kernel)
-    if whole is None or not whole.failure:
+    ordinary = view.get(ordinary_kernel)
+    failure = (whole.failure if whole is not None else "") or (
+        ordinary.failure if ordinary is not None else ""
+    )
+    if not failure:
         return ()
     message = "the verification of this kernel failed; this is a bug of ptxcheck, please report it"
     position = view.module.source.position(view.function.span.start)
-    return (Problem(ProblemKind.TOOL, message, position, view.function.name, whole.failure),)
+    return (Problem(ProblemKind.TOOL, message, position, view.function.name, failure),)

@@ -30,6 +30,11 @@ class Action(Enum):
     WRITE = "write"
     ATOMIC = "atomic operation"
 
+    @property
+    def article(self) -> str:
+        """Return the article of the word."""
+        return "an" if self is Action.ATOMIC else "a"
+
 
 @dataclass(frozen=True, slots=True)
 class Access:

@@ -16,15 +16,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ...cfg import EdgeKind
+from ...cfg import EdgeKind, Uniformity
 from ...cfg.special import MAX_THREADS
 from ...launch import Dim
+from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ...terms.bitvectors import variables_of
 from ...verdict import AssumptionSource, Need, Openness, Property, Reason, Verdict, VerdictKind
 from ..order.axioms import LANES_IN_STEP, SAME_VALUE
 from .accesses import Accesses, Action, accesses_of
 from .agreement import agreement
 from .blocks import axes_used, bound_of, candidate_blocks
+from .collectives import open_collectives
 from .geometry import Geometry
 from .intervals import TooManyVisitsError, intervals
 from .kernel import Kernel
@@ -47,9 +50,18 @@ class Judgement:
     divergences: list[Divergence] = field(default_factory=list)
     in_step: list[Pair] = field(default_factory=list)
     """Pairs of lanes of one warp that only their running in step keeps apart."""
+    same_value: list[Pair] = field(default_factory=list)
+    """Stores of several threads by one instruction that are taken to be of one value."""
+    left: list[Pair] = field(default_factory=list)
+    """Pairs that may meet by what is passed or loaded."""
     race_doubts: list[Reason] = field(default_factory=list)
     divergence_doubts: list[Reason] = field(default_factory=list)
+    """Barriers that the order of accesses rests on, and that threads may not come to alike."""
+    lane_doubts: list[Reason] = field(default_factory=list)
+    """The same of instructions of whole warps, which no order rests on."""
     provisos: list[Reason] = field(default_factory=list)
+    taken_blocks: list[Reason] = field(default_factory=list)
+    """Blocks that were tried, where nothing states one and not all were decided at once."""
 
     def note(self, found: _Found) -> None:
         """Take over what was found."""
@@ -60,9 +72,12 @@ class Judgement:
             Reason(SAME_VALUE.text, pair.points[0], source=AssumptionSource.HARDWARE)
             for pair in found.same_value
         ]
-        self.race_doubts += [Reason(_may_meet(pair), pair.points[1]) for pair in found.left]
+        self.left += found.left
+        self.same_value += found.same_value
+        self.race_doubts += [Reason(may_meet(pair), pair.points[1]) for pair in found.left]
         self.race_doubts += found.doubts
         self.divergence_doubts += found.parting
+        self.lane_doubts += found.lanes
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return a verdict for each of the two properties."""
@@ -80,7 +95,7 @@ class Judgement:
             doubts.append(Reason("threads may come to different barriers", -1))
         if doubts:
             return Verdict(Property.DATA_RACE, VerdictKind.UNKNOWN, tuple(dict.fromkeys(doubts)))
-        taken = [*self.provisos]
+        taken = [*self.taken_blocks, *self.provisos]
         taken += [
             Reason(LANES_IN_STEP.text, pair.points[1], source=AssumptionSource.HARDWARE)
             for pair in self.in_step
@@ -93,26 +108,35 @@ class Judgement:
         if self.divergences:
             reasons = tuple(Reason(each.message, each.points[0]) for each in self.divergences)
             return Verdict(which, VerdictKind.VIOLATED, reasons)
-        kind = VerdictKind.UNKNOWN if self.divergence_doubts else VerdictKind.PROVED
-        return Verdict(which, kind, tuple(dict.fromkeys(self.divergence_doubts)))
+        doubts = tuple(dict.fromkeys((*self.divergence_doubts, *self.lane_doubts)))
+        if doubts:
+            return Verdict(which, VerdictKind.UNKNOWN, doubts)
+        kind = VerdictKind.ASSUMES if self.taken_blocks else VerdictKind.PROVED
+        return Verdict(which, kind, tuple(self.taken_blocks))
+
+
+_MEETS = frozenset({Trait.BARRIER, Trait.COLLECTIVE, Trait.ALIGNED})
+_HARMLESS = frozenset({"vprintf", "__assertfail", "malloc", "free"})
+"""Functions of the CUDA device runtime, which do not touch the shared memory of a kernel and have no barrier."""
 
 
 def is_ordinary(view: KernelView) -> bool:
-    """Tell whether a kernel has shared memory or barriers of the block."""
-    return any(is_block_barrier(each) for each in view.body.instructions) or any(
-        variable.space == ".shared" for variable in (*view.module.variables.values(), *view.body.variables)
+    """Tell whether a kernel has barriers, instructions of whole warps, or accesses of shared memory."""
+    if any(not _MEETS.isdisjoint(each.operation.traits) for each in view.cfg.instructions):
+        return True
+    accesses = view.get(accesses_of)
+    return bool(accesses.known or accesses.unknown) or any(
+        call.synchronises or call.computes is False for call in view.facts.calls.values()
     )
 
 
 def judged(view: KernelView) -> Judgement:
     """Return what is found in a kernel."""
     accesses = view.get(accesses_of)
-    has_barriers = any(is_block_barrier(each) for each in view.cfg.instructions)
     found = Judgement()
-    if not accesses.known and not accesses.unknown and not has_barriers:
-        return found
     unknown = "the bytes of shared memory that this accesses are not known"
     found.race_doubts += [Reason(unknown, point) for point in accesses.unknown]
+    found.race_doubts += _unseen_accesses(view)
     unseen = [*_unseen(view)]
     if unseen:
         found.race_doubts += unseen
@@ -122,11 +146,23 @@ def judged(view: KernelView) -> Judgement:
     return found
 
 
+def _unseen_accesses(view: KernelView) -> Iterator[Reason]:
+    """Yield calls of functions that may access shared memory."""
+    for point, call in view.facts.calls.items():
+        if call.synchronises is False and call.computes is not True:
+            yield Reason(f"what `{call.callee}` does with shared memory is not followed", point)
+
+
 def _unseen(view: KernelView) -> Iterator[Reason]:
     """Yield control flow that is not followed: neither barriers nor accesses of all threads are seen then."""
     for point, call in view.facts.calls.items():
-        if call.synchronises is not False:
+        if call.synchronises is not False and call.callee not in _HARMLESS:
             yield Reason(f"what `{call.callee or 'a pointer'}` does with barriers is not followed", point)
+    for point, instruction in enumerate(view.cfg.instructions):
+        if Trait.ANYTHING in instruction.operation.traits:
+            yield Reason("this instruction is not known", point)
+        elif instruction.operation.op is Op.BAR_RED and not is_block_barrier(instruction):
+            yield Reason("a reduction at a barrier that not all threads count at is not followed", point)
     if view.cfg.irreducible:
         first = min(min(region) for region in view.cfg.irreducible)
         yield Reason("a jump into the middle of a loop is not followed", view.cfg.blocks[first].start)
@@ -146,10 +182,11 @@ class _Found:
     left: list[Pair] = field(default_factory=list)
     doubts: list[Reason] = field(default_factory=list)
     parting: list[Reason] = field(default_factory=list)
+    lanes: list[Reason] = field(default_factory=list)
 
     @property
     def is_clean(self) -> bool:
-        return not (self.races or self.divergences or self.left or self.doubts or self.parting)
+        return not (self.races or self.divergences or self.left or self.doubts or self.parting or self.lanes)
 
 
 @dataclass
@@ -177,7 +214,7 @@ class _Judge:
         view = self._view
         kernel = self._kernel(Geometry(None, axes_used(view), view.launch.max_threads or MAX_THREADS))
         agreed, open_ = agreement(kernel)
-        if not open_:
+        if not open_ and not any(any(each) for each in _open_meetings(kernel, agreed)):
             found = self._pairs(kernel, agreed, all_of_them=False)
             if not (found.pairs or found.doubts):
                 judgement.note(_Found(in_step=found.in_step))
@@ -190,7 +227,7 @@ class _Judge:
             written = ["x".join(map(str, block)) for block in candidates]
             options = tuple(f"block={each}" for each in written)
             text, launch = taken.format(" or ".join(written)), AssumptionSource.LAUNCH
-            judgement.provisos.append(Reason(text, -1, Need.BLOCK, options, launch))
+            judgement.taken_blocks.append(Reason(text, -1, Need.BLOCK, options, launch))
         else:
             judgement.note(_common(each))
 
@@ -198,6 +235,7 @@ class _Judge:
         kernel = self._kernel(Geometry(block))
         found = _Found()
         agreed, open_ = agreement(kernel)
+        found.parting, found.lanes = _open_meetings(kernel, agreed)
         witnesses = Witnesses(self._view, kernel, self._accesses, block, agreed)
         for each in open_:
             divergence = witnesses.divergence(each)
@@ -258,6 +296,16 @@ class _Judge:
         return found
 
 
+def _open_meetings(kernel: Kernel, agreed: frozenset[int]) -> tuple[list[Reason], list[Reason]]:
+    """Return what threads may not come to alike: barriers that order accesses, and other instructions of warps."""
+    parting = [Reason(_MAY_PART, point) for point in Meetings(kernel.facts, Uniformity.CTA, agreed).guarded]
+    lanes: list[Reason] = []
+    ordering = Meetings(kernel.facts, Uniformity.WARP, agreed).points
+    for each in open_collectives(kernel, agreed):
+        (parting if each.point in ordering else lanes).append(Reason(each.why, each.point))
+    return parting, lanes
+
+
 _BOUND = "the block is taken to be {}, with all threads that it may have"
 _SUGGESTED = "the block is taken to be {}, as its code suggests"
 _MAY_PART = "threads may go different ways here, of which one leads to a barrier that the other does not have"
@@ -281,6 +329,7 @@ def _common(each: Sequence[_Found]) -> _Found:
             if frozenset(race.points) not in told
         ]
         found.parting += other.parting
+        found.lanes += other.lanes
         found.parting += [Reason(_MAY_PART, d.branch) for d in other.divergences if d not in divergences]
     return found
 
@@ -299,6 +348,9 @@ def _stores_one_value(pair: Pair) -> bool:
     return is_store and not any(variable.name.startswith(LOADED) for variable in addresses)
 
 
-def _may_meet(pair: Pair) -> str:
-    earlier, here = pair.first.access.action.value, pair.second.access.action.value
-    return f"{pair.relation.value} may meet here, a {here} and a {earlier}, by what is passed or loaded"
+def may_meet(pair: Pair) -> str:
+    """Say of two accesses that they may be of the same byte."""
+    one, two = pair.first.access, pair.second.access
+    what = f"{two.action.article} {two.action.value} and {one.action.article} {one.action.value}"
+    why = "both volatile or atomic" if one.strong and two.strong else "by what is passed or loaded"
+    return f"{pair.relation.value} may meet here, {what}, {why}"

@@ -43,17 +43,25 @@ class Divider:
 class Meetings:
     """Barriers of one kernel for groups of threads: the block, or a warp of it."""
 
-    def __init__(self, facts: Facts, level: Uniformity, agreed: frozenset[int] = frozenset()) -> None:
+    def __init__(
+        self,
+        facts: Facts,
+        level: Uniformity,
+        agreed: frozenset[int] = frozenset(),
+        also: tuple[int, ...] = (),
+    ) -> None:
         self._facts = facts
         self._cfg: Cfg = facts.cfg
         self._level = level
         self._agreed = agreed
         """Branches, by their blocks, that all threads take alike for other reasons."""
+        self._also = also
+        """Further points that lanes which go another way must not come to."""
 
     @cached_property
     def points(self) -> frozenset[int]:
         """Points at which all threads of a group meet, or none of them."""
-        return frozenset(point for point in self._candidates if not any(self._dividers(point)))
+        return frozenset(point for point in self._candidates if not self.divided_at(point))
 
     @cached_property
     def dividers(self) -> tuple[Divider, ...]:
@@ -73,6 +81,16 @@ class Meetings:
         )  # fmt: skip
 
     @cached_property
+    def guarded(self) -> tuple[int, ...]:
+        """Barriers of the block under a guard that threads may read differently."""
+        facts = self._facts
+        return tuple(
+            point for point in self.barriers
+            if (guard := self._cfg.instructions[point].guard) is not None
+            and facts.uniform(point, guard.register) > self._level
+        )  # fmt: skip
+
+    @cached_property
     def _candidates(self) -> tuple[int, ...]:
         warp = () if self._level < Uniformity.WARP else tuple(self._warp_barriers())
         return (*(p for p in self.barriers if self._cfg.instructions[p].guard is None), *warp)
@@ -83,6 +101,10 @@ class Meetings:
                 mask = instruction.get("member_mask")
                 if mask is not None and self._facts.uniform(point, mask) <= Uniformity.WARP:
                     yield point
+
+    def divided_at(self, point: int) -> bool:
+        """Tell whether threads of a group may go different ways over a point, and go on."""
+        return next(self._dividers(point), None) is not None
 
     def _dividers(self, point: int) -> Iterator[int]:
         """Yield the branches over a barrier that threads of a group may take differently."""
@@ -110,7 +132,7 @@ class Meetings:
 
     @cached_property
     def _meeting(self) -> tuple[int, ...]:
-        found = list(self.barriers)
+        found = [*self.barriers, *self._also]
         if self._level >= Uniformity.WARP:
             found += (p for p, i in enumerate(self._cfg.instructions) if i.operation.op is Op.BAR_WARP_SYNC)
         return tuple(found)

@@ -4,8 +4,10 @@ Property: each `Event` is an access that the thread makes in a run with the give
 meetings that it names, whatever is loaded from memory.
 
 Argument: instructions are executed one after the other with the semantics of `semantics`; what is loaded is an
-unknown, as is what is computed from it. Where a branch or a meeting depends on one, the run ends, as it does after a
-number of steps.
+unknown, as is what is computed from it. Where a branch depends on one, the run goes on where its ways meet again, and
+what they may have changed is unknown; accesses on these ways are no events. The run ends where the ways have a loop or
+a meeting, as threads may wait in loops for each other; where a meeting itself depends on an unknown; and after a number
+of steps.
 """
 
 from __future__ import annotations
@@ -83,36 +85,45 @@ class Replay:
         self._index = ThreadIndex(axes, pool.number(number, 32))
         self._registers: dict[Register, Bits] = {}
         self._sources = Sources(kernel.pool, self._register, self._special, kernel.layout.start)
+        self._steps = 0
+        self._in_warp = 0
         self.run = Run()
 
     def result(self) -> Run:
         """Execute the thread."""
         cfg = self._kernel.cfg
-        block, steps, in_warp = cfg.order[0], 0, 0
+        block: int | None = cfg.order[0]
         while block != cfg.exit:
-            for point in cfg.blocks[block].points:
-                instruction = cfg.instructions[point]
-                steps += 1
-                if steps > _MOST_STEPS:
-                    return self.run
-                runs = self._guard(instruction)
-                if point in self._meetings or point in self._warp_meetings:
-                    in_warp += 1
-                if point in self._meetings:
-                    self.run.meetings.append(point)
-                if runs is self.pool.false or Trait.BRANCH in instruction.operation.traits:
-                    continue
-                if point in self._accesses:
-                    if runs is not self.pool.true:
-                        continue
-                    self._note(point, in_warp)
-                self._execute(point, instruction, runs)
-            following = self._next(block)
-            if following is None:
+            if block is None or not self._through(block):
                 return self.run
-            block = following
+            following = self._next(block)
+            block = self._behind(block) if following is None else following
         self.run.complete = True
         return self.run
+
+    def _through(self, block: int) -> bool:
+        """Execute a block; False where that is not known to its end."""
+        cfg = self._kernel.cfg
+        for point in cfg.blocks[block].points:
+            instruction = cfg.instructions[point]
+            self._steps += 1
+            if self._steps > _MOST_STEPS:
+                return False
+            runs = self._guard(instruction)
+            if runs is self.pool.false or Trait.BRANCH in instruction.operation.traits:
+                continue
+            if point in self._meetings or point in self._warp_meetings:
+                if runs is not self.pool.true:
+                    return False
+                self._in_warp += 1
+                if point in self._meetings:
+                    self.run.meetings.append(point)
+            if point in self._accesses:
+                if runs is not self.pool.true:
+                    continue
+                self._note(point)
+            self._execute(point, instruction, runs)
+        return True
 
     def _guard(self, instruction: Instruction) -> Bits:
         if instruction.guard is None:
@@ -142,14 +153,47 @@ class Replay:
                 return edge.target
         return None
 
-    def _note(self, point: int, in_warp: int) -> None:
+    def _behind(self, block: int) -> int | None:
+        """Return where the ways out of a block meet again, having forgotten what they change; None where not known."""
+        join = self._kernel.cfg.postdominators.parent[block]
+        if join is None or join == self._kernel.cfg.exit:
+            return None
+        ways = self._ways(block, join)
+        if ways is None:
+            return None
+        cfg = self._kernel.cfg
+        for each in sorted(ways):
+            for point in cfg.blocks[each].points:
+                if point in self._meetings or point in self._warp_meetings:
+                    return None
+                for register in cfg.instructions[point].writes():
+                    name = f"{register.name}.{register.scope}{AT_THREAD}{block}"
+                    name += f".{self._index.number.number}.{len(self.run.meetings)}.{self._steps}"
+                    self._registers[register] = self.pool.variable(name, _width(cfg.instructions[point]))
+        return join
+
+    def _ways(self, block: int, join: int) -> frozenset[int] | None:
+        """Return the blocks between a branch and where its ways meet again; None where they have a loop."""
+        cfg = self._kernel.cfg
+        seen: set[int] = set()
+        work = [block]
+        while work:
+            for edge in cfg.edges_from(work.pop()):
+                if edge.kind is EdgeKind.UNKNOWN or cfg.dominators.dominates(edge.target, edge.source):
+                    return None
+                if edge.target not in (join, *seen) and edge.kind is not EdgeKind.TRAP:
+                    seen.add(edge.target)
+                    work.append(edge.target)
+        return frozenset(seen)
+
+    def _note(self, point: int) -> None:
         access = self._accesses[point]
         address = self._address(access.address).constant
         lane = self._index.number.number % 32
         if address is None or lane >= access.lanes:
             return
         value = None if access.value is None else self.operand(access.value, 8 * access.size)
-        self.run.events.append(Event(access, address, value, len(self.run.meetings), in_warp))
+        self.run.events.append(Event(access, address, value, len(self.run.meetings), self._in_warp))
 
     def _address(self, operand: Operand) -> Bits:
         if not isinstance(operand, Address):
@@ -189,10 +233,7 @@ class Replay:
 
     def _unknown(self, point: int, instruction: Instruction, part: int) -> Bits:
         """Return what is only known by where it comes from: equal terms are equal numbers."""
-        types = typing_of(instruction.operation)
-        width = max(32, types.width) if types.width > 1 else 1
-        if types.has(".wide"):
-            width *= 2
+        width = _width(instruction)
         sources: list[Bits] = []
         for operand in instruction.operands[1:]:
             for each in (operand,) if not isinstance(operand, Vector) else operand.elements:
@@ -229,3 +270,10 @@ class Replay:
         """Return what an operand is."""
         found = self._sources.read(operand, width)
         return self.pool.apply(f"operand {operand!r}", width) if found is None else found
+
+
+def _width(instruction: Instruction) -> int:
+    """Return the width of what an instruction leaves in a register."""
+    types = typing_of(instruction.operation)
+    width = max(32, types.width) if types.width > 1 else 1
+    return 2 * width if types.has(".wide") else width

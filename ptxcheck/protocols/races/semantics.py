@@ -175,10 +175,15 @@ def _select(call: Call) -> Bits:
 def _bit_extract(call: Call) -> Bits | None:
     pool, width = call.pool, call.typing.width
     start, length = call.value(2, 32).constant, call.value(3, 32).constant
-    if call.typing.signed or start is None or length is None:
+    if start is None or length is None:
         return None
-    shifted = pool.lshr(call.value(1, width), pool.number(start & 0xFF, width))
-    return pool.and_(shifted, pool.number((1 << min(length & 0xFF, width)) - 1, width))
+    start, length = start & 0xFF, length & 0xFF
+    if call.typing.signed:
+        if not 0 < length <= width - start:
+            return None
+        return pool.sext(pool.extract(call.value(1, width), start, length), width)
+    shifted = pool.lshr(call.value(1, width), pool.number(start, width))
+    return pool.and_(shifted, pool.number((1 << min(length, width)) - 1, width))
 
 
 def _bit_insert(call: Call) -> Bits | None:

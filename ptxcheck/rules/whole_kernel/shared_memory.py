@@ -1,9 +1,16 @@
 """Rules about the order of accesses to shared memory, between threads and proxies, in runs of the whole kernel."""
 
 from ...protocols.model.outcome import Flaw
+from ..ordinary_kernels import lanes_in_step
 from ..protocol_kernels import RING, STORE
-from ..rule import Rule, Severity
+from ..rule import Hits, KernelView, Rule, Severity
 from ..violations import of_axioms, of_flaws
+
+
+def _in_step(view: KernelView) -> Hits:
+    yield from of_axioms("SM023")(view)
+    yield from lanes_in_step(view)
+
 
 RULES = (
     # Checks: as SM020, for an ordinary write and a copy or matrix operation that is ordered after it: a proxy fence
@@ -156,6 +163,6 @@ RULES = (
 +     bar.warp.sync 0xffffffff;
       ld.shared.u32 %r4, [%r3];  // expect: SM023
 """),
-        check=of_axioms("SM023"),
+        check=_in_step,
     ),
 )

@@ -228,3 +228,74 @@ def test_rounds_by_what_is_loaded_are_open() -> None:
     )
     body += "setp.eq.u32 %p1, %r5, 0; @%p1 bra S; bar.sync 0; S: bar.sync 0;"
     assert divergence(body) is UNKNOWN
+
+
+def test_a_guarded_barrier_is_never_one_that_all_come_to() -> None:
+    body = "setp.lt.u32 %p1, %r0, 64; " + OWN + "@%p1 bar.sync 0;" + NEXT
+    assert divergence(body) is UNKNOWN
+    assert races(body) is VIOLATED, "two threads that both pass it by"
+
+
+LOADED = (
+    "ld.param.u64 %rd1, [p]; cvt.u64.u32 %rd2, %r1; add.u64 %rd3, %rd1, %rd2; ld.global.u32 %r5, [%rd3]; "
+)
+
+
+def test_a_branch_on_data_hides_no_race_behind_it() -> None:
+    branch = LOADED + "setp.eq.u32 %p1, %r5, 0; @%p1 bra S; add.u32 %r5, %r5, 1; S: "
+    assert races(OWN + branch + NEXT) is VIOLATED
+    assert races(OWN + branch + BARRIER + NEXT) is PROVED
+
+
+def test_threads_that_poll_may_wait_for_each_other() -> None:
+    """What comes behind a loop that ends by what is loaded may be ordered by it."""
+    poll = "W: ld.volatile.shared.u32 %r5, [b]; setp.eq.u32 %p1, %r5, 0; @%p1 bra W; "
+    assert races(OWN + "st.volatile.shared.u32 [b], 1; " + poll + NEXT) is UNKNOWN
+
+
+def test_a_race_of_the_second_round_alone_is_one_of_large_sizes() -> None:
+    body = "ld.param.u32 %r10, [n]; mov.u32 %r11, 0; L: " + OWN + BARRIER + NEXT
+    body += "add.u32 %r11, %r11, 128; setp.lt.u32 %p1, %r11, %r10; @%p1 bra L;"
+    assert races(body) is VIOLATED
+    assert races(body.replace(NEXT, NEXT + BARRIER)) is PROVED
+
+
+LANES = {
+    "all lanes": ("shfl.sync.bfly.b32 %r5, %r0, 1, 31, -1;", PROVED),
+    "all lanes of some warps": (
+        "setp.ge.u32 %p1, %r0, 64; @%p1 bra S; shfl.sync.bfly.b32 %r5, %r0, 1, 31, -1; S: bar.warp.sync -1;", PROVED,
+    ),
+    "some lanes, which are named": (
+        "and.b32 %r6, %r0, 31; setp.ge.u32 %p1, %r6, 16; @%p1 bra S; shfl.sync.bfly.b32 %r5, %r0, 1, 31, 0xffff; "
+        "S: bar.warp.sync -1;", PROVED,
+    ),
+    "some lanes, and all are named": (
+        "and.b32 %r6, %r0, 31; setp.ge.u32 %p1, %r6, 16; @%p1 bra S; shfl.sync.bfly.b32 %r5, %r0, 1, 31, -1; "
+        "S: bar.warp.sync -1;", UNKNOWN,
+    ),
+    "all lanes, and some are named": ("bar.warp.sync 0xffff;", UNKNOWN),
+    "halves that name themselves": (
+        "and.b32 %r6, %r0, 16; mov.u32 %r7, 65535; shl.b32 %r7, %r7, %r6; shfl.sync.bfly.b32 %r5, %r0, 1, 31, %r7;",
+        PROVED,
+    ),
+    "halves that name each other": (
+        "and.b32 %r6, %r0, 16; xor.b32 %r6, %r6, 16; mov.u32 %r7, 65535; shl.b32 %r7, %r7, %r6; "
+        "shfl.sync.bfly.b32 %r5, %r0, 1, 31, %r7;", UNKNOWN,
+    ),
+    "rounds that lanes leave alone": (
+        "and.b32 %r6, %r0, 3; L: shfl.sync.bfly.b32 %r5, %r0, 1, 31, -1; add.u32 %r6, %r6, 1; "
+        "setp.lt.u32 %p1, %r6, 5; @%p1 bra L; bar.warp.sync -1;", UNKNOWN,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LANES)
+def test_lanes_that_a_mask_names(name: str) -> None:
+    body, kind = LANES[name]
+    assert divergence(body) is kind
+
+
+def test_a_reduction_at_a_counted_barrier_is_open() -> None:
+    body = "setp.eq.u32 %p1, %r0, 3; " + OWN + "bar.red.popc.u32 %r5, 1, 64, %p1;" + NEXT
+    assert divergence(body) is UNKNOWN
+    assert races(body) is UNKNOWN

@@ -1,0 +1,80 @@
+"""Correct kernels: what is said of each, and how long that takes beside `ptxas -O3`.
+
+    python -m benchmarks.block_kernels.correct FOLDER [--ptxas] [--save FILE]
+
+Prints a line for each kernel that has a finding or is not decided, and the sums.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from .subject import Answer, answer, files, views
+
+
+def main() -> None:
+    """Judge all kernels of a folder."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--ptxas", action="store_true", help="compare with the processor time of `ptxas -O3`")
+    parser.add_argument("--save", type=Path)
+    arguments = parser.parse_args()
+    answers: dict[str, Answer] = {}
+    ratios: list[float] = []
+    for path in files(arguments.folder):
+        mine = 0.0
+        for view in views(path.read_text(encoding="utf-8"), path.name):
+            found = answer(view)
+            answers[f"{path.stem}:{found.name}"] = found
+            mine += found.seconds
+            if found.failure or found.kind in ("violated", "unknown"):
+                print(f"{path.stem}: {found.name}: {found.kind}", flush=True)
+                for text in (found.failure, *found.findings, *found.reasons[:4]):
+                    print(f"    {text}") if text else None
+        if arguments.ptxas and mine:
+            ratios.append(mine / _ptxas(path))
+    counts = Counter(each.kind for each in answers.values())
+    times = sorted(each.seconds for each in answers.values())
+    print(f"{len(answers)} kernels:", ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())))
+    if times:
+        print(f"processor time: median {statistics.median(times):.3f} s, most {times[-1]:.2f} s")
+    if ratios:
+        print(f"ratio to ptxas -O3 without its start, by file: median {statistics.median(ratios):.2f}")
+    if arguments.save:
+        kinds = {name: each.kind for name, each in sorted(answers.items())}
+        arguments.save.write_text(json.dumps(kinds, indent=1) + "\n", encoding="utf-8")
+
+
+def _ptxas(path: Path) -> float:
+    """Return the processor time that ptxas takes for a file, less that for an empty one of its target."""
+    text = path.read_text(encoding="utf-8")
+    head = "\n".join(
+        line for line in text.splitlines() if line.startswith((".version", ".target", ".address_size"))
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        empty = Path(folder, "empty.ptx")
+        empty.write_text(f"{head}\n.visible .entry k() {{ ret; }}\n", encoding="ascii")
+        return max(_seconds(path, folder) - _seconds(empty, folder), 0.001)
+
+
+def _seconds(path: Path, folder: str) -> float:
+    text = path.read_text(encoding="utf-8")
+    target = text.split(".target", 1)[1].split()[0].rstrip(",")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = ["ptxas", "-O3", f"-arch={target}", "-o", str(Path(folder, "out.cubin")), str(path)]
+    subprocess.run(command, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+if __name__ == "__main__":
+    main()

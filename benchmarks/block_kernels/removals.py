@@ -1,0 +1,165 @@
+"""Each barrier of correct kernels removed alone: is that found?
+
+    python -m benchmarks.block_kernels.removals FOLDER [--most N] [--save FILE] [--mutants FOLDER]
+
+A removal is *found* (a finding), *not decided* (`unknown`), or *proved* all the same. One that is proved is shown to be
+redundant by an argument that asks the verifier nothing: from the barrier, one way or the other, no path leads to an
+access of shared memory before another barrier, so that it separates nothing. What is proved and has no such argument
+is listed, and written out for a run on a GPU under a dynamic checker.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ptxcheck.opcodes.op import Op
+from ptxcheck.opcodes.spec import Trait
+from ptxcheck.view import KernelView
+
+from .subject import Answer, answer, files, views
+
+_BLOCK = frozenset({Op.BAR_SYNC})
+_WARP = frozenset({Op.BAR_WARP_SYNC})
+_ACCESSING = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC})
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """One barrier of one kernel, and what is said of the kernel without it."""
+
+    name: str
+    line: int
+    of_block: bool
+    answer: Answer
+    is_redundant: bool
+    text: str
+
+    @property
+    def outcome(self) -> str:
+        """Return how the removal ended."""
+        if self.answer.findings:
+            return "found"
+        if self.answer.kind == "unknown":
+            return "not decided"
+        if self.is_redundant:
+            return "redundant"
+        return "in step" if self.answer.kind == "assumes" else "proved"
+
+
+def removals(text: str, name: str, *, of_warps: bool) -> Iterator[Removal]:
+    """Yield the mutants of all kernels of a PTX text."""
+    wanted = _BLOCK | _WARP if of_warps else _BLOCK
+    for view in views(text, name):
+        if answer(view).kind == "violated":
+            continue
+        alone = _alone(view)
+        for point, instruction in enumerate(view.cfg.instructions):
+            if instruction.operation.op not in wanted:
+                continue
+            span = instruction.span
+            mutant = alone[: span.start] + " " * (span.end - span.start) + alone[span.end :]
+            (changed,) = views(mutant, name)
+            line = alone.count("\n", 0, span.start) + 1
+            of_block = instruction.operation.op in _BLOCK
+            yield Removal(
+                view.function.name,
+                line,
+                of_block,
+                answer(changed),
+                _separates_nothing(view, point, wanted),
+                mutant,
+            )
+
+
+def _alone(view: KernelView) -> str:
+    """Return the module with one kernel only; what is cut out is blank, so that places stay."""
+    text = view.module.source.text
+    for other in view.module.entries:
+        if other is not view.function:
+            cut = text[other.span.start : other.span.end]
+            text = text[: other.span.start] + _blank(cut) + text[other.span.end :]
+    return text
+
+
+def _blank(text: str) -> str:
+    return "".join(each if each == "\n" else " " for each in text)
+
+
+def _separates_nothing(view: KernelView, barrier: int, stops: frozenset[Op]) -> bool:
+    """Tell whether no access comes before the barrier, or none behind it, with no other barrier between."""
+    return not _meets_access(view, barrier, stops, forwards=True) or not _meets_access(
+        view, barrier, stops, forwards=False
+    )
+
+
+def _meets_access(view: KernelView, barrier: int, stops: frozenset[Op], *, forwards: bool) -> bool:
+    cfg = view.cfg
+    seen: set[int] = set()
+    work = [*_next_to(view, barrier, forwards=forwards)]
+    while work:
+        point = work.pop()
+        if point in seen:
+            continue
+        seen.add(point)
+        operation = cfg.instructions[point].operation
+        space = operation.slots.get("space", "")
+        if operation.traits & _ACCESSING and (not space or space.startswith(".shared")):
+            return True
+        if point != barrier and operation.op not in stops:
+            work.extend(_next_to(view, point, forwards=forwards))
+    return False
+
+
+def _next_to(view: KernelView, point: int, *, forwards: bool) -> Iterator[int]:
+    cfg = view.cfg
+    block = cfg.blocks[cfg.graph.block_of[point]]
+    step = 1 if forwards else -1
+    if block.start <= point + step < block.end:
+        yield point + step
+        return
+    around = cfg.successors if forwards else cfg.predecessors
+    for other in around[block.index]:
+        if other != cfg.exit:
+            yield cfg.blocks[other].start if forwards else cfg.blocks[other].last
+
+
+def main() -> None:
+    """Remove barriers one by one."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--most", type=int, help="removals in each file at most, spread over its kernels")
+    parser.add_argument("--warps", action="store_true", help="remove `bar.warp.sync`, too")
+    parser.add_argument("--save", type=Path)
+    parser.add_argument(
+        "--mutants", type=Path, help="folder for the mutants that are proved with no argument"
+    )
+    arguments = parser.parse_args()
+    rows: list[dict[str, object]] = []
+    for path in files(arguments.folder):
+        for number, each in enumerate(removals(path.read_text("utf-8"), path.name, of_warps=arguments.warps)):
+            if arguments.most is not None and number >= arguments.most:
+                break
+            rows.append({"file": path.stem, "kernel": each.name, "line": each.line, "outcome": each.outcome})
+            if each.outcome in ("proved", "in step"):
+                print(f"{path.stem}:{each.line}: {each.name}: {each.outcome}", flush=True)
+                if arguments.mutants is not None:
+                    arguments.mutants.mkdir(parents=True, exist_ok=True)
+                    place = arguments.mutants / f"{each.name}.{each.line}.ptx"
+                    place.write_text(each.text, encoding="utf-8")
+    counts = Counter(row["outcome"] for row in rows)
+    print(
+        f"{len(rows)} removals:", ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
+    )
+    if arguments.save:
+        arguments.save.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+// One array for two purposes, dynamic memory that is carved twice, vectors and bytes.
+
+extern "C" __global__ void __launch_bounds__(128) carved_twice(const float* in, float* out)
+{
+    extern __shared__ float memory[];
+    float* first = memory;
+    float* second = memory + 64;
+    first[threadIdx.x] = in[threadIdx.x];  // expect: SM024
+    second[threadIdx.x] = in[threadIdx.x + 128];
+    __syncthreads();
+    out[threadIdx.x] = first[127 - threadIdx.x] + second[127 - threadIdx.x];
+}
+
+extern "C" __global__ void __launch_bounds__(128) carved_by_elements(const double* in, double* out)
+{
+    extern __shared__ double numbers[];
+    int* marks = (int*)numbers + 128;
+    numbers[threadIdx.x] = in[threadIdx.x];  // expect: SM024
+    marks[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = numbers[127 - threadIdx.x] + marks[127 - threadIdx.x];
+}
+
+extern "C" __global__ void __launch_bounds__(128) used_again(const float* in, float* out)
+{
+    __shared__ float memory[128];
+    int t = threadIdx.x;
+    memory[t] = in[t];
+    __syncthreads();
+    float x = memory[127 - t];
+    memory[t] = x * x;  // expect: SM024
+    __syncthreads();
+    out[t] = memory[t ^ 64];
+}
+
+extern "C" __global__ void __launch_bounds__(128) used_as_other_type(const float* in, float* out)
+{
+    __shared__ union { float reals[128]; unsigned char bytes[512]; } memory;
+    int t = threadIdx.x;
+    memory.reals[t] = in[t];
+    __syncthreads();
+    float x = memory.reals[127 - t];
+    memory.bytes[t] = t;  // expect: SM024
+    __syncthreads();
+    out[t] = x + memory.bytes[127 - t];
+}
+
+extern "C" __global__ void __launch_bounds__(128) vectors_read_early(const float4* in, float* out)
+{
+    __shared__ float4 tile[128];
+    int t = threadIdx.x;
+    tile[t] = in[t];  // expect: SM024
+    out[t] = ((float*)tile)[t];
+}
+
+extern "C" __global__ void __launch_bounds__(128) vectors_overlap(const float4* in, float4* out)
+{
+    __shared__ __align__(16) float tile[640];
+    int t = threadIdx.x;
+    *(float2*)&tile[t * 2 & ~3] = make_float2(t, t);  // expect: SM025
+    __syncthreads();
+    out[t] = *(float4*)&tile[t % 32 * 4];
+}
+
+extern "C" __global__ void __launch_bounds__(128) bytes_in_words(const unsigned* in, unsigned* out)
+{
+    __shared__ unsigned words[32];
+    int t = threadIdx.x;
+    atomicOr(&words[t / 4], t);  // expect: SM024
+    if (t < 32) words[t] = 0;
+    __syncthreads();
+    if (t < 32) out[t] = words[t] + in[t];
+}
+
+extern "C" __global__ void __launch_bounds__(128) bits_of_bytes(const int* in, int* out)
+{
+    __shared__ unsigned char marks[128];
+    int t = threadIdx.x;
+    marks[t] = in[t] > 0;  // expect: SM024
+    if (t < 32) out[t] = ((int*)marks)[t];
+}
+
+extern "C" __global__ void __launch_bounds__(128) fields_of_structures(const int* in, int* out)
+{
+    __shared__ struct { int key, value; } items[128];
+    int t = threadIdx.x;
+    items[t].key = in[t];
+    items[127 - t].value = in[t + 128];  // expect: SM024
+    out[t] = items[t].key + items[t].value;
+}
+
+extern "C" __global__ void __launch_bounds__(128) rows_of_wrong_length(const int* in, int* out)
+{
+    __shared__ int rows[8 * 16];
+    int x = threadIdx.x % 16, y = threadIdx.x / 16;
+    rows[y * 8 + x] = in[threadIdx.x];  // expect: SM025
+    __syncthreads();
+    out[threadIdx.x] = rows[threadIdx.x];
+}
+
+extern "C" __global__ void __launch_bounds__(128) turned_around_in_place(int* data)
+{
+    __shared__ int line[128];
+    int t = threadIdx.x;
+    line[t] = data[t];
+    __syncthreads();
+    line[t] = line[127 - t];  // expect: SM024
+    __syncthreads();
+    data[t] = line[t];
+}
+
+extern "C" __global__ void __launch_bounds__(128) one_half_for_each(const int* in, int* out)
+{
+    __shared__ int line[128];
+    int t = threadIdx.x;
+    if (t < 64) {
+        line[t] = in[t];  // expect: SM024
+        line[t + 63] = in[t + 64];
+    }
+    __syncthreads();
+    out[t] = line[t];
+}

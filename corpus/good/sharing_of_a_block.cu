@@ -99,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(128) list_of_positives(const int* i
     __shared__ int count, list[128];
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
-    list[atomicAdd(&count, in[threadIdx.x] & 1)] = threadIdx.x;
+    if (in[threadIdx.x] & 1) list[atomicAdd(&count, 1)] = threadIdx.x;
     __syncthreads();
     out[threadIdx.x] = threadIdx.x < count ? list[threadIdx.x] : -1;
 }

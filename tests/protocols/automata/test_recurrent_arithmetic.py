@@ -1,0 +1,78 @@
+"""What is said of the bits of a number that loops count is what numbers say."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from ptxcheck.protocols.symex.values import recurrent_arithmetic as recurrent
+from ptxcheck.protocols.symex.values.kinds import Kind
+from ptxcheck.protocols.symex.values.symbol import Form, atom
+
+ROUND = atom(Kind.ORDINAL, 1).terms[0][0]
+FACTORS = some.sampled_from([1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 64, 96])
+CONSTANTS = some.integers(0, 500)
+TURNS = some.integers(0, 1000)
+
+
+def _at(found: Form | int | None, turn: int) -> int | None:
+    if not isinstance(found, Form):
+        return found
+    return found.constant + sum(factor * turn for _, factor in found.terms)
+
+
+@given(FACTORS, CONSTANTS, TURNS, some.integers(1, 255))
+def test_low_bits(factor: int, constant: int, turn: int, mask: int) -> None:
+    found = _at(recurrent.masked(Form(((ROUND, factor),), constant), mask), turn)
+    assert found is None or found == factor * turn + constant & mask
+
+
+@given(FACTORS, CONSTANTS, TURNS, some.integers(1, 7))
+def test_high_bits_alone(factor: int, constant: int, turn: int, bits: int) -> None:
+    mask = (1 << 32) - (1 << bits)
+    found = _at(recurrent.masked(Form(((ROUND, factor),), constant), mask), turn)
+    assert found is None or found == factor * turn + constant & mask
+
+
+@given(FACTORS, CONSTANTS, TURNS, some.integers(0, 63))
+def test_toggled_bits(factor: int, constant: int, turn: int, bits: int) -> None:
+    found = _at(recurrent.toggled(Form(((ROUND, factor),), constant), bits), turn)
+    assert found is None or found == factor * turn + constant ^ bits
+
+
+@given(FACTORS, CONSTANTS, TURNS, some.integers(1, 6), some.booleans())
+def test_shifts(factor: int, constant: int, turn: int, amount: int, arithmetic: bool) -> None:
+    form = Form(((ROUND, factor),), constant)
+    found = _at(recurrent.shifted(form, amount, 32, arithmetic=arithmetic), turn)
+    assert found is None or found == factor * turn + constant >> amount
+
+
+@given(FACTORS, CONSTANTS, TURNS, some.integers(1, 12))
+def test_quotients_and_rests(factor: int, constant: int, turn: int, divisor: int) -> None:
+    form, number = Form(((ROUND, factor),), constant), factor * turn + constant
+    assert _at(recurrent.quotient(form, divisor), turn) in (None, number // divisor)
+    assert recurrent.rest(form, divisor) in (None, number % divisor)
+
+
+@pytest.mark.parametrize("divisor", [3, 5, 6, 7, 9, 11, 12, 13])
+@pytest.mark.parametrize("shift", [0, 1, 2, 3])
+@given(constant=CONSTANTS, turn=TURNS)
+def test_products_that_divide(divisor: int, shift: int, constant: int, turn: int) -> None:
+    factor = -(-(1 << 32 + shift) // divisor) & 0xFFFFFFFF
+    form = Form(((ROUND, divisor),), constant)
+    product = Form(((atom(Kind.MULHI, _key(form), factor, 32, 0).terms[0][0], 1),))
+    found = _at(recurrent.shifted(product, shift, 32, arithmetic=False), turn) if shift else None
+    assert found is None or found == (divisor * turn + constant) * factor >> 32 + shift
+
+
+def _key(form: Form) -> object:
+    return atom(Kind.SUM, form.terms, form.constant).terms[0][0]
+
+
+def test_periods_of_rings() -> None:
+    stage = atom(Kind.AND, 7, ROUND)
+    parity = atom(Kind.AND, 1, atom(Kind.SHR, ROUND, 3, 32).terms[0][0])
+    assert recurrent.period(stage) == 8
+    assert recurrent.period(parity) == 16
+    assert recurrent.period(atom(Kind.AND, 7, atom(Kind.PARAM, "n", 0, 4).terms[0][0])) == 1

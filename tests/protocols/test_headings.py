@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PROTOCOLS = Path(__file__).parents[2] / "ptxcheck" / "protocols"
-PACKAGES = ("symex", "order", "proof", "contract")
+PACKAGES = ("symex", "automata", "order", "product", "proof", "contract")
 """Packages whose modules have the headings; nothing below `first` is asked for them."""
 HEADINGS = ("Property:", "Argument:", "Not covered:")
 

@@ -14,7 +14,6 @@ predicates that differ between the lanes of a warp: these are not followed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...cfg.graph import Edge
 from ...terms.effort import Effort, Work
@@ -23,17 +22,17 @@ from ..symex.interpreter.machine import Machine
 from ..symex.interpreter.options import UNLIMITED, Options
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
-from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import negate
 from ..symex.values.recurrent_arithmetic import period
-from ..symex.values.symbol import LANE, Decisions, Form, atom
+from ..symex.values.symbol import LANE, Decisions, Form
 from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import Event, NotFollowedError, Shape, ThreadSet
 from .automaton import Arrival, Automaton, Node, Question, Target
+from .joins import Come, Joins
 from .loop_heads import Kept, LoopHeads, RestartError
 from .naming_decider import NamingDecider, OpenError
 from .unknown_numbers import UnknownNumbers
-from .valuations import Key, Valuation, key_of, replaced, restricted, united
+from .valuations import Key, Valuation, key_of, replaced, restricted
 
 _MOST_RESTARTS = 60
 _MOST_QUESTIONS = 4
@@ -57,18 +56,6 @@ def build(program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept,
     raise NotFollowedError("the loops of the kernel are kept in too many ways", -1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Come:
-    """Threads that come to a block, by some edges."""
-
-    slots: tuple[Target, ...]
-    source: int
-    block: int
-    threads: ThreadSet
-    contents: Valuation
-    residues: Mapping[int, int]
-
-
 class _Builder:
     def __init__(
         self, program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept, effort: Effort
@@ -86,13 +73,14 @@ class _Builder:
         self._cta.shared = UnknownNumbers()
         self._heads = LoopHeads(program, shape.threads, kept)
         self._kept = kept
+        self._joins = Joins(program.cfg, self._heads, shape.threads)
         self._nodes: list[Node] = []
         self._effort = effort
 
     def build(self) -> Automaton:
         everybody = (1 << self._shape.threads) - 1
         start = Target()
-        left = self._region(_Come((start,), -1, self._cfg.graph.entry, everybody, {}, {}), stop=-1)
+        left = self._region(Come((start,), -1, self._cfg.graph.entry, everybody, {}, {}), stop=-1)
         assert not left
         assumptions = self._cta.assumptions.all
         unwritten = next((each for each in assumptions if each.kind is AssumptionKind.UNDEFINED), None)
@@ -113,9 +101,9 @@ class _Builder:
 
     # -- regions
 
-    def _region(self, first: _Come, stop: int) -> list[_Come]:
+    def _region(self, first: Come, stop: int) -> list[Come]:
         """Follow threads until they come to a block or end; return how they come there."""
-        waiting, left = [first], list[_Come]()
+        waiting, left = [first], list[Come]()
         known: dict[tuple[int, ThreadSet, tuple[int, ...], Key], int] = {}
         while waiting:
             come = waiting.pop()
@@ -141,7 +129,7 @@ class _Builder:
                 slot.node, slot.arrival = number, arrival
         return left
 
-    def _part_at_head(self, come: _Come, parts: Sequence[ThreadSet]) -> list[_Come]:
+    def _part_at_head(self, come: Come, parts: Sequence[ThreadSet]) -> list[Come]:
         """Let threads that count the rounds of a loop from numbers of their own be roles of their own."""
         source = come.source if come.source >= 0 else self._cfg.graph.entry
         node = self._new(source, come.threads, come.residues)
@@ -151,7 +139,7 @@ class _Builder:
         node.targets = tuple(Target() for _ in parts)
         count = self._shape.threads
         return [
-            _Come(
+            Come(
                 (target,), come.source, come.block, threads,
                 restricted(come.contents, come.contents.keys(), threads, count), come.residues,
             )
@@ -174,7 +162,7 @@ class _Builder:
 
     def _execute(
         self, node: Node, valuation: Valuation, residues: Mapping[int, int], stop: int
-    ) -> list[_Come]:
+    ) -> list[Come]:
         """Execute a block, with a question in front of it where that is needed; return where threads go."""
         self._effort.spend(Work.STATE)
         if self._effort.is_over:
@@ -189,7 +177,7 @@ class _Builder:
         valuation: Valuation,
         residues: Mapping[int, int],
         stop: int,
-    ) -> list[_Come]:
+    ) -> list[Come]:
         self._decider.answers = dict(answers)
         try:
             events = self._run_block(node, valuation)
@@ -218,12 +206,12 @@ class _Builder:
         valuation: Valuation,
         residues: Mapping[int, int],
         stop: int,
-    ) -> list[_Come]:
+    ) -> list[Come]:
         """Put a question in front of a block that depends on its answer."""
         self._check_common(error)
         if len(answers) >= _MOST_QUESTIONS:
             raise NotFollowedError("more open predicates decide a block than are followed", error.point)
-        found: list[_Come] = []
+        found: list[Come] = []
         node.question = self._question(error, node)
         node.targets = (Target(), Target())
         for target, answer in zip(node.targets, (True, False), strict=True):
@@ -252,7 +240,7 @@ class _Builder:
         contents: Valuation,
         residues: Mapping[int, int],
         stop: int,
-    ) -> list[_Come]:
+    ) -> list[Come]:
         """Return where threads go from the end of a block that was executed."""
         block, threads = node.block, node.threads
         edges = self._cfg.graph.outgoing[block]
@@ -275,14 +263,14 @@ class _Builder:
             return self._go(node, sides[0][0].target, contents, residues)
         return self._part(node, sides, contents, residues, stop)
 
-    def _pass(self, node: Node, join: int, residues: Mapping[int, int]) -> list[_Come]:
+    def _pass(self, node: Node, join: int, residues: Mapping[int, int]) -> list[Come]:
         """Go to the join of a branch whose sides were run together."""
         node.events = (*node.events, *self._cta.log.events)
         return self._go(node, join, dict(self._cta.registers.contents()), residues)
 
-    def _go(self, node: Node, block: int, contents: Valuation, residues: Mapping[int, int]) -> list[_Come]:
+    def _go(self, node: Node, block: int, contents: Valuation, residues: Mapping[int, int]) -> list[Come]:
         node.targets = (Target(),)
-        return [_Come(node.targets, node.block, block, node.threads, contents, residues)]
+        return [Come(node.targets, node.block, block, node.threads, contents, residues)]
 
     def _ask_behind(
         self,
@@ -292,7 +280,7 @@ class _Builder:
         contents: Valuation,
         residues: Mapping[int, int],
         stop: int,
-    ) -> list[_Come]:
+    ) -> list[Come]:
         """Ask at the end of a block which way threads take."""
         for header in self._heads.exits(node.block):
             if header not in self._kept.opened:
@@ -302,7 +290,7 @@ class _Builder:
             return self._part_by_warp(error, answers, node, contents, residues, stop)
         node.question = self._question(error, node)
         node.targets = (Target(), Target())
-        found: list[_Come] = []
+        found: list[Come] = []
         for target, answer in zip(node.targets, (True, False), strict=True):
             then = self._new(node.block, node.threads, residues)
             target.node = then.number
@@ -319,7 +307,7 @@ class _Builder:
         contents: Valuation,
         residues: Mapping[int, int],
         stop: int,
-    ) -> list[_Come]:
+    ) -> list[Come]:
         """Let each warp decide by itself where warps may differ: they are roles of their own up to the join."""
         warps = [node.threads & 0xFFFFFFFF << first for first in warps_of(node.threads, self._shape.threads)]
         if error.truth.differs & LANE or len(warps) < 2:
@@ -327,17 +315,17 @@ class _Builder:
         join = self._program.regions.join(node.block)
         node.sides = tuple(warps)
         node.targets = tuple(Target() for _ in warps)
-        ends: list[list[_Come]] = []
+        ends: list[list[Come]] = []
         for target, threads in zip(node.targets, warps, strict=True):
             then = self._new(node.block, threads, residues)
             target.node = then.number
             own = restricted(contents, contents.keys(), threads, self._shape.threads)
             inner = self._stop_of(join)
-            left: list[_Come] = []
+            left: list[Come] = []
             for come in self._leave(answers, then, own, residues, inner):
                 left += [come] if come.block == inner else self._region(come, inner)
             ends.append(left)
-        return self._meet(node, ends, join, residues)
+        return self._joins.meet(node, ends, join, residues)
 
     def _stop_of(self, join: int) -> int:
         return -1 if join == self._cfg.exit else join
@@ -349,62 +337,17 @@ class _Builder:
         contents: Valuation,
         residues: Mapping[int, int],
         stop: int,
-    ) -> list[_Come]:
+    ) -> list[Come]:
         """Follow the sides of a branch apart, up to its join."""
         join = self._program.regions.join(node.block)
         node.sides = tuple(threads for _, threads in sides)
         node.targets = tuple(Target() for _ in sides)
-        ends: list[list[_Come]] = []
+        ends: list[list[Come]] = []
         for target, (edge, threads) in zip(node.targets, sides, strict=True):
             own = restricted(contents, contents.keys(), threads, self._shape.threads)
-            come = _Come((target,), node.block, edge.target, threads, own, residues)
+            come = Come((target,), node.block, edge.target, threads, own, residues)
             ends.append(self._region(come, self._stop_of(join)))
-        return self._meet(node, ends, join, residues)
-
-    def _meet(
-        self, node: Node, ends: Sequence[Sequence[_Come]], join: int, residues: Mapping[int, int]
-    ) -> list[_Come]:
-        """Return how the threads of some sides go on together from their join."""
-        came = [self._together(each, join) for each in ends if each]
-        if not came:
-            return []
-        slots = tuple(slot for each in came for slot in each.slots)
-        threads = sum(each.threads for each in came)
-        contents = united([(each.threads, each.contents) for each in came])
-        return [_Come(slots, node.block, join, threads, contents, residues)]
-
-    def _together(self, ends: Sequence[_Come], join: int) -> _Come:
-        """Return how threads come to a join in whichever way: what differs between the ways is a symbol."""
-        first = ends[0]
-        if len(ends) == 1:
-            return first
-        by_threads: dict[ThreadSet, list[_Come]] = {}
-        for each in ends:
-            by_threads.setdefault(each.threads, []).append(each)
-        if len(by_threads) > 1:
-            return self._united([self._together(each, join) for each in by_threads.values()], join)
-        live, count = self._heads.live[join], self._shape.threads
-        ways = [restricted(each.contents, live, first.threads, count) for each in ends]
-        keys = [dict(key_of(way)) for way in ways]
-        contents = dict(ways[0])
-        for register in sorted({r for way in ways for r in way}):
-            held = {key.get(register) for key in keys}
-            if len(held) > 1:
-                symbol = atom(Kind.WIDENED, -1 - join, register.name, str(register.scope), differs=3)
-                contents[register] = [(first.threads, symbol)]
-        slots = tuple(slot for each in ends for slot in each.slots)
-        return _Come(slots, first.source, join, first.threads, contents, first.residues)
-
-    def _united(self, ends: Sequence[_Come], join: int) -> _Come:
-        """Return how different threads come to a join."""
-        threads: ThreadSet = 0
-        for each in ends:
-            if threads & each.threads:
-                raise NotFollowedError("some threads of a side end, or not", self._cfg.blocks[join].start)
-            threads |= each.threads
-        slots = tuple(slot for each in ends for slot in each.slots)
-        contents = united([(each.threads, each.contents) for each in ends])
-        return _Come(slots, ends[0].source, join, threads, contents, ends[0].residues)
+        return self._joins.meet(node, ends, join, residues)
 
 
 def _truths(truth: Form, answer: bool) -> dict[Form, int]:

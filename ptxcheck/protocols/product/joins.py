@@ -1,6 +1,8 @@
 """Keys of states, and joins of states with equal keys.
 
-Property, argument: see `state`.
+Property: states with one key do the same next, and a state that was weakened stands for both that were joined.
+
+Argument: see `state`.
 
 Not covered: states that differ in the order of barriers that are used in turns.
 """

@@ -1,4 +1,11 @@
-"""Actions of strands as `OrderState` performs them: with numbers for barriers and landmarks, worked out once."""
+"""Actions of strands as `OrderState` performs them: with numbers for barriers and landmarks, worked out once.
+
+Property: a step says of an action all that performing it asks for.
+
+Argument: the fields of each kind of step are what the function reads that performs it (`order_state`).
+
+Not covered: what steps mean; that is in the module of their mechanism.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """What is the same in all states of one kernel: landmarks, cells of memory, and how to perform each action.
 
-Property, argument: see `steps`; here landmarks are gathered by what the checks ask of them.
+Property: each landmark is in the sets of the checks that ask of it.
+
+Argument: see `steps`; here landmarks are gathered by what the checks ask of them.
 
 Not covered: actions that were not announced: each is an `UnknownStep`.
 """

@@ -241,6 +241,8 @@ class Access:
     """The instruction ends with its write, so that released kernels read it in any order of execution behind it."""
     stored: tuple[tuple[int, int], ...] = ()
     """Places to which several threads store by this instruction, with the numbers that those of the strand store."""
+    is_relative: bool = False
+    """These numbers are the distance from one that all threads have in each round."""
     refused: bool = False
     """It reads the answer to a request to cancel a launch, which may say no."""
 

@@ -40,6 +40,42 @@ def test_values_that_surely_differ(value: str, guard: str) -> None:
     assert slots(value, guard) is VerdictKind.VIOLATED
 
 
+BY_THREAD = [
+    ("add.u32 %r10, %r4, %r9;", VerdictKind.VIOLATED),
+    ("sub.u32 %r10, %r9, 7; xor.b32 %r10, %r10, %r4;", VerdictKind.VIOLATED),
+    ("mov.u32 %r10, %r4; @%p4 add.u32 %r10, %r10, 1;", VerdictKind.VIOLATED),
+    ("xor.b32 %r11, %r4, 5; mov.u32 %r10, %r4; @%p4 mov.u32 %r10, %r11;", VerdictKind.VIOLATED),
+    ("mov.u32 %r10, %r4; @%p4 add.u32 %r10, %r10, 0;", VerdictKind.ASSUMES),
+    ("xor.b32 %r11, %r4, 5; add.u32 %r10, %r4, 5; @%p4 mov.u32 %r10, %r11;", VerdictKind.ASSUMES),
+    ("mul.lo.u32 %r10, %r4, %r9;", VerdictKind.ASSUMES),
+    ("and.b32 %r10, %r4, %r9;", VerdictKind.ASSUMES),
+    ("add.u32 %r10, %r6, %r9;", VerdictKind.ASSUMES),
+    ("add.u32 %r10, %r4, 3;", VerdictKind.PROVED),
+]
+"""How each thread makes its value of one that all have, and what is said of it."""
+
+
+@pytest.mark.parametrize(("computed", "verdict"), BY_THREAD)
+def test_values_relative_to_one_that_all_threads_have(computed: str, verdict: VerdictKind) -> None:
+    assert slots("%r10", guard=computed) is verdict
+
+
+def test_values_relative_to_a_number_of_another_round() -> None:
+    """Even warps store 0 - 0 in the first round, odd ones 1 - 1 in the second."""
+    body = """
+    mov.u32 %r9, %tid.x; mov.u32 %r1, smem; shr.u32 %r2, %r9, 5; and.b32 %r2, %r2, 1; mov.u32 %r5, 0;
+L:  setp.ne.u32 %p1, %r2, %r5; @%p1 bra E;
+    bar.warp.sync -1; {computed}
+    st.shared.u32 [%r1], %r10;
+E:  add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 2; @%p2 bra L;
+    bar.sync 0;
+    """
+    right = kernel(body.format(computed="sub.u32 %r10, %r5, %r2;"), threads=128)
+    assert kind(verified(right), Property.SLOT_SAFETY) is not VerdictKind.VIOLATED
+    wrong = kernel(body.format(computed="add.u32 %r10, %r5, %r9;"), threads=128)
+    assert kind(verified(wrong), Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+
+
 @pytest.mark.parametrize("guard", ["", LEADERS, ONE_WARP])
 def test_values_that_may_differ(guard: str) -> None:
     assert slots("%r6", guard) is VerdictKind.ASSUMES

@@ -161,6 +161,8 @@ class Transfer:
     """True when ordinary reads of the bytes that it writes must be fenced against the async proxy."""
     told_by_stores: bool = False
     """True when what threads store there tells how much it reads."""
+    copied: tuple[tuple[int, int], ...] = ()
+    """Places to which several threads copy by this `cp.async`, with the distance of where from to what all have."""
     asks: bool = False
     """True for a request to cancel a launch (see `launch_answers`)."""
 

@@ -33,6 +33,8 @@ from .axioms import COPIES_OF_ONE_INSTRUCTION, SAME_VALUE
 from .stored_numbers import StoredBy
 
 _WARP = 32
+_POINTER = 64
+"""Bits of an address."""
 _Truths = npt.NDArray[np.bool_]
 
 
@@ -67,12 +69,29 @@ class Stores:
         return Uniformity.DIVERGENT if address is None else self._facts.uniform(point, address)
 
     def numbers(self, point: int) -> StoredNumbers | None:
-        """Return what each thread stores at a point, None where it is not known: for `st` of one element."""
+        """Return what each thread stores at a point, None where it is not known: for `st` of one element.
+
+        Of a copy, where it is from, if all threads copy as many bytes.
+        """
         instruction = self._cfg.instructions[point]
+        if instruction.operation.op is Op.CP_ASYNC:
+            return self._sources(point, instruction)
         value = instruction.operands[-1]
         if instruction.operation.op is not Op.ST or not isinstance(value, Register):
             return None
-        return self._stored_by(point, value, 8 * access_bytes(instruction))
+        found = self._stored_by(point, value, 8 * access_bytes(instruction))
+        return None if found is None or len(found[0]) == 1 else found
+
+    def _sources(self, point: int, instruction: Instruction) -> StoredNumbers | None:
+        source = instruction.operands[1]
+        is_one_size = all(
+            self._facts.uniform(point, register) <= Uniformity.CTA
+            for operand in instruction.operands[2:]
+            for register in registers_of(operand)
+        )
+        if not is_one_size or not isinstance(source, Address) or not isinstance(source.base, Register):
+            return None
+        return self._stored_by(point, source.base, _POINTER)
 
     def takes_part(self, point: int, threads: int) -> _Truths | None:
         """Return the threads for which the predicate of a store holds, None where it is not known."""

@@ -8,6 +8,7 @@ from ptxcheck.protocols.model.outcome import Flaw
 from ptxcheck.protocols.order.axioms import COPIES_OF_ONE_INSTRUCTION
 from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.verdict import Property, VerdictKind
+from tests.protocols.corpus_runs import ROOT
 from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import kind, verified
 
@@ -153,3 +154,27 @@ def test_lanes_that_copy_from_different_places_are_taken_to_bring_the_same(apart
 def test_lanes_that_copy_by_two_instructions_race() -> None:
     result = _verified_copies(f"@%p9 {COPY_BY_EACH_LANE} @!%p9 {COPY_BY_EACH_LANE}")
     assert kind(result, Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+
+
+_WARPS_COPY = (ROOT / "groups" / "warps_copy_the_same.ptx").read_text()
+_SOURCE = "    mov.u32 a, tile;\n"
+_STEP = "add.u64 f, f, 512;"
+
+
+@pytest.mark.parametrize(
+    ("source", "step", "expected"),
+    [
+        ("", _STEP, VerdictKind.ASSUMES),
+        ("", "mul.wide.u32 o, m, 4; add.u64 f, f, o;", VerdictKind.ASSUMES),
+        ("shr.u32 i, t, 5; mul.wide.u32 o, i, 512; add.u64 f, f, o;", _STEP, VerdictKind.VIOLATED),
+        ("setp.ge.u32 p, t, 96; @p add.u64 f, f, 16;", _STEP, VerdictKind.VIOLATED),
+        ("", "cvt.u64.u32 o, t; add.u64 f, f, o;", VerdictKind.VIOLATED),
+        ("", "setp.ge.u32 p, t, 96; @p add.u64 f, f, 16;", VerdictKind.VIOLATED),
+    ],
+)
+def test_warps_that_copy_the_same_by_one_instruction(source: str, step: str, expected: VerdictKind) -> None:
+    """Or from elsewhere, at once or from the second round on."""
+    assert _SOURCE in _WARPS_COPY
+    assert _STEP in _WARPS_COPY
+    text = _WARPS_COPY.replace(_SOURCE, _SOURCE + source).replace(_STEP, step)
+    assert kind(verified(text), Property.SLOT_SAFETY) is expected

@@ -14,6 +14,7 @@ import pytest
 from benchmarks.mutation.campaign import Outcome, Record, as_json, run, table
 from benchmarks.mutation.harmless import load_harmless, why_harmless
 from benchmarks.mutation.operators import OPERATORS, Mutant, mutants
+from benchmarks.mutation.structure_operators import STRUCTURE_OPERATORS
 from benchmarks.mutation.subject import Subject, subjects
 from ptxcheck.parser import parse_module
 from ptxcheck.source import Source
@@ -61,11 +62,12 @@ def subject() -> Subject:
     return next(subjects(Source("kernel.ptx", KERNEL)))
 
 
-def made(operator: str) -> list[str]:
+def made(operator: str, text: str = KERNEL) -> list[str]:
     """Return the lines that mutants of one operator add or change, joined for each mutant."""
-    original = subject().text.splitlines()
+    original = text.splitlines()
     found = []
-    for mutant in mutants(subject()):
+    one = next(subjects(Source("kernel.ptx", text)))
+    for mutant in mutants(one, (*OPERATORS, *STRUCTURE_OPERATORS)):
         if mutant.operator == operator:
             changed = [line.strip() for line in mutant.text.splitlines() if line not in original]
             found.append(" | ".join(changed))
@@ -80,7 +82,7 @@ def corpus_mutants() -> tuple[tuple[str, Mutant], ...]:
         if path.name.count(".") == 1:
             name = path.relative_to(CORPUS).as_posix()
             for each in subjects(Source(name, path.read_text(encoding="ascii"))):
-                found += [(name, mutant) for mutant in mutants(each)]
+                found += [(name, each) for each in mutants(each, (*OPERATORS, *STRUCTURE_OPERATORS))]
     return tuple(found)
 
 
@@ -120,6 +122,46 @@ def test_what_an_operator_writes(operator: str, lines: list[str]) -> None:
         assert text.startswith(line)
 
 
+STRUCTURE = KERNEL.replace(
+    "    @p mbarrier.arrive.expect_tx",
+    """    setp.eq.u32 p, turn, 0;
+    @!p bra OTHERS;
+    mbarrier.arrive.shared::cta.b64 _, [full];
+OTHERS:
+    mbarrier.arrive.shared::cta.b64 _, [full+8];
+    @p mbarrier.arrive.expect_tx""",
+).replace("    fence.proxy.async;", "    ld.shared.b64 state, [full+8];\n    fence.proxy.async;")
+assert STRUCTURE.count("OTHERS") == 2
+
+
+@pytest.mark.parametrize(
+    ("operator", "lines"),
+    [
+        ("swap-sides", ["@p bra OTHERS;"]),
+        ("other-lane", ["setp.eq.u32 p, turn, 1;"]),
+        ("bound-1", ["{ .reg .b32 mutated; add.s32 mutated, n, -1; setp.lt.u32 q, k, mutated; }"]),
+        ("use-before-wait", ["ld.shared.b64 state, [full+8];"]),
+    ],
+)
+def test_what_an_operator_on_structure_writes(operator: str, lines: list[str]) -> None:
+    """Polls and their loops keep their sides; the bound is that of the loop."""
+    assert [each.strip(" |") for each in made(operator, STRUCTURE)] == lines
+
+
+def test_the_second_of_two_arrivals_gets_the_address_of_the_first() -> None:
+    one = next(subjects(Source("k.ptx", STRUCTURE)))
+    second = "mbarrier.arrive.shared::cta.b64 _, [full+8];"
+    (alike,) = (m.text for m in mutants(one, STRUCTURE_OPERATORS) if m.operator == "second-copy")
+    assert second in one.text
+    assert alike == one.text.replace(second, second.replace("[full+8]", "[full]"))
+
+
+def test_what_is_waited_for_is_used_in_front_of_the_loop_of_the_wait() -> None:
+    one = next(subjects(Source("k.ptx", STRUCTURE)))
+    (moved,) = (m.text for m in mutants(one, STRUCTURE_OPERATORS) if m.operator == "use-before-wait")
+    assert moved.index("ld.shared.b64 state") < moved.index("WAIT:")
+
+
 def test_moves_go_across_the_loop_of_a_wait() -> None:
     (later,) = (m for m in mutants(subject()) if m.operator == "later-arrive")
     lines = [line.strip() for line in later.text.splitlines()]
@@ -140,7 +182,7 @@ def test_a_statement_that_feeds_the_loop_stays_in_it() -> None:
 def test_every_operator_finds_something_in_the_corpus() -> None:
     counts = Counter(mutant.operator for _, mutant in corpus_mutants())
     rare = {"arrive-count+1", "arrive-count-1"}
-    assert {operator.name for operator in OPERATORS} - set(counts) <= rare
+    assert {operator.name for operator in (*OPERATORS, *STRUCTURE_OPERATORS)} - set(counts) <= rare
 
 
 def test_mutants_are_valid_and_differ_from_the_original() -> None:
@@ -169,7 +211,7 @@ def test_ptxas_takes_mutants(tmp_path: Path) -> None:
 def test_each_harmless_entry_has_a_reason_and_covers_a_mutant() -> None:
     for entry in load_harmless():
         assert len(entry.reason) > 20
-        assert entry.operators <= {operator.name for operator in OPERATORS}
+        assert entry.operators <= {operator.name for operator in (*OPERATORS, *STRUCTURE_OPERATORS)}
         covered = any(entry.covers(name, mutant) for name, mutant in corpus_mutants())
         assert covered or all("triton" in each or "cutlass" in each for each in entry.files), entry
 

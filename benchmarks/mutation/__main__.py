@@ -34,6 +34,7 @@ def main() -> int:
     parser.add_argument("files", nargs="+", metavar="corpus|GROUP|FILE")
     parser.add_argument("--match", action="append", default=[], help="only files whose names contain this")
     parser.add_argument("--operator", action="append", help="only this operator; may be repeated")
+    parser.add_argument("--structure", action="store_true", help="change branches, chosen threads and bounds")
     parser.add_argument("--limit", type=int, help="mutants of each operator in one kernel")
     parser.add_argument("--sample", type=int, metavar="N", help="N mutants of each kernel, chosen at random")
     parser.add_argument("--seed", type=int, default=1, help="of the choice (default 1)")
@@ -54,7 +55,7 @@ def main() -> int:
         files, load_harmless(), operators=frozenset(options.operator) if options.operator else None,
         limit=options.limit, sample=options.sample, seed=options.seed, seconds=options.seconds,
         jobs=options.jobs, kernels=options.kernels,
-        launch=tuple(parse_hint(text, "--launch") for text in options.launch),
+        structure=options.structure, launch=tuple(parse_hint(text, "--launch") for text in options.launch),
     ):  # fmt: skip
         records.append(record)
         _say(record, partly=options.partly)

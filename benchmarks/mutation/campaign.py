@@ -24,6 +24,7 @@ from .harmless import Harmless, why_harmless
 from .judge import HOLDS, judge, rules_that_fire
 from .operators import OPERATORS, Mutant, mutants
 from .redundant import Redundancy
+from .structure_operators import STRUCTURE_OPERATORS
 from .subject import subjects
 
 _NICENESS = 10
@@ -126,12 +127,13 @@ def run(
     jobs: int = 2,
     kernels: int | None = None,
     launch: tuple[LaunchHint, ...] = (),
+    structure: bool = False,
 ) -> Iterator[Record]:
     """Yield a record of each kernel, and of each mutant of those that hold, file by file.
 
     `limit` bounds the mutants of an operator in one kernel (they are spread over its statements), `sample` all mutants
     of a kernel (chosen at random by `seed`), `kernels` the kernels of a file; `launch` is for kernels that do not say
-    how they are launched.
+    how they are launched. `structure`: by `STRUCTURE_OPERATORS` in place of `OPERATORS`.
     """
     with multiprocessing.get_context("fork").Pool(jobs, _be_nice, maxtasksperchild=50) as pool:
         for name, path in files:
@@ -142,7 +144,8 @@ def run(
                 yield Record(name, kernel, "", 0, "", base.outcome, base.detail, None)
                 if base.outcome is Outcome.VIOLATED or not base.holds:
                     continue
-                found = _sampled(mutants(subject), operators, limit)
+                known = STRUCTURE_OPERATORS if structure else OPERATORS
+                found = _sampled(mutants(subject, known), operators, limit)
                 if sample is not None and sample < len(found):
                     chosen_points = Random(f"{seed} {name} {kernel}").sample(range(len(found)), sample)
                     found = [found[index] for index in sorted(chosen_points)]
@@ -275,7 +278,8 @@ def table(records: Iterable[Record]) -> str:
             counts[record.operator][_column(record)] += 1
             counts["all"][_column(record)] += 1
     lines = ["| operator | mutants | " + " | ".join(columns) + " |", "| --- " * (len(columns) + 2) + "|"]
-    order = [operator.name for operator in OPERATORS if operator.name in counts]
+    every = (*OPERATORS, *STRUCTURE_OPERATORS)
+    order = [operator.name for operator in every if operator.name in counts]
     for name in [*order, *(["all"] if counts else [])]:
         row = counts[name]
         cells = [str(row[column] or "") for column in columns]

@@ -7,7 +7,7 @@ operands, never for the text of an opcode.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -43,6 +43,8 @@ class Operator:
     what: str
     chooses: Chooses
     changes: Changes
+    everywhere: bool = False
+    """It is for statements that synchronise nothing, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,11 @@ class Mutant:
     text: str
 
 
-def mutants(subject: Subject) -> Iterator[Mutant]:
-    """Yield every mutant of a kernel, operator by operator, each in order of the statements."""
+def mutants(subject: Subject, operators: Sequence[Operator] | None = None) -> Iterator[Mutant]:
+    """Yield every mutant of a kernel, operator by operator (of `OPERATORS`), each in order of the statements."""
     occurrences = _occurrences(subject)
-    for operator in OPERATORS:
-        for point in subject.sites:
+    for operator in OPERATORS if operators is None else operators:
+        for point in range(len(subject.instructions)) if operator.everywhere else subject.sites:
             if operator.chooses(subject.instructions[point]):
                 text = operator.changes(subject, point)
                 if text is not None:
@@ -79,7 +81,7 @@ def mutants(subject: Subject) -> Iterator[Mutant]:
 def _occurrences(subject: Subject) -> dict[int, int]:
     seen: Counter[str] = Counter()
     found: dict[int, int] = {}
-    for point in subject.sites:
+    for point in range(len(subject.instructions)):
         seen[subject.statement(point)] += 1
         found[point] = seen[subject.statement(point)]
     return found

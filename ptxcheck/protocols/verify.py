@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from math import prod
 
-from ..cfg import analyse
+from ..cfg import analyse, build
 from ..cfg.cfg import Cfg
 from ..cfg.special import MAX_THREADS
 from ..ir import Function, Module
@@ -23,6 +23,7 @@ from .proof.first.cluster_use import uses_cluster
 from .proof.first.driver.all_runs import Verifier
 from .symex.slice.endless_loops import ENDLESS, endless_loops, polling_loops
 from .symex.slice.layout import Layout, layout_of
+from .symex.slice.local_words import with_words_in_registers
 from .symex.slice.sliced_program import Program
 from .symex.values.trace import Assumption, Shape
 from .typestate.block_candidates import suggested_blocks, usual_blocks
@@ -49,6 +50,9 @@ def verify(
     `accesses`, ordinary accesses of shared memory are left out (see `symex.values.trace`): less work, and slot safety
     stays unknown.
     """
+    followed = with_words_in_registers(function)
+    if followed is not function:
+        cfg, function = build(followed), followed
     block = launch.block or _most_threads(function)
     if block is not None:
         origin = BlockOrigin.STATED if launch.block_is_exact else BlockOrigin.BOUND

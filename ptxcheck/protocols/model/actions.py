@@ -161,6 +161,8 @@ class Transfer:
     """True when ordinary reads of the bytes that it writes must be fenced against the async proxy."""
     told_by_stores: bool = False
     """True when what threads store there tells how much it reads."""
+    copied: tuple[tuple[int, int], ...] = ()
+    """Places to which several threads copy by this `cp.async`, with the distance of where from to what all have."""
     asks: bool = False
     """True for a request to cancel a launch (see `launch_answers`)."""
 
@@ -241,6 +243,8 @@ class Access:
     """The instruction ends with its write, so that released kernels read it in any order of execution behind it."""
     stored: tuple[tuple[int, int], ...] = ()
     """Places to which several threads store by this instruction, with the numbers that those of the strand store."""
+    is_relative: bool = False
+    """These numbers are the distance from one that all threads have in each round."""
     refused: bool = False
     """It reads the answer to a request to cancel a launch, which may say no."""
 

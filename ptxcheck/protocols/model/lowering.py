@@ -7,8 +7,9 @@ event to the right one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,7 @@ from .actions import (
     Protocol,
     Span,
     Strand,
+    Transfer,
 )
 from .lowering_cache import Lowered
 from .partings import partings_of, threads_apart
@@ -212,8 +214,10 @@ class Occurrence:
         return Barrier(rank, address & OFFSET_MASK)
 
 
-Stored = Callable[[int], "npt.NDArray[np.uint64] | None"]
-"""Returns the number that each thread stores at a point, None where it is not known."""
+StoredNumbers: TypeAlias = "tuple[npt.NDArray[np.uint64], bool]"
+"""The number that each thread stores, or one for all, and whether it is relative to a number that all of them have."""
+Stored = Callable[[int], "StoredNumbers | None"]
+"""Returns what threads store at a point, None where it is not known."""
 
 
 def _nothing_known(_: int) -> None:
@@ -374,7 +378,16 @@ class Events:
         lower = self._meanings.get(operation.op)
         if lower is None:
             raise NotFollowedError(f"'{operation.text}' has no meaning yet", event.point)
-        yield from lower(occurrence)
+        for action in lower(occurrence):
+            is_copy = operation.op is Op.CP_ASYNC and isinstance(action, Transfer)
+            yield _with_sources(occurrence, action, self._stored) if is_copy else action
+
+
+def _with_sources(occurrence: Occurrence, copy: Transfer, stored: Stored) -> Transfer:
+    """Return a copy of several threads to the same bytes with where from each of them copies, as far as it is known."""
+    event = occurrence.event
+    copied, _ = _stored_together(occurrence, event.operands["dst"], stored, is_certain=event.certain)
+    return replace(copy, copied=copied) if copied else copy
 
 
 def _unknown(occurrence: Occurrence, access: MemoryAccess) -> Iterator[Span]:
@@ -409,28 +422,36 @@ def _access(occurrence: Occurrence, stored: Stored) -> Iterator[Action]:
             spans = tuple(occurrence.span_at(place, 0, exact=False) for place in places)
     if spans:
         reads, writes = (spans if does else () for does in (access.reads, access.writes))
-        numbers = _stored_together(occurrence, access, stored) if access.writes and not access.reads else ()
-        yield Access(occurrence.point, reads, writes, access.certain, stored=numbers)
+        is_store = access.writes and not access.reads
+        numbers, is_relative = (
+            _stored_together(occurrence, access.address, stored, is_certain=access.certain)
+            if is_store
+            else ((), False)
+        )
+        yield Access(occurrence.point, reads, writes, access.certain, stored=numbers, is_relative=is_relative)
 
 
 def _stored_together(
-    occurrence: Occurrence, access: MemoryAccess, stored: Stored
-) -> tuple[tuple[int, int], ...]:
-    """Return the places that several threads store to, with the numbers that those of the strand store there."""
-    if isinstance(access.address, Form | None) or not access.certain:
-        return ()
+    occurrence: Occurrence, address: Value | None, stored: Stored, *, is_certain: bool
+) -> tuple[tuple[tuple[int, int], ...], bool]:
+    """Return the places that several threads store to, with the numbers that those of the strand store there.
+
+    And whether these are relative to a number that all threads have.
+    """
+    if isinstance(address, Form | None) or not is_certain:
+        return (), False
     threads = occurrence.shape.threads
-    places = np.broadcast_to(np.asarray(access.address, dtype=np.uint64), threads)
+    places = np.broadcast_to(np.asarray(address, dtype=np.uint64), threads)
     _, where, counts = np.unique(
         places[lanes_of(occurrence.event.threads, threads)], return_inverse=True, return_counts=True
     )
-    if counts.max() == 1:
-        return ()
-    numbers = stored(occurrence.point)
-    if numbers is None or len(numbers) < threads:
-        return ()
+    known = None if counts.max() == 1 else stored(occurrence.point)
+    if known is None or 1 < len(known[0]) < threads:
+        return (), False
+    numbers, is_relative = known
+    numbers = np.broadcast_to(numbers, threads) if len(numbers) == 1 else numbers
     shared = np.zeros(threads, dtype=np.bool_)
     shared[lanes_of(occurrence.event.threads, threads)] = counts[where] > 1
     own = shared & lanes_of(occurrence.threads, threads)
     rows = np.unique(np.stack([places[own], numbers[:threads][own]]), axis=1).T
-    return tuple((int(place), int(number)) for place, number in rows.tolist())
+    return tuple((int(place), int(number)) for place, number in rows.tolist()), is_relative

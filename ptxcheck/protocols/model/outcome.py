@@ -178,3 +178,5 @@ class Outcome:
     memory_doubts: tuple[Doubt, ...] = ()
     """Why the absence of problems with bytes of shared memory proves nothing; empty when it does."""
     provisos: tuple[Proviso, ...] = ()
+    exit_doubts: tuple[Doubt, ...] = ()
+    """Why it proves nothing of accesses of CTAs that may have ended."""

@@ -155,8 +155,8 @@ SLOT_WITHOUT_FENCE = Axiom(
 )
 COPIES_OF_ONE_INSTRUCTION = Axiom(
     id="copies-of-one-instruction",
-    text="lanes that copy to the same bytes by one cp.async bring the same bytes",
-    source="kernels that clamp the source of a copy",
+    text="threads that copy to the same bytes by one cp.async bring the same bytes",
+    source="kernels that clamp the source of a copy, and warps that all copy what all of them read",
     rule="SM023",
     is_stated=False,  # it is where the sources may differ, which `same_instruction_stores` knows
 )
@@ -252,7 +252,8 @@ def _is_warp_synchronous(conflict: Conflict) -> bool:
 
 
 def _is_one_copy(conflict: Conflict) -> bool:
-    return lanes_in_step.copy_together(conflict.protocol, conflict.earlier, conflict.later)
+    pair = conflict.earlier, conflict.later
+    return lanes_in_step.copy_together(conflict.protocol, *pair) or conflict.races.copy_the_same(*pair)
 
 
 def _is_over(conflict: Conflict) -> bool:

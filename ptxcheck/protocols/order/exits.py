@@ -9,7 +9,8 @@ at least as long as that thread.
 Not covered: what is strict alone. Copies of the CTA itself need not be over: released kernels load ahead what a short
 loop does not use, and end with stores that only their commit follows. Arrivals of `tcgen05.commit` at another CTA may
 be outstanding if it knows that a later commit of the same thread is over: PTX orders no two commits, and released
-kernels take them to arrive in turn. Nothing is said of schedules that do not end.
+kernels take them to arrive in turn. Nothing is said of schedules that do not end. An access of code that threads may
+skip, or that is of one CTA or another, is no problem but a doubt.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..model.actions import (
     AsyncArrive,
     Protocol,
 )
-from ..model.outcome import Flaw, Outcome, Problem, SharedMemory
+from ..model.outcome import Doubt, Flaw, Outcome, Problem, SharedMemory
 from ..model.record import Record
 from ..symex.slice.polling import POLLS
 from .actor import Actor
@@ -46,6 +47,8 @@ class _Remote:
     """A copy of the CTA itself: that it is over is strict."""
     commit: int = -1
     """Number of the commit that it is an arrival of, in its strand; -1 for none."""
+    certain: bool = True
+    """False for an access of code that threads may skip."""
 
 
 class Exits:
@@ -54,7 +57,7 @@ class Exits:
     def __init__(self, protocol: Protocol) -> None:
         self._strands = protocol.strands
         self._targets = frozenset(strand.cta for strand in protocol.strands)
-        self._remote: dict[tuple[int, Component, bool, int], _Remote] = {}
+        self._remote: dict[tuple[int, Component, bool, int, bool], _Remote] = {}
         self._commits: dict[int, list[tuple[int, Component, int]]] = {}
         """Arrivals of commits of each strand: number of the commit, and what knows them to be over."""
 
@@ -78,27 +81,38 @@ class Exits:
     def touch(self, touch: Touch, targets: Iterable[int], *, is_copy: bool) -> None:
         """Note an access of shared memory of some CTAs: of another, or by a copy that nobody may have waited for."""
         own = self._strands[touch.strand].cta
+        targets = tuple(targets)
+        certain = touch.certain and (touch.is_exact or len(targets) == 1)
         for target in targets:
             if target != own or is_copy:
-                is_own = target == own
-                self._add(_Remote(touch.strand, touch.point, target, touch.component, touch.over, is_own))
+                self._add(
+                    _Remote(
+                        touch.strand, touch.point, target, touch.component, touch.over, target == own,
+                        certain=certain,
+                    )
+                )  # fmt: skip
 
     def _add(self, remote: _Remote) -> None:
         if remote.target in self._targets:
             strand = remote.strand if remote.commit >= 0 else -1  # whether it is in turn its own strand tells
-            key = (remote.target, remote.component, remote.is_own, strand)
+            key = (remote.target, remote.component, remote.is_own, strand, remote.certain)
             if key not in self._remote or self._remote[key].over < remote.over:
                 self._remote[key] = remote
 
-    def check(self, ends: Sequence[Clock], record: Record) -> None:
-        """Check all remote accesses against what each strand knows at its end."""
+    def check(self, ends: Sequence[Clock], record: Record) -> tuple[Doubt, ...]:
+        """Check all remote accesses against what each strand knows at its end; return what remains in doubt."""
+        doubts: list[Doubt] = []
         for remote in self._remote.values():
             inside = [
                 clock
                 for clock, strand in zip(ends, self._strands, strict=True)
                 if strand.cta == remote.target
             ]
-            if not _is_known(inside, remote.component, remote.over):
+            if _is_known(inside, remote.component, remote.over):
+                continue
+            if not remote.certain:
+                doubts.append(Doubt(f"{self._text(remote)}, if threads come to this at all", remote.point))
+            else:
                 later = (
                     (component, over)
                     for number, component, over in self._commits.get(remote.strand, ())
@@ -110,6 +124,7 @@ class Exits:
                     self._text(remote),
                     happened=True, axiom=COPIES_AT_EXIT if remote.is_own or is_in_turn else None,
                 )  # fmt: skip
+        return tuple(doubts)
 
     def _text(self, remote: _Remote) -> str:
         if remote.is_own:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model.actions import Access, Protocol, Proxy
+from ..model.actions import Access, Protocol, Proxy, Transfer
 from ..model.axiom import Axiom
 from ..model.outcome import Flaw
 from .clock import Component, Row
@@ -72,8 +72,32 @@ class Races:
         one, other = (self._protocol.strands[each.strand].actions[each.index] for each in (earlier, later))
         if not isinstance(one, Access) or not isinstance(other, Access):
             return False
+        if one.is_relative and not self._is_one_event(earlier, later):
+            return False
         numbers = dict(one.stored)
         return any(numbers.get(place, number) != number for place, number in other.stored)
+
+    def copy_the_same(self, earlier: Touch, later: Touch) -> bool:
+        """Tell whether threads surely copy from one place each to what they both write, by one `cp.async`."""
+        if earlier.point != later.point or not self._is_one_event(earlier, later):
+            return False
+        one, other = (self._protocol.strands[each.strand].actions[each.index] for each in (earlier, later))
+        if (
+            not isinstance(one, Transfer)
+            or not isinstance(other, Transfer)
+            or not (one.copied and other.copied)
+        ):
+            return False
+        sources: dict[int, set[int]] = {}
+        for place, source in (*one.copied, *other.copied):
+            sources.setdefault(place, set()).add(source)
+        return all(len(each) == 1 for each in sources.values())
+
+    def _is_one_event(self, earlier: Touch, later: Touch) -> bool:
+        """Tell whether threads of one CTA come to two accesses together, in one round."""
+        own, other = self._protocol.strands[earlier.strand], self._protocol.strands[later.strand]
+        are_known = own.cta == other.cta and own.events and other.events
+        return bool(are_known) and own.events[earlier.index] == other.events[later.index]
 
     def is_waited_for_by_team(self, earlier: Touch, later: Touch) -> bool:
         """Tell whether another warp of the warpgroup that reads has waited for its own part of the same work."""

@@ -4,8 +4,8 @@ Property: of a store, or a copy by `cp.async`, by which several threads may writ
 either said that they do (`Stores.numbers`, from which `memory` finds that), or that they are taken to store one value.
 
 Argument: released kernels let all threads that know a value store it. That it is one is seen where no register of the
-store depends on the thread, or where the numbers that threads store follow from their indices. Threads that surely
-store different numbers leave open which of them stays (PTX ISA, "Memory Consistency Model": a race).
+store depends on the thread, or where the numbers that threads store follow from their indices (`stored_numbers`).
+Those that surely store different numbers leave open which of them stays (PTX ISA, "Memory Consistency Model": a race).
 
 Not covered: stores at places that are not known and differ from thread to thread, which are taken to be apart.
 """
@@ -18,20 +18,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ...cfg.cfg import Cfg
-from ...cfg.concrete import Words, masked
 from ...cfg.facts import Facts
 from ...cfg.uniform import Uniformity
 from ...ir import Address, Instruction, Register, registers_of
 from ...opcodes.op import Op
 from ..model.axiom import Axiom
+from ..model.lowering import StoredNumbers
 from ..model.outcome import Flaw, Problem
 from ..symex.values.register_file import lanes_of
 from ..symex.values.symbol import Form, Value
 from ..symex.values.trace import Event, Trace
 from ..typestate.shared_access import access_bytes
 from .axioms import COPIES_OF_ONE_INSTRUCTION, SAME_VALUE
+from .stored_numbers import StoredBy
 
 _WARP = 32
+_POINTER = 64
+"""Bits of an address."""
 _Truths = npt.NDArray[np.bool_]
 
 
@@ -41,6 +44,7 @@ class Stores:
     def __init__(self, cfg: Cfg, facts: Facts) -> None:
         self._cfg = cfg
         self._facts = facts
+        self._stored_by = StoredBy(cfg, facts)
 
     def uniform(self, point: int) -> Uniformity:
         """Return the largest groups of threads that store one value at a point; GRID for numbers alone.
@@ -64,14 +68,30 @@ class Stores:
         address = _address(self._cfg.instructions[point])
         return Uniformity.DIVERGENT if address is None else self._facts.uniform(point, address)
 
-    def numbers(self, point: int) -> Words | None:
-        """Return the number that each thread stores at a point, None where it is not known: for `st` of one element."""
+    def numbers(self, point: int) -> StoredNumbers | None:
+        """Return what each thread stores at a point, None where it is not known: for `st` of one element.
+
+        Of a copy, where it is from, if all threads copy as many bytes.
+        """
         instruction = self._cfg.instructions[point]
+        if instruction.operation.op is Op.CP_ASYNC:
+            return self._sources(point, instruction)
         value = instruction.operands[-1]
         if instruction.operation.op is not Op.ST or not isinstance(value, Register):
             return None
-        found = self._facts.by_thread(self._facts.name(point, value))
-        return None if found is None else masked(found, 8 * access_bytes(instruction))
+        found = self._stored_by(point, value, 8 * access_bytes(instruction))
+        return None if found is None or len(found[0]) == 1 else found
+
+    def _sources(self, point: int, instruction: Instruction) -> StoredNumbers | None:
+        source = instruction.operands[1]
+        is_one_size = all(
+            self._facts.uniform(point, register) <= Uniformity.CTA
+            for operand in instruction.operands[2:]
+            for register in registers_of(operand)
+        )
+        if not is_one_size or not isinstance(source, Address) or not isinstance(source.base, Register):
+            return None
+        return self._stored_by(point, source.base, _POINTER)
 
     def takes_part(self, point: int, threads: int) -> _Truths | None:
         """Return the threads for which the predicate of a store holds, None where it is not known."""

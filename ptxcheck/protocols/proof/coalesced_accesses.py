@@ -52,7 +52,7 @@ def examined(
     outcome = _looked_at(protocol, quick_look, is_late)
     if (
         outcome is not None
-        and outcome.memory_doubts
+        and (outcome.memory_doubts or outcome.exit_doubts)
         and not outcome.problems
         and quick_look.has_joined_possible
     ):
@@ -62,9 +62,12 @@ def examined(
         return examine(protocol)
     if not are_told(outcome.problems):
         return examine(protocol)
-    doubts = tuple(replace(each, point=quick_look.origin(each.point)) for each in outcome.memory_doubts)
+    doubts, exits = (
+        tuple(replace(each, point=quick_look.origin(each.point)) for each in found)
+        for found in (outcome.memory_doubts, outcome.exit_doubts)
+    )
     strict = tuple(_placed(problem, quick_look) for problem in outcome.strict)
-    return replace(outcome, problems=(), memory_doubts=doubts, strict=strict)
+    return replace(outcome, problems=(), memory_doubts=doubts, exit_doubts=exits, strict=strict)
 
 
 def _looked_at(protocol: Protocol, quick_look: _QuickLook, is_late: Callable[[], bool]) -> Outcome | None:

@@ -130,6 +130,8 @@ class Verification:
     """What the runs do not cover, beyond trip counts: bars `proved`."""
     memory_doubts: list[Reason] = field(default_factory=list)
     """Why the absence of races on shared memory is not proved."""
+    exit_doubts: list[Reason] = field(default_factory=list)
+    """Why it is not proved that nothing reaches into the shared memory of a CTA that has ended."""
     provisos: dict[Property, set[Proviso]] = field(default_factory=dict)
     """Facts about extents that proofs of properties rest on."""
 
@@ -187,8 +189,9 @@ class Verification:
         behind = _behind(which, open_ones)
         if behind is not None:
             return Verdict(which, VerdictKind.UNKNOWN, (behind,), Openness.BEHIND_FAILURE)
-        if which is Property.SLOT_SAFETY and self.memory_doubts:
-            return Verdict(which, VerdictKind.UNKNOWN, (self.memory_doubts[0],))
+        doubts = {Property.SLOT_SAFETY: self.memory_doubts, Property.EXIT_SAFETY: self.exit_doubts}.get(which)
+        if doubts:
+            return Verdict(which, VerdictKind.UNKNOWN, (doubts[0],))
         return self._holds(which, unless, up_to_a_hang=bool(open_ones))
 
     def _holds(self, which: Property, unless: tuple[Reason, ...], *, up_to_a_hang: bool) -> Verdict:

@@ -45,6 +45,7 @@ from ..model.actions import (
 )
 from ..model.equations import check_equations, sizes_by_equations
 from ..model.outcome import (
+    Doubt,
     Equation,
     Flaw,
     Outcome,
@@ -179,11 +180,14 @@ class _Simulation:
             lambda: most_bytes(self._protocol, equations, MATRIX_PIPELINES),
         )
         provisos += self._tensor.check()
+        exit_doubts: tuple[Doubt, ...] = ()
         if all(at == len(s.actions) for at, s in zip(positions, self._protocol.strands, strict=True)):
-            self._exits.check([runner.clock for runner in self._runners], self._record)
+            exit_doubts = self._exits.check([runner.clock for runner in self._runners], self._record)
             self._tensor.check_end()
         record = self._record
-        return Outcome(tuple(record.problems), equations, steps, tuple(record.strict), doubts, provisos)
+        return Outcome(
+            tuple(record.problems), equations, steps, tuple(record.strict), doubts, provisos, exit_doubts
+        )
 
     def _first_to_end(self, symbolic: frozenset[Barrier]) -> AbstractSet[Barrier]:
         """Return which of the phases end that the host balances."""
@@ -346,8 +350,7 @@ class _Simulation:
                 component if part.writes else reads, over, actor.clock, certain, fenced, part.is_exact,
             )  # fmt: skip
             self._memory.add(touch)
-            if certain:
-                self._exits.touch(touch, part.ctas, is_copy=is_copy)
+            self._exits.touch(touch, part.ctas, is_copy=is_copy)
 
     def _access_tensor_memory(self, runner: _Runner, action: TensorAccess) -> None:
         component, over = runner.index, runner.at + 1

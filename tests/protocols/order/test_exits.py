@@ -108,3 +108,29 @@ def test_the_last_stores_may_outlive_a_cta_that_waits_for_others(code: str, expe
     assert kind(result, Property.EXIT_SAFETY) is expected
     taken = {each.text for each in result.tolerated.get(Property.EXIT_SAFETY, {}).values()}
     assert (_TAKEN in taken) == (expected is VerdictKind.ASSUMES)
+
+
+_LAST_CTA_READS = (ROOT / "cluster" / "last_cta_reads.ptx").read_text()
+_MEETS_AT_EXIT = "MEET:\n    barrier.cluster.arrive;\n    barrier.cluster.wait;\n"
+_BY_RANK = "setp.eq.u32 p, rank, 0;"
+
+
+@pytest.mark.parametrize(
+    ("decides", "alone", "meets"),
+    [
+        (_BY_RANK, VerdictKind.VIOLATED, VerdictKind.PROVED),
+        ("setp.ne.u32 p, rank, 0;", VerdictKind.VIOLATED, VerdictKind.PROVED),
+        ("mov.u32 at, %cluster_ctaid.x; setp.eq.u32 p, at, 0;", VerdictKind.VIOLATED, VerdictKind.PROVED),
+        ("setp.gt.u32 p, t, 15;", VerdictKind.VIOLATED, VerdictKind.PROVED),
+        ("ld.global.u32 at, [to]; setp.eq.u32 p, at, 0;", VerdictKind.UNKNOWN, VerdictKind.PROVED),
+    ],
+)
+def test_reads_of_a_peer_on_one_side_of_a_branch(
+    decides: str, alone: VerdictKind, meets: VerdictKind
+) -> None:
+    """Whether the peer is read that may have ended: known of its rank and of threads, not of data."""
+    assert _BY_RANK in _LAST_CTA_READS
+    text = _LAST_CTA_READS.replace(_BY_RANK, f"{decides} shl.b32 at, t, 2;")
+    assert kind(verified(text), Property.EXIT_SAFETY) is meets
+    assert _MEETS_AT_EXIT in text
+    assert kind(verified(text.replace(_MEETS_AT_EXIT, "MEET:\n")), Property.EXIT_SAFETY) is alone

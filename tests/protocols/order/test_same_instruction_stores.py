@@ -8,6 +8,7 @@ from ptxcheck.protocols.model.outcome import Flaw
 from ptxcheck.protocols.order.axioms import COPIES_OF_ONE_INSTRUCTION
 from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.verdict import Property, VerdictKind
+from tests.protocols.corpus_runs import ROOT
 from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import kind, verified
 
@@ -38,6 +39,42 @@ def slots(
 )
 def test_values_that_surely_differ(value: str, guard: str) -> None:
     assert slots(value, guard) is VerdictKind.VIOLATED
+
+
+BY_THREAD = [
+    ("add.u32 %r10, %r4, %r9;", VerdictKind.VIOLATED),
+    ("sub.u32 %r10, %r9, 7; xor.b32 %r10, %r10, %r4;", VerdictKind.VIOLATED),
+    ("mov.u32 %r10, %r4; @%p4 add.u32 %r10, %r10, 1;", VerdictKind.VIOLATED),
+    ("xor.b32 %r11, %r4, 5; mov.u32 %r10, %r4; @%p4 mov.u32 %r10, %r11;", VerdictKind.VIOLATED),
+    ("mov.u32 %r10, %r4; @%p4 add.u32 %r10, %r10, 0;", VerdictKind.ASSUMES),
+    ("xor.b32 %r11, %r4, 5; add.u32 %r10, %r4, 5; @%p4 mov.u32 %r10, %r11;", VerdictKind.ASSUMES),
+    ("mul.lo.u32 %r10, %r4, %r9;", VerdictKind.ASSUMES),
+    ("and.b32 %r10, %r4, %r9;", VerdictKind.ASSUMES),
+    ("add.u32 %r10, %r6, %r9;", VerdictKind.ASSUMES),
+    ("add.u32 %r10, %r4, 3;", VerdictKind.PROVED),
+]
+"""How each thread makes its value of one that all have, and what is said of it."""
+
+
+@pytest.mark.parametrize(("computed", "verdict"), BY_THREAD)
+def test_values_relative_to_one_that_all_threads_have(computed: str, verdict: VerdictKind) -> None:
+    assert slots("%r10", guard=computed) is verdict
+
+
+def test_values_relative_to_a_number_of_another_round() -> None:
+    """Even warps store 0 - 0 in the first round, odd ones 1 - 1 in the second."""
+    body = """
+    mov.u32 %r9, %tid.x; mov.u32 %r1, smem; shr.u32 %r2, %r9, 5; and.b32 %r2, %r2, 1; mov.u32 %r5, 0;
+L:  setp.ne.u32 %p1, %r2, %r5; @%p1 bra E;
+    bar.warp.sync -1; {computed}
+    st.shared.u32 [%r1], %r10;
+E:  add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 2; @%p2 bra L;
+    bar.sync 0;
+    """
+    right = kernel(body.format(computed="sub.u32 %r10, %r5, %r2;"), threads=128)
+    assert kind(verified(right), Property.SLOT_SAFETY) is not VerdictKind.VIOLATED
+    wrong = kernel(body.format(computed="add.u32 %r10, %r5, %r9;"), threads=128)
+    assert kind(verified(wrong), Property.SLOT_SAFETY) is VerdictKind.VIOLATED
 
 
 @pytest.mark.parametrize("guard", ["", LEADERS, ONE_WARP])
@@ -117,3 +154,27 @@ def test_lanes_that_copy_from_different_places_are_taken_to_bring_the_same(apart
 def test_lanes_that_copy_by_two_instructions_race() -> None:
     result = _verified_copies(f"@%p9 {COPY_BY_EACH_LANE} @!%p9 {COPY_BY_EACH_LANE}")
     assert kind(result, Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+
+
+_WARPS_COPY = (ROOT / "groups" / "warps_copy_the_same.ptx").read_text()
+_SOURCE = "    mov.u32 a, tile;\n"
+_STEP = "add.u64 f, f, 512;"
+
+
+@pytest.mark.parametrize(
+    ("source", "step", "expected"),
+    [
+        ("", _STEP, VerdictKind.ASSUMES),
+        ("", "mul.wide.u32 o, m, 4; add.u64 f, f, o;", VerdictKind.ASSUMES),
+        ("shr.u32 i, t, 5; mul.wide.u32 o, i, 512; add.u64 f, f, o;", _STEP, VerdictKind.VIOLATED),
+        ("setp.ge.u32 p, t, 96; @p add.u64 f, f, 16;", _STEP, VerdictKind.VIOLATED),
+        ("", "cvt.u64.u32 o, t; add.u64 f, f, o;", VerdictKind.VIOLATED),
+        ("", "setp.ge.u32 p, t, 96; @p add.u64 f, f, 16;", VerdictKind.VIOLATED),
+    ],
+)
+def test_warps_that_copy_the_same_by_one_instruction(source: str, step: str, expected: VerdictKind) -> None:
+    """Or from elsewhere, at once or from the second round on."""
+    assert _SOURCE in _WARPS_COPY
+    assert _STEP in _WARPS_COPY
+    text = _WARPS_COPY.replace(_SOURCE, _SOURCE + source).replace(_STEP, step)
+    assert kind(verified(text), Property.SLOT_SAFETY) is expected

@@ -15,12 +15,18 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain
 
+from ....cfg.definitions import Name
 from ....cfg.slice import closure
+from ....cfg.special import special_name
 from ....cfg.uniform import Uniformity
 from ....ir import registers_of
 from ....opcodes.spec import Trait
 from .branch_sides import between
 from .kernel import Kernel
+
+_COMPUTING = frozenset({Trait.PURE})
+_OF_CTA = frozenset({"%cluster_ctarank", "%cluster_nctarank", "%cluster_ctaid", "%cluster_nctaid"})
+"""Special registers that say where a CTA is in its cluster."""
 
 
 class Dependences:
@@ -54,10 +60,10 @@ class Dependences:
 
     @cached_property
     def _branches_to_accesses(self) -> tuple[int, ...]:
-        """Branches on the number of the thread alone, with an access on one side, and no loop: cheap to run."""
-        return tuple(self._cheap_branches())
+        """Branches with an access on one side which go by where a thread is in its cluster: cheap to run."""
+        return tuple(self._placed_branches())
 
-    def _cheap_branches(self) -> Iterator[int]:
+    def _placed_branches(self) -> Iterator[int]:
         cfg = self._cfg
         accessing = {cfg.graph.block_of[point] for point in self._kernel.accesses}
         for block in cfg.blocks if accessing else ():
@@ -66,9 +72,29 @@ class Dependences:
                 continue
             inside = between(cfg, block.index)
             name = self._kernel.definitions.before(block.last, guard.register)
-            reaches = not inside.cyclic and inside.blocks & accessing
-            if reaches and self._kernel.facts.by_thread(name) is not None:
+            if inside.blocks & accessing and self._is_of_place(name):
                 yield block.last
+
+    def _is_of_place(self, name: Name) -> bool:
+        """Tell whether a value is a number that follows from the thread and its CTA's rank in the cluster alone."""
+        waiting, seen = [name], {name}
+        while waiting:
+            each = waiting.pop()
+            special = special_name(each.register) or ""
+            if special.partition(".")[0] in _OF_CTA or self._kernel.facts.by_thread(each) is not None:
+                continue
+            if each.site < 0:
+                return False
+            instruction = self._cfg.instructions[each.site]
+            if instruction.operation.traits != _COMPUTING:
+                return False
+            read = set(instruction.reads())
+            if instruction.guard is not None:  # without it, the register keeps what it had
+                read |= {instruction.guard.register, each.register}
+            behind = {self._kernel.definitions.before(each.site, register) for register in read}
+            waiting.extend(behind - seen)
+            seen |= behind
+        return True
 
     @cached_property
     def _ways_to_collectives(self) -> frozenset[int]:

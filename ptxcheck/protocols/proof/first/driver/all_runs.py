@@ -23,7 +23,6 @@ from ....model.equations import contradicting
 from ....model.fences import never_fences
 from ....model.mechanisms import PROPERTY_OF
 from ....model.outcome import (
-    Doubt,
     Flaw,
     Outcome,
     Problem,
@@ -388,7 +387,7 @@ class Verifier:
             self._conditions.leave_out_at_odds(attempt)
             self._conditions.leave_out_unlike(attempt)
         excused = not self._is_probe and self._conditions.excuses(attempt)
-        self._note_conditions(outcome, () if excused else outcome.memory_doubts)
+        self._note_conditions(outcome, excused=excused)
         self._keep_strict(attempt)
         granted = self._granted.of(attempt, is_in_order=not outcome.problems)
         for assumption in granted:
@@ -469,15 +468,15 @@ class Verifier:
             self._run(Plan(plan.rounds, preset={stray[0]: 0}, wanted=dict(plan.answers)))
         raise ImpossibleError
 
-    def _note_conditions(self, outcome: Outcome, doubts: Iterable[Doubt]) -> None:
+    def _note_conditions(self, outcome: Outcome, *, excused: bool) -> None:
         """Note what a run rests on."""
         result = self._result
         for equation in outcome.equations:
             result.equations.setdefault((str(equation.expected), str(equation.completed)), equation)
-        for doubt in doubts:
-            reason = Reason(doubt.text, doubt.point)
-            if reason not in result.memory_doubts:
-                result.memory_doubts.append(reason)
+        noted = (result.memory_doubts, outcome.memory_doubts), (result.exit_doubts, outcome.exit_doubts)
+        for reasons, doubts in () if excused else noted:
+            fresh = dict.fromkeys(Reason(doubt.text, doubt.point) for doubt in doubts)
+            reasons.extend(reason for reason in fresh if reason not in reasons)
         for proviso in outcome.provisos:
             for which in proviso.properties:
                 result.provisos.setdefault(which, set()).add(proviso)

@@ -130,14 +130,13 @@ class Steps:
                 if isinstance(action, Access | Transfer)
                 else ()
             )
-            is_certain = not isinstance(action, Access) or action.certain
             own = 0 if is_asynchronous else sum(bit << self._rows.at[row] for row in OWN_ROWS)
             found.append(
                 Kind(
                     bit.bit_length() - 1, bit, strand, cta, action.point, action, cells, part.writes,
                     isinstance(action, Access | Transfer) and action.combines, is_asynchronous,
                     isinstance(action, Transfer) and action.proxy is Proxy.ASYNC,
-                    tuple(each for each in others if each in self._inventory.ctas) if is_certain else (),
+                    tuple(each for each in others if each in self._inventory.ctas),
                     is_copy and cta in part.ctas, own, ~(bit * self._rows.every),
                 )
             )  # fmt: skip

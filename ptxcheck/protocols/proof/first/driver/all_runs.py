@@ -78,7 +78,6 @@ _ACTIONS = 600
 _MOST_RUNS = 96
 _PART_OF_ANSWERS, _LEAST_OF_ANSWERS = 0.5, UNITS_PER_SECOND // 2
 """What runs with other answers to polls may take: of the effort of all others, and units besides."""
-_RUNS_TO_SHOW = 2
 _MOST_BEGINNINGS = 4
 """Most runs that are made again up to where they may be impossible."""
 
@@ -162,7 +161,7 @@ class Verifier:
     def show(self, shown: Shown) -> Verification | None:
         """Make the first runs of a kernel that holds for every count, for what they show besides; None if one fails."""
         result = self._result
-        for rounds in self._rounds.first[:_RUNS_TO_SHOW]:
+        for rounds in (self._rounds.first[0], self._rounds.first[-1]):
             with suppress(_EnoughError, ImpossibleError, NotFollowedError):
                 self._run(Plan(rounds))
         if result.failures or result.sample is None:
@@ -179,7 +178,7 @@ class Verifier:
         for proviso in shown.provisos:
             for which in proviso.properties:
                 result.provisos.setdefault(which, set()).add(proviso)
-        for axiom, point in shown.axioms:
+        for axiom, point in ((axiom, point) for axiom, point in shown.axioms if axiom.is_stated):
             self._tolerances.take(axiom, point, Property.SLOT_SAFETY)
         self._note_equations()
         return result if not result.reasons else None

@@ -377,8 +377,10 @@ class _Events:
         if lower is None:
             raise NotFollowedError(f"'{operation.text}' has no meaning yet", event.point)
         for action in lower(occurrence):
-            is_copy = operation.op is Op.CP_ASYNC and isinstance(action, Transfer)
-            yield _with_sources(occurrence, action, self._stored) if is_copy else action
+            if operation.op is Op.CP_ASYNC and isinstance(action, Transfer):
+                yield _with_sources(occurrence, action, self._stored)
+            else:
+                yield action
 
 
 def _with_sources(occurrence: Occurrence, copy: Transfer, stored: Stored) -> Transfer:

@@ -22,8 +22,10 @@ def test_kernels_of_a_cache(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(variable, str(tmp_path / ".hidden"))
-    (problem,) = ptxcheck.check(word).problems
-    assert problem.position.file == str(tmp_path / ".hidden")
+    report = ptxcheck.check(word)
+    assert report.problems == ()
+    (note,) = report.notes
+    assert note.position.file == str(tmp_path / ".hidden")
     kernel = tmp_path / ".hidden" / path
     kernel.parent.mkdir(parents=True)
     kernel.write_text(KERNEL)

@@ -93,7 +93,9 @@ def test_on_the_command_line(form: tuple[Row, str]) -> None:
     row, style = form
     text = check(row, "text")
     (verdict,) = (
-        line for line in text.splitlines() if re.match(r"\S+ ring (at ring\.cu:30; |\(block )", line)
+        line
+        for line in text.splitlines()
+        if re.match(r"\S+( \(.*?\))? ring (at ring\.cu:30; |\(block )", line)
     )
     assert FROM[style] in verdict
     assert verdict.startswith("violated ") is (row.status == 1)

@@ -28,7 +28,9 @@ RULES_WITHOUT_ROW = {
         "arrivals are counted: PTX says what each does, and no order of memory is at stake"
     )),
     "NB023": "a fault each time: `mask_without_its_lane` of benchmarks/hardware.md",
-    **dict.fromkeys(("SM024", "SM025"), "ordinary kernels: `compute-sanitizer` judges these (benchmarks/history/races.md)"),
+    **dict.fromkeys(("SM024", "SM025"), (
+        "ordinary kernels: `compute-sanitizer` judges these (history/races.md)"
+    )),
     "CL022": "launches are cancelled from sm_100 on, and this suite runs on sm_90a",
     "BG011": _LEGALITY,
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from math import prod
 
@@ -35,6 +36,16 @@ def uses_barriers(cfg: Cfg) -> bool:
     return any(Trait.MBARRIER in i.operation.traits for i in cfg.instructions)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of a verification."""
+
+    accesses: bool
+    """With ordinary accesses of shared memory."""
+    for_every_count: bool
+    """By the product of role automata first."""
+
+
 def verify(
     cfg: Cfg,
     function: Function,
@@ -43,25 +54,27 @@ def verify(
     *,
     seconds: float = 20.0,
     accesses: bool = True,
+    for_every_count: bool = True,
 ) -> Verification:
     """Verify one kernel for its launch, or for the first cluster shape that its counts admit.
 
     `seconds` limits the effort: what it counts takes about so long on the machine that it was fitted on. Without
     `accesses`, ordinary accesses of shared memory are left out (see `symex.values.trace`): less work, and slot safety
-    stays unknown.
+    stays unknown. Without `for_every_count`, runs are made at once, for callers that have numbers for all that matters.
     """
     followed = with_words_in_registers(function)
     if followed is not function:
         cfg, function = build(followed), followed
+    asked = _Asked(accesses, for_every_count)
     block = launch.block or _most_threads(function)
     if block is not None:
         origin = BlockOrigin.STATED if launch.block_is_exact else BlockOrigin.BOUND
-        return _verify(cfg, function, module, launch, block, origin, Effort(seconds), accesses)
-    return _verify_suggested(cfg, function, module, launch, seconds, accesses)
+        return _verify(cfg, function, module, launch, block, origin, Effort(seconds), asked)
+    return _verify_suggested(cfg, function, module, launch, seconds, asked)
 
 
 def _verify_suggested(
-    cfg: Cfg, function: Function, module: Module, launch: Launch, seconds: float, accesses: bool
+    cfg: Cfg, function: Function, module: Module, launch: Launch, seconds: float, asked: _Asked
 ) -> Verification:
     """Verify a kernel for the blocks that its code suggests; only what goes wrong in all of them is broken.
 
@@ -77,7 +90,7 @@ def _verify_suggested(
             )
         share = min(seconds / len(suggested), seconds - spent)
         block = (threads, 1, 1)
-        result = _verify(cfg, function, module, launch, block, BlockOrigin.SUGGESTED, Effort(share), accesses)
+        result = _verify(cfg, function, module, launch, block, BlockOrigin.SUGGESTED, Effort(share), asked)
         result.suggested_blocks = suggested
         spent += result.seconds
         result.seconds = spent
@@ -113,9 +126,10 @@ def _verify(
     block: Dim,
     origin: BlockOrigin,
     effort: Effort,
-    accesses: bool,
+    asked: _Asked,
 ) -> Verification:
     """Verify one kernel for one block."""
+    accesses = asked.accesses
     taken = {}
     if origin in _TAKEN:
         taken[BLOCK] = Assumption(AssumptionKind.BLOCK, _TAKEN[origin].format(prod(block)), -1)
@@ -135,9 +149,11 @@ def _verify(
         shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg))
     else:
         shape, is_admitted = known, True
-    result = _shown_for_all(
-        partial(verifier, program, shape), program, layout, launch, shape, block, registers, effort
-    )
+    result = None
+    if asked.for_every_count:
+        result = _shown_for_all(
+            partial(verifier, program, shape), program, layout, launch, shape, block, registers, effort
+        )
     if result is None:
         result = verifier(program, shape).run()
     while known is None and prod(shape) < result.least_ctas <= MOST_CTAS:

@@ -100,15 +100,19 @@ def _syntax_flaw(view: KernelView) -> Reason | None:
 
 
 def _without_echoes(found: Sequence[tuple[Hit, Finding]]) -> Iterator[tuple[Hit, Finding]]:
-    """Leave out what a whole run shows at an instruction where the code of one thread is already proved wrong."""
+    """Leave out what all threads show at an instruction where the code of one thread is already proved wrong."""
     plain = {
         finding.location.span
-        for _, finding in found
-        if finding.counterexample is None and finding.confidence is Confidence.PROVED
+        for hit, finding in found
+        if not _is_of_all(hit) and finding.confidence is Confidence.PROVED
     }
     for hit, finding in found:
-        if finding.counterexample is None or finding.location.span not in plain:
+        if not _is_of_all(hit) or finding.location.span not in plain:
             yield hit, finding
+
+
+def _is_of_all(hit: Hit) -> bool:
+    return hit.is_of_block or hit.counterexample is not None
 
 
 def _finding(

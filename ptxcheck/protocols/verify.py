@@ -149,11 +149,9 @@ def _verify(
         shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg))
     else:
         shape, is_admitted = known, True
-    result = None
-    if asked.for_every_count:
-        result = _shown_for_all(
-            partial(verifier, program, shape), program, layout, launch, shape, block, registers, effort
-        )
+    result = _shown_for_all(
+        partial(verifier, program, shape), program, layout, launch, shape, block, registers, effort, asked
+    )
     if result is None:
         result = verifier(program, shape).run()
     while known is None and prod(shape) < result.least_ctas <= MOST_CTAS:
@@ -192,9 +190,10 @@ def _shown_for_all(
     block: Dim,
     registers: int | None,
     effort: Effort,
+    asked: _Asked,
 ) -> Verification | None:
     """Verify a kernel by the product of its role automata; None where that shows nothing."""
-    if not program.accesses or effort.limit is None:
+    if not asked.for_every_count or not program.accesses or effort.limit is None:
         return None
     own = Effort(_PART_OF_PRODUCT * effort.limit / UNITS_PER_SECOND)
     shown = for_all(program, layout, launch.given, Shape(block, shape), registers, own)

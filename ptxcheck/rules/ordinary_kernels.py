@@ -29,7 +29,7 @@ def races(*, of_one_instruction: bool) -> Callable[[KernelView], Hits]:
             related = tuple(
                 (each.points[1], f"thread {each.written_threads[1]}: {_OTHER}") for each in others
             )
-            yield Hit(here, found[0].message, related)
+            yield Hit(here, found[0].message, related, is_of_block=True)
         for pair in ordinary.judgement.left:
             other, here = pair.points
             if (here == other) is of_one_instruction:
@@ -60,4 +60,4 @@ def divergence(view: KernelView) -> Hits:
             (found.branch, "the threads part here"),
             (other, f"thread {found.written_threads[1]} waits here"),
         )
-        yield Hit(here, found.message, related)
+        yield Hit(here, found.message, related, is_of_block=True)

@@ -35,6 +35,8 @@ class Hit:
     """The run that shows it, for what takes more than one thread."""
     explained: Explained = BY_NOTHING
     """Where another mistake would explain this one."""
+    is_of_block: bool = False
+    """What the threads of a block do together shows it, though no run is at hand."""
     is_beyond: bool = False
     """True for what verification of the whole kernel does not look at, such as global memory."""
 

@@ -52,6 +52,8 @@ class Config:
     """Verify whole kernels besides running rules on each thread's code."""
     verify_seconds: float = LEVELS["normal"]
     """Effort for the verification of one kernel (see `terms.effort`)."""
+    for_every_count: bool = False
+    """Ask the product of role automata first, which shows kernels for every count of rounds."""
     cross_check: str | None = None
     """A second solver that confirms what the first one found to be impossible."""
     nvcc: NvccOptions = field(default_factory=NvccOptions)
@@ -217,6 +219,7 @@ _KEYS: Mapping[str, _Parse] = {
     "launch": _Reader.launches,
     "verify": _Reader.flag,
     "verify-seconds": _Reader.effort,
+    "for-every-count": _Reader.flag,
     "cross-check": _Reader.solver,
     "nvcc": _Reader.nvcc,
 }

@@ -55,6 +55,9 @@ _FORMATS = [form.value for form in Format]
 @click.option("--pedantic", is_flag=True, default=None, help="Also run rules that released libraries break.")
 @click.option("--possible", is_flag=True, default=None, help="Also report what could not be excluded.")
 @click.option(
+    "--for-every-count", is_flag=True, default=None, help="Show kernels for every count of rounds first."
+)
+@click.option(
     "--nvcc-args", multiple=True, callback=split_words, metavar="ARGS", help="Further flags for nvcc."
 )
 @click.option("-I", "includes", multiple=True, metavar="DIR", help="Include folder for nvcc.")

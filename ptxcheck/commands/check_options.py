@@ -44,6 +44,7 @@ class CheckOptions:
     tensor_map: tuple[str, ...] = ()
     verify: bool | None = None
     verify_seconds: float | None = None
+    for_every_count: bool | None = None
     cross_check: str | None = None
     source_root: tuple[str, ...] = ()
     config_file: str | None = None
@@ -101,6 +102,7 @@ def configuration(options: CheckOptions) -> Config:
         launch=hints + config.launch,
         verify=config.verify if options.verify is None else options.verify,
         verify_seconds=options.verify_seconds or config.verify_seconds,
+        for_every_count=options.for_every_count or config.for_every_count,
         cross_check=cross_check,
         nvcc=replace(
             nvcc,

@@ -200,7 +200,14 @@ def whole_kernel(view: KernelView) -> WholeKernel | None:
         return None
     try:
         launch = replace(view.launch, given=(*view.launch.given, *_known_boxes(view)))
-        result = verify(view.cfg, view.function, view.module, launch, seconds=seconds)
+        result = verify(
+            view.cfg,
+            view.function,
+            view.module,
+            launch,
+            seconds=seconds,
+            for_every_count=view.for_every_count,
+        )
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{frame.filename.rsplit('/ptxcheck/', 1)[-1]}:{frame.lineno}"

@@ -192,7 +192,9 @@ def _check_function(
 
     def evaluated(launch: Launch, is_verified: bool) -> tuple[KernelView, Evaluation]:
         seconds = allowance.seconds if is_verified else None
-        view = view_class(module, function, launch, seconds, tensor_maps=maps)
+        view = view_class(
+            module, function, launch, seconds, tensor_maps=maps, for_every_count=config.for_every_count
+        )
         with heard() if config.cross_check else nullcontext() as refutations:
             found = evaluate(view, rules, locator, severities, possible=config.possible)
         allowance.take(view)

@@ -54,13 +54,13 @@ def verify(
     *,
     seconds: float = 20.0,
     accesses: bool = True,
-    for_every_count: bool = True,
+    for_every_count: bool = False,
 ) -> Verification:
     """Verify one kernel for its launch, or for the first cluster shape that its counts admit.
 
     `seconds` limits the effort: what it counts takes about so long on the machine that it was fitted on. Without
     `accesses`, ordinary accesses of shared memory are left out (see `symex.values.trace`): less work, and slot safety
-    stays unknown. Without `for_every_count`, runs are made at once, for callers that have numbers for all that matters.
+    stays unknown. With `for_every_count`, the product of role automata is asked before runs are made.
     """
     followed = with_words_in_registers(function)
     if followed is not function:
@@ -149,8 +149,12 @@ def _verify(
         shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg))
     else:
         shape, is_admitted = known, True
-    result = _shown_for_all(
-        partial(verifier, program, shape), program, layout, launch, shape, block, registers, effort, asked
+    result = (
+        None
+        if known is None
+        else _shown_for_all(
+            partial(verifier, program, shape), program, layout, launch, shape, block, registers, effort, asked
+        )
     )
     if result is None:
         result = verifier(program, shape).run()

@@ -57,9 +57,7 @@ class Runs:
         given = (*view.launch.given, *_given(view.function, view.launch, size, rest))
         try:
             launch = replace(view.launch, given=given)
-            return verify(
-                view.cfg, view.function, view.module, launch, seconds=self.seconds, for_every_count=False
-            )
+            return verify(view.cfg, view.function, view.module, launch, seconds=self.seconds)
         except Exception:  # the verifier's own failures are part of the judgement of the kernel
             return None
 

@@ -119,6 +119,8 @@ class Questions:
         self.least: dict[tuple[Terms, Class], int] = {}
         self.window: dict[tuple[Terms, Class], int] = {}
         """Thresholds that are asked outside of the loop."""
+        self.fixed: set[Class] = set()
+        """Loops whose rounds some threshold does not move with alike: states are compared with them as they are."""
         self._measure()
 
     def site(self, automaton: int, node: int) -> _Site:
@@ -171,6 +173,9 @@ class Questions:
             if not isinstance(asked, Below):
                 continue
             key = asked.terms, site.loop
+            others = {self.nests[number].classes[header] for header, _ in asked.slopes} - {site.loop}
+            if others:
+                self.fixed |= {site.loop, *others}
             own = [
                 slope / self.rates[number, header]
                 for header, slope in asked.slopes
@@ -181,6 +186,8 @@ class Questions:
                 known = self.slopes.setdefault(key, slope)
                 if known != slope:
                     self.slopes[key] = None
+                if self.slopes[key] is None:
+                    self.fixed.add(site.loop)
                 self.least[key] = min(self.least.get(key, asked.constant), asked.constant)
             else:
                 width = abs(asked.constant) + 1
@@ -306,6 +313,8 @@ class Decisions:
         loop, outer = place
         if not loop:
             return None
+        if loop in self._questions.fixed:
+            return 0
         least: int | None = None
         for each in standing_at:
             if each is None:

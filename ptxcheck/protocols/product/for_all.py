@@ -87,6 +87,9 @@ def for_all(
         return Open(error.reason, error.point)
     except RecursionError:
         return Open("a value is computed in too many steps to be followed", -1)
+    cut = next((e for each in automata for e in each.assumptions if e.kind is AssumptionKind.CUT), None)
+    if cut is not None:
+        return Open(cut.text, cut.point)
     setup = Setup(
         [role.info for role in roles],
         [[action for step in role.steps.values() for action in step.actions] for role in roles],

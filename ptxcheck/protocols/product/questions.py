@@ -5,7 +5,8 @@ Property: two askers with one name, at one place of the loops around, ask for th
 Argument: a predicate is a condition on a linear form. Ordinals of loops are numbers for each asker, so what is left
 is a form over what the host passes: its primitive part is the *direction*, and the question is whether it is below a
 threshold, or equal to a number. Predicates on what threads have found themselves (results of instructions, what loops
-widened) are asked by one group of threads at one node, and have that as their name.
+widened) are asked by one group of threads at one node, and have that as their name; so are predicates that rounds
+tell of in another way than by a threshold.
 
 Not covered: a size that two loops one after the other are left by is a direction for each; so is one of an inner loop
 in each round of the outer one: there is more freedom than the kernel has."""
@@ -23,7 +24,7 @@ from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of
 from ..symex.values.recurrent_arithmetic import COUNTED
 from ..symex.values.substitution import with_pins
-from ..symex.values.symbol import Atom, Form
+from ..symex.values.symbol import Atom, Form, atom, children
 
 Terms: TypeAlias = tuple[tuple[Atom, int], ...]
 _OF_GROUP = frozenset(
@@ -83,7 +84,7 @@ def classified(node: Node, modulus: int) -> Asked:
     if found is not None:
         return found
     headers = {int(str(name[1])) for name in ordinals_in(question.truth)}
-    if headers - residues.keys():
+    if headers - residues.keys() or not all(_counts_in_addresses(name) for name, _ in question.truth.terms):
         return Free()
     return Named(question.truth, tuple(sorted(headers)))
 
@@ -107,9 +108,39 @@ def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Bel
     condition, positive = condition_of(question.truth)
     if condition.relation == "below":
         return None
+    split = _split(condition.form, residues, modulus)
+    if split is None:
+        return None
+    terms, constant, rates = split
+    bound = condition.bound - constant
+    if not terms and rates:
+        # What a round is compared with is a number that no state knows: states are alike up to the rounds before.
+        terms, bound = [(atom(Kind.CONSTANT, "rounds", bound).terms[0][0], -1)], 0
+    scale = gcd(*(factor for _, factor in terms)) if terms else 1
+    if scale != 1:
+        return None  # a multiple that wraps around is another question than the number itself
+    if terms and terms[0][1] < 0:
+        scale = -scale
+    primitive = tuple((name, factor // scale) for name, factor in terms)
+    slopes = tuple(sorted((header, -rate // scale) for header, rate in rates.items()))
+    is_plain = len(terms) == 1 and all(abs(slope) == 1 for _, slope in slopes)
+    if condition.relation in ("eq", "ne"):
+        is_equal = positive == (condition.relation == "eq")
+        return Below(primitive, bound // scale, slopes, is_equal, True, is_plain)
+    # scale * direction + ordinals < bound
+    if scale > 0:
+        return Below(primitive, bound, slopes, positive, False, is_plain)
+    # direction > -bound, that is, not below the next integer
+    return Below(primitive, 1 - bound, slopes, not positive, False, is_plain)
+
+
+def _split(
+    form: Form, residues: Mapping[int, int], modulus: int
+) -> tuple[list[tuple[Atom, int]], int, dict[int, int]] | None:
+    """Return a form as terms of the host, a constant, and the factors of ordinals of loops; None for another form."""
     terms: list[tuple[Atom, int]] = []
-    constant, rates = condition.form.constant, dict[int, int]()
-    for name, factor in condition.form.terms:
+    constant, rates = form.constant, dict[int, int]()
+    for name, factor in form.terms:
         if name.kind is Kind.ORDINAL:
             header = int(str(name[1]))
             if header not in residues or factor % modulus:
@@ -120,27 +151,14 @@ def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Bel
             return None
         else:
             terms.append((name, factor))
-    is_equality = condition.relation in ("eq", "ne")
-    if condition.relation == "ne":
-        positive = not positive
-    scale = gcd(*(factor for _, factor in terms)) if terms else 1
-    if terms and terms[0][1] < 0:
-        scale = -scale
-    primitive = tuple((name, factor // scale) for name, factor in terms)
-    bound = condition.bound - constant
-    if any(rate % scale for rate in rates.values()):
-        return None
-    slopes = tuple(sorted((header, -rate // scale) for header, rate in rates.items()))
-    is_plain = len(terms) == 1 and abs(terms[0][1]) == 1 and all(abs(slope) == 1 for _, slope in slopes)
-    if is_equality:
-        if bound % scale:
-            return not positive
-        return Below(primitive, bound // scale, slopes, positive, True, is_plain)
-    # scale * direction + ordinals < bound
-    if scale > 0:
-        return Below(primitive, -(-bound // scale), slopes, positive, False, is_plain)
-    # direction > -bound / |scale|, that is, not below the next integer
-    return Below(primitive, -bound // -scale + 1, slopes, not positive, False, is_plain)
+    return terms, constant, rates
+
+
+def _counts_in_addresses(name: Atom) -> bool:
+    """Tell whether ordinals stand only inside addresses of what is loaded: of such an atom rounds tell nothing else."""
+    if name.inner_kind is Kind.LOAD:
+        return True
+    return name.inner_kind not in COUNTED and all(map(_counts_in_addresses, children(name.inner)))
 
 
 def _atoms(form: Form) -> Iterator[Atom]:

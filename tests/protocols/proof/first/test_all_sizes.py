@@ -31,7 +31,7 @@ _GOOD = frozenset({VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.A
 _SECONDS = VERIFY_SECONDS / 5
 
 
-def verified(text: str, seconds: float = _SECONDS) -> Verification:
+def verified(text: str, seconds: float = _SECONDS, *, for_every_count: bool = False) -> Verification:
     """Verify a kernel with as many runs for further sizes as the rings that hold need, and few more."""
     module = parse_module(Source("k.ptx", text))
     (function,) = module.entries
@@ -41,7 +41,7 @@ def verified(text: str, seconds: float = _SECONDS) -> Verification:
         if "// ptxcheck: launch" in line
     ]
     launch = launch_of(function, hints)[0] if hints else from_directives(function)
-    return verify(build(function), function, module, launch, seconds=seconds)
+    return verify(build(function), function, module, launch, seconds=seconds, for_every_count=for_every_count)
 
 
 def deadlock_freedom(result: Verification) -> VerdictKind:
@@ -235,16 +235,18 @@ def test_no_slip_in_a_late_round_is_proved(slip: Slip) -> None:
     text = ring(slip.text, breaks=True, count=slip.count).replace(
         ".reg .pred", ".reg .b16 %rs<4>;\n.reg .pred"
     )
-    result = verified(text)
-    assert deadlock_freedom(result) is not VerdictKind.PROVED
-    assert result.for_all is None
+    for by_product in (False, True):
+        result = verified(text, for_every_count=by_product)
+        assert deadlock_freedom(result) is not VerdictKind.PROVED
+        assert result.for_all is None
 
 
 @settings(max_examples=4, deadline=None)
 @given(slips())
 def test_no_stage_that_is_released_early_in_a_late_round_is_proved(slip: Slip) -> None:
-    result = verified(tensor_ring(slip.text))
-    assert result.for_all is None
+    for by_product in (False, True):
+        result = verified(tensor_ring(slip.text), for_every_count=by_product)
+        assert result.for_all is None
 
 
 @given(st.integers(-40, 40), st.integers(-5, 5).filter(bool), st.integers(-20, 20), st.integers(-20, 20))

@@ -161,9 +161,13 @@ class Verifier:
     def show(self, shown: Shown) -> Verification | None:
         """Make the first runs of a kernel that holds for every count, for what they show besides; None if one fails."""
         result = self._result
-        for rounds in (self._rounds.first[0], self._rounds.first[-1]):
-            with suppress(_EnoughError, ImpossibleError, NotFollowedError):
+        for rounds in self._rounds.first:
+            try:
                 self._run(Plan(rounds))
+            except ImpossibleError:
+                continue
+            except (_EnoughError, NotFollowedError):
+                return None
         if result.failures or result.sample is None:
             return None
         result.bounds.clear()

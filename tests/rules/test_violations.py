@@ -14,7 +14,7 @@ from ptxcheck.protocols.model.axiom import Axiom
 from ptxcheck.protocols.model.outcome import Flaw
 from ptxcheck.protocols.order.axioms import AXIOMS
 from ptxcheck.rules import RULES, Rule
-from ptxcheck.rules.violations import of_flaws
+from ptxcheck.rules.violations import of_axioms, of_flaws
 
 FAMILIES = ("MB", "TX", "NB", "CL", "SM", "PX", "TM")
 ABOUT = {
@@ -73,8 +73,10 @@ def fake(
 
 
 def owners(view: Any) -> list[Rule]:
-    checks = [rule for rule in RULES if rule.check.__module__ == of_flaws.__module__]
-    return [rule for rule in checks if list(rule.check(view))]
+    """Return the rules that a violation belongs to; SM023 is about ordinary kernels, too."""
+    checks = [(rule, rule.check) for rule in RULES if rule.check.__module__ == of_flaws.__module__]
+    checks += [(rule, of_axioms(rule.id)) for rule in RULES if rule.id == "SM023"]
+    return [rule for rule, check in checks if list(check(view))]
 
 
 @pytest.mark.parametrize(

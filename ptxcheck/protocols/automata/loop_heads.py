@@ -41,7 +41,7 @@ _MOST_MODULUS = 512
 _TOKEN_BITS = 32
 _MOST_NODES = 96
 """Valuations of one header, for each residue, that differ in numbers: behind them what varies most is widened."""
-_OF_ROUND = frozenset(
+OF_ROUND = frozenset(
     {
         Kind.RESULT, Kind.VOLATILE, Kind.SHARED, Kind.STRONG, Kind.OWN, Kind.UNKNOWN, Kind.MERGED, Kind.PARTED,
         Kind.RETURNED, Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY, Kind.OPCODE, Kind.SHFL,
@@ -239,7 +239,7 @@ class LoopHeads:
 
     def _names_round(self, loop: Loop, first: Atom) -> bool:
         return any(
-            name.inner[1] in loop.blocks if name.inner_kind in COUNTED else name.inner_kind in _OF_ROUND
+            name.inner[1] in loop.blocks if name.inner_kind in COUNTED else name.inner_kind in OF_ROUND
             for name in atoms_in((first,))
         )
 

@@ -77,7 +77,6 @@ class Exploration:
         self._setup = setup
         self.visits = 0
         self.steps = 0
-        self.trail: list[str] = []
 
     def run(self) -> Explored:
         """Explore all states."""

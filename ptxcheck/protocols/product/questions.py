@@ -19,7 +19,7 @@ from math import gcd
 from typing import TypeAlias
 
 from ..automata.automaton import Node, Question
-from ..automata.loop_heads import atoms_in, ordinal, ordinals_in
+from ..automata.loop_heads import OF_ROUND, atoms_in, ordinal, ordinals_in
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of
 from ..symex.values.recurrent_arithmetic import COUNTED
@@ -27,14 +27,7 @@ from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import Atom, Form, atom, children
 
 Terms: TypeAlias = tuple[tuple[Atom, int], ...]
-_OF_GROUP = frozenset(
-    {
-        Kind.RESULT, Kind.VOLATILE, Kind.SHARED, Kind.STRONG, Kind.OWN, Kind.UNKNOWN, Kind.MERGED, Kind.PARTED,
-        Kind.RETURNED, Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY, Kind.OPCODE, Kind.SHFL,
-        Kind.VOTE, Kind.LANE,
-        Kind.WIDENED, Kind.UNDEFINED, Kind.LANES, Kind.OPERAND,
-    }
-)  # fmt: skip
+_OF_GROUP = OF_ROUND | {Kind.WIDENED, Kind.UNDEFINED, Kind.LANES, Kind.OPERAND}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +71,7 @@ def classified(node: Node, modulus: int) -> Asked:
     question = node.question
     assert question is not None
     residues = dict(zip(node.loops, node.residues, strict=True))
-    if any(each.kind in _OF_GROUP for each in _atoms(question.truth)):
+    if any(each.inner_kind in _OF_GROUP for each in _atoms(question.truth)):
         return Free()
     found = _below(question, residues, modulus)
     if found is not None:

@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "ptxcheck"
 READS_A_CLOCK = {
+    "commands/fix_progress.py": "how often a search is told of",
     "pipeline/rule_choice.py": "when an entry of the cache was written",
     "pipeline/work.py": "whether a file changed while it was checked",
     "repair/device.py": "how long a GPU is waited for",

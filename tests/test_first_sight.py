@@ -14,7 +14,7 @@ from benchmarks.corpora.blind import half_of, main, target_of
 from benchmarks.corpora.jit_usage import Flow, usage_of
 from benchmarks.first_sight import Row, entries_of, evidence_of, look_at, report
 from ptxcheck.protocols.proof.evidence import Verification
-from ptxcheck.verdict import Property, Verdict, VerdictKind
+from ptxcheck.verdict import AssumptionSource, Property, Reason, Verdict, VerdictKind
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 
@@ -79,7 +79,8 @@ def test_what_an_error_may_be_about_is_named_nearest_first() -> None:
 
 
 def verdict(kind: VerdictKind) -> Verdict:
-    return Verdict(Property.PHASE_SAFETY, kind, ())
+    reason = Reason("the grid fills the device", -1, source=AssumptionSource.LAUNCH)
+    return Verdict(Property.PHASE_SAFETY, kind, (reason,) if kind is VerdictKind.ASSUMES else ())
 
 
 @pytest.mark.parametrize(

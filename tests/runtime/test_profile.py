@@ -32,6 +32,7 @@ def test_profile_names_rules_analyses_and_phases() -> None:
         "analysis facts",
         "analysis cfg",
         "analysis contract",
+        "analysis ordinary_kernel",
         "analysis whole_kernel",
         "analysis device_maps",
         "analysis matrix_tiles",

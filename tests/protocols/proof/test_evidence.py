@@ -6,9 +6,8 @@ import pytest
 
 from ptxcheck.checker import check
 from ptxcheck.finding import Confidence
-from ptxcheck.results import PropertyVerdict
 from ptxcheck.source import Source
-from ptxcheck.verdict import Property, VerdictKind
+from ptxcheck.verdict import AssumptionSource, Property, VerdictKind
 from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import verified
 
@@ -43,9 +42,9 @@ def test_a_block_that_the_code_suggests_makes_a_finding_that_names_it(directive:
     assert finding.message.endswith(f"; if {origin}")
     (result,) = report.kernels
     assert result.verification is not None
-    assert result.verification.verdicts[0] == PropertyVerdict(
-        Property.DEADLOCK_FREEDOM, VerdictKind.VIOLATED, result.verification.verdicts[0].reasons
-    )
+    verdict = result.verification.verdicts[0]
+    assert (verdict.property, verdict.kind) == (Property.DEADLOCK_FREEDOM, VerdictKind.VIOLATED)
+    assert [remark.source for remark in verdict.assumptions] == [AssumptionSource.LAUNCH]
 
 
 def test_a_block_that_is_right_for_one_of_those_suggested_is_no_finding() -> None:

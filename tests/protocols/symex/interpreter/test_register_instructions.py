@@ -139,4 +139,7 @@ def test_a_local_variable_that_is_stored_to_again() -> None:
     barrier.sync 1, 64;
     E:
     """
-    assert deadlock(body.format(second="%r4")) is VerdictKind.UNKNOWN
+    assert deadlock(body.format(second="%r2")) is VerdictKind.PROVED
+    assert deadlock(body.format(second="%r4")) is VerdictKind.VIOLATED, (
+        "n or n + 1 is 7: one warp comes alone"
+    )

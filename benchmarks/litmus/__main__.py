@@ -26,6 +26,12 @@ def main() -> int:
     parser.add_argument("folder", nargs="?", type=Path, help="where to write the kernels")
     parser.add_argument("--only", default="", help="a part of the kernels' names")
     parser.add_argument(
+        "--short-of",
+        type=int,
+        default=0,
+        help="of run: only what showed nothing weak in fewer hand-overs than these, in all counts so far",
+    )
+    parser.add_argument(
         "--out", type=Path, default=FOLDER / "counts-gpu.json", help="of run: the file of counts"
     )
     parser.add_argument("--scale", type=float, default=1.0, help="of run: more or less time a kernel")
@@ -47,6 +53,7 @@ def main() -> int:
                 arguments.out,
                 scale=arguments.scale,
                 only=arguments.only,
+                short_of=arguments.short_of,
                 deadline_seconds=arguments.seconds,
             )
         )

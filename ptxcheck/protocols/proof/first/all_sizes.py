@@ -26,6 +26,8 @@ from .shifted import Sizes
 
 _LEAST, _GREATEST = -(1 << 31), (1 << 31) - 1
 _MOST_RUNS = 160
+_COMPARISONS_OF_AN_ACTION = 32
+"""So many comparisons of two runs take as long as an action of a run."""
 _MOST_DECISIONS = 500
 Path = Sequence[tuple[Condition, bool]]
 
@@ -165,6 +167,8 @@ class AllSizes:
         return None, 0
 
     def _period_of(self, smaller: SizedRun, larger: SizedRun) -> Period | None:
+        compared = sum(len(seen.comparisons) for seen in larger.observations)
+        self._left -= 1 + compared // _COMPARISONS_OF_AN_ACTION
         period = self._family.period_between(smaller, larger)
         if period is None:
             return None

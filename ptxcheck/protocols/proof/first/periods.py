@@ -74,6 +74,26 @@ class Family:
         self._cfg = program.cfg
         self._size = size
         self._threads = threads
+        self._kept: dict[int, tuple[Comparison, bool]] = {}
+        """What `keeps` said, by the identity of comparisons, which are kept here to keep it."""
+        self._first_ends: dict[tuple[Sizes, Loop], int | None] = {}
+
+    def first_end(self, run: SizedRun, loop: Loop) -> int | None:
+        """Return the first round of a loop in which a comparison is not the same for all larger sizes.
+
+        What a comparison that nothing but the size moves does for all larger sizes does not depend on the period.
+        """
+        key = run.sizes, loop
+        if key not in self._first_ends:
+            rank, header = loop
+            blocks = self._program.loops.headers[header]
+            ends = [
+                seen.turns.get(header, 0)
+                for seen in run.observations[rank].comparisons
+                if self.block_of(seen.point) in blocks and not self.keeps(seen, run.sizes, 1, (0, 0))
+            ]
+            self._first_ends[key] = min(ends, default=None)
+        return self._first_ends[key]
 
     def period_between(self, smaller: SizedRun, larger: SizedRun) -> Period | None:
         """Return what the larger run does more, None when it may do anything else as well."""
@@ -88,16 +108,15 @@ class Family:
             return None
         if any(seen.entered_again & growing.keys() for seen in (*smaller.observations, *larger.observations)):
             return None
-        comparisons = _Comparisons(self, growing, by)
-        starts = {loop: comparisons.first_end(smaller, loop) for loop in rounds}
+        starts = {loop: self.first_end(smaller, loop) for loop in rounds}
         known = {loop: start for loop, start in starts.items() if start is not None and start >= 1}
         if len(known) < len(rounds):
             return None
-        if any(comparisons.first_end(larger, loop) != known[loop] + rounds[loop] for loop in rounds):
+        if any(self.first_end(larger, loop) != known[loop] + rounds[loop] for loop in rounds):
             return None
         period = Period(by, known, rounds)
         heads = self._heads(smaller, larger, period)
-        agrees = comparisons.agreement(smaller, larger, period)
+        agrees = _Comparisons(self, growing, by).agreement(smaller, larger, period)
         lockstep = Lockstep(self._program, growing, heads, agrees)
         return period if lockstep.first_difference() is None else None
 
@@ -131,9 +150,20 @@ class Family:
 
     def keeps(self, seen: Comparison, sizes: Sizes, by: int, gaps: tuple[int | None, int | None]) -> bool:
         """Tell whether a comparison keeps its truth for all larger sizes."""
+        if gaps == (0, 0):
+            return self._keeps_as_it_is(seen, sizes)
         return keeps_truth(
             self._cfg.instructions[seen.point], seen, self._size, sizes, by, gaps, self._threads
         )
+
+    def _keeps_as_it_is(self, seen: Comparison, sizes: Sizes) -> bool:
+        """Tell it of a comparison whose sides only the size moves: any period gives the same answer."""
+        known = self._kept.get(id(seen))
+        if known is None:
+            instruction = self._cfg.instructions[seen.point]
+            kept = keeps_truth(instruction, seen, self._size, sizes, 1, (0, 0), self._threads)
+            known = self._kept[id(seen)] = (seen, kept)
+        return known[1]
 
     def block_of(self, point: int) -> int:
         return self._cfg.graph.block_of[point]
@@ -144,17 +174,6 @@ class _Comparisons:
         self._family = family
         self._by = by
         self._loop_of = {block: header for header, blocks in growing.items() for block in blocks}
-
-    def first_end(self, run: SizedRun, loop: Loop) -> int | None:
-        """Return the first round of a loop in which a comparison is not the same for all larger sizes."""
-        rank, header = loop
-        ends = [
-            seen.turns.get(header, 0)
-            for seen in run.observations[rank].comparisons
-            if self._loop_of.get(self._family.block_of(seen.point)) == header
-            and not self._family.keeps(seen, run.sizes, self._by, (0, 0))
-        ]
-        return min(ends, default=None)
 
     def agreement(self, smaller: SizedRun, larger: SizedRun, period: Period) -> Agrees:
         """Return what tells whether a comparison comes out alike (see `lockstep.Agrees`).

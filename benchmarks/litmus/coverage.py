@@ -49,7 +49,9 @@ EXPLAINED = {
     "arrival_at_the_peer_behind_global_stores__release_of_the_cta": "not covered: global memory",
     "arrival_at_the_peer_behind_global_stores__relaxed": "not covered: global memory",
     "arrival_at_the_peer_behind_global_stores__arrives_first": "not covered: global memory",
-    "dependent_grid__no_wait": "not covered: global memory; a kernel with no griddepcontrol at all is not known to be launched early",
+    "dependent_grid__no_wait": (
+        "not covered: global memory; a kernel with no griddepcontrol at all is not known to be launched early"
+    ),
     "peer_not_started__no_store": "no flaw of order: bytes that nobody has stored",
     "copies_of_one_instruction__other_bytes": (
         "named in the verdict: the axiom is about bytes in global memory, which the checker does not know"

@@ -8,7 +8,7 @@ that decides one agrees. So the two go on in step, and what one does in its last
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -84,14 +84,13 @@ class Lockstep:
         self._zone = _reachable(program, growing)
         self._gaps: dict[Name, Gap] = {}
 
-    def first_difference(self) -> int | None:
-        """Return the first instruction whose effect on synchronisation may differ, None when there is none."""
-        wanted = self._wanted()
-        self._settle(name for names in wanted.values() for name in names)
-        for point, names in wanted.items():
-            if any(self._gaps[name] != SAME for name in names):
-                return point
-        return None
+    def differs(self) -> bool:
+        """Tell whether the effect of an instruction on synchronisation may differ.
+
+        Gaps are only lowered, so that the first name that has to agree and does not ends the search.
+        """
+        wanted = dict.fromkeys(name for names in self._wanted().values() for name in names)
+        return self._settle(wanted, wanted)
 
     def names(self) -> tuple[Name, ...]:
         """Return all definitions that synchronisation depends on."""
@@ -120,8 +119,11 @@ class Lockstep:
             if instruction.guard is not None:
                 yield program.definitions.before(point, instruction.guard.register)
 
-    def _settle(self, start: Iterable[Name]) -> None:
-        """Compute the greatest gaps that are consistent: nothing known, lowered until nothing changes."""
+    def _settle(self, start: Iterable[Name], same: Container[Name] = ()) -> bool:
+        """Compute the greatest gaps that are consistent: nothing known, lowered until nothing changes.
+
+        Return whether one of those that have to be the same is not; the others are not all computed then.
+        """
         inputs: dict[Name, tuple[Name, ...]] = {}
         waiting = list(dict.fromkeys(start))
         while waiting:
@@ -144,9 +146,14 @@ class Lockstep:
             gap = gap if known is None else meet(known, gap)
             if gap != known:
                 self._gaps[name] = gap
+                if gap != SAME and name in same:
+                    return True
                 open_names.update(dict.fromkeys(users.get(name, ())))
         for name in inputs:
+            if name in same and name not in self._gaps:
+                return True
             self._gaps.setdefault(name, APART)
+        return False
 
     def _inputs(self, name: Name) -> Iterator[Name]:
         definitions = self._program.definitions

@@ -118,7 +118,7 @@ class Family:
         heads = self._heads(smaller, larger, period)
         agrees = _Comparisons(self, growing, by).agreement(smaller, larger, period)
         lockstep = Lockstep(self._program, growing, heads, agrees)
-        return period if lockstep.first_difference() is None else None
+        return None if lockstep.differs() else period
 
     def _hides_size(self, run: SizedRun) -> bool:
         """Tell whether an operand of an event depends on the size."""

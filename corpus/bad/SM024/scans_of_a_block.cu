@@ -160,3 +160,11 @@ extern "C" __global__ void __launch_bounds__(128) columns_of_counters(const unsi
     for (int row = 0; row < 4; ++row) sum += counters.words[row][t ^ 64];
     out[t] = sum;
 }
+
+extern "C" __global__ void __launch_bounds__(128) place_by_bytes(const int* in, int* out)
+{
+    __shared__ int line[128];
+    int t = threadIdx.x;
+    line[t] = in[t];  // expect: SM024
+    out[t] = line[__byte_perm(t, 0, 0x4440) ^ 64];
+}

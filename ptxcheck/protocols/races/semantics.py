@@ -58,6 +58,8 @@ class Call:
 
 
 Handler = Callable[[Call], Bits | None]
+_PICKS = (".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16")
+"""Modes of `prmt` that do not pick by nibbles."""
 _ODD = (".sat", ".relu", ".cc")
 
 
@@ -212,6 +214,24 @@ def _bit_mask(call: Call) -> Bits:
     return pool.shl(ones, position)
 
 
+def _permuted(call: Call) -> Bits | None:
+    """`prmt` by a literal: each nibble picks one of 8 bytes, or its sign 8 times."""
+    if any(call.typing.has(mode) for mode in _PICKS):
+        return None
+    pool, picks = call.pool, call.value(3, 32).constant
+    if picks is None:
+        return None
+    sources = call.value(1, 32), call.value(2, 32)
+    result = pool.number(0, 32)
+    for place in range(4):
+        pick = picks >> 4 * place & 0xF
+        byte = pool.extract(sources[pick >> 2 & 1], 8 * (pick & 3), 8)
+        if pick & 8:
+            byte = pool.ashr(byte, pool.number(7, 8))
+        result = pool.or_(result, pool.shl(pool.zext(byte, 32), pool.number(8 * place, 32)))
+    return result
+
+
 def _lop3(call: Call) -> Bits | None:
     if call.typing.has(".or") or call.typing.has(".and"):
         return None
@@ -269,6 +289,7 @@ _SEMANTICS: Mapping[Op, Handler] = {
     Op.BFE: _bit_extract,
     Op.BFI: _bit_insert,
     Op.BMSK: _bit_mask,
+    Op.PRMT: _permuted,
     Op.LOP3: _lop3,
     Op.MOV: lambda call: call.value(1, call.typing.width),
 }

@@ -108,6 +108,10 @@ PAIRS = {
         OWN + COUNTER.format(mask="bmsk.clamp.b32 %r6, 0, 2;") + NEXT,
         OWN + COUNTER.format(mask="bmsk.clamp.b32 %r6, 0, 2;") + BARRIER + NEXT,
     ),
+    "a place by bytes that are picked": (
+        OWN + "prmt.b32 %r5, %r0, 0, 0x4440; mad.lo.u32 %r6, %r5, 4, %r20; ld.shared.u32 %r9, [%r6+4];",
+        OWN + BARRIER + "prmt.b32 %r5, %r0, 0, 0x4440; mad.lo.u32 %r6, %r5, 4, %r20; ld.shared.u32 %r9, [%r6+4];",
+    ),
     "barriers with an early end": (
         "setp.ge.u32 %p1, %r0, 100; @%p1 ret; " + OWN + NEXT,
         "setp.ge.u32 %p1, %r0, 100; @%p1 ret; " + OWN + BARRIER + NEXT,

@@ -1,6 +1,6 @@
 """Each barrier of correct kernels removed alone: is that found?
 
-    python -m benchmarks.block_kernels.removals FOLDER [--most N] [--save FILE] [--mutants FOLDER]
+    python -m benchmarks.block_kernels.removals FOLDER [--most N] [--every N] [--save FILE] [--mutants FOLDER]
 
 A removal is *found* (a finding), *not decided* (`unknown`), or *proved* all the same. One that is proved is shown to be
 redundant by an argument that asks the verifier nothing: from the barrier, one way or the other, no path leads to an
@@ -15,13 +15,14 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from ptxcheck.opcodes.op import Op
 from ptxcheck.opcodes.spec import Trait
 from ptxcheck.view import KernelView
 
-from .subject import Answer, answer, files, views
+from .subject import Answer, alone, answer, files, views
 
 _BLOCK = frozenset({Op.BAR_SYNC})
 _WARP = frozenset({Op.BAR_WARP_SYNC})
@@ -51,20 +52,21 @@ class Removal:
         return "in step" if self.answer.kind == "assumes" else "proved"
 
 
-def removals(text: str, name: str, *, of_warps: bool) -> Iterator[Removal]:
-    """Yield the mutants of all kernels of a PTX text."""
+def removals(text: str, name: str, *, of_warps: bool, chosen: Iterator[bool]) -> Iterator[Removal]:
+    """Yield the mutants of all kernels of a PTX text, of which `chosen` says which are wanted, one after the other."""
     wanted = _BLOCK | _WARP if of_warps else _BLOCK
     for view in views(text, name):
-        if answer(view).kind == "violated":
+        barriers = [p for p, each in enumerate(view.cfg.instructions) if each.operation.op in wanted]
+        taken = [point for point in barriers if next(chosen)]
+        if not taken or answer(view).kind == "violated":
             continue
-        alone = _alone(view)
-        for point, instruction in enumerate(view.cfg.instructions):
-            if instruction.operation.op not in wanted:
-                continue
+        only = alone(view)
+        for point in taken:
+            instruction = view.cfg.instructions[point]
             span = instruction.span
-            mutant = alone[: span.start] + " " * (span.end - span.start) + alone[span.end :]
+            mutant = only[: span.start] + " " * (span.end - span.start) + only[span.end :]
             (changed,) = views(mutant, name)
-            line = alone.count("\n", 0, span.start) + 1
+            line = only.count("\n", 0, span.start) + 1
             of_block = instruction.operation.op in _BLOCK
             yield Removal(
                 view.function.name,
@@ -74,20 +76,6 @@ def removals(text: str, name: str, *, of_warps: bool) -> Iterator[Removal]:
                 _separates_nothing(view, point, wanted),
                 mutant,
             )
-
-
-def _alone(view: KernelView) -> str:
-    """Return the module with one kernel only; what is cut out is blank, so that places stay."""
-    text = view.module.source.text
-    for other in view.module.entries:
-        if other is not view.function:
-            cut = text[other.span.start : other.span.end]
-            text = text[: other.span.start] + _blank(cut) + text[other.span.end :]
-    return text
-
-
-def _blank(text: str) -> str:
-    return "".join(each if each == "\n" else " " for each in text)
 
 
 def _separates_nothing(view: KernelView, barrier: int, stops: frozenset[Op]) -> bool:
@@ -135,6 +123,7 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--most", type=int, help="removals in each file at most, spread over its kernels")
+    parser.add_argument("--every", type=int, default=1, help="take every Nth barrier of the folder only")
     parser.add_argument("--warps", action="store_true", help="remove `bar.warp.sync`, too")
     parser.add_argument("--save", type=Path)
     parser.add_argument(
@@ -142,8 +131,11 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     rows: list[dict[str, object]] = []
+    chosen = (number % arguments.every == 0 for number in count())
     for path in files(arguments.folder):
-        for number, each in enumerate(removals(path.read_text("utf-8"), path.name, of_warps=arguments.warps)):
+        text = path.read_text("utf-8")
+        mutants = removals(text, path.name, of_warps=arguments.warps, chosen=chosen)
+        for number, each in enumerate(mutants):
             if arguments.most is not None and number >= arguments.most:
                 break
             rows.append({"file": path.stem, "kernel": each.name, "line": each.line, "outcome": each.outcome})
@@ -155,7 +147,7 @@ def main() -> None:
                     place.write_text(each.text, encoding="utf-8")
     counts = Counter(row["outcome"] for row in rows)
     print(
-        f"{len(rows)} removals:", ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
+        f"{len(rows)} removals:", ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
     )
     if arguments.save:
         arguments.save.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

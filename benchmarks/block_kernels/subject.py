@@ -72,6 +72,20 @@ def answer(view: KernelView) -> Answer:
     return Answer(view.function.name, found.verdicts, tuple(told), seconds, found.failure)
 
 
+def alone(view: KernelView) -> str:
+    """Return the module with one kernel only; what is cut out is blank, so that places stay."""
+    text = view.module.source.text
+    for other in view.module.entries:
+        if other is not view.function:
+            cut = text[other.span.start : other.span.end]
+            text = text[: other.span.start] + _blank(cut) + text[other.span.end :]
+    return text
+
+
+def _blank(text: str) -> str:
+    return "".join(each if each == "\n" else " " for each in text)
+
+
 def files(folder: Path) -> list[Path]:
     """Return the PTX files of a folder, in order."""
     return sorted(folder.rglob("*.ptx"))

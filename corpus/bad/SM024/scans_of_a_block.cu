@@ -141,3 +141,30 @@ extern "C" __global__ void __launch_bounds__(128) rank_by_counting(const int* in
     for (int i = 0; i < 128; ++i) rank += keys[i] < mine || (keys[i] == mine && i < t);
     out[rank] = mine;
 }
+
+__device__ unsigned ones(unsigned count)
+{
+    unsigned mask;
+    asm("bmsk.clamp.b32 %0, 0, %1;" : "=r"(mask) : "r"(count));
+    return mask;
+}
+
+extern "C" __global__ void __launch_bounds__(128) columns_of_counters(const unsigned* in, unsigned* out)
+{
+    __shared__ union { unsigned words[4][128]; unsigned short halves[4][128][2]; } counters;
+    int t = threadIdx.x;
+    for (int row = 0; row < 4; ++row) counters.words[row][t] = 0;  // expect: SM024
+    unsigned digit = in[t] & ones(3);
+    counters.halves[digit & 3][t][digit >> 2] += 1;
+    unsigned sum = 0;
+    for (int row = 0; row < 4; ++row) sum += counters.words[row][t ^ 64];
+    out[t] = sum;
+}
+
+extern "C" __global__ void __launch_bounds__(128) place_by_bytes(const int* in, int* out)
+{
+    __shared__ int line[128];
+    int t = threadIdx.x;
+    line[t] = in[t];  // expect: SM024
+    out[t] = line[__byte_perm(t, 0, 0x4440) ^ 64];
+}

@@ -2,6 +2,11 @@
 
 Property: for the operations in `_SEMANTICS`, the term is what the machine leaves in the destination, for all numbers of
 the operands. Everything else has no term (None) and is a variable of its caller.
+
+Argument: each term is the definition of the PTX ISA with operations that wrap and shifts that lose bits. `bmsk` is
+`((1 << width) - 1) << position`: shifts by 32 and more leave 0, which is what both clamps of the ISA come to.
+
+Not covered: saturation, carries, floating point; fields whose place or length is not a literal.
 """
 
 from __future__ import annotations
@@ -53,6 +58,8 @@ class Call:
 
 
 Handler = Callable[[Call], Bits | None]
+_PICKS = (".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16")
+"""Modes of `prmt` that do not pick by nibbles."""
 _ODD = (".sat", ".relu", ".cc")
 
 
@@ -197,6 +204,34 @@ def _bit_insert(call: Call) -> Bits | None:
     return pool.or_(pool.and_(moved, pool.number(mask, width)), kept)
 
 
+def _bit_mask(call: Call) -> Bits:
+    """`bmsk`: as many ones as the width says, from the position on; bits above the word are cut off."""
+    pool = call.pool
+    position, count = call.value(1, 32), call.value(2, 32)
+    if call.typing.has(".wrap"):
+        position, count = (pool.and_(each, pool.number(31, 32)) for each in (position, count))
+    ones = pool.sub(pool.shl(pool.number(1, 32), count), pool.number(1, 32))
+    return pool.shl(ones, position)
+
+
+def _permuted(call: Call) -> Bits | None:
+    """`prmt` by a literal: each nibble picks one of 8 bytes, or its sign 8 times."""
+    if any(call.typing.has(mode) for mode in _PICKS):
+        return None
+    pool, picks = call.pool, call.value(3, 32).constant
+    if picks is None:
+        return None
+    sources = call.value(1, 32), call.value(2, 32)
+    result = pool.number(0, 32)
+    for place in range(4):
+        pick = picks >> 4 * place & 0xF
+        byte = pool.extract(sources[pick >> 2 & 1], 8 * (pick & 3), 8)
+        if pick & 8:
+            byte = pool.ashr(byte, pool.number(7, 8))
+        result = pool.or_(result, pool.shl(pool.zext(byte, 32), pool.number(8 * place, 32)))
+    return result
+
+
 def _lop3(call: Call) -> Bits | None:
     if call.typing.has(".or") or call.typing.has(".and"):
         return None
@@ -253,6 +288,8 @@ _SEMANTICS: Mapping[Op, Handler] = {
     Op.SELP: _select,
     Op.BFE: _bit_extract,
     Op.BFI: _bit_insert,
+    Op.BMSK: _bit_mask,
+    Op.PRMT: _permuted,
     Op.LOP3: _lop3,
     Op.MOV: lambda call: call.value(1, call.typing.width),
 }

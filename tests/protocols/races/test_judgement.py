@@ -53,6 +53,11 @@ HALVES = (
 )
 HALVES += "ld.shared.u32 %r6, [%r5]; st.shared.u32 [%r2], %r6; S: {meet} shr.u32 %r3, %r3, 1; "
 HALVES += "setp.ne.u32 %p2, %r3, 0; @%p2 bra L;"
+COUNTER = (
+    "ld.param.u64 %rd1, [p]; cvt.u64.u32 %rd2, %r1; add.u64 %rd3, %rd1, %rd2; ld.global.u32 %r5, [%rd3]; {mask} "
+    "and.b32 %r5, %r5, %r6; mad.lo.u32 %r7, %r5, 512, %r2; ld.shared.u32 %r8, [%r7]; st.shared.u32 [%r7], %r8; "
+)
+""" A thread's word in one of 4 rows, by what is loaded. """
 
 PAIRS = {
     "store and load": (OWN + NEXT, OWN + BARRIER + NEXT),
@@ -98,6 +103,14 @@ PAIRS = {
         "add.u64 %rd5, %rd3, %rd4; st.u32 [%rd5], %r0; ld.u32 %r9, [%rd5+4];".replace("cvta.shared.u64 %rd1, 0; ", ""),
         "mov.u64 %rd2, a; cvta.shared.u64 %rd3, %rd2; cvt.u64.u32 %rd4, %r1; "
         "add.u64 %rd5, %rd3, %rd4; st.u32 [%rd5], %r0; bar.sync 0; ld.u32 %r9, [%rd5+4];",
+    ),
+    "counters that are picked by a mask of bits": (
+        OWN + COUNTER.format(mask="bmsk.clamp.b32 %r6, 0, 2;") + NEXT,
+        OWN + COUNTER.format(mask="bmsk.clamp.b32 %r6, 0, 2;") + BARRIER + NEXT,
+    ),
+    "a place by bytes that are picked": (
+        OWN + "prmt.b32 %r5, %r0, 0, 0x4440; mad.lo.u32 %r6, %r5, 4, %r20; ld.shared.u32 %r9, [%r6+4];",
+        OWN + BARRIER + "prmt.b32 %r5, %r0, 0, 0x4440; mad.lo.u32 %r6, %r5, 4, %r20; ld.shared.u32 %r9, [%r6+4];",
     ),
     "barriers with an early end": (
         "setp.ge.u32 %p1, %r0, 100; @%p1 ret; " + OWN + NEXT,
@@ -149,6 +162,14 @@ def test_what_is_loaded_decides_nothing() -> None:
     )
     body += "and.b32 %r5, %r5, 508; add.u32 %r5, %r5, %r20; st.shared.u32 [%r5], %r0;"
     assert races(body) is UNKNOWN
+
+
+def test_a_mask_of_bits_that_is_too_wide_lets_threads_meet() -> None:
+    """A row more than the counters have, 512 bytes further on, is still a column; half a row is another thread's."""
+    wide = COUNTER.replace("512", "256")
+    assert races(wide.format(mask="bmsk.clamp.b32 %r6, 0, 2;")) is UNKNOWN
+    assert races(COUNTER.format(mask="bmsk.clamp.b32 %r6, 0, 2;")) is PROVED
+    assert races(COUNTER.format(mask="ld.param.u32 %r6, [n]; bmsk.clamp.b32 %r6, 0, %r6;")) is PROVED
 
 
 def test_what_the_host_passes_is_no_finding_where_it_decides() -> None:

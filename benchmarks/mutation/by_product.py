@@ -5,8 +5,9 @@
 
 Each of the first `--kernels` kernels that hold for every count with `for_every_count` is broken in `--sample` ways,
 chosen at random by `--seed`. What still holds for every count, by the product, is verified without it. *Hole*: a
-property that the product shows, and that runs violate. *Weaker*: one that runs leave unknown. Exit status 1 where there
-is a hole. *Failed*: an exception, a bug of ptxcheck, which makes the exit status 1, too. `--as-they-are` asks the same of the kernels of files, unbroken.
+property that the product shows, and that runs violate. *Weaker*: one that runs leave unknown. *Failed*: an exception,
+a bug of ptxcheck. Exit status 1 where there is a hole or a failure. `--as-they-are` asks the same of the kernels of
+files, unbroken.
 """
 
 from __future__ import annotations

@@ -62,11 +62,12 @@ def judge(
     seconds: float = 20.0,
     origin: Source | None = None,
     launch: tuple[LaunchHint, ...] = (),
+    for_every_count: bool = False,
 ) -> Iterator[Judged]:
     """Yield the verdicts of each kernel of a PTX text, or of the one that is named, in order.
 
     `origin` is the text that it was compiled from, for its launch comments. Raises ValueError when the text is not
-    PTX without syntax errors.
+    PTX without syntax errors. With `for_every_count`, the product of role automata is asked first.
     """
     module = parse_module(source)
     locator = Locator(module, Library(), lambda path: origin.name if origin else path)
@@ -79,7 +80,9 @@ def judge(
     for function in module.entries:
         if kernel is None or function.name == kernel:
             shape, _ = launch_of(function, hints)
-            result = verify(build(function), function, module, shape, seconds=seconds)
+            result = verify(
+                build(function), function, module, shape, seconds=seconds, for_every_count=for_every_count
+            )
             view = KernelView(module, function, shape)
             registers = accumulator_verdict(view)
             of_maps = (v for v in descriptor_verdicts(view) if v.property is Property.DESCRIPTOR_ORDER)

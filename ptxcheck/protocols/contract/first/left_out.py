@@ -1,15 +1,26 @@
-"""What the runs of a kernel did not come to: it stays undecided, or bounds what they show."""
+"""What the runs of a kernel did not come to: it stays undecided, bounds what they show, or is asked of the host.
+
+Property: a side of a branch that only an empty size leads to, and on which no run ended, is in no verdict without the
+assumption that the size is not empty.
+
+Argument: a role that tests its count behind the body counts down from zero for 2^32 rounds. That run is not followed to
+its end, so nothing is known of it: the role may wait for what no other role brings. The runs that were made all have
+something for the size.
+
+Not covered: what goes wrong in such a run, and when: it is named, and no counterexample.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from ....verdict import Reason
+from ....verdict import AssumptionKind, Reason
 from ...proof.evidence import Verification
 from ...proof.first.paths import Coverage
 from ...symex.slice.sliced_program import Program
 from ...symex.values.solver import SolverOracle
-from ...symex.values.symbol import show_atom
+from ...symex.values.symbol import OF_HOST, show_atom, stating_sizes
+from ...symex.values.trace import Assumption
 
 
 def note_left_out(
@@ -31,6 +42,7 @@ def note_left_out(
             result.note_reason("one side of this branch has synchronisation that no run came to", point)
         else:
             bounds.append(Reason("with these counts one side of this branch was not run", point))
+    _ask_for_sizes(coverage, missed, result)
     for point in sorted(coverage.combinations):
         bounds.append(Reason("not run in all combinations with other branches", point))
     for (point, name), numbers in coverage.settled.items():
@@ -40,6 +52,18 @@ def note_left_out(
     for point, preset in sorted(coverage.led.items()):
         shown = " and ".join(f"{show_atom(name)} is {number}" for name, number in preset.items())
         bounds.append(Reason(f"one side of this branch was run only where {shown}", point))
+
+
+def _ask_for_sizes(coverage: Coverage, missed: AbstractSet[int], result: Verification) -> None:
+    """Ask the host for sizes that are not empty, where runs with empty ones would come to what no run came to."""
+    for (point, _), (preset, at) in sorted(coverage.too_long.items(), key=lambda each: each[0]):
+        sizes = tuple(name for name, number in preset.items() if name.kind in OF_HOST and number < 1)
+        if point not in missed or len(sizes) != len(preset):
+            continue
+        named = " or ".join(map(show_atom, sizes))
+        text = f"{named} is at least 1: with less, threads go round here more often than is followed"
+        assumption = Assumption(AssumptionKind.SIZE, text, at, stating_sizes(sizes))
+        result.required.setdefault(("size", point), assumption)
 
 
 def _hides_events(program: Program, point: int, recorded: AbstractSet[int]) -> bool:

@@ -342,10 +342,15 @@ class Decider:
             raise HaltError
 
     def _note_reduced(self, value: Form, reduced: Value, point: int) -> None:
-        """Note a predicate that became a number through what was decided."""
-        if point < 0 or self.speculative or not isinstance(reduced, int) or has_choice(value):
+        """Note a predicate that became a number through what was decided.
+
+        Not one that compares what other choices leave: of that, what was decided says the truth in this run alone.
+        """
+        if point < 0 or self.speculative or not isinstance(reduced, int):
             return
         condition, positive = condition_of(value)
+        if has_choice(condition.form):
+            return
         self._follow(point, bool(reduced & 1), condition, bool(reduced & 1) == positive)
 
     def _alike(self, value: Form, threads: ThreadSet, point: int) -> Iterator[ThreadSet]:

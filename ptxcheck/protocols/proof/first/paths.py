@@ -10,7 +10,6 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -237,6 +236,8 @@ class Coverage:
     """Numbers that runs took for symbols where one was needed: there are others."""
     led: dict[int, Mapping[Atom, int]] = field(default_factory=dict)
     """Branches with a side that runs came to with numbers alone, and these."""
+    too_long: dict[Side, tuple[Mapping[Atom, int], int]] = field(default_factory=dict)
+    """Sides that numbers lead to, with which runs had more steps than are followed, and where these ended."""
     excluded: dict[Side, dict[Claims, dict[Claims, None]]] = field(default_factory=dict)
     """Other sides of what decisions implied, with the decisions of no count that led there and that side's truth;
     for each of them, how loops ended before."""
@@ -435,10 +436,11 @@ class _Explorer:
                 if attempt not in self._sought:
                     self._sought.add(attempt)
                     # Numbers that lead there, but into loops of millions of rounds, leave the side as it was.
-                    with suppress(TooLongError):
-                        self.start(
-                            Plan(rounds, preset=preset, wanted=dict(wanted), emptied=self._emptied_by(preset))
-                        )
+                    emptied = self._emptied_by(preset)
+                    try:
+                        self.start(Plan(rounds, preset=preset, wanted=dict(wanted), emptied=emptied))
+                    except TooLongError as error:
+                        coverage.too_long.setdefault(side, (preset, error.point))
                 if not coverage.ways_to(side):
                     coverage.led.setdefault(side[0], preset)
                     break

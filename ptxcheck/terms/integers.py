@@ -71,7 +71,7 @@ class Remainder(_Nested):
 
 @dataclass(frozen=True, slots=True)
 class Unsigned(_Nested):
-    """The pattern of a signed number in a register of 32 or 64 bits, read as unsigned."""
+    """The pattern of a signed number in a register of 32 or 64 bits, read as unsigned; the term is in that range."""
 
     term: Term
     bits: int = 32

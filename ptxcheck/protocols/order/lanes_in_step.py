@@ -65,7 +65,11 @@ def _are_of_one_warp(one: Strand, other: Strand) -> bool:
 
 
 def _is_passed(protocol: Protocol, own: Strand, event: int, strand: Strand, known: int) -> bool:
-    """Tell whether lanes in step come to an event before other lanes have done so many of their actions."""
+    """Tell whether lanes in step come to an event before other lanes have done so many of their actions.
+
+    The end of a thread counts as one more than it has events (see `counted_barriers`), and is no meeting.
+    """
+    known = min(known, len(strand.events))
     last = bisect_right(strand.events, event, hi=known)
     return any(
         each > event and not protocol.partings.are_apart(own.cta, event, each)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ptxcheck.protocols.model.outcome import Flaw
@@ -9,6 +11,8 @@ from ptxcheck.protocols.order.axioms import LANES_IN_STEP
 from ptxcheck.verdict import Property, VerdictKind
 from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import kind, verified
+
+RED_TEAM = Path(__file__).parents[3] / "benchmarks/red_team"
 
 FREED = """
 mov.u32 %r9, %tid.x; mov.u32 %r1, smem; and.b32 %r2, %r9, 31; shl.b32 %r3, %r2, 2; add.u32 %r3, %r1, %r3;
@@ -86,3 +90,9 @@ def test_accesses_that_may_meet_rest_on_lanes_in_step(meet: str, is_named: bool)
     result = verified(kernel(body, threads=32))
     assert kind(result, Property.SLOT_SAFETY) is VerdictKind.ASSUMES
     assert any("in step" in each.text for each in result.provisos.get(Property.SLOT_SAFETY, ())) is is_named
+
+
+def test_lanes_that_have_ended_know_no_more_events_than_they_had() -> None:
+    """A counted barrier that stands in the branch of half the lanes of each warp knows of the others' end."""
+    text = (RED_TEAM / "101_matmul_barrier_in_guard.bad.ptx").read_text(encoding="utf-8")
+    assert kind(verified(text), Property.SLOT_SAFETY) is VerdictKind.VIOLATED

@@ -54,6 +54,10 @@ WORLDS = [
 FACTORS = st.integers(-3, 3).filter(bool)
 
 
+def is_in_a_register(term: Term) -> bool:
+    return all(-(1 << 31) <= value(term, world) < 1 << 31 for world in WORLDS)
+
+
 def claims_about(terms: st.SearchStrategy[Term]) -> st.SearchStrategy[Claim]:
     return st.builds(Claim, st.sampled_from(("lt", "eq")), terms, st.integers(-8, 8), st.booleans())
 
@@ -68,7 +72,7 @@ TERMS: st.SearchStrategy[Term] = st.recursive(
         ),
         st.builds(Quotient, inner, st.integers(1, 4)),
         st.builds(Remainder, inner, st.integers(1, 4)),
-        st.builds(Unsigned, inner),
+        st.builds(Unsigned, inner.filter(is_in_a_register)),
         st.builds(Choice, claims_about(inner), inner, inner),
     ),
     max_leaves=4,

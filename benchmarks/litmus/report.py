@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from .coverage import AXIOMS_WITHOUT_ROW, EXPLAINED, RULES_WITHOUT_ROW
-from .litmus_test import Kind, Litmus, Variant
-from .program import digest, kernel_name, program
-from .results import Campaign, Count, Judgement, read_campaigns, read_judgements
+from .litmus_test import Kind, Litmus
+from .program import kernel_name
+from .results import Campaign, Count, Judgement, counts_of, is_weak, read_campaigns, read_judgements
 from .table import SUITE
 
 PATH = Path(__file__).parent.with_suffix(".md")
@@ -59,23 +59,6 @@ def page(campaigns: tuple[Campaign, ...], judgements: tuple[Judgement, ...]) -> 
         parts += [*_row(litmus, campaigns, judged), ""]
     parts += [_SASS, *_explained(campaigns, judged), "", *_without()]
     return "\n".join(parts) + "\n"
-
-
-def counts_of(campaigns: Iterable[Campaign], litmus: Litmus, variant: Variant) -> list[Count]:
-    """Return all counts of the present text of a variant."""
-    wanted = kernel_name(litmus, variant), digest(program(litmus, variant))
-    return [
-        count
-        for campaign in campaigns
-        for measured in campaign.measured
-        if (measured.kernel, measured.digest) == wanted
-        for count in measured.counts
-    ]
-
-
-def is_weak(counts: Iterable[Count]) -> bool:
-    """Tell whether a weak outcome was seen."""
-    return any(count.weak or count.outcome in ("hang", "fault") for count in counts)
 
 
 def contradicted(campaigns: tuple[Campaign, ...], judged: dict[str, Judgement]) -> Iterator[str]:

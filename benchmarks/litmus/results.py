@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from .litmus_test import Litmus, Variant
+from .program import digest, kernel_name, program
 
 FOLDER = Path(__file__).with_name("results")
 VERDICTS = FOLDER / "verdicts.json"
@@ -105,6 +109,23 @@ def read_campaign(path: Path) -> Campaign:
         for row in table["measured"]
     )
     return Campaign(**{**table, "measured": measured})
+
+
+def counts_of(campaigns: Iterable[Campaign], litmus: Litmus, variant: Variant) -> list[Count]:
+    """Return all counts of the present text of a variant."""
+    wanted = kernel_name(litmus, variant), digest(program(litmus, variant))
+    return [
+        count
+        for campaign in campaigns
+        for measured in campaign.measured
+        if (measured.kernel, measured.digest) == wanted
+        for count in measured.counts
+    ]
+
+
+def is_weak(counts: Iterable[Count]) -> bool:
+    """Tell whether a weak outcome was seen."""
+    return any(count.weak or count.outcome in ("hang", "fault") for count in counts)
 
 
 def write_judgements(path: Path, judgements: tuple[Judgement, ...]) -> None:

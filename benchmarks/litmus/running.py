@@ -14,7 +14,17 @@ from ptxcheck.repair.outcome import RunResult
 
 from .litmus_test import Kind, Litmus, Variant
 from .program import digest, kernel_name, program, region_bytes
-from .results import Campaign, Count, Measured, Setting, read_campaign, read_campaigns, write_campaign
+from .results import (
+    Campaign,
+    Count,
+    Measured,
+    Setting,
+    counts_of,
+    is_weak,
+    read_campaign,
+    read_campaigns,
+    write_campaign,
+)
 from .table import SUITE
 
 _BOUNDS = ((0, 0), (0, 255), (255, 0), (2047, 2047), (0, 8191), (8191, 0))
@@ -35,12 +45,13 @@ def run_suite(out: Path, *, scale: float, only: str, short_of: int, deadline_sec
 
     Where `short_of` is not 0, only what has shown nothing weak yet, in fewer hand-overs.
     """
+    earlier = read_campaigns() if short_of else ()
     chosen = [
         (litmus, variant)
         for litmus in SUITE
         for variant in litmus.variants
         if only in kernel_name(litmus, variant)
-        and (not short_of or _is_short(read_campaigns(), litmus, variant, short_of))
+        and (not short_of or _is_short(earlier, litmus, variant, short_of))
     ]
     chosen.sort(key=lambda pair: pair[1].may_hang)
     deadline = time.monotonic() + deadline_seconds
@@ -66,19 +77,11 @@ def run_suite(out: Path, *, scale: float, only: str, short_of: int, deadline_sec
 
 def _is_short(campaigns: tuple[Campaign, ...], litmus: Litmus, variant: Variant, enough: int) -> bool:
     """Whether the kernel as it is now was not seen to be weak, in fewer than `enough` hand-overs."""
-    key = (kernel_name(litmus, variant), digest(program(litmus, variant)))
-    counts = [
-        count
-        for campaign in campaigns
-        for measured in campaign.measured
-        if (measured.kernel, measured.digest) == key
-        for count in measured.counts
-    ]
+    counts = counts_of(campaigns, litmus, variant)
     if not counts:
         return True
-    is_shown = any(count.weak or count.outcome != "ended" for count in counts)
     is_asked = variant.kind is not Kind.CONTROL
-    return is_asked and not is_shown and sum(count.hand_overs for count in counts) < enough
+    return is_asked and not is_weak(counts) and sum(count.hand_overs for count in counts) < enough
 
 
 def _measured(device: Device, litmus: Litmus, variant: Variant, scale: float) -> Measured:

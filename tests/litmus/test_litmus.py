@@ -10,8 +10,8 @@ from benchmarks.litmus.coverage import AXIOMS_WITHOUT_ROW, EXPLAINED, RULES_WITH
 from benchmarks.litmus.judging import judge, kernels
 from benchmarks.litmus.litmus_test import Kind, Litmus, Variant
 from benchmarks.litmus.program import digest, kernel_name, program
-from benchmarks.litmus.report import PATH, contradicted, counts_of, is_weak, page
-from benchmarks.litmus.results import read_campaigns, read_judgements
+from benchmarks.litmus.report import PATH, contradicted, page
+from benchmarks.litmus.results import counts_of, is_weak, read_campaigns, read_judgements
 from benchmarks.litmus.table import SUITE
 from ptxcheck.protocols.order.axioms import AXIOMS
 from ptxcheck.repair.assemble import assemble, find_ptxas

@@ -58,7 +58,7 @@ class Call:
 
 
 Handler = Callable[[Call], Bits | None]
-_PICKS = (".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16")
+_OTHER_PICKS = (".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16")
 """Modes of `prmt` that do not pick by nibbles."""
 _ODD = (".sat", ".relu", ".cc")
 
@@ -216,7 +216,7 @@ def _bit_mask(call: Call) -> Bits:
 
 def _permuted(call: Call) -> Bits | None:
     """`prmt` by a literal: each nibble picks one of 8 bytes, or its sign 8 times."""
-    if any(call.typing.has(mode) for mode in _PICKS):
+    if any(call.typing.has(mode) for mode in _OTHER_PICKS):
         return None
     pool, picks = call.pool, call.value(3, 32).constant
     if picks is None:

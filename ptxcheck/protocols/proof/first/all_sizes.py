@@ -27,7 +27,7 @@ from .shifted import Sizes
 _LEAST, _GREATEST = -(1 << 31), (1 << 31) - 1
 _MOST_RUNS = 160
 _COMPARISONS_OF_AN_ACTION = 32
-"""So many comparisons of two runs take as long as an action of a run."""
+"""Comparisons of two runs that cost as much as an action of a run, which takes as long as 8 to 30 of them."""
 _MOST_DECISIONS = 500
 Path = Sequence[tuple[Condition, bool]]
 

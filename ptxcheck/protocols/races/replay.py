@@ -16,17 +16,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ...cfg import AtomKind, EdgeKind, Name
-from ...cfg.definitions import part_of
-from ...cfg.optypes import typing_of
-from ...cfg.special import special_name
-from ...ir import Address, Instruction, Operand, Register, Vector
-from ...opcodes.op import Op
-from ...opcodes.spec import Trait
+from ...ir import Address, Operand, Register, Vector
 from ...terms.bit_pool import Pool
 from ...terms.bitvectors import Bits
 from .accesses import Access
 from .geometry import Geometry, ThreadIndex
-from .kernel import Kernel
+from .program import Program, Step
 from .semantics import Call, Sources, computed, fitted
 
 AT_THREAD = "@"
@@ -41,6 +36,7 @@ class Event:
     access: Access
     address: int
     value: Bits | None
+    """What a write stores, if that was asked for."""
     met: int
     """How many barriers of the block came before."""
     met_in_warp: int
@@ -63,19 +59,14 @@ class Replay:
 
     def __init__(
         self,
-        kernel: Kernel,
-        accesses: Mapping[int, Access],
-        meetings: frozenset[int],
-        warp_meetings: frozenset[int],
+        program: Program,
         inputs: Mapping[str, int],
         block: tuple[int, int, int],
         thread: tuple[int, int, int],
     ) -> None:
-        self._kernel = kernel
+        self._program = program
+        self._kernel = kernel = program.kernel
         self.pool: Pool = kernel.pool
-        self._accesses = accesses
-        self._meetings = meetings
-        self._warp_meetings = warp_meetings
         self._inputs = inputs
         self._geometry = Geometry(block)
         x, y, z = thread
@@ -83,7 +74,8 @@ class Replay:
         number = x + block[0] * (y + block[1] * z)
         axes = (pool.number(x, 32), pool.number(y, 32), pool.number(z, 32))
         self._index = ThreadIndex(axes, pool.number(number, 32))
-        self._registers: dict[Register, Bits] = {}
+        self._values: dict[int, Bits] = {}
+        """What registers hold, by their places in the program."""
         self._sources = Sources(kernel.pool, self._register, self._special, kernel.layout.start)
         self._steps = 0
         self._in_warp = 0
@@ -103,33 +95,31 @@ class Replay:
 
     def _through(self, block: int) -> bool:
         """Execute a block; False where that is not known to its end."""
-        cfg = self._kernel.cfg
-        for point in cfg.blocks[block].points:
-            instruction = cfg.instructions[point]
-            self._steps += 1
-            if self._steps > _MOST_STEPS:
-                return False
-            runs = self._guard(instruction)
-            if runs is self.pool.false or Trait.BRANCH in instruction.operation.traits:
+        true, false = self.pool.true, self.pool.false
+        self._steps += len(self._kernel.cfg.blocks[block].points)
+        if self._steps > _MOST_STEPS:
+            return False
+        for step in self._program.steps(block):
+            runs = true if step.guard is None else self._guard(step.guard, step.negated)
+            if runs is false:
                 continue
-            if point in self._meetings or point in self._warp_meetings:
-                if runs is not self.pool.true:
+            if step.meets_warp:
+                if runs is not true:
                     return False
                 self._in_warp += 1
-                if point in self._meetings:
-                    self.run.meetings.append(point)
-            if point in self._accesses:
-                if runs is not self.pool.true:
+                if step.meets_block:
+                    self.run.meetings.append(step.point)
+            if step.access is not None:
+                if runs is not true:
                     continue
-                self._note(point)
-            self._execute(point, instruction, runs)
+                self._note(step, step.access)
+            if step.written:
+                self._execute(step, runs)
         return True
 
-    def _guard(self, instruction: Instruction) -> Bits:
-        if instruction.guard is None:
-            return self.pool.true
-        test = fitted(self.pool, self._register(instruction.guard.register), 1)
-        return self.pool.not_(test) if instruction.guard.negated else test
+    def _guard(self, place: int, negated: bool) -> Bits:
+        test = fitted(self.pool, self._at(place), 1)
+        return self.pool.not_(test) if negated else test
 
     def _next(self, block: int) -> int | None:
         """Return the block that the thread goes to, None when that is not known."""
@@ -161,15 +151,15 @@ class Replay:
         ways = self._ways(block, join)
         if ways is None:
             return None
-        cfg = self._kernel.cfg
         for each in sorted(ways):
-            for point in cfg.blocks[each].points:
-                if point in self._meetings or point in self._warp_meetings:
+            for step in self._program.steps(each):
+                if step.meets_warp:
                     return None
-                for register in cfg.instructions[point].writes():
+                for written in step.written:
+                    register = written.register
                     name = f"{register.name}.{register.scope}{AT_THREAD}{block}"
                     name += f".{self._index.number.number}.{len(self.run.meetings)}.{self._steps}"
-                    self._registers[register] = self.pool.variable(name, _width(cfg.instructions[point]))
+                    self._values[written.place] = self.pool.variable(name, step.width)
         return join
 
     def _ways(self, block: int, join: int) -> frozenset[int] | None:
@@ -186,14 +176,28 @@ class Replay:
                     work.append(edge.target)
         return frozenset(seen)
 
-    def _note(self, point: int) -> None:
-        access = self._accesses[point]
-        address = self._address(access.address).constant
-        lane = self._index.number.number % 32
-        if address is None or lane >= access.lanes:
+    def _note(self, step: Step, access: Access) -> None:
+        if self._index.number.number % 32 >= access.lanes:
             return
-        value = None if access.value is None else self.operand(access.value, 8 * access.size)
-        self.run.events.append(Event(access, address, value, len(self.run.meetings), self._in_warp))
+        key = (~step.point, 0, self._read(step.accessed))
+        found = self._program.results.get(key)
+        if found is None:
+            stored = self._program.stored(access)
+            values = [] if stored is None else [self.operand(stored, 8 * access.size)]
+            found = (self._address(access.address), *values)
+            self._program.note(key, found)
+        address, *values = found
+        if address.constant is not None:
+            value = values[0] if values else None
+            event = Event(access, address.constant, value, len(self.run.meetings), self._in_warp)
+            self.run.events.append(event)
+
+    def _read(self, places: tuple[int, ...]) -> tuple[Bits, ...]:
+        values = self._values
+        try:
+            return tuple([values[place] for place in places])
+        except KeyError:
+            return tuple([self._at(place) for place in places])
 
     def _address(self, operand: Operand) -> Bits:
         if not isinstance(operand, Address):
@@ -201,26 +205,36 @@ class Replay:
         offset = self.pool.number(operand.offset, 32)
         return offset if operand.base is None else self.pool.add(self.operand(operand.base, 32), offset)
 
-    def _execute(self, point: int, instruction: Instruction, runs: Bits) -> None:
-        written = list(dict.fromkeys(instruction.writes()))
-        for register, new in [(each, self._result(point, instruction, each)) for each in written]:
+    def _execute(self, step: Step, runs: Bits) -> None:
+        for written, new in zip(step.written, self._results(step), strict=True):
             if runs is not self.pool.true:
-                new = self.pool.choice(runs, new, fitted(self.pool, self._register(register), new.width))
-            self._registers[register] = new
+                old = fitted(self.pool, self._at(written.place), new.width)
+                self._values[written.place] = self.pool.choice(runs, new, old)
+            else:
+                self._values[written.place] = new
 
-    def _result(self, point: int, instruction: Instruction, register: Register) -> Bits:
-        if instruction.operation.op is Op.LD and instruction.operation.slots.get("space", "").startswith(
-            ".param"
-        ):
-            known = self._parameter(point, register)
-            if known is not None:
-                return known
-        part = part_of(instruction.operands[0], register)
-        found = computed(Call(self.pool, instruction, part, self.operand))
-        return self._unknown(point, instruction, part) if found is None else found
+    def _results(self, step: Step) -> tuple[Bits, ...]:
+        """Return what a step leaves in the registers that it writes."""
+        if step.parameters is not None:
+            return tuple(
+                self._parameter(name) or self._result(step, written.part)
+                for name, written in zip(step.parameters, step.written, strict=True)
+            )
+        if not step.repeats:
+            return tuple([self._result(step, written.part) for written in step.written])
+        key = (step.point, len(self.run.meetings) if step.loads else 0, self._read(step.sources))
+        found = self._program.results.get(key)
+        if found is None:
+            found = tuple([self._result(step, written.part) for written in step.written])
+            self._program.note(key, found)
+        return found
 
-    def _parameter(self, point: int, register: Register) -> Bits | None:
-        value = self._kernel.facts.value_of(Name(register, point))
+    def _result(self, step: Step, part: int) -> Bits:
+        found = computed(Call(self.pool, step.instruction, part, self.operand))
+        return self._unknown(step, part) if found is None else found
+
+    def _parameter(self, name: Name) -> Bits | None:
+        value = self._kernel.facts.value_of(name)
         if value is None or value.linear is None or len(value.linear.terms) != 1:
             return None
         (atom, factor) = value.linear.terms[0]
@@ -231,33 +245,38 @@ class Replay:
             return self.pool.variable(str(atom), value.width, value.low, value.high)
         return self.pool.number(number, value.width)
 
-    def _unknown(self, point: int, instruction: Instruction, part: int) -> Bits:
+    def _unknown(self, step: Step, part: int) -> Bits:
         """Return what is only known by where it comes from: equal terms are equal numbers."""
-        width = _width(instruction)
         sources: list[Bits] = []
-        for operand in instruction.operands[1:]:
+        for operand in step.instruction.operands[1:]:
             for each in (operand,) if not isinstance(operand, Vector) else operand.elements:
                 sources.append(self._address(each) if isinstance(each, Address) else self.operand(each, 64))
-        name = f"{instruction.operation.text}.{part}"
-        if Trait.PURE not in instruction.operation.traits and instruction.operation.op not in (
-            Op.LD,
-            Op.LD_NC,
-        ):
-            name += f"{AT_THREAD}{point}.{self._index.number.number}.{len(self.run.events)}"
-        elif Trait.LOAD in instruction.operation.traits:
+        name = f"{step.instruction.operation.text}.{part}"
+        if not step.repeats:
+            name += f"{AT_THREAD}{step.point}.{self._index.number.number}.{len(self.run.events)}"
+        elif step.loads:
             name += f".{len(self.run.meetings)}"
-        return self.pool.apply(name, width, *sources)
+        return self.pool.apply(name, step.width, *sources)
 
     def _register(self, register: Register) -> Bits:
-        special = special_name(register)
-        if special is not None:
-            return self._special(special)
-        found = self._registers.get(register)
+        return self._at(self._program.place_of(register))
+
+    def _at(self, place: int) -> Bits:
+        """Return what a place holds: a register that was never written is a variable."""
+        found = self._values.get(place)
         if found is None:
-            found = self.pool.variable(f"{register.name}.{register.scope}", 64)
+            leaf = self._program.leaf(place)
+            if isinstance(leaf, str):
+                found = self._special_value(leaf)
+            else:
+                found = self.pool.variable(f"{leaf.name}.{leaf.scope}", 64)
+            self._values[place] = found
         return found
 
     def _special(self, name: str) -> Bits:
+        return self._at(self._program.place(name))
+
+    def _special_value(self, name: str) -> Bits:
         known = self._geometry.special(self.pool, self._index, name)
         if known is not None:
             return known
@@ -270,10 +289,3 @@ class Replay:
         """Return what an operand is."""
         found = self._sources.read(operand, width)
         return self.pool.apply(f"operand {operand!r}", width) if found is None else found
-
-
-def _width(instruction: Instruction) -> int:
-    """Return the width of what an instruction leaves in a register."""
-    types = typing_of(instruction.operation)
-    width = max(32, types.width) if types.width > 1 else 1
-    return 2 * width if types.has(".wide") else width

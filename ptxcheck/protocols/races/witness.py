@@ -26,6 +26,7 @@ from .agreement import Disagreement
 from .kernel import Kernel
 from .meetings import Meetings
 from .pairs import Pair, Pairs, Relation
+from .program import Program
 from .questions import UndecidedError
 from .replay import AT_THREAD, Event, Replay, Run
 from .thread_terms import LOADED, ThreadTerms
@@ -113,15 +114,18 @@ class Witnesses:
         self._accesses = {access.point: access for access in accesses}
         self._block = block
         self._agreed = agreed
-        self._runs: dict[tuple[int, Dim], Run] = {}
+        self._programs: dict[bool, Program] = {}
+        self._runs: dict[tuple[int, Dim, bool], Run] = {}
 
-    @cached_property
-    def _meetings(self) -> frozenset[int]:
-        return frozenset(Meetings(self._view.facts, Uniformity.CTA).barriers)
-
-    @cached_property
-    def _warp_meetings(self) -> frozenset[int]:
-        return Meetings(self._view.facts, Uniformity.WARP, self._agreed).points
+    def _program(self, *, with_values: bool) -> Program:
+        if with_values not in self._programs:
+            facts = self._view.facts
+            meetings = frozenset(Meetings(facts, Uniformity.CTA).barriers)
+            of_warps = Meetings(facts, Uniformity.WARP, self._agreed).points
+            self._programs[with_values] = Program(
+                self._kernel, self._accesses, meetings, of_warps, with_values=with_values
+            )
+        return self._programs[with_values]
 
     @cached_property
     def parameters(self) -> tuple[tuple[str, bool], ...]:
@@ -202,20 +206,25 @@ class Witnesses:
 
     def _among(self, pair: Pair, sample: Sequence[Dim], size: int, inputs: Mapping[str, int]) -> Race | None:
         block = self._block
+        stores = all(self._accesses[point].action is Action.WRITE for point in pair.points)
+        runs = {thread: self._run(size, thread, inputs, with_values=stores) for thread in sample}
         at: dict[tuple[int, int], list[tuple[Dim, Event]]] = {}
         for thread in sample:
-            for event in _at(self._run(size, thread, inputs), pair.points[0]):
+            for event in _at(runs[thread], pair.points[0]):
                 at.setdefault((event.met, event.address >> 4), []).append((thread, event))
         for thread in sample:
-            for its in _at(self._run(size, thread, inputs), pair.points[1]):
+            for its in _at(runs[thread], pair.points[1]):
                 for other, mine in at.get((its.met, its.address >> 4), ()):
                     related = (_warp(thread, block) == _warp(other, block)) == (
                         pair.relation is Relation.SAME_WARP
                     )
-                    if other != thread and related and self._is_race(mine, its, pair.relation):
-                        one, two = (self._run(size, each, inputs) for each in (other, thread))
-                        if _have_met_alike(one, two, mine.met):
-                            return self._told(pair, (other, thread), inputs, mine, its)
+                    if (
+                        other != thread
+                        and related
+                        and self._is_race(mine, its, pair.relation)
+                        and _have_met_alike(runs[other], runs[thread], mine.met)
+                    ):
+                        return self._told(pair, (other, thread), inputs, mine, its)
         return None
 
     def _told(
@@ -271,14 +280,11 @@ class Witnesses:
                 return first, other
         return None
 
-    def _run(self, size: int, thread: Dim, inputs: Mapping[str, int]) -> Run:
-        key = (size, thread)
+    def _run(self, size: int, thread: Dim, inputs: Mapping[str, int], *, with_values: bool = False) -> Run:
+        key = (size, thread, with_values)
         if key not in self._runs:
-            kernel, block = self._kernel, self._block
-            replay = Replay(
-                kernel, self._accesses, self._meetings, self._warp_meetings, inputs, block, thread
-            )
-            self._runs[key] = replay.result()
+            program = self._program(with_values=with_values)
+            self._runs[key] = Replay(program, inputs, self._block, thread).result()
         return self._runs[key]
 
 

@@ -22,7 +22,7 @@ from tests.limits import WALL_SECONDS
 
 RING = Path(__file__).parent.parent.parent / "corpus/protocols/ring/three_stages.ptx"
 INTERRUPTS = 100
-STEP_SECONDS = 0.004
+STEP_SECONDS = 0.003
 FILES = 200
 _EVERY = 10
 """Of these interrupts one waits until a result was kept, so that all together are at all stages of the work."""
@@ -129,7 +129,7 @@ def test_the_cache_is_sound_after_a_hundred_interrupts(place: Path) -> None:
         ends.append(interrupted(process))
     assert ends == [(130, b"ptxcheck: interrupted\n")] * INTERRUPTS
     assert kept_before + len(checked(entries())) >= INTERRUPTS // _EVERY
-    names = sorted(map(str, Path().glob("k*.ptx")))[:20]
+    names = sorted(map(str, Path().glob("k*.ptx")))[:5]
     plain = [sys.executable, "-m", "ptxcheck", "check", *names, "--format", "json"]
     kept, fresh = (
         subprocess.run([*plain, *more], capture_output=True, check=False).stdout

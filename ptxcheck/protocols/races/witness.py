@@ -115,6 +115,7 @@ class Witnesses:
         self._block = block
         self._agreed = agreed
         self._programs: dict[bool, Program] = {}
+        self._of_thread: dict[Bits, bool] = {}
         self._runs: dict[tuple[int, Dim, bool], Run] = {}
 
     def _program(self, *, with_values: bool) -> Program:
@@ -246,7 +247,23 @@ class Witnesses:
         if mine.address >= its.address + its.access.size or its.address >= mine.address + mine.access.size:
             return False
         stores = mine.access.action is Action.WRITE and its.access.action is Action.WRITE
-        return not stores or _surely_differ(mine.value, its.value)
+        return not stores or self._surely_differ(mine.value, its.value)
+
+    def _surely_differ(self, one: Bits | None, two: Bits | None) -> bool:
+        """Tell whether two stored values are of different data: other numbers, or other places of global memory."""
+        if one is None or two is None or one is two:
+            return False
+        return self._is_of_thread(one) and self._is_of_thread(two)
+
+    def _is_of_thread(self, value: Bits) -> bool:
+        """Tell whether a value has nothing that lanes exchange or that comes from shared memory: all may know it."""
+        found = self._of_thread.get(value)
+        if found is None:
+            unknown = (each.name for each in in_order(value) if each.kind is Kind.APPLY)
+            found = self._of_thread[value] = all(
+                AT_THREAD not in name and not name.startswith(_SHARED_LOAD) for name in unknown
+            )
+        return found
 
     def divergence(self, open_: Disagreement) -> Divergence | None:
         """Return that two threads come to different barriers, in all settings."""
@@ -286,17 +303,6 @@ class Witnesses:
             program = self._program(with_values=with_values)
             self._runs[key] = Replay(program, inputs, self._block, thread).result()
         return self._runs[key]
-
-
-def _surely_differ(one: Bits | None, two: Bits | None) -> bool:
-    """Tell whether two stored values are of different data: other numbers, or other places of global memory.
-
-    What lanes exchange, and what comes from shared memory, may be one value that all of them know.
-    """
-    if one is None or two is None or one is two:
-        return False
-    unknown = (each.name for each in in_order(one, two) if each.kind is Kind.APPLY)
-    return all(AT_THREAD not in name and not name.startswith(_SHARED_LOAD) for name in unknown)
 
 
 def _thread(terms: ThreadTerms, numbers: Numbers) -> Dim:

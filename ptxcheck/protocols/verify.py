@@ -197,7 +197,7 @@ def _shown_for_all(
     asked: _Asked,
 ) -> Verification | None:
     """Verify a kernel by the product of its role automata; None where that shows nothing."""
-    if not asked.for_every_count or not program.accesses or effort.limit is None:
+    if not asked.for_every_count or not asked.accesses or effort.limit is None:
         return None
     own = Effort(_PART_OF_PRODUCT * effort.limit / UNITS_PER_SECOND)
     shown = for_all(program, layout, launch.given, Shape(block, shape), registers, own)

@@ -64,6 +64,8 @@ class Kept:
     """Headers of loops whose number of rounds is open."""
     widened: dict[int, set[Register]] = field(default_factory=dict)
     """Registers that are symbols from a header on."""
+    sizes: dict[Atom, int] | None = None
+    """Parameters that were taken not to be negative, and where they are compared; None to take none so."""
 
     @property
     def size(self) -> tuple[int, ...]:

@@ -2,7 +2,9 @@
 
 Property: a predicate is taken to hold, or not, only as the answers of the path say; else `OpenError` names it.
 
-Argument: every decision of the machine goes through `known`, `decide` and `concrete`.
+Argument: every decision of the machine goes through `known`, `decide` and `concrete`. An unsigned comparison with a
+number, `0 <= x < bound`, is two predicates on signed numbers, so that it has the names of those; the first is left
+out where `x` is a parameter and `sizes` takes those for sizes: it is noted there.
 
 Not covered: whether answers can hold together: a path of the automaton may be impossible.
 """
@@ -17,14 +19,19 @@ from ..symex.interpreter.decider import Decider
 from ..symex.slice.accesses import is_pointer
 from ..symex.slice.sliced_program import Program
 from ..symex.values.assumptions import Assume
-from ..symex.values.lane_arithmetic import negate
+from ..symex.values.kinds import Kind
+from ..symex.values.lane_arithmetic import compare, condition_of, negate
 from ..symex.values.recurrent_arithmetic import period
 from ..symex.values.register_file import set_of
 from ..symex.values.substitution import at_thread, has_choice, is_predicate, rebuild
-from ..symex.values.symbol import Decisions, Form, Value
+from ..symex.values.symbol import Atom, Decisions, Form, Value
 from ..symex.values.thread_sets import is_one_value_in
 from ..symex.values.trace import Shape, ThreadSet
 from ..symex.values.wraparound import may_be_negative
+
+_WORD = 32
+_MOST_SIGNED = 1 << _WORD - 1
+"""Numbers of 32 bits that are negative as signed ones are not below it as unsigned ones."""
 
 
 class OpenError(Exception):
@@ -42,7 +49,9 @@ class NamingDecider:
 
     halts = False
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, sizes: dict[Atom, int] | None = None) -> None:
+        self.sizes = sizes
+        """Parameters that are taken not to be negative, and where; None to take none so."""
         self.speculative = 0
         self.turns: dict[int, int] = {}
         self.answers: dict[Form, bool] = {}
@@ -58,7 +67,7 @@ class NamingDecider:
 
     def apart(self) -> NamingDecider:
         """Return one that has no answers."""
-        return NamingDecider(self._threads)
+        return NamingDecider(self._threads, self.sizes)
 
     def known(self, value: Value, threads: ThreadSet, point: int = -1) -> ThreadSet | None:
         if isinstance(value, int):
@@ -80,7 +89,7 @@ class NamingDecider:
             value = made if isinstance(made, Form) else value
         if known is not None:
             return known
-        raise OpenError(value, threads, point)
+        raise OpenError(self._open_part(value, point), threads, point)
 
     def concrete(self, value: Value, threads: ThreadSet, point: int) -> Value:
         if not isinstance(value, Form) or not has_choice(value) or is_pointer(value):
@@ -89,7 +98,7 @@ class NamingDecider:
         def decide(truth: Form) -> bool:
             answer = self._answer(truth)
             if answer is None:
-                raise OpenError(truth, threads, point)
+                raise OpenError(self._open_part(truth, point), threads, point)
             return answer
 
         if is_predicate(value) and not value.differs:
@@ -102,7 +111,42 @@ class NamingDecider:
             opposite = negate(truth)
             other = self.answers.get(opposite) if isinstance(opposite, Form) else None
             known = None if other is None else not other
+        if known is None and not truth.differs:
+            known = self._in_range(truth)
         return known
+
+    def _in_range(self, truth: Form) -> bool | None:
+        """Return an unsigned comparison by its two parts, None where they do not decide it."""
+        parts = _parts(truth)
+        if parts is None:
+            return None
+        form, negative, below, positive = parts
+        is_negative = False if self._is_size(form) else self._answer(negative)
+        found = False if is_negative else self._answer(below) if is_negative is False else None
+        return None if found is None else found == positive
+
+    def _open_part(self, truth: Form, point: int) -> Form:
+        """Return what is open of a predicate: one of its parts, where it has two."""
+        parts = None if truth.differs else _parts(truth)
+        if parts is None:
+            return truth
+        form, negative, below, _ = parts
+        if self._is_size(form):
+            if self.sizes is not None and may_be_negative(form.terms[0][0]):
+                self.sizes.setdefault(form.terms[0][0], point)
+            return below
+        return negative if self._answer(negative) is None else below
+
+    def _is_size(self, form: Form) -> bool:
+        if self.is_positive(form):
+            return True
+        return (
+            self.sizes is not None
+            and form.constant == 0
+            and len(form.terms) == 1
+            and form.terms[0][1] == 1
+            and form.terms[0][0].kind is Kind.PARAM
+        )
 
     def _narrow(self, value: Form, threads: ThreadSet) -> Value | None:
         """Return a value that is one in these threads, None when they may hold different ones."""
@@ -137,3 +181,16 @@ class NamingDecider:
 
     def halt_at(self, value: Form) -> None:
         return None
+
+
+def _parts(truth: Form) -> tuple[Form, Form, Form, bool] | None:
+    """Return the number of an unsigned comparison, that it is negative, that it is below, and whether that is asked."""
+    condition, positive = condition_of(truth)
+    if condition.relation != "below" or condition.bound > _MOST_SIGNED:
+        return None
+    form = condition.form
+    found = (compare(".lt", form, bound, _WORD, signed_operands=True) for bound in (0, condition.bound))
+    negative, below = found
+    if not (isinstance(negative, Form) and isinstance(below, Form)):
+        return None
+    return form, negative, below, positive

@@ -95,10 +95,8 @@ class Exploration:
         self, strands: list[_Strand], decisions: Decisions, order: OrderState
     ) -> list[tuple[list[_Strand], Decisions, OrderState]]:
         """Go on from a state until a question has to be answered; return the states behind its answers."""
-        before = self.steps
         asking = self._run(strands, decisions, order)
         self._effort.spend(Work.STATE)
-        self._effort.spend(Work.TRANSITION, self.steps - before)
         if asking < 0:
             return []
         standing_at = [
@@ -174,6 +172,9 @@ class Exploration:
                 strand.index += 1
                 self.steps += 1
                 silent = 0
+            self._effort.spend(Work.TRANSITION, len(actions))
+            if self._effort.is_over:
+                raise _StuckError(Failure("more rounds than are followed, with nothing decided", number, -1))
             silent += 1
             if silent > _MOST_SILENT:
                 raise _StuckError(Failure("a loop that does nothing does not end", number, -1))

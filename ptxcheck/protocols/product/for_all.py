@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ...cfg.cfg import Cfg
 from ...launch import GivenValue
 from ...opcodes.op import Op
 from ...terms.effort import Effort
@@ -29,7 +28,7 @@ from ..order.axioms import COPIES_AT_EXIT
 from ..order.same_instruction_stores import Stores
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
-from ..symex.values.symbol import FROM_GLOBAL
+from ..symex.values.symbol import FROM_GLOBAL, show_atom
 from ..symex.values.trace import Assumption, NotFollowedError, Shape
 from .exploration import Exploration, Explored
 from .operations import Failure
@@ -75,49 +74,69 @@ def for_all(
     registers: int | None,
     effort: Effort,
 ) -> Shown | Open:
-    """Explore the product of a kernel."""
+    """Explore the product of a kernel: if that shows nothing, again with sizes that are not negative."""
     cfg = program.cfg
     asks = next((p for p, i in enumerate(cfg.instructions) if i.operation.op in _ASKS), None)
     if asks is not None:
         return Open("asks to cancel launches", asks)
-    try:
-        automata = _automata(program, layout, shape, effort)
-        roles = roles_of(cfg, automata, MEANINGS, Stores(cfg, program.facts).numbers, given)
-    except NotFollowedError as error:
-        return Open(error.reason, error.point)
-    except RecursionError:
-        return Open("a value is computed in too many steps to be followed", -1)
-    cut = next((e for each in automata for e in each.assumptions if e.kind is AssumptionKind.CUT), None)
-    if cut is not None:
-        return Open(cut.text, cut.point)
-    setup = Setup(
-        [role.info for role in roles],
-        [[action for step in role.steps.values() for action in step.actions] for role in roles],
-        cluster_threads=shape.threads * shape.ctas,
-        registers=registers,
-    )
-    explored = Exploration(automata, roles, setup, effort).run()
-    if explored.failure is not None:
-        return _open(explored.failure, roles)
-    facts = explored.order.facts
-    contradiction = facts.contradicting()
-    if contradiction is not None:
-        return Open(f"no host can make {contradiction.expected} and {contradiction.completed} equal", -1)
-    left = next((point for axiom, point in facts.axioms if axiom is COPIES_AT_EXIT), None)
-    if left is not None:
-        return Open("copies are under way when the CTA ends", left)
-    return _shown(cfg, automata, setup, explored)
+    kernel = _Kernel(program, layout, given, shape, registers, effort)
+    found = kernel.explored(Kept())
+    if isinstance(found, Shown):
+        return found
+    kept = Kept(sizes={})
+    again = kernel.explored(kept)
+    return again if kept.sizes else found
 
 
-def _automata(program: Program, layout: Layout, shape: Shape, effort: Effort) -> tuple[Automaton, ...]:
-    """Return the automata of all CTAs, which keep loops alike. Raises NotFollowedError."""
-    kept = Kept()
-    for _ in range(_MOST_REBUILDS):
-        before = kept.size
-        automata = tuple(build(program, layout, shape, rank, kept, effort) for rank in range(shape.ctas))
-        if shape.ctas == 1 or kept.size == before:
-            return automata
-    raise NotFollowedError("the CTAs of a cluster keep loops in different ways", -1)
+@dataclass(frozen=True, slots=True)
+class _Kernel:
+    """What is explored."""
+
+    program: Program
+    layout: Layout
+    given: Sequence[GivenValue]
+    shape: Shape
+    registers: int | None
+    effort: Effort
+
+    def explored(self, kept: Kept) -> Shown | Open:
+        cfg = self.program.cfg
+        try:
+            automata = self._automata(kept)
+            roles = roles_of(cfg, automata, MEANINGS, Stores(cfg, self.program.facts).numbers, self.given)
+        except NotFollowedError as error:
+            return Open(error.reason, error.point)
+        except RecursionError:
+            return Open("a value is computed in too many steps to be followed", -1)
+        setup = Setup(
+            [role.info for role in roles],
+            [[action for step in role.steps.values() for action in step.actions] for role in roles],
+            cluster_threads=self.shape.threads * self.shape.ctas,
+            registers=self.registers,
+        )
+        explored = Exploration(automata, roles, setup, self.effort).run()
+        if explored.failure is not None:
+            return _open(explored.failure, roles)
+        facts = explored.order.facts
+        contradiction = facts.contradicting()
+        if contradiction is not None:
+            return Open(f"no host can make {contradiction.expected} and {contradiction.completed} equal", -1)
+        left = next((point for axiom, point in facts.axioms if axiom is COPIES_AT_EXIT), None)
+        if left is not None:
+            return Open("copies are under way when the CTA ends", left)
+        return _shown(automata, kept, setup, explored)
+
+    def _automata(self, kept: Kept) -> tuple[Automaton, ...]:
+        """Return the automata of all CTAs, which keep loops alike. Raises NotFollowedError."""
+        for _ in range(_MOST_REBUILDS):
+            before = kept.size
+            automata = tuple(
+                build(self.program, self.layout, self.shape, rank, kept, self.effort)
+                for rank in range(self.shape.ctas)
+            )
+            if self.shape.ctas == 1 or kept.size == before:
+                return automata
+        raise NotFollowedError("the CTAs of a cluster keep loops in different ways", -1)
 
 
 def _open(failure: Failure, roles: Sequence[Role]) -> Open:
@@ -125,12 +144,15 @@ def _open(failure: Failure, roles: Sequence[Role]) -> Open:
     return Open(f"{failure.reason} ({name})", failure.point)
 
 
-def _shown(cfg: Cfg, automata: Sequence[Automaton], setup: Setup, explored: Explored) -> Shown:
+def _shown(automata: Sequence[Automaton], kept: Kept, setup: Setup, explored: Explored) -> Shown:
     facts = explored.order.facts
     assumptions: dict[tuple[AssumptionKind, int], Assumption] = {}
     for automaton in automata:
         for each in (*automaton.assumptions, *_of_questions(automaton)):
             assumptions.setdefault((each.kind, each.point), each)
+    for name, point in (kept.sizes or {}).items():
+        text = f"{show_atom(name)} is not negative"
+        assumptions.setdefault((AssumptionKind.SIZE, point), Assumption(AssumptionKind.SIZE, text, point))
     return Shown(
         explored.states, explored.visits, tuple(assumptions.values()), tuple(facts.equations.values()),
         tuple(facts.axioms), setup.provisos,

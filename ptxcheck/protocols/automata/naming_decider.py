@@ -4,7 +4,8 @@ Property: a predicate is taken to hold, or not, only as the answers of the path 
 
 Argument: every decision of the machine goes through `known`, `decide` and `concrete`. An unsigned comparison with a
 number, `0 <= x < bound`, is two predicates on signed numbers, so that it has the names of those; the first is left
-out where `x` is a parameter and `sizes` takes those for sizes: it is noted there.
+out where `x` is a parameter and `sizes` takes those for sizes: it is noted there. So is `q == n` of a quotient, as
+thresholds on it are thresholds on what is divided.
 
 Not covered: whether answers can hold together: a path of the automaton may be impossible.
 """
@@ -28,6 +29,7 @@ from ..symex.values.symbol import Atom, Decisions, Form, Value
 from ..symex.values.thread_sets import is_one_value_in
 from ..symex.values.trace import Shape, ThreadSet
 from ..symex.values.wraparound import may_be_negative
+from .quotients import undivided
 
 _WORD = 32
 _MOST_SIGNED = 1 << _WORD - 1
@@ -184,13 +186,17 @@ class NamingDecider:
 
 
 def _parts(truth: Form) -> tuple[Form, Form, Form, bool] | None:
-    """Return the number of an unsigned comparison, that it is negative, that it is below, and whether that is asked."""
+    """Return the number of an unsigned comparison, that it is negative, that it is below, and whether that is asked.
+
+    That a quotient is a number is taken apart in the same way. None for every other predicate.
+    """
     condition, positive = condition_of(truth)
-    if condition.relation != "below" or condition.bound > _MOST_SIGNED:
+    form, bound = condition.form, condition.bound
+    if condition.relation == "eq" and any(undivided(name, 1) is not None for name, _ in form.terms):
+        form, bound = Form(form.terms, form.constant - bound), 1
+    elif condition.relation != "below" or bound > _MOST_SIGNED:
         return None
-    form = condition.form
-    found = (compare(".lt", form, bound, _WORD, signed_operands=True) for bound in (0, condition.bound))
-    negative, below = found
+    negative, below = (compare(".lt", form, limit, _WORD, signed_operands=True) for limit in (0, bound))
     if not (isinstance(negative, Form) and isinstance(below, Form)):
         return None
     return form, negative, below, positive

@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 from ..automata.automaton import Node, Question
 from ..automata.loop_heads import OF_ROUND, atoms_in, ordinal, ordinals_in
+from ..automata.quotients import undivided
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of
 from ..symex.values.recurrent_arithmetic import COUNTED
@@ -122,9 +123,25 @@ def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Bel
         return Below(primitive, bound // scale, slopes, is_equal, True, is_plain)
     # scale * direction + ordinals < bound
     if scale > 0:
-        return Below(primitive, bound, slopes, positive, False, is_plain)
+        return _undivided(Below(primitive, bound, slopes, positive, False, is_plain))
     # direction > -bound, that is, not below the next integer
-    return Below(primitive, 1 - bound, slopes, not positive, False, is_plain)
+    return _undivided(Below(primitive, 1 - bound, slopes, not positive, False, is_plain))
+
+
+def _undivided(asked: Below) -> Below:
+    """Return a question about a quotient as one about what is divided."""
+    if len(asked.terms) != 1 or asked.terms[0][1] != 1:
+        return asked
+    least = asked.constant if all(slope >= 0 for _, slope in asked.slopes) else -(1 << 62)
+    found = undivided(asked.terms[0][0], least)
+    if found is None:
+        return asked
+    dividend, divisor = found
+    if any(each.kind in COUNTED for each in _atoms(dividend)) or [f for _, f in dividend.terms] != [1]:
+        return asked
+    slopes = tuple((header, divisor * slope) for header, slope in asked.slopes)
+    constant = divisor * asked.constant - dividend.constant
+    return Below(dividend.terms, constant, slopes, asked.positive, False, is_plain=False)
 
 
 def _split(

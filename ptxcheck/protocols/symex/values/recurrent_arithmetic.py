@@ -110,7 +110,7 @@ def _divisor_of_product(form: Form, amount: int) -> tuple[Form, int] | None:
     if len(form.terms) == 1 and form.terms[0][1] == 1 and not form.constant:
         inner = form.terms[0][0]
         if inner.kind is Kind.MULHI and isinstance(inner[2], int):
-            number = _form_of(inner[1])
+            number = form_of(inner[1])
             divisor = _by_multiplier(inner[2], _WORD + amount)
             return None if number is None or divisor is None else (number, divisor)
     if amount >= _WORD:
@@ -131,7 +131,7 @@ def _by_multiplier(factor: int, bits: int) -> int | None:
     return divisor if 0 <= error <= 1 << bits - _WORD else None
 
 
-def _form_of(part: object) -> Form | None:
+def form_of(part: object) -> Form | None:
     """Return the number that an argument of an atom stands for, None for one that is no form."""
     if not isinstance(part, Atom):
         return None
@@ -170,7 +170,7 @@ def _missing(part: Atom, size: int, known: dict[Atom, tuple[int, bool]]) -> int:
         return 1
     found = 1
     for each in part.inner[1:]:
-        form = _form_of(each)
+        form = form_of(each)
         if form is None:
             continue
         for name, factor in form.terms:

@@ -1,0 +1,79 @@
+"""Thresholds on a quotient as thresholds on what is divided.
+
+Property: where `undivided` returns a number and a threshold, the quotient is below its own threshold exactly where the
+number is below that one, for every threshold that is at least the given one.
+
+Argument: `floor(x / d) < t` is `x < d*t` for integers. Compilers divide a signed number by a power of two as
+`(x + (x < 0 ? d - 1 : 0)) >> log2 d`, which rounds towards zero: that is the floor where `t >= 1`, as all negative
+numbers are below `t` and below `d*t`.
+
+Not covered: quotients of unsigned numbers, and those that are computed by a product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..symex.values.kinds import Kind
+from ..symex.values.recurrent_arithmetic import form_of
+from ..symex.values.symbol import Atom, Form
+
+_WORD = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Quotient:
+    dividend: Form
+    divisor: int
+    is_floor: bool
+    """Whether it is rounded down, and not towards zero."""
+
+
+def undivided(name: Atom, least: int) -> tuple[Form, int] | None:
+    """Return the number that an atom is a quotient of, and the divisor; None where thresholds do not carry over.
+
+    `least` is the least threshold that is asked about.
+    """
+    found = _quotient(name)
+    return None if found is None or not (found.is_floor or least >= 1) else (found.dividend, found.divisor)
+
+
+def _quotient(name: Atom) -> _Quotient | None:
+    match name.inner:
+        case (Kind.SAR, part, int(bits), int(width)) if width == _WORD and 0 < bits < _WORD - 1:
+            dividend = form_of(part)
+            if dividend is None:
+                return None
+            corrected = _without_correction(dividend, bits)
+            return _Quotient(dividend if corrected is None else corrected, 1 << bits, corrected is None)
+        case (Kind.DIV, part, int(divisor), int(width), signed) if width == _WORD and divisor > 0 and signed:
+            dividend = form_of(part)
+            return None if dividend is None else _Quotient(dividend, divisor, is_floor=False)
+        case _:
+            return None
+
+
+def _without_correction(form: Form, bits: int) -> Form | None:
+    """Return x of `x + (x < 0 ? 2^bits - 1 : 0)`, None for another form."""
+    for place, (name, factor) in enumerate(form.terms):
+        match name.inner:
+            case (Kind.SHR, sign, int(amount), int(width)) if (
+                factor == 1 and width == _WORD and amount == _WORD - bits
+            ):
+                rest = Form((*form.terms[:place], *form.terms[place + 1 :]), form.constant)
+                if _is_sign_of(sign, rest):
+                    return rest
+            case _:
+                continue
+    return None
+
+
+def _is_sign_of(part: object, form: Form) -> bool:
+    """Tell whether an atom is all ones where a number is negative, and 0 else."""
+    if not isinstance(part, Atom):
+        return False
+    match part.inner:
+        case (Kind.SAR, inner, int(bits), int(width)):
+            return width == _WORD and bits == _WORD - 1 and form_of(inner) == form
+        case _:
+            return False

@@ -39,6 +39,7 @@ from .valuations import Key, Valuation, key_of, restricted
 
 _MOST_MODULUS = 512
 _TOKEN_BITS = 32
+_MASK = (1 << 64) - 1
 _MOST_NODES = 96
 """Valuations of one header, for each residue, that differ in numbers: behind them what varies most is widened."""
 OF_ROUND = frozenset(
@@ -130,7 +131,7 @@ class LoopHeads:
         found: tuple[ThreadSet, ...] = (threads,)
         for register in sorted(self.live[block]):
             for held, value in contents.get(register, ()):
-                if isinstance(value, np.ndarray) and self._step(loop, register, threads) is not None:
+                if isinstance(value, np.ndarray) and self._step(loop, register, contents) is not None:
                     differing = self._by_number(value, held & threads)
                     found = tuple(part & own for part in found for own in differing if part & own)
         return found
@@ -165,8 +166,8 @@ class LoopHeads:
         if block in self.kept.opened:
             now[block] = (residues.get(block, 0) + 1) % self.kept.modulus if repeats else 0
         found = {
-            register: self._at_head(loop, register, pieces, threads, now.get(block, 0), repeats=repeats)
-            for register, pieces in valuation.items()
+            register: self._at_head(loop, register, valuation, threads, now.get(block, 0), repeats=repeats)
+            for register in valuation
         }
         self._count(loop, found, threads, now.get(block, 0))
         return found, now
@@ -175,16 +176,16 @@ class LoopHeads:
         self,
         loop: Loop,
         register: Register,
-        pieces: list[tuple[ThreadSet, Value]],
+        valuation: Valuation,
         threads: ThreadSet,
         residue: int,
         *,
         repeats: bool,
     ) -> list[tuple[ThreadSet, Value]]:
-        header = loop.header
+        header, pieces = loop.header, valuation[register]
         if register in self.kept.widened.get(header, ()):
             return [(threads, self._symbol(header, register, pieces))]
-        step = self._step(loop, register, threads) if header in self.kept.opened else None
+        step = self._step(loop, register, valuation) if header in self.kept.opened else None
         if step is not None and all(not isinstance(value, np.ndarray) for _, value in pieces):
             return [
                 (held, self._advanced(loop, register, value, step, residue, repeats=repeats))
@@ -212,27 +213,37 @@ class LoopHeads:
         ):
             raise NotFollowedError("a state that an arrival returned is kept from round to round", -1)
 
-    def _step(self, loop: Loop, register: Register, threads: ThreadSet) -> Step | None:
+    def _step(self, loop: Loop, register: Register, contents: Valuation) -> int | Form | None:
+        """Return by what each round changes a register: a number, or a symbol that all threads have in common."""
         if loop.header not in self._steps:
             self._steps[loop.header] = recurrences(self._program, loop)
         step = self._steps[loop.header].get(register)
-        return None if step is None or step.register is not None else step
+        if step is None or step.register is None:
+            return None if step is None else step.number
+        pieces = contents.get(step.register, ())
+        added = pieces[0][1] if len(pieces) == 1 else None
+        if added is None or isinstance(added, np.ndarray) or (isinstance(added, Form) and added.differs):
+            return None
+        found = lanes.add(added, step.number & _MASK, 64)
+        return None if isinstance(found, np.ndarray) else found
 
     def _advanced(
-        self, loop: Loop, register: Register, value: Value, step: Step, residue: int, *, repeats: bool
+        self, loop: Loop, register: Register, value: Value, step: int | Form, residue: int, *, repeats: bool
     ) -> Value:
         """Return a recurrent register at the header: in the first round, or in the round behind another."""
         assert not isinstance(value, np.ndarray)
-        jump = step.number * self.kept.modulus
+        jump = lanes.multiply(step if isinstance(step, Form) else step & _MASK, self.kept.modulus, 64)
         if not repeats:
-            return lanes.add(value, times(ordinal(loop.header), jump), 64)
+            return lanes.add(value, lanes.multiply(ordinal(loop.header), jump, 64), 64)
         if not self._is_affine(loop, value):
             self._widen(loop.header, register)
-        return value if residue else lanes.subtract(value, jump & (1 << 64) - 1, 64)
+        return value if residue else lanes.subtract(value, jump, 64)
 
     def _is_affine(self, loop: Loop, value: int | Form) -> bool:
         return isinstance(value, Form) and any(
-            name.kind is Kind.ORDINAL and name[1] == loop.header for name, _ in value.terms
+            each.kind is Kind.ORDINAL and each[1] == loop.header
+            for name, _ in value.terms
+            for each in ((name,) if name.kind is not Kind.MUL else (name, *children(name.inner)))
         )
 
     def _is_of_round(self, loop: Loop, value: Form) -> bool:

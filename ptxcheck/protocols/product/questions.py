@@ -165,9 +165,14 @@ def _split(
 
 
 def _counts_in_addresses(name: Atom) -> bool:
-    """Tell whether ordinals stand only inside addresses of what is loaded: of such an atom rounds tell nothing else."""
+    """Tell whether ordinals stand only inside addresses of what is loaded, or are multiplied by a symbol.
+
+    Of such an atom rounds tell nothing else.
+    """
     if name.inner_kind is Kind.LOAD:
         return True
+    if name.inner_kind is Kind.MUL:
+        return all(each.kind is Kind.ORDINAL or _counts_in_addresses(each) for each in children(name.inner))
     return name.inner_kind not in COUNTED and all(map(_counts_in_addresses, children(name.inner)))
 
 

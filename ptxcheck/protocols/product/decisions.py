@@ -5,7 +5,8 @@ which ask one question in one round get one answer. `normal` is equal for states
 
 Argument: of a direction (`questions`) an interval and excluded numbers are kept, for each round of the loops around
 the loop that counts it. Ordinals and thresholds move together, so both are taken relative to the least round that
-some role is in. What nobody can ask again is dropped; to drop more only adds freedom.
+some role is in. What nobody can ask again is dropped; to drop more only adds freedom. A direction is one number for
+the whole launch: what is known of it at the thresholds that stand in the text is kept from loop to loop.
 
 Not covered: what relates different directions.
 """
@@ -19,6 +20,7 @@ from typing import TypeAlias
 
 from ..automata.automaton import Automaton, Node
 from ..symex.values.symbol import Form
+from .intervals import Interval
 from .loop_nests import Class, Nest, Ordinals, Standing, nest_of, standing
 from .questions import Asked, Below, Free, Named, Terms, classified, instantiated
 from .roles import Role
@@ -26,62 +28,6 @@ from .roles import Role
 Place: TypeAlias = tuple[Class, Ordinals]
 """A loop, and the rounds of the loops around it."""
 Key: TypeAlias = tuple[object, ...]
-_NOTHING: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """What is known of a number."""
-
-    low: int | None = None
-    high: int | None = None
-    excluded: frozenset[int] = _NOTHING
-
-    def is_below(self, threshold: int) -> bool | None:
-        if self.high is not None and self.high < threshold:
-            return True
-        return False if self.low is not None and self.low >= threshold else None
-
-    def is_equal(self, number: int) -> bool | None:
-        if self.low is not None and self.low == self.high:
-            return number == self.low
-        is_out = (self.low is not None and number < self.low) or (
-            self.high is not None and number > self.high
-        )
-        return False if is_out or number in self.excluded else None
-
-    def with_below(self, threshold: int, truth: bool) -> Interval:
-        low, high = self.low, self.high
-        if truth:
-            high = threshold - 1 if high is None else min(high, threshold - 1)
-        else:
-            low = threshold if low is None else max(low, threshold)
-        return Interval(low, high, self.excluded)._tight()
-
-    def with_equal(self, number: int, truth: bool) -> Interval:
-        if truth:
-            return Interval(number, number)
-        return Interval(self.low, self.high, self.excluded | {number})._tight()
-
-    def _tight(self) -> Interval:
-        low, high, excluded = self.low, self.high, self.excluded
-        while low is not None and low in excluded:
-            low += 1
-        while high is not None and high in excluded:
-            high -= 1
-        kept = frozenset(n for n in excluded if (low is None or n > low) and (high is None or n < high))
-        return Interval(low, high, kept)
-
-    @property
-    def is_empty(self) -> bool:
-        return self.low is not None and self.high is not None and self.low > self.high
-
-    def moved(self, distance: int) -> Interval:
-        return Interval(
-            None if self.low is None else self.low + distance,
-            None if self.high is None else self.high + distance,
-            frozenset(n + distance for n in self.excluded),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +68,8 @@ class Questions:
         self.fixed: set[Class] = set()
         """Loops whose rounds some threshold does not move with alike: states are compared with them as they are."""
         self._measure()
+        self.marks: dict[Terms, tuple[int, ...]] = self._marks()
+        """Thresholds of a direction that are asked in front of loops, and in their first rounds."""
 
     def site(self, automaton: int, node: int) -> _Site:
         return self._sites[automaton, node]
@@ -167,6 +115,13 @@ class Questions:
                         found.setdefault((number, header), abs(slope))
         return found
 
+    def _marks(self) -> dict[Terms, tuple[int, ...]]:
+        found: dict[Terms, set[int]] = {}
+        for site in self._sites.values():
+            if isinstance(site.asked, Below) and site.asked.terms and not site.asked.equal:
+                found.setdefault(site.asked.terms, set()).add(site.asked.constant)
+        return {terms: tuple(sorted(numbers)) for terms, numbers in found.items()}
+
     def _measure(self) -> None:
         for (number, _), site in sorted(self._sites.items()):
             asked = site.asked
@@ -200,6 +155,8 @@ class Decisions:
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
         self._intervals: dict[tuple[Terms, Place], Interval] = {}
+        self._host: dict[Terms, Interval] = {}
+        """What is known wherever it is asked: a direction is one number for the whole launch."""
         self._names: dict[
             tuple[Hashable, Place], tuple[bool, Named, Mapping[int, int], Mapping[int, int]]
         ] = {}
@@ -208,7 +165,7 @@ class Decisions:
     def copy(self) -> Decisions:
         found = Decisions(self._questions)
         found._intervals, found._names = dict(self._intervals), dict(self._names)
-        found._free = dict(self._free)
+        found._free, found._host = dict(self._free), dict(self._host)
         return found
 
     def _asked(self, automaton: int, node: Node, ordinals: Ordinals) -> tuple[_Site, Place, dict[int, int]]:
@@ -225,10 +182,10 @@ class Decisions:
             threshold = asked.threshold(rounds)
             if not asked.terms:
                 return (threshold == 0 if asked.equal else threshold > 0) == asked.positive
-            known = self._intervals.get((asked.terms, place))
-            if known is None:
-                return None
-            truth = known.is_equal(threshold) if asked.equal else known.is_below(threshold)
+            truth = None
+            for known in (self._intervals.get((asked.terms, place)), self._host.get(asked.terms)):
+                if known is not None and truth is None:
+                    truth = known.is_equal(threshold) if asked.equal else known.is_below(threshold)
             return None if truth is None else truth == asked.positive
         if isinstance(asked, Named):
             name = self._name(asked, automaton, node, rounds)
@@ -262,7 +219,11 @@ class Decisions:
             holds = truth == asked.positive
             now = known.with_equal(threshold, holds) if asked.equal else known.with_below(threshold, holds)
             self._intervals[asked.terms, place] = now
-            return not now.is_empty
+            host = now.within(self._host.get(asked.terms, Interval()))
+            rounded = host.rounded(self._questions.marks.get(asked.terms, ()))
+            if rounded != Interval():
+                self._host[asked.terms] = rounded
+            return not host.is_empty
         if isinstance(asked, Named):
             residues = dict(zip(node.loops, node.residues, strict=True))
             name = self._name(asked, automaton, node, rounds)
@@ -306,7 +267,8 @@ class Decisions:
                 for (automaton, number, ordinals), (answer, left) in self._free.items()
             )
         )  # fmt: skip
-        return positions, intervals, names, free
+        host = tuple(sorted((_text(terms), _row(known)) for terms, known in self._host.items()))
+        return positions, intervals, names, free, host
 
     def _base(self, place: Place, standing_at: Sequence[tuple[int, Node, Ordinals] | None]) -> int | None:
         """Return the least round, in units of the class, that somebody is in who counts a loop; None if nobody does."""
@@ -391,7 +353,7 @@ class Decisions:
             window = self._questions.window.get(key)
             kept = known
             if base is None:
-                kept = _clipped(known, window or 0) if place[0] else known
+                kept = known.clipped(window or 0) if place[0] else known
                 if kept != known:
                     self._intervals[terms, place] = kept
                 moved: Interval | None = None
@@ -411,7 +373,7 @@ class Decisions:
                     moved.low, moved.high,
                     frozenset(n for n in moved.excluded if slope is None or least is None or n >= least),
                 )  # fmt: skip
-                kept = _clipped(known, window) if window is not None else Interval()
+                kept = known.clipped(window) if window is not None else Interval()
             if kept == Interval() and (moved is None or moved == Interval()):
                 if base is None:
                     del self._intervals[terms, place]
@@ -452,14 +414,6 @@ class Decisions:
             if where is Standing.BEFORE or (where is Standing.INSIDE and ordinal <= own):
                 return True
         return False
-
-
-def _clipped(known: Interval, window: int) -> Interval:
-    """Return what is known of a number as far as thresholds inside a window ask for it."""
-    low, high = known.low, known.high
-    low = None if low is None or low < -window else min(low, window)
-    high = None if high is None or high > window else max(high, -window)
-    return Interval(low, high, frozenset(n for n in known.excluded if -window <= n <= window))
 
 
 def _row(known: Interval | None) -> Hashable:

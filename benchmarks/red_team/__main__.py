@@ -1,7 +1,13 @@
-"""Judge the pairs, and print what is missed and what is a false alarm."""
+"""Judge the pairs, and print what is missed and what is a false alarm.
+
+    python -m benchmarks.red_team [--for-every-count] [FOLDER]
+
+With `--for-every-count`, the product of role automata is asked before runs are made.
+"""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator
 from enum import Enum
@@ -22,9 +28,9 @@ class Judgement(Enum):
     NOTHING = "nothing wrong"
 
 
-def judged(path: Path) -> Judgement:
+def judged(path: Path, *, for_every_count: bool = False) -> Judgement:
     """Check one kernel with default settings."""
-    report = check([str(path)], config=Config())
+    report = check([str(path)], config=Config(for_every_count=for_every_count))
     tables = [kernel.verification for kernel in report.kernels if kernel.verification is not None]
     kinds = {each.kind for table in tables for each in table.verdicts}
     if report.active or VerdictKind.VIOLATED in kinds:
@@ -32,12 +38,12 @@ def judged(path: Path) -> Judgement:
     return Judgement.OPEN if VerdictKind.UNKNOWN in kinds else Judgement.NOTHING
 
 
-def lines() -> Iterator[str]:
+def lines(folder: Path, *, for_every_count: bool) -> Iterator[str]:
     """Yield what is wrong with the answers, and their numbers."""
     for kind in ("good", "bad"):
         counted = dict.fromkeys(Judgement, 0)
-        for path in sorted(_FOLDER.glob(f"*.{kind}.ptx")):
-            answer = judged(path)
+        for path in sorted(folder.glob(f"*.{kind}.ptx")):
+            answer = judged(path, for_every_count=for_every_count)
             counted[answer] += 1
             if answer is (Judgement.FOUND if kind == "good" else Judgement.NOTHING):
                 yield f"{path.name}: {answer.value}"
@@ -45,4 +51,11 @@ def lines() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.writelines(f"{line}\n" for line in lines())
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.red_team", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", type=Path, default=_FOLDER)
+    parser.add_argument("--for-every-count", action="store_true")
+    options = parser.parse_args()
+    found = lines(options.folder, for_every_count=options.for_every_count)
+    sys.stdout.writelines(f"{line}\n" for line in found)

@@ -227,6 +227,8 @@ class _Comparison:
         """Tell whether from the end on nothing depends on rounds before the window."""
         if any(self._places[strand].window > index for strand, index in self._reach.oldest.items()):
             return False
+        if not self._late:
+            return True
         loop, window, _ = self._shift
         known = self._schedules[0].clocks[self._late]
         return not bool(((known > loop) & (known <= window)).any())

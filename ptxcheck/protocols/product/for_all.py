@@ -20,7 +20,7 @@ from ...terms.effort import Effort
 from ...verdict import AssumptionKind
 from ..automata.automaton import Automaton
 from ..automata.builder import build
-from ..automata.loop_heads import Kept
+from ..automata.loop_heads import Kept, atoms_in
 from ..model.axiom import Axiom
 from ..model.mechanisms import MEANINGS
 from ..model.outcome import Equation, Proviso
@@ -28,7 +28,8 @@ from ..order.axioms import COPIES_AT_EXIT
 from ..order.same_instruction_stores import Stores
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
-from ..symex.values.symbol import FROM_GLOBAL, show_atom
+from ..symex.values.recurrent_arithmetic import COUNTED
+from ..symex.values.symbol import FROM_GLOBAL, Form, show_atom
 from ..symex.values.trace import Assumption, NotFollowedError, Shape
 from .exploration import Exploration, Explored
 from .operations import Failure
@@ -121,6 +122,10 @@ class _Kernel:
         contradiction = facts.contradicting()
         if contradiction is not None:
             return Open(f"no host can make {contradiction.expected} and {contradiction.completed} equal", -1)
+        changing = next((each for each in facts.equations.values() if _changes(each)), None)
+        if changing is not None:
+            text = f"{changing.expected} and {changing.completed} bytes would have to be equal in every round"
+            return Open(text, -1)
         left = next((point for axiom, point in facts.axioms if axiom is COPIES_AT_EXIT), None)
         if left is not None:
             return Open("copies are under way when the CTA ends", left)
@@ -137,6 +142,12 @@ class _Kernel:
             if self.shape.ctas == 1 or kept.size == before:
                 return automata
         raise NotFollowedError("the CTAs of a cluster keep loops in different ways", -1)
+
+
+def _changes(equation: Equation) -> bool:
+    """Tell whether rounds of a loop change what an equation is about."""
+    sides = (each for each in (equation.expected, equation.completed) if isinstance(each, Form))
+    return any(name.inner_kind in COUNTED for side in sides for name in atoms_in(n for n, _ in side.terms))
 
 
 def _open(failure: Failure, roles: Sequence[Role]) -> Open:

@@ -10,12 +10,23 @@ from ..corpus_runs import ROOT
 from .kernels import shown
 
 HOLD = (
-    "cluster/multicast_pair", "cluster/rows_of_four", "cluster/two_ctas_in_step", "groups/cp_async_three_stages",
-    "handover/named_barriers", "handover/three_roles_meet", "leaders/leader_arrives_for_all", "leaders/mailbox",
-    "persistent/first_step_peeled", "pingpong/consumers_in_turn", "pingpong/named_barriers", "pingpong/order_barriers",
-    "ring/copies_then_expects", "ring/eight_stages", "ring/elected_thread_loads", "ring/expects_then_arrives",
-    "ring/five_stages_by_division", "ring/one_stage", "ring/six_stages_by_multiplication", "ring/three_stages",
-    "ring/two_operands", "ring/two_passes", "ring/two_stages",
+    "cluster/multicast_pair", "cluster/rows_of_four", "cluster/split_cluster_barrier", "cluster/st_async",
+    "cluster/two_ctas_in_step", "cluster/workers_called_by_number", "groups/cp_async_three_stages",
+    "groups/store_two_buffers", "handover/barrier_of_the_consumers", "handover/counts_name_both_sides",
+    "handover/four_warps_to_one", "handover/named_barriers", "handover/numbers_in_registers",
+    "handover/three_roles_meet", "leaders/elected_after_waiting", "leaders/leader_arrives_for_all", "leaders/mailbox",
+    "leaders/one_warp_counts_twice", "leaders/warp_writes_leader_arrives", "persistent/first_step_peeled",
+    "persistent/tiles_and_steps", "pingpong/consumers_in_turn", "pingpong/named_barriers", "pingpong/order_barriers",
+    "ring/copies_then_expects", "ring/drained_by_its_producer", "ring/eight_stages", "ring/elected_thread_loads",
+    "ring/expects_then_arrives", "ring/five_stages_by_division", "ring/freed_by_both_sides", "ring/one_stage",
+    "ring/six_stages_by_multiplication", "ring/three_stages", "ring/two_operands",
+    "ring/two_passes", "ring/two_stages", "roles/tiles_without_work", "roles/two_producers_two_consumers",
+    "tcgen05/commits_release_stages", "tcgen05/fp8_tiles", "tcgen05/pair_with_two_accumulators",
+    "tcgen05/scale_factors_by_copies", "tcgen05/two_accumulators", "tcgen05/weights_in_tensor_memory",
+    "tcgen05/without_fences", "waits/copy_outstanding", "waits/opposite_parities_one_flip",
+    "waits/polls_with_back_off", "waits/split_arrive_and_wait", "waits/two_phases_a_round", "wgmma/attention_of_two",
+    "wgmma/operand_written_by_threads", "wgmma/refilled_behind_a_barrier",
+    "wgmma/refilled_behind_the_wait_of_one_warp", "wgmma/released_after_the_wait", "wgmma/sparse_operand",
 )  # fmt: skip
 """Kernels whose loops go round as often as the host says."""
 

@@ -1,0 +1,64 @@
+"""Thresholds on quotients, against division by numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.protocols.automata.quotients import undivided
+from ptxcheck.protocols.symex.values.kinds import Kind
+from ptxcheck.protocols.symex.values.lane_arithmetic import add, shift_right
+from ptxcheck.protocols.symex.values.symbol import Atom, Form, atom
+
+SIZE = atom(Kind.PARAM, "size", 0, 4)
+
+
+def rounded_up(size: Form, bits: int) -> Form:
+    """`(size + 2^bits - 1) / 2^bits` as a compiler writes it for a signed number."""
+    dividend = add(size, (1 << bits) - 1, 32)
+    sign = shift_right(dividend, 31, 32, arithmetic=True)
+    correction = shift_right(sign, 32 - bits, 32, arithmetic=False)
+    found = shift_right(add(dividend, correction, 32), bits, 32, arithmetic=True)
+    assert isinstance(found, Form)
+    return found
+
+
+def only_atom(form: Form) -> Atom:
+    ((name, factor),) = form.terms
+    assert (factor, form.constant) == (1, 0)
+    return name
+
+
+@pytest.mark.parametrize("bits", [1, 4, 6])
+def test_a_quotient_that_is_rounded_towards_zero(bits: int) -> None:
+    found = undivided(only_atom(rounded_up(SIZE, bits)), 1)
+    assert found is not None
+    dividend, divisor = found
+    assert dividend.terms == SIZE.terms
+    for size in range(-200, 200):
+        number = size + dividend.constant
+        quotient = int(number / divisor)  # towards zero
+        for threshold in range(1, 9):
+            assert (quotient < threshold) == (number < divisor * threshold)
+
+
+def test_thresholds_that_a_negative_number_may_reach_do_not_carry_over() -> None:
+    assert undivided(only_atom(rounded_up(SIZE, 4)), 0) is None
+
+
+@pytest.mark.parametrize("least", [-7, 0, 1])
+def test_a_quotient_that_is_rounded_down(least: int) -> None:
+    shifted = shift_right(SIZE, 3, 32, arithmetic=True)
+    assert isinstance(shifted, Form)
+    assert undivided(only_atom(shifted), least) == (SIZE, 8)
+    for size in range(-100, 100):
+        for threshold in range(-7, 9):
+            assert (size >> 3 < threshold) == (size < 8 * threshold)
+
+
+def test_a_correction_of_another_number_is_none() -> None:
+    other = atom(Kind.PARAM, "other", 0, 4)
+    sign = shift_right(other, 31, 32, arithmetic=True)
+    wrong = shift_right(add(SIZE, shift_right(sign, 28, 32, arithmetic=False), 32), 4, 32, arithmetic=True)
+    assert isinstance(wrong, Form)
+    found = undivided(only_atom(wrong), 1)
+    assert found is None or found[0].terms != SIZE.terms

@@ -1,0 +1,46 @@
+"""What is known of a number, against all numbers of a small range."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptxcheck.protocols.product.intervals import Interval
+
+BOUNDS = st.none() | st.integers(-6, 6)
+INTERVALS = st.builds(Interval, BOUNDS, BOUNDS, st.frozensets(st.integers(-6, 6), max_size=3))
+RANGE = range(-12, 13)
+
+
+def numbers(known: Interval) -> set[int]:
+    return {
+        n
+        for n in RANGE
+        if (known.low is None or n >= known.low)
+        and (known.high is None or n <= known.high)
+        and n not in known.excluded
+    }
+
+
+@given(INTERVALS, INTERVALS)
+def test_both(one: Interval, other: Interval) -> None:
+    assert numbers(one.within(other)) == numbers(one) & numbers(other)
+
+
+@given(INTERVALS, st.lists(st.integers(-6, 6), max_size=4))
+def test_rounded_keeps_all_numbers_and_every_answer_at_the_marks(known: Interval, marks: list[int]) -> None:
+    known = known.within(Interval())
+    rounded = known.rounded(sorted(set(marks)))
+    assert numbers(known) <= numbers(rounded)
+    for mark in marks:
+        assert rounded.is_below(mark) == known.is_below(mark)
+
+
+@given(INTERVALS, st.integers(-6, 6), st.booleans())
+def test_answers(known: Interval, threshold: int, truth: bool) -> None:
+    assert numbers(known.with_below(threshold, truth)) == {
+        n for n in numbers(known) if (n < threshold) == truth
+    }
+    answer = known.is_below(threshold)
+    if answer is not None:
+        assert all((n < threshold) == answer for n in numbers(known))

@@ -3,8 +3,9 @@
     python -m benchmarks.mutation.by_product corpus --kernels 25 --sample 4
     python -m benchmarks.mutation.by_product benchmarks/red_team/*.bad.ptx --as-they-are
 
-Each of the first `--kernels` kernels that hold for every count with `for_every_count` is broken in `--sample` ways,
-chosen at random by `--seed`. What still holds for every count, by the product, is verified without it. *Hole*: a
+Each of the first `--kernels` kernels of which the product shows all is broken in `--sample` ways, chosen at random by
+`--seed`, with `--structure` in branches, chosen threads and bounds. What the product shows of those is verified with
+it and without it. *Hole*: a
 property that the product shows, and that runs violate. *Weaker*: one that runs leave unknown. *Failed*: an exception,
 a bug of ptxcheck. Exit status 1 where there is a hole or a failure. `--as-they-are` asks the same of the kernels of
 files, unbroken.
@@ -19,12 +20,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
+from ptxcheck.cfg import build
+from ptxcheck.launches.hints import launch_of
+from ptxcheck.launches.launch_comments import comment_hints
+from ptxcheck.parser import parse_module
+from ptxcheck.protocols.product.for_all import Shown
 from ptxcheck.protocols.proof.evidence import Verification
+from ptxcheck.protocols.verify import shown_for_every_count
 from ptxcheck.source import Source
+from ptxcheck.sources.positions import Library, Locator
 from ptxcheck.verdict import Verdict, VerdictKind
 
 from .judge import HOLDS, judge
 from .operators import OPERATORS, mutants
+from .structure_operators import STRUCTURE_OPERATORS
 from .subject import subjects
 
 _CORPUS = Path(__file__).parents[2] / "corpus" / "protocols"
@@ -43,6 +52,7 @@ def main() -> int:
     parser.add_argument("--kernels", type=int, default=25, help="so many that hold (default 25)")
     parser.add_argument("--sample", type=int, default=4, help="mutants of each (default 4)")
     parser.add_argument("--seed", type=int, default=1, help="of the choice (default 1)")
+    parser.add_argument("--structure", action="store_true", help="change branches, chosen threads and bounds")
     parser.add_argument("--seconds", type=float, default=8.0, help="effort for one verification")
     options = parser.parse_args()
     counts: Counter[str] = Counter()
@@ -56,10 +66,11 @@ def main() -> int:
                 continue
             if broken >= options.kernels:
                 break
-            if not is_by_product(verified(name, kernel, subject.text, options.seconds, by_product=True)[0]):
+            if not is_shown(name, kernel, subject.text, options.seconds):
                 continue
             broken += 1
-            found = list(mutants(subject, OPERATORS))
+            operators = STRUCTURE_OPERATORS if options.structure else OPERATORS
+            found = list(mutants(subject, operators))
             chosen = Random(f"{options.seed} {name} {kernel}").sample(found, min(options.sample, len(found)))
             for mutant in chosen:
                 what = f"{mutant.operator} line {mutant.line}: {mutant.statement[:80]}"
@@ -111,7 +122,21 @@ def _count(counts: Counter[str], name: str, kernel: str, what: str, text: str, s
         sys.stdout.flush()
 
 
+def is_shown(name: str, kernel: str, text: str, seconds: float) -> bool:
+    """Tell whether the product alone shows a kernel."""
+    source = Source(name, text)
+    module = parse_module(source)
+    locator = Locator(module, Library(), lambda path: path)
+    hints = comment_hints(module, locator, [source])
+    function = next(each for each in module.entries if each.name == kernel)
+    launch, _ = launch_of(function, hints)
+    found = shown_for_every_count(build(function), function, module, launch, seconds=seconds)
+    return isinstance(found, Shown)
+
+
 def _said(name: str, kernel: str, text: str, seconds: float) -> str:
+    if not is_shown(name, kernel, text, seconds):
+        return "not shown"
     verification, verdicts = verified(name, kernel, text, seconds, by_product=True)
     if not is_by_product(verification):
         return "not shown"

@@ -16,7 +16,7 @@ from ..opcodes.spec import Trait
 from ..terms.effort import UNITS_PER_SECOND, Effort
 from ..verdict import AssumptionKind, Need, Reason
 from .model.fences import never_fences
-from .product.for_all import Shown, for_all
+from .product.for_all import Open, Shown, for_all
 from .proof.evidence import BLOCK, Verification
 from .proof.first.budget import Budget
 from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
@@ -71,6 +71,27 @@ def verify(
         origin = BlockOrigin.STATED if launch.block_is_exact else BlockOrigin.BOUND
         return _verify(cfg, function, module, launch, block, origin, Effort(seconds), asked)
     return _verify_suggested(cfg, function, module, launch, seconds, asked)
+
+
+def shown_for_every_count(
+    cfg: Cfg, function: Function, module: Module, launch: Launch, *, seconds: float = 20.0
+) -> Shown | Open:
+    """Ask the product of role automata alone, for a launch whose block and cluster are known; no run is made."""
+    followed = with_words_in_registers(function)
+    if followed is not function:
+        cfg, function = build(followed), followed
+    block = launch.block or _most_threads(function)
+    cluster = launch.cluster or (None if uses_cluster(cfg) else (1, 1, 1))
+    if block is None or cluster is None:
+        return Open("the launch is not known", -1)
+    return for_all(
+        Program(cfg, module, launch, accesses=True),
+        layout_of(function, module, launch.given, launch.facts),
+        launch.given,
+        Shape(block, cluster),
+        most_registers(function.attributes, prod(block)),
+        Effort(seconds),
+    )
 
 
 def _verify_suggested(

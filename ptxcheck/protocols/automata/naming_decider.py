@@ -4,8 +4,8 @@ Property: a predicate is taken to hold, or not, only as the answers of the path 
 
 Argument: every decision of the machine goes through `known`, `decide` and `concrete`. An unsigned comparison with a
 number, `0 <= x < bound`, is two predicates on signed numbers, so that it has the names of those; the first is left
-out where `x` is a parameter and `sizes` takes those for sizes: it is noted there. So is `q == n` of a quotient, as
-thresholds on it are thresholds on what is divided.
+out where `x` is a parameter, or a larger number, and `sizes` takes those for sizes: it is noted there. So is `q == n`
+of a quotient, as thresholds on it are thresholds on what is divided.
 
 Not covered: whether answers can hold together: a path of the automaton may be impossible.
 """
@@ -25,11 +25,11 @@ from ..symex.values.lane_arithmetic import compare, condition_of, negate
 from ..symex.values.recurrent_arithmetic import period
 from ..symex.values.register_file import set_of
 from ..symex.values.substitution import at_thread, has_choice, is_predicate, rebuild
-from ..symex.values.symbol import Atom, Decisions, Form, Value
+from ..symex.values.symbol import Atom, Decisions, Form, Value, plus
 from ..symex.values.thread_sets import is_one_value_in
 from ..symex.values.trace import Shape, ThreadSet
 from ..symex.values.wraparound import may_be_negative
-from .quotients import undivided
+from .quotients import undivided, undivided_natural
 
 _WORD = 32
 _MOST_SIGNED = 1 << _WORD - 1
@@ -119,7 +119,7 @@ class NamingDecider:
 
     def _in_range(self, truth: Form) -> bool | None:
         """Return an unsigned comparison by its two parts, None where they do not decide it."""
-        parts = _parts(truth)
+        parts = self._parts_of(truth)
         if parts is None:
             return None
         form, negative, below, positive = parts
@@ -127,9 +127,15 @@ class NamingDecider:
         found = False if is_negative else self._answer(below) if is_negative is False else None
         return None if found is None else found == positive
 
+    def _parts_of(self, truth: Form) -> tuple[Form, Form, Form, bool] | None:
+        parts = _parts(truth)
+        if parts is None or (condition_of(truth)[0].relation == "lt" and not self._is_size(parts[0])):
+            return None  # the quotient of a number that is negative as a signed one is never come to
+        return parts
+
     def _open_part(self, truth: Form, point: int) -> Form:
         """Return what is open of a predicate: one of its parts, where it has two."""
-        parts = None if truth.differs else _parts(truth)
+        parts = None if truth.differs else self._parts_of(truth)
         if parts is None:
             return truth
         form, negative, below, _ = parts
@@ -144,7 +150,7 @@ class NamingDecider:
             return True
         return (
             self.sizes is not None
-            and form.constant == 0
+            and form.constant >= 0
             and len(form.terms) == 1
             and form.terms[0][1] == 1
             and form.terms[0][0].kind is Kind.PARAM
@@ -188,15 +194,43 @@ class NamingDecider:
 def _parts(truth: Form) -> tuple[Form, Form, Form, bool] | None:
     """Return the number of an unsigned comparison, that it is negative, that it is below, and whether that is asked.
 
-    That a quotient is a number is taken apart in the same way. None for every other predicate.
+    That a quotient is a number, or that one of unsigned numbers is below another number, is taken apart in the same
+    way. None for every other predicate.
     """
     condition, positive = condition_of(truth)
     form, bound = condition.form, condition.bound
+    if condition.relation == "lt":
+        return _of_quotient(form, bound, positive)
     if condition.relation == "eq" and any(undivided(name, 1) is not None for name, _ in form.terms):
         form, bound = Form(form.terms, form.constant - bound), 1
     elif condition.relation != "below" or bound > _MOST_SIGNED:
         return None
-    negative, below = (compare(".lt", form, limit, _WORD, signed_operands=True) for limit in (0, bound))
+    return _taken_apart(form, form, bound, positive)
+
+
+def _of_quotient(form: Form, bound: int, positive: bool) -> tuple[Form, Form, Form, bool] | None:
+    """Take apart that a quotient of unsigned numbers, and what else is in a form, is below a number."""
+    for place, (name, factor) in enumerate(form.terms):
+        divided = undivided_natural(name)
+        if divided is None or factor not in (1, -1):
+            continue
+        dividend, divisor = divided
+        rest = Form((*form.terms[:place], *form.terms[place + 1 :]), form.constant - bound)
+        if factor < 0:  # q > -rest is what is not below -rest + 1
+            rest, positive = (
+                Form(tuple((each, -k) for each, k in rest.terms), -rest.constant - 1),
+                not positive,
+            )
+        moved = plus(dividend, rest, divisor)
+        return None if isinstance(moved, int) else _taken_apart(dividend, moved, 0, positive)
+    return None
+
+
+def _taken_apart(
+    form: Form, compared: Form, bound: int, positive: bool
+) -> tuple[Form, Form, Form, bool] | None:
+    negative = compare(".lt", form, 0, _WORD, signed_operands=True)
+    below = compare(".lt", compared, bound, _WORD, signed_operands=True)
     if not (isinstance(negative, Form) and isinstance(below, Form)):
         return None
     return form, negative, below, positive

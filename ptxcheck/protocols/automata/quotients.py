@@ -7,7 +7,7 @@ Argument: `floor(x / d) < t` is `x < d*t` for integers. Compilers divide a signe
 `(x + (x < 0 ? d - 1 : 0)) >> log2 d`, which rounds towards zero: that is the floor where `t >= 1`, as all negative
 numbers are below `t` and below `d*t`.
 
-Not covered: quotients of unsigned numbers, and those that are computed by a product.
+Not covered: quotients that are computed by a product.
 """
 
 from __future__ import annotations
@@ -36,6 +36,19 @@ def undivided(name: Atom, least: int) -> tuple[Form, int] | None:
     """
     found = _quotient(name)
     return None if found is None or not (found.is_floor or least >= 1) else (found.dividend, found.divisor)
+
+
+def undivided_natural(name: Atom) -> tuple[Form, int] | None:
+    """Return the number that an atom is a quotient of, as an unsigned number, and the divisor; None for others.
+
+    Of a number that is not negative as a signed one all thresholds carry over; else the quotient is below none.
+    """
+    match name.inner:
+        case (Kind.SHR, part, int(bits), int(width)) if width == _WORD and 0 < bits < _WORD - 1:
+            dividend = form_of(part)
+            return None if dividend is None else (dividend, 1 << bits)
+        case _:
+            return None
 
 
 def _quotient(name: Atom) -> _Quotient | None:

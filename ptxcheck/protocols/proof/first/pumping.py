@@ -301,6 +301,8 @@ class _Comparison:
                 return False
             ours.append(number)
             theirs.append(found)
+        if not ours:
+            return True
         known = before.clocks[ours]
         return np.array_equal(after.clocks[theirs], np.where(known > loop, known + added, known)) and (
             self._phases_move(ours, theirs)

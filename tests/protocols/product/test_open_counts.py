@@ -1,0 +1,30 @@
+"""Random rings whose counts the host passes: nothing is shown that a run with some count finds broken."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from benchmarks.open_counts import Judged, judge, ring
+from ptxcheck.protocols.product.for_all import Open, Shown
+
+SEEDS = range(12)
+
+
+def judged(seed: int) -> Judged:
+    return judge(ring(Random(seed)), range(4))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_shown_holds_for_each_count(seed: int) -> None:
+    found = judged(seed)
+    assert not (isinstance(found.product, Shown) and found.wrong), found
+
+
+def test_the_family_has_right_and_broken_kernels() -> None:
+    """Else the test above could not fail."""
+    products = [judged(seed) for seed in (2, 3)]
+    assert isinstance(products[0].product, Open)
+    assert products[0].wrong
+    assert isinstance(products[1].product, Shown)

@@ -2,7 +2,7 @@
 
 Property: where no step fails, two accesses that certainly touch the same columns of the same lanes, one of them a
 write, are in one order in every schedule, the later one behind the end of the earlier, or an axiom that was taken
-says so.
+says so. What a deallocation freed is not touched again.
 
 Argument: that of `order.tensor_order`, with landmarks: one for the end of each kind of access, one for its issue. A
 fence before the synchronisation of threads marks what its warp has issued (in the row FENCED of the issue), a fence
@@ -92,7 +92,11 @@ def _check(state: State, kind: TensorKind, known: Knowledge) -> Bits:
         met ^= bit
         earlier = state.setup.tensor_kind_of[bit]
         if known & bit:
+            if earlier.frees and not kind.frees:
+                raise Unproved(f"{Flaw.OUTSIDE_ALLOCATION.value}: freed before", kind.strand, kind.point)
             _check_fences(state, earlier, kind, known)
+        elif _is_of_pair(earlier, kind):
+            passed |= bit
         elif not _is_in_order(earlier, kind):
             told = (
                 earlier.pipeline == TENSOR_STORES and earlier.strand != kind.strand and known & earlier.issued
@@ -104,6 +108,13 @@ def _check(state: State, kind: TensorKind, known: Knowledge) -> Bits:
             state.facts.take(TENSOR_STORE_TOLD, kind.point)
             passed |= bit
     return passed
+
+
+def _is_of_pair(earlier: TensorKind, later: TensorKind) -> bool:
+    """Tell whether two accesses may come in any order: deallocations of both CTAs of a pair, allocation and use."""
+    if earlier.frees and later.frees:
+        return earlier.warp[0] != later.warp[0]
+    return (earlier.makes and not later.frees) or (later.makes and not earlier.frees)
 
 
 def _check_fences(state: State, earlier: TensorKind, later: TensorKind, known: Knowledge) -> None:

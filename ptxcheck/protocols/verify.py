@@ -19,7 +19,7 @@ from .model.fences import never_fences
 from .product.for_all import Shown, for_all
 from .proof.evidence import BLOCK, Verification
 from .proof.first.budget import Budget
-from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
+from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, only_cluster, shapes_to_try
 from .proof.first.cluster_use import uses_cluster
 from .proof.first.driver.all_runs import Verifier
 from .symex.slice.endless_loops import ENDLESS, endless_loops, polling_loops
@@ -144,9 +144,10 @@ def _verify(
         shape = Shape(block, cluster)
         return Verifier(program, layout, launch.given, shape, effort, registers, is_probe=is_probe)
 
+    most, is_only = _most_ctas(function), False
     if known is None:
         barriers_only = partial(verifier, Program(cfg, module, launch), is_probe=True)
-        shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg))
+        shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg, most))
     else:
         shape, is_admitted = known, True
     result = (
@@ -159,9 +160,12 @@ def _verify(
     if result is None:
         result = verifier(program, shape).run()
     while known is None and prod(shape) < result.least_ctas <= MOST_CTAS:
-        shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg), result.least_ctas)
+        shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg, most), result.least_ctas)
         if prod(shape) < result.least_ctas:
-            break
+            only = only_cluster(cfg, result.least_ctas, most)
+            if only is None:
+                break
+            shape, is_only = only, True
         result = verifier(program, shape).run()
     if accesses and program.thread_copies and _may_be_by_copies(result) and not Budget(effort).is_late():
         decided = verifier(Program(cfg, module, launch, accesses=True, decides_copies=True), shape).run()
@@ -174,11 +178,17 @@ def _verify(
     _note_loops(program, result)
     result.never_fences = never_fences(cfg)
     result.is_admitted = is_admitted
-    result.inferred = known is None and (shape != (1, 1, 1) or bool(result.failures))
+    result.inferred = known is None and not is_only and (shape != (1, 1, 1) or bool(result.failures))
     if effort.was_braked:
         result.reasons.insert(0, Reason(_BRAKED, -1, Need.TIME))
     result.seconds = effort.spent / UNITS_PER_SECOND
     return result
+
+
+def _most_ctas(function: Function) -> int:
+    """Return how many CTAs a cluster of a kernel may have by `.maxclusterrank`."""
+    stated = function.attributes.get(".maxclusterrank", ())
+    return min((*stated, MOST_CTAS))
 
 
 _PART_OF_PRODUCT = 0.3

@@ -160,12 +160,10 @@ def _verify(
     if result is None:
         result = verifier(program, shape).run()
     while known is None and prod(shape) < result.least_ctas <= MOST_CTAS:
-        shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg, most), result.least_ctas)
-        if prod(shape) < result.least_ctas:
-            only = only_cluster(cfg, result.least_ctas, most)
-            if only is None:
-                break
-            shape, is_only = only, True
+        chosen = _larger_cluster(barriers_only, cfg, result.least_ctas, most)
+        if chosen is None:
+            break
+        shape, is_admitted, is_only = chosen
         result = verifier(program, shape).run()
     if accesses and program.thread_copies and _may_be_by_copies(result) and not Budget(effort).is_late():
         decided = verifier(Program(cfg, module, launch, accesses=True, decides_copies=True), shape).run()
@@ -183,6 +181,17 @@ def _verify(
         result.reasons.insert(0, Reason(_BRAKED, -1, Need.TIME))
     result.seconds = effort.spent / UNITS_PER_SECOND
     return result
+
+
+def _larger_cluster(
+    verifier: Callable[[Dim], Verifier], cfg: Cfg, least: int, most: int
+) -> tuple[Dim, bool, bool] | None:
+    """Return a cluster of as many CTAs as a run needs, whether some run admits it, and whether it is the only one."""
+    shape, is_admitted = admitted_cluster(verifier, shapes_to_try(cfg, most), least)
+    if prod(shape) >= least:
+        return shape, is_admitted, False
+    only = only_cluster(cfg, least, most)
+    return None if only is None else (only, False, True)
 
 
 def _most_ctas(function: Function) -> int:

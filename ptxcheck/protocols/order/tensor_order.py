@@ -13,6 +13,7 @@ strict.
 
 A deallocation for a pair of CTAs touches the columns of both: whichever comes first may free them, so that all that
 either does there has to be over before, its allocation as well. The two deallocations of a pair may come in any order.
+An allocation for a pair has to know that the other CTA runs: of something that it has done. That it does is strict.
 What comes after a deallocation in every schedule touches columns that are gone, unless they are fixed addresses and
 its CTA has allocated again.
 
@@ -38,7 +39,7 @@ from ..model.actions import (
 from ..model.outcome import Flaw, Proviso, TensorColumn
 from ..model.record import Record
 from ..model.tensor_address import ABSOLUTE
-from .axioms import TENSOR_STORE_TOLD, TENSOR_WITHOUT_FENCES
+from .axioms import PEER_RUNS, TENSOR_STORE_TOLD, TENSOR_WITHOUT_FENCES
 from .clock import Clock, Component, Row
 from .conflicts import Place, Spans, Told, Touch, compare, is_executed_before
 from .tensor_fences import Lack, TensorFences
@@ -86,6 +87,7 @@ class TensorOrder:
         time = self._times[strand, index] = len(self._times)
         if action.allocates:
             self._made.setdefault(self._protocol.strands[strand].cta, []).append(time)
+            self._check_peer(strand, action, clock)
         self._check_alone(strand, action)
         for columns, writes in ((action.reads, False), (action.writes, True)):
             spans = self._spans.get(columns)
@@ -116,6 +118,17 @@ class TensorOrder:
                 text = "the kernel ends and has not freed what it allocates here"
                 place = TensorColumn(cta, ABSOLUTE, 0)
                 self._record.add(Flaw.FREED_AMISS, strand, point, place, -1, text, happened=True)
+
+    def _check_peer(self, strand: int, action: TensorAccess, clock: Clock) -> None:
+        """Report an allocation for a pair that knows of nothing that the other CTA has done: it may not run yet."""
+        cta = self._protocol.strands[strand].cta
+        peers = [i for i, each in enumerate(self._protocol.strands) if each.cta == cta ^ 1]
+        if action.writes and peers and not any(clock[Row.EXECUTED, peer] > 0 for peer in peers):
+            place = TensorColumn(cta, ABSOLUTE, 0)
+            text = "nothing tells that the other CTA of the pair runs when this one allocates for both"
+            self._record.add(
+                Flaw.FREED_AMISS, strand, action.point, place, -1, text, happened=True, axiom=PEER_RUNS
+            )
 
     def _check_alone(self, strand: int, action: TensorAccess) -> None:
         """Report what is wrong with an access by itself, and a second deallocation.

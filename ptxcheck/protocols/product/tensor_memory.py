@@ -8,14 +8,15 @@ Argument: that of `order.tensor_order`, with landmarks: one for the end of each 
 fence before the synchronisation of threads marks what its warp has issued (in the row FENCED of the issue), a fence
 behind it what its strand then knows to be over.
 
-Not covered: a fence of another strand of the same warp counts for nothing, so that more often an axiom is taken.
+Not covered: what tells that the other CTA of a pair runs, so that its axiom is taken always. A fence of another strand
+of the same warp counts for nothing, so that more often an axiom is taken.
 """
 
 from __future__ import annotations
 
 from ..model.actions import TENSOR_CORE, TENSOR_LOADS, TENSOR_STORES, TensorFence
 from ..model.outcome import Flaw
-from ..order.axioms import TENSOR_STORE_TOLD, TENSOR_WITHOUT_FENCES
+from ..order.axioms import PEER_RUNS, TENSOR_STORE_TOLD, TENSOR_WITHOUT_FENCES
 from .operations import TensorFenceStep, TensorKind, TensorStep, TensorWaitStep, Unproved
 from .pipelines import push, work_but
 from .rows import FENCED, Bits, Knowledge
@@ -30,6 +31,8 @@ def access(state: State, strand: int, step: TensorStep) -> int:
     cta = state.setup.strands[strand].cta
     if step.allocates:
         state.allocated[cta] = state.allocated.get(cta, 0) + 1
+        if step.kinds:
+            state.facts.take(PEER_RUNS, step.point)
     elif step.frees:
         state.allocated[cta] = max(state.allocated.get(cta, 0) - 1, 0)
         if step.freed is not None:

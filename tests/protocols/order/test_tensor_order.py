@@ -27,6 +27,7 @@ from ptxcheck.protocols.model.tensor_address import (
     TensorPlace,
     place_of,
 )
+from ptxcheck.protocols.order.axioms import PEER_RUNS
 from ptxcheck.protocols.proof.search import examine
 from ptxcheck.protocols.symex.values.known_bits import known_bits
 from ptxcheck.protocols.symex.values.lane_arithmetic import (
@@ -243,6 +244,19 @@ def test_a_cta_of_a_pair_frees_while_its_peer_loads() -> None:
 
 def test_a_cta_of_a_pair_frees_before_its_peer_has_allocated() -> None:
     assert flaws_of({}, [MADE[0], FREE_BOTH[0]], [MADE[1], FREE_BOTH[1]], ctas=(0, 1)) == {Flaw.FREED_AMISS}
+
+
+@pytest.mark.parametrize("meets", [True, False])
+def test_an_allocation_for_a_pair_rests_on_an_axiom_where_nothing_tells_that_the_peer_runs(
+    meets: bool,
+) -> None:
+    ends: list[list[Action]] = [[MADE[cta], PAIR_MEETS, FREE_BOTH[cta]] for cta in (0, 1)]
+    built = protocol({}, *ends, ctas=(0, 1))
+    if not meets:  # at the barrier that all threads of such a protocol start with
+        built = replace(built, strands=tuple(replace(s, actions=s.actions[1:]) for s in built.strands))
+    outcome = examine(built)
+    assert outcome.problems == ()
+    assert {problem.axiom for problem in outcome.strict} == (set() if meets else {PEER_RUNS})
 
 
 def test_what_is_freed_is_gone_until_all_columns_are_allocated_anew() -> None:

@@ -18,6 +18,7 @@ _LEGALITY = "which forms and values are legal, and no order"
 AXIOMS_WITHOUT_ROW = {
     "unawaited-store": _BLACKWELL,
     "tensor-without-fences": _BLACKWELL,
+    "peer-runs": _BLACKWELL,
     "result-of-blocking-write": "the write is that of tcgen05.alloc: " + _BLACKWELL,
 }
 """By axiom."""

@@ -9,6 +9,10 @@ Properties of `Execution`, for every run of one CTA that gets to the point:
   makes no difference to the set (see `gatherings`).
 * `elected`: at most one thread of each warp executes the point.
 
+A branch that parts the threads of a warp counts for the points that such a warp may come to. Another warp, none of
+whose threads may take more than one way of it (`if (warp == 4 && elected) … else if (warp < 4)`), goes its way whole;
+a thread that was left out before was left out by a branch that controls this one, and counts itself.
+
 Threads that a branch sends straight to the end of the function, with nothing that synchronises on the way,
 count as absent: such a branch leaves the others of its warp together (WARP at worst). What callers of a
 device function do is not known: its threads are taken to enter together.
@@ -115,7 +119,7 @@ class Executions:
 
     def at(self, point: int) -> Execution:
         block = self._cfg.graph.block_of[point]
-        level = self._blocks.get(block) or Uniformity.GRID
+        level = self._of_warps(block)
         threads, exact = self._threads[block], not self._inexact.get(block)
         elected = self._elected[block]
         guard = self._cfg.instructions[point].guard
@@ -129,6 +133,40 @@ class Executions:
         if threads is not None and threads.one_per_warp and threads.size > 1:
             elected = True
         return Execution(level, threads, exact and threads is not None, elected)
+
+    def _of_warps(self, block: int) -> Uniformity:
+        """Return the level of a block, for the warps that have threads which may come there."""
+        level, threads = self._blocks.get(block) or Uniformity.GRID, self._threads[block]
+        if level < Uniformity.DIVERGENT or threads is None or not threads:
+            return level
+        warps = self._whole_warps(threads)
+        seen, waiting = {block}, [block]
+        found = Uniformity.GRID
+        while waiting:
+            for dependence in self._cfg.control[waiting.pop()]:
+                own = self._of_dependence(dependence)
+                if own is Uniformity.DIVERGENT and not self._parts(dependence.branch, warps):
+                    own = Uniformity.WARP
+                found = max(found, own)
+                if dependence.branch not in seen:
+                    seen.add(dependence.branch)
+                    waiting.append(dependence.branch)
+        return found
+
+    def _parts(self, branch: int, warps: ThreadSet) -> bool:
+        """Tell whether some warp of a set may have threads on two ways of a branch."""
+        coming = self._threads[branch]
+        parted = seen = ThreadSet(0, warps.size)
+        for edge in self._cfg.edges_from(branch):
+            passing = self._passing(edge)
+            taken = warps if coming is None else warps & coming
+            own = self._whole_warps(taken if passing is None else taken & passing)
+            parted, seen = parted | (seen & own), seen | own
+        return bool(parted)
+
+    def _whole_warps(self, threads: ThreadSet) -> ThreadSet:
+        bits = sum(((1 << WARP) - 1) << warp * WARP for warp in threads.warps)
+        return ThreadSet(bits & (1 << threads.size) - 1, threads.size)
 
     def _decides(self, point: int, guard: Guard) -> bool:
         """Tell whether a guard goes by the thread index, or is uniform in the whole CTA."""

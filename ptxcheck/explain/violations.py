@@ -46,6 +46,7 @@ from ..verdict import Need, Property, Reason, Verdict, VerdictKind
 from ..view import KernelView
 from .barrier_history import held_after
 from .barrier_names import barriers_of
+from .race_causes import cause_of
 
 _TRAITS = frozenset({Trait.MBARRIER, Trait.ASYNC})
 _RACES = frozenset(
@@ -133,7 +134,8 @@ class WholeKernel:
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
-        """Return each flaw once: lifecycles by barrier, deadlocks by what is missing, races by both ends.
+        """Return each flaw once: lifecycles by barrier, deadlocks by what is missing, races by both ends and
+        what the copies in them tell of their end.
 
         For each property that is `violated` one is certain: flaws that are taken for one belong to one property.
         """
@@ -174,20 +176,23 @@ class WholeKernel:
 def _each_once(flaws: Iterable[_Flaw]) -> Iterator[_Flaw]:
     known: set[object] = set()
     for each in flaws:
-        keys = _keys(each[1])
+        keys = _keys(each[0], each[1])
         if known.isdisjoint(keys):
             known.update(keys)
             yield each
 
 
-def _keys(problem: Problem) -> list[object]:
+def _keys(run: Run, problem: Problem) -> list[object]:
     """Return what two reports of one thing have in common."""
     if problem.flaw is Flaw.DEADLOCK:
         return [(problem.flaw, problem.barrier), (problem.flaw, problem.point)]
     if problem.flaw in _LIFECYCLE:
         return [(problem.flaw, problem.barrier), (problem.flaw, problem.point)]
-    earlier = [point for _, point in problem.related] if problem.flaw in _RACES else []
-    return [(problem.flaw, problem.point), *((problem.flaw, "after", point) for point in earlier)]
+    if problem.flaw not in _RACES:
+        return [(problem.flaw, problem.point)]
+    about = cause_of(run.protocol, problem)
+    earlier = [(problem.flaw, "after", point, about) for _, point in problem.related]
+    return [(problem.flaw, problem.point, about), *earlier]
 
 
 def whole_kernel(view: KernelView) -> WholeKernel | None:

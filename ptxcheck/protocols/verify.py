@@ -19,7 +19,7 @@ from .model.fences import never_fences
 from .product.for_all import Open, Shown, for_all
 from .proof.evidence import BLOCK, Verification
 from .proof.first.budget import Budget
-from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, shapes_to_try
+from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, only_cluster, shapes_to_try
 from .proof.first.cluster_use import uses_cluster
 from .proof.first.driver.all_runs import Verifier
 from .symex.slice.endless_loops import ENDLESS, endless_loops, polling_loops
@@ -165,9 +165,10 @@ def _verify(
         shape = Shape(block, cluster)
         return Verifier(program, layout, launch.given, shape, effort, registers, is_probe=is_probe)
 
+    most, is_only = _most_ctas(function), False
     if known is None:
         barriers_only = partial(verifier, Program(cfg, module, launch), is_probe=True)
-        shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg))
+        shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg, most))
     else:
         shape, is_admitted = known, True
     result = (
@@ -180,9 +181,10 @@ def _verify(
     if result is None:
         result = verifier(program, shape).run()
     while known is None and prod(shape) < result.least_ctas <= MOST_CTAS:
-        shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg), result.least_ctas)
-        if prod(shape) < result.least_ctas:
+        chosen = _larger_cluster(barriers_only, cfg, result.least_ctas, most)
+        if chosen is None:
             break
+        shape, is_admitted, is_only = chosen
         result = verifier(program, shape).run()
     if accesses and program.thread_copies and _may_be_by_copies(result) and not Budget(effort).is_late():
         decided = verifier(Program(cfg, module, launch, accesses=True, decides_copies=True), shape).run()
@@ -195,11 +197,28 @@ def _verify(
     _note_loops(program, result)
     result.never_fences = never_fences(cfg)
     result.is_admitted = is_admitted
-    result.inferred = known is None and (shape != (1, 1, 1) or bool(result.failures))
+    result.inferred = known is None and not is_only and (shape != (1, 1, 1) or bool(result.failures))
     if effort.was_braked:
         result.reasons.insert(0, Reason(_BRAKED, -1, Need.TIME))
     result.seconds = effort.spent / UNITS_PER_SECOND
     return result
+
+
+def _larger_cluster(
+    verifier: Callable[[Dim], Verifier], cfg: Cfg, least: int, most: int
+) -> tuple[Dim, bool, bool] | None:
+    """Return a cluster of as many CTAs as a run needs, whether some run admits it, and whether it is the only one."""
+    shape, is_admitted = admitted_cluster(verifier, shapes_to_try(cfg, most), least)
+    if prod(shape) >= least:
+        return shape, is_admitted, False
+    only = only_cluster(cfg, least, most)
+    return None if only is None else (only, False, True)
+
+
+def _most_ctas(function: Function) -> int:
+    """Return how many CTAs a cluster of a kernel may have by `.maxclusterrank`."""
+    stated = function.attributes.get(".maxclusterrank", ())
+    return min((*stated, MOST_CTAS))
 
 
 _PART_OF_PRODUCT = 0.3

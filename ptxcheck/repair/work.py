@@ -343,6 +343,8 @@ def reads_of(action: Action) -> tuple[Place, ...]:
 
 def writes_of(action: Action) -> tuple[Place, ...]:
     """Return what an action writes."""
+    if isinstance(action, TensorAccess) and action.allocates:
+        return ()
     return action.writes if isinstance(action, Transfer | Access | TensorAccess) else ()
 
 

@@ -8,6 +8,7 @@ Not checked: what is waited for between.
 """
 
 from ..protocols.typestate.tensor_memory_use import TensorMemoryUse
+from ..verdict import Property
 from .rule import Hit, Hits, KernelView, Rule, Severity
 from .tensor_memory_kernels import PAIR
 
@@ -35,4 +36,5 @@ RULE = Rule(
       @%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r3, 128; // expect: TM037
 """),
     check=check,
+    approximates=(Property.SLOT_SAFETY,),
 )

@@ -274,3 +274,34 @@ INDEX_AND_SIZE = """
 def test_a_size_that_chooses_among_sets_of_threads_makes_none_of_them_exact(body: str, exact: bool) -> None:
     facts = facts_of(INDEX_AND_SIZE + body.replace(";", ";\n"), exact_block(128))
     assert facts.execution(point_of(facts, "bar.sync")).exact is exact
+
+
+CHAIN = (
+    WARP_INDEX
+    + "elect.sync _|%p1, -1; setp.eq.s32 %p2, %r3, {issuer}; and.pred %p3, %p2, %p1; @%p3 bra ISSUE;"
+    "setp.lt.s32 %p4, %r3, 4; @%p4 bra OTHERS; bra DONE; ISSUE: st.shared.u32 [tile], %r1; bra DONE;"
+    "OTHERS: bar.warp.sync -1; DONE: bar.sync 0; ret;"
+)
+
+
+def test_a_branch_that_parts_one_warp_counts_for_that_warp_alone() -> None:
+    facts = facts_of(CHAIN.format(issuer=4), exact_block(160))
+    others = facts.execution(point_of(facts, "bar.warp.sync"))
+    assert (others.uniformity, str(others.threads)) == (Uniformity.WARP, "0-127")
+    assert facts.execution(point_of(facts, "st.shared")).uniformity is Uniformity.DIVERGENT
+
+
+@pytest.mark.parametrize("issuer", [0, 3])
+def test_a_branch_that_parts_a_warp_of_the_other_side_counts(issuer: int) -> None:
+    facts = facts_of(CHAIN.format(issuer=issuer), exact_block(160))
+    assert facts.execution(point_of(facts, "bar.warp.sync")).uniformity is Uniformity.DIVERGENT
+
+
+def test_threads_that_an_outer_branch_leaves_out_part_their_warp() -> None:
+    facts = facts_of(
+        "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 40; @%p1 bra LOW; bra DONE; LOW: setp.lt.u32 %p2, %r1, 32;"
+        "@%p2 bra FIRST; st.shared.u32 [tile], %r1; bra DONE; FIRST: bar.warp.sync -1; DONE: bar.sync 0; ret;",
+        exact_block(64),
+    )
+    assert facts.execution(point_of(facts, "bar.warp.sync")).uniformity is Uniformity.WARP
+    assert facts.execution(point_of(facts, "st.shared")).uniformity is Uniformity.DIVERGENT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from ptxcheck.explain.violations import WholeKernel
 from ptxcheck.protocols.model.mechanisms import PROPERTY_OF
 from ptxcheck.protocols.model.outcome import Flaw
 from ptxcheck.protocols.proof.evidence import Verification
-from ptxcheck.verdict import VerdictKind
+from ptxcheck.verdict import Property, VerdictKind
 
 from ..protocols.machine_runs import kernel
 from ..protocols.verifying import verified
@@ -47,3 +48,20 @@ def test_what_is_in_doubt_does_not_hide_what_is_certain(first: bool) -> None:
     told = WholeKernel(result).violations
     assert violated == {PROPERTY_OF[each.problem.flaw] for each in told if each.certain} != set()
     assert all(each.problem.flaw is Flaw.DEADLOCK for each in told)
+
+
+NOT_WAITED_FOR = Path(__file__).parents[2] / "corpus" / "bad" / "SM021" / "two_copies_not_waited_for.ptx"
+
+
+@pytest.mark.parametrize(("second", "count"), [("second", 2), ("first", 1)])
+def test_races_at_one_instruction_are_as_many_as_the_mbarriers_that_are_not_waited_for(
+    second: str, count: int
+) -> None:
+    text = NOT_WAITED_FOR.read_text(encoding="utf-8").replace("1024, [second]", f"1024, [{second}]")
+    races = [
+        each
+        for each in WholeKernel(verified(text)).violations
+        if PROPERTY_OF[each.problem.flaw] is Property.SLOT_SAFETY
+    ]
+    assert len(races) == count
+    assert len({point for each in races for _, point in each.problem.related}) == 1

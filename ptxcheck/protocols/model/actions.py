@@ -312,7 +312,7 @@ class TensorAccess:
     fault: str = ""
     """What is wrong with its address or its threads by themselves, or ""."""
     allocates: bool = False
-    """True for an allocation, which touches no columns."""
+    """True for an allocation. What it writes, for a pair of CTAs, is what no deallocation may come before."""
 
 
 @dataclass(frozen=True, slots=True)

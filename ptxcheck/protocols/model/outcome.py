@@ -64,7 +64,7 @@ class Flaw(Enum):
     OUTSIDE_ALLOCATION = "outside-allocation"
     """Columns or lanes of tensor memory that the kernel does not have there."""
     FREED_AMISS = "freed-amiss"
-    """Tensor memory is freed twice or never, from another column than its first, or by a part of a warp."""
+    """Tensor memory is freed twice, never, before the peer has its own, from another column, or by a part of a warp."""
     EXIT_WITH_REMOTE_ACCESS = "exit-with-remote-access"
     """A CTA may have ended when another one reaches into its shared memory."""
 

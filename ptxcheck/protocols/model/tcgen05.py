@@ -2,7 +2,9 @@
 
 Multiplications and copies read shared memory through the async proxy; a commit arrives when all earlier ones of its
 thread are done. Loads and stores of tensor memory are work of a warp, which its waits end; the warp comes together for
-them. Deallocation touches all columns at once.
+them. Deallocation touches all columns at once; for a pair of CTAs, the columns of both: the hardware may wait for the
+peer with it, or not (PTX ISA §9.7.17.5). An allocation for a pair is noted, as neither CTA may free before both have
+theirs.
 
 Fences around thread synchronisation are noted: mbarriers and barriers order the same in released kernels without them.
 """
@@ -71,7 +73,7 @@ def _allocate(occurrence: Occurrence) -> Iterator[Action]:
     """The address is written to shared memory once for the warp."""
     if occurrence.leads:
         yield Access(occurrence.point, writes=occurrence.spans("dst", _ADDRESS_BYTES), blocks=True)
-        yield TensorAccess(occurrence.point, "", allocates=True)
+        yield TensorAccess(occurrence.point, "", writes=tensor_columns.made(occurrence), allocates=True)
 
 
 def _load(occurrence: Occurrence) -> Iterator[Action]:
@@ -86,7 +88,7 @@ def _store(occurrence: Occurrence) -> Iterator[Action]:
 
 def _deallocate(occurrence: Occurrence) -> Iterator[Action]:
     fault = tensor_columns.fault_of_free(occurrence)
-    yield from _by_warp(occurrence, "", writes=tensor_columns.allocated(occurrence), fault=fault)
+    yield from _by_warp(occurrence, "", writes=tensor_columns.freed(occurrence), fault=fault)
 
 
 def _fence(occurrence: Occurrence) -> Iterator[Action]:

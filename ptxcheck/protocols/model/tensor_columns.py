@@ -12,6 +12,7 @@ from dataclasses import replace
 from ...descriptors.matrix.accumulator import Accumulator, accumulator
 from ...descriptors.matrix.operand_columns import BESIDE_D, operand_columns
 from ...isa.modifier import Mod
+from ..symex.values.trace import OFFSET_MASK
 from ..typestate.matrix_operands import shape_of
 from .actions import Columns
 from .instruction_fields import instruction_fields
@@ -77,13 +78,27 @@ def shifted(occurrence: Occurrence) -> tuple[Columns, ...]:
     return tuple(_columns(cta, place, 0, 0, exact=False) for cta in ctas_of(occurrence))
 
 
-def allocated(occurrence: Occurrence) -> tuple[Columns, ...]:
-    """Return the columns of a deallocation."""
+def made(occurrence: Occurrence) -> tuple[Columns, ...]:
+    """Return the columns that an allocation for a pair of CTAs makes in its own one."""
+    if not occurrence.operation.has(Mod.CTA_GROUP_2):
+        return ()
+    slot, columns = occurrence.first("dst"), occurrence.event.operands["columns"]
+    allocation = occurrence.origins.get(slot & OFFSET_MASK) if isinstance(slot, int) else None
+    place = None if allocation is None else TensorPlace(allocation, 0, 0)
+    size = columns if isinstance(columns, int) else 1
+    return (_columns(occurrence.rank, place, _ALL_LANES, size, exact=isinstance(columns, int)),)
+
+
+def freed(occurrence: Occurrence) -> tuple[Columns, ...]:
+    """Return the columns of a deallocation, those of its own CTA first: for a pair, either may free those of both."""
     columns = occurrence.event.operands["columns"]
     place = _place(occurrence, "taddr")
-    if not isinstance(columns, int):
-        return (_columns(occurrence.rank, place, _ALL_LANES, 1, exact=False),)
-    return (_columns(occurrence.rank, place, _ALL_LANES, columns),)
+    is_known = isinstance(columns, int)
+    size = columns if isinstance(columns, int) else 1
+    return tuple(
+        _columns(cta, place, _ALL_LANES, size, exact=is_known)
+        for cta in sorted(ctas_of(occurrence), key=lambda cta: cta != occurrence.rank)
+    )
 
 
 def ctas_of(occurrence: Occurrence) -> tuple[int, ...]:

@@ -110,6 +110,12 @@ TENSOR_WITHOUT_FENCES = Axiom(
     source="CUTLASS, whose C++ kernels have none; whether mbarriers need them is debated (NVIDIA/cutlass #2974)",
     rule="TM045",
 )
+PEER_RUNS = Axiom(
+    id="peer-runs",
+    text="the other CTA of a pair runs when one allocates tensor memory for both",
+    source="tutorials of CUTLASS that allocate first (NVIDIA/cutlass #3316); Triton was mended for it",
+    rule="TM034",
+)
 REGISTERS_OF_WARPGROUP = Axiom(
     id="registers-of-warpgroup",
     text="warps of a warpgroup may change their registers one by one",
@@ -299,6 +305,6 @@ MEMORY: tuple[MemoryAxiom, ...] = (
 """Rows about accesses of shared memory: the first one that removes a race is taken."""
 AXIOMS: tuple[Axiom, ...] = (
     *(row.axiom for row in MEMORY), LANES_WAIT_TOGETHER, LATE_OBSERVER, LATE_INIT, BARRIER_LEFT, COPIES_AT_EXIT,
-    TENSOR_STORE_TOLD, TENSOR_WITHOUT_FENCES, REGISTERS_OF_WARPGROUP, ENDED_LANES,
+    TENSOR_STORE_TOLD, TENSOR_WITHOUT_FENCES, PEER_RUNS, REGISTERS_OF_WARPGROUP, ENDED_LANES,
 )  # fmt: skip
 """All rows."""

@@ -235,6 +235,8 @@ class TensorKind:
     writes: bool
     own: Knowledge
     """What the strand knows of it at once."""
+    makes: bool = False
+    frees: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -207,6 +207,7 @@ class Steps:
 
     def _tensor_step(self, strand: int, action: TensorAccess) -> Step:
         own = self._inventory.strands[strand]
+        frees = not action.pipeline and not action.allocates
         kinds = []
         for place, (writes, cells) in enumerate(self._places.columns.get((strand, action), ())):
             bit = self._bit("tensor", strand, action, place)
@@ -222,11 +223,12 @@ class Steps:
                 cells,
                 writes,
                 at_once,
+                action.allocates,
+                frees,
             )
             kinds.append(kind)
         self.tensor_kinds += kinds
         touched = next(iter((*action.writes, *action.reads)), None)
-        frees = not action.pipeline and not action.allocates
         freed = None
         if frees and touched is not None and touched.start >= 0 and touched.origin != ABSOLUTE:
             freed = touched.cta, touched.origin

@@ -2,20 +2,21 @@
 
 Property: where no step fails, two accesses that certainly touch the same columns of the same lanes, one of them a
 write, are in one order in every schedule, the later one behind the end of the earlier, or an axiom that was taken
-says so.
+says so. What a deallocation freed is not touched again.
 
 Argument: that of `order.tensor_order`, with landmarks: one for the end of each kind of access, one for its issue. A
 fence before the synchronisation of threads marks what its warp has issued (in the row FENCED of the issue), a fence
 behind it what its strand then knows to be over.
 
-Not covered: a fence of another strand of the same warp counts for nothing, so that more often an axiom is taken.
+Not covered: what tells that the other CTA of a pair runs, so that its axiom is taken always. A fence of another strand
+of the same warp counts for nothing, so that more often an axiom is taken.
 """
 
 from __future__ import annotations
 
 from ..model.actions import TENSOR_CORE, TENSOR_LOADS, TENSOR_STORES, TensorFence
 from ..model.outcome import Flaw
-from ..order.axioms import TENSOR_STORE_TOLD, TENSOR_WITHOUT_FENCES
+from ..order.axioms import PEER_RUNS, TENSOR_STORE_TOLD, TENSOR_WITHOUT_FENCES
 from .operations import TensorFenceStep, TensorKind, TensorStep, TensorWaitStep, Unproved
 from .pipelines import push, work_but
 from .rows import FENCED, Bits, Knowledge
@@ -30,6 +31,8 @@ def access(state: State, strand: int, step: TensorStep) -> int:
     cta = state.setup.strands[strand].cta
     if step.allocates:
         state.allocated[cta] = state.allocated.get(cta, 0) + 1
+        if step.kinds:
+            state.facts.take(PEER_RUNS, step.point)
     elif step.frees:
         state.allocated[cta] = max(state.allocated.get(cta, 0) - 1, 0)
         if step.freed is not None:
@@ -92,7 +95,11 @@ def _check(state: State, kind: TensorKind, known: Knowledge) -> Bits:
         met ^= bit
         earlier = state.setup.tensor_kind_of[bit]
         if known & bit:
+            if earlier.frees and not kind.frees:
+                raise Unproved(f"{Flaw.OUTSIDE_ALLOCATION.value}: freed before", kind.strand, kind.point)
             _check_fences(state, earlier, kind, known)
+        elif _is_of_pair(earlier, kind):
+            passed |= bit
         elif not _is_in_order(earlier, kind):
             told = (
                 earlier.pipeline == TENSOR_STORES and earlier.strand != kind.strand and known & earlier.issued
@@ -104,6 +111,13 @@ def _check(state: State, kind: TensorKind, known: Knowledge) -> Bits:
             state.facts.take(TENSOR_STORE_TOLD, kind.point)
             passed |= bit
     return passed
+
+
+def _is_of_pair(earlier: TensorKind, later: TensorKind) -> bool:
+    """Tell whether two accesses may come in any order: deallocations of both CTAs of a pair, allocation and use."""
+    if earlier.frees and later.frees:
+        return earlier.warp[0] != later.warp[0]
+    return (earlier.makes and not later.frees) or (later.makes and not earlier.frees)
 
 
 def _check_fences(state: State, earlier: TensorKind, later: TensorKind, known: Knowledge) -> None:

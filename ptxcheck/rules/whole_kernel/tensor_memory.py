@@ -29,7 +29,7 @@ RULES = (
     ),
     # Checks: addresses of multiplications, loads and stores in runs of the whole kernel, as numbers: D behind the end
     # of the allocation, loads and stores that start behind it, lanes that no layout of D starts at, lanes of another
-    # warp; A, scale factors and metadata in columns of the D that is multiplied into.
+    # warp; A, scale factors and metadata in columns of the D that is multiplied into; columns that were freed before.
     # Why: the columns may be those of another CTA; a warp reaches its own lanes alone; D is written while the rest is
     # read. Source: PTX ISA §9.7.17.1 (addressing), 9.7.17.8.1 (access restrictions), 9.7.17.10.5 to 9.7.17.10.7
     # (layouts).
@@ -41,7 +41,7 @@ RULES = (
         severity=Severity.UNDEFINED,
         since="0.2",
         section="PTX ISA §9.7.17.1",
-        summary="Tensor memory is accessed at columns or lanes that are not there, or are those of D.",
+        summary="Tensor memory is accessed at columns or lanes that are not there, not any more, or are those of D.",
         consequence="Accesses of foreign columns, a fault, or wrong numbers.",
         advice="Allocate enough columns, and address lane 32 × (warp % 4) in the upper half of the address.",
         example=ACCUMULATORS.variant("""
@@ -52,7 +52,8 @@ RULES = (
 """),
         check=of_flaws(Flaw.OUTSIDE_ALLOCATION),
     ),
-    # Checks: deallocations in runs of the whole kernel, with their addresses as numbers.
+    # Checks: deallocations in runs of the whole kernel, with their addresses as numbers; whether those for a pair of
+    # CTAs come behind the allocations of both (NVIDIA/cutlass #3435).
     # Why: the columns of another allocation are freed, or the hardware waits for lanes that never come.
     # Not checked: addresses that are not followed; numbers of columns (TM003).
     Rule(
@@ -61,7 +62,7 @@ RULES = (
         severity=Severity.UNDEFINED,
         since="0.2",
         section="PTX ISA §9.7.17.7",
-        summary="Tensor memory is freed twice or never, from another column than its first, or by a part of a warp.",
+        summary="Tensor memory is freed twice, never, too early, from a column that is not its first, or by lanes.",
         consequence="Columns of others are freed, or a warp or a later CTA waits for ever.",
         advice="Let one whole warp free each allocation once, with the address that the allocation wrote.",
         example=ACCUMULATORS.variant("""

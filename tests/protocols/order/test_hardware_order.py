@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ptxcheck.protocols.model.outcome import Flaw
-from ptxcheck.protocols.order.axioms import LANES_IN_STEP
+from ptxcheck.protocols.order.axioms import LANES_IN_STEP, SLOT_WITHOUT_FENCE
 from ptxcheck.verdict import Property, VerdictKind
 from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import kind, verified
@@ -96,3 +96,29 @@ def test_lanes_that_have_ended_know_no_more_events_than_they_had() -> None:
     """A counted barrier that stands in the branch of half the lanes of each warp knows of the others' end."""
     text = (RED_TEAM / "101_matmul_barrier_in_guard.bad.ptx").read_text(encoding="utf-8")
     assert kind(verified(text), Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+
+
+RING = Path(__file__).parents[3] / "corpus/protocols/ring/one_stage.ptx"
+RELEASE, REFILL = "    mbarrier.arrive.shared::cta.b64 _, [empty];\n", "    @!ready bra WAIT_EMPTY;\n"
+PROXY_FENCE = "    fence.proxy.async.shared::cta;\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_relied_on"),
+    [
+        (RELEASE, RELEASE, True),
+        (RELEASE, PROXY_FENCE + RELEASE, False),
+        (RELEASE, RELEASE + PROXY_FENCE, True),
+        (REFILL, REFILL + PROXY_FENCE, False),
+    ],
+    ids=["no fence", "the reader before it releases", "the reader behind its release", "the writer"],
+)
+def test_a_slot_that_is_handed_back_is_fenced_on_the_way_from_its_reads_to_the_copy(
+    old: str, new: str, is_relied_on: bool
+) -> None:
+    """A fence on the later path of the reader is as good as none, which released rings have: pedantic, for both."""
+    text = RING.read_text(encoding="utf-8").replace(".param .u32 tiles)", ".param .u32 tiles) .reqntid 64")
+    result = verified(text.replace(old, new))
+    assert kind(result, Property.SLOT_SAFETY) is VerdictKind.PROVED
+    told = {(each.flaw, each.axiom) for run in result.strict for each in run.problems}
+    assert ((Flaw.MISSING_PROXY_FENCE, SLOT_WITHOUT_FENCE) in told) is is_relied_on

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ptxcheck.descriptors.matrix.accumulator import Accumulator, accumulator
@@ -17,7 +19,7 @@ from ptxcheck.protocols.model.actions import (
     Wait,
 )
 from ptxcheck.protocols.model.outcome import Flaw
-from ptxcheck.protocols.model.sync_objects import WarpBarrier
+from ptxcheck.protocols.model.sync_objects import ClusterBarrier, WarpBarrier
 from ptxcheck.protocols.model.tensor_address import (
     ABSOLUTE,
     ALL_COLUMNS,
@@ -25,6 +27,7 @@ from ptxcheck.protocols.model.tensor_address import (
     TensorPlace,
     place_of,
 )
+from ptxcheck.protocols.order.axioms import PEER_RUNS
 from ptxcheck.protocols.proof.search import examine
 from ptxcheck.protocols.symex.values.known_bits import known_bits
 from ptxcheck.protocols.symex.values.lane_arithmetic import (
@@ -47,6 +50,7 @@ LOAD = TensorAccess(0, "tcgen05.ld", reads=(QUARTER,))
 STORE = TensorAccess(0, "tcgen05.st", writes=(QUARTER,))
 LOADED, STORED = TensorWait(0, "tcgen05.ld"), TensorWait(0, "tcgen05.st")
 OWN = Allocation(0, 32)
+WHOLE = Columns(0, 0, ALL, 0, 32)
 COUNTS = {FULL: 1, EMPTY: 1}
 
 
@@ -207,3 +211,57 @@ def test_an_allocation_is_freed_once() -> None:
     assert Flaw.FREED_AMISS in flaws_of({}, [free, free])
     fixed = TensorAccess(0, "", writes=(Columns(0, ABSOLUTE, ALL, 0, 32),))
     assert Flaw.FREED_AMISS not in flaws_of({}, [fixed, fixed])
+
+
+FREE_BOTH = {
+    cta: TensorAccess(0, "", writes=(replace(WHOLE, cta=cta), replace(WHOLE, cta=1 - cta))) for cta in (0, 1)
+}
+MADE = {cta: TensorAccess(0, "", writes=(replace(WHOLE, cta=cta),), allocates=True) for cta in (0, 1)}
+THEIRS = TensorAccess(0, "tcgen05.ld", reads=(replace(QUARTER, cta=1),))
+
+
+def of_a_pair(first: list[Action], second: list[Action]) -> set[Flaw]:
+    """Return what goes wrong with what a thread of each CTA does."""
+    meets: list[Action] = [Rendezvous(0, ClusterBarrier(), 1, 2, waits=True)]
+    return flaws_of({}, [MADE[0], *meets, *first], [MADE[1], *meets, *second], ctas=(0, 1))
+
+
+PAIR_MEETS = Rendezvous(0, ClusterBarrier(), 1, 2, waits=True)
+
+
+def test_the_ctas_of_a_pair_free_in_any_order_behind_all_that_both_do() -> None:
+    assert of_a_pair([PAIR_MEETS, FREE_BOTH[0]], [THEIRS, LOADED, PAIR_MEETS, FREE_BOTH[1]]) == set()
+
+
+def test_a_cta_of_a_pair_frees_while_its_peer_loads() -> None:
+    assert of_a_pair([FREE_BOTH[0], PAIR_MEETS], [THEIRS, LOADED, PAIR_MEETS, FREE_BOTH[1]]) == {
+        Flaw.OVERWRITE
+    }
+    assert of_a_pair([FREE_BOTH[0], PAIR_MEETS], [PAIR_MEETS, THEIRS, LOADED, FREE_BOTH[1]]) == {
+        Flaw.OUTSIDE_ALLOCATION
+    }
+
+
+def test_a_cta_of_a_pair_frees_before_its_peer_has_allocated() -> None:
+    assert flaws_of({}, [MADE[0], FREE_BOTH[0]], [MADE[1], FREE_BOTH[1]], ctas=(0, 1)) == {Flaw.FREED_AMISS}
+
+
+@pytest.mark.parametrize("meets", [True, False])
+def test_an_allocation_for_a_pair_rests_on_an_axiom_where_nothing_tells_that_the_peer_runs(
+    meets: bool,
+) -> None:
+    ends: list[list[Action]] = [[MADE[cta], PAIR_MEETS, FREE_BOTH[cta]] for cta in (0, 1)]
+    built = protocol({}, *ends, ctas=(0, 1))
+    if not meets:  # at the barrier that all threads of such a protocol start with
+        built = replace(built, strands=tuple(replace(s, actions=s.actions[1:]) for s in built.strands))
+    outcome = examine(built)
+    assert outcome.problems == ()
+    assert {problem.axiom for problem in outcome.strict} == (set() if meets else {PEER_RUNS})
+
+
+def test_what_is_freed_is_gone_until_all_columns_are_allocated_anew() -> None:
+    fixed = TensorAccess(0, "", writes=(replace(WHOLE, origin=ABSOLUTE),))
+    load = TensorAccess(0, "tcgen05.ld", reads=(replace(QUARTER, origin=ABSOLUTE),))
+    make = TensorAccess(0, "", allocates=True)
+    assert flaws_of({}, [make, fixed, load, LOADED]) == {Flaw.OUTSIDE_ALLOCATION}
+    assert flaws_of({}, [make, fixed, make, load, LOADED, fixed]) == set()

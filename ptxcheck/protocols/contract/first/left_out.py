@@ -4,10 +4,10 @@ Property: a side of a branch that only an empty size leads to, and on which no r
 assumption that the size is not empty.
 
 Argument: a role that tests its count behind the body counts down from zero for 2^32 rounds. That run is not followed to
-its end, so nothing is known of it: the role may wait for what no other role brings. The runs that were made all have
-something for the size.
+its end, so nothing is known of it but what certainly goes wrong in its first rounds (`proof.first.prefixes`). The runs
+that were made all have something for the size.
 
-Not covered: what goes wrong in such a run, and when: it is named, and no counterexample.
+Not covered: what goes wrong in such a run behind its first rounds: it is named, and no counterexample.
 """
 
 from __future__ import annotations

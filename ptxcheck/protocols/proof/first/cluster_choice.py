@@ -30,11 +30,25 @@ class Probe(Protocol):
         """What went wrong may be impossible."""
 
 
-def shapes_to_try(cfg: Cfg) -> tuple[Dim, ...]:
-    """Return cluster shapes to try: first those along x, for a kernel that does not ask where it is along y."""
+def shapes_to_try(cfg: Cfg, most: int = MOST_CTAS) -> tuple[Dim, ...]:
+    """Return cluster shapes to try: first those along x, for a kernel that does not ask where it is along y.
+
+    `most` is what `.maxclusterrank` says.
+    """
+    shapes = tuple(shape for shape in _SHAPES if prod(shape) <= most)
     if reads_place_along(cfg, "y"):
-        return _SHAPES
-    return tuple(sorted(_SHAPES, key=lambda shape: shape[1] > 1))
+        return shapes
+    return tuple(sorted(shapes, key=lambda shape: shape[1] > 1))
+
+
+def only_cluster(cfg: Cfg, least: int, most: int) -> Dim | None:
+    """Return the cluster that a kernel must have, None when there are several.
+
+    With as many CTAs as it needs as it may have, and nothing that asks where a CTA is but along x, all clusters are
+    alike.
+    """
+    is_one = least == most and not any(reads_place_along(cfg, axis) for axis in "yz")
+    return (most, 1, 1) if is_one else None
 
 
 def admitted_cluster(

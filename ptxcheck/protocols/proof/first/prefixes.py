@@ -5,6 +5,10 @@ may be writing it. But up to that read the run is certain, and so is what goes w
 there and then stop (`HaltError`); a schedule of what they have done by then is the beginning of one of the kernel,
 whatever comes next. Accesses that nothing orders in it race. Threads that wait in it for others wait for ever only if
 no other could still go on: none has come to where it stops.
+
+So does a run of more rounds than are followed, such as one that counts down from zero: its threads stop behind a number
+of steps, each with that many of its own. Those that a stopped one was to meet again at the join of a branch go on
+without it: reconvergence orders nothing, and what wants all lanes of a warp together waits in the schedule.
 """
 
 from __future__ import annotations

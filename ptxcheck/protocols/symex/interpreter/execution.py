@@ -43,6 +43,10 @@ class Execution:
         self._budget = cta.options.budget
         self._effort = cta.options.effort
 
+    def allow_more(self) -> None:
+        """Give the other threads the steps of a whole run, as some stop that have made so many."""
+        self._budget = self._cta.options.budget
+
     def step(self, point: int, threads: ThreadSet) -> None:
         """Execute one instruction. Raises ParkError, HaltError, NotFollowedError."""
         instruction = self._program.cfg.instructions[point]

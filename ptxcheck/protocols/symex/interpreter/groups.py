@@ -53,6 +53,14 @@ class Group:
     """How often each loop that they are in has started anew."""
     side: Side | None = None
 
+    @property
+    def is_aside(self) -> bool:
+        """Tell whether nobody goes on from a join that the threads are to come to."""
+        frame = self.frame
+        while frame is not None and not frame.is_outermost:
+            frame = frame.parent
+        return frame is not None
+
     def move(self, block: int, source: int) -> None:
         """Go to the start of a block."""
         self.block, self.at, self.came_from = block, 0, source

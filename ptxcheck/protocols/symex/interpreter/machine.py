@@ -17,7 +17,7 @@ from ..slice.layout import Layout
 from ..slice.sliced_program import Program
 from ..values.register_file import SplitError
 from ..values.symbol import Decisions, Value
-from ..values.trace import HaltError, NotFollowedError, Shape, Side, ThreadSet, Trace
+from ..values.trace import HaltError, NotFollowedError, Shape, Side, ThreadSet, TooLongError, Trace
 from .branching import Branches
 from .cta import Cta
 from .decider import Deciders
@@ -88,6 +88,13 @@ class Machine:
         try:
             self._advance(group, groups)
         except HaltError:
+            return True
+        except TooLongError:
+            if not self._cta.decider.halts or group.is_aside:
+                raise
+            self._execution.allow_more()
+            if group.end():
+                groups.append(group)
             return True
         except ParkError:
             self._forget_access(group)

@@ -23,6 +23,7 @@ from ....model.equations import contradicting
 from ....model.fences import never_fences
 from ....model.mechanisms import PROPERTY_OF
 from ....model.outcome import (
+    Equation,
     Flaw,
     Outcome,
     Problem,
@@ -38,6 +39,7 @@ from ....symex.values.trace import (
     OutOfTimeError,
     Peek,
     Shape,
+    TooLongError,
 )
 from ....symex.values.wraparound import may_wrap
 from ...evidence import (
@@ -293,7 +295,11 @@ class Verifier:
             raise OutOfTimeError
         if self._made.repeats(plan):
             return False
-        attempt = self._runner.attempt(plan)
+        try:
+            attempt = self._runner.attempt(plan)
+        except TooLongError:
+            self._note_beginning(plan, frozenset())
+            raise
         path = attempt.path
         if path in self._paths:
             self._made.note(plan)
@@ -417,11 +423,14 @@ class Verifier:
         why = self._certainty.doubt(attempt.path, () if is_enough else outcome.problems)
         sure = self._certainty.sure(attempt, granted)
         if (why or not sure) and not isinstance(plan, SizePlan) and decides_by_shared(attempt.path):
-            self._note_beginning(plan, outcome)
+            self._note_beginning(plan, frozenset(outcome.equations))
         self._note_failure(attempt, why, sure, is_reached=reached)
 
-    def _note_beginning(self, plan: Plan, whole: Outcome) -> None:
-        """Look for what goes wrong in a run, or in others that begin like it, before it may be impossible."""
+    def _note_beginning(self, plan: Plan, equations: AbstractSet[Equation]) -> None:
+        """Look for what goes wrong in a run, or in others that begin like it, before it may be impossible.
+
+        Or before it has had more steps than are followed. `equations` are those of the whole run.
+        """
         if self._is_probe or not self._beginnings:
             return
         self._beginnings -= 1
@@ -432,7 +441,7 @@ class Verifier:
         except (NotFollowedError, ImpossibleError):
             return
         protocol = stopped(self._runner.built(traces), traces)
-        outcome = begun(protocol, traces, frozenset(whole.equations))
+        outcome = begun(protocol, traces, equations)
         attempt = Attempt(again, traces, protocol, outcome)
         if self._conditions.excuses(attempt) or not outcome.problems:
             return

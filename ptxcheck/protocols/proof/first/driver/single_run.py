@@ -60,6 +60,9 @@ _STEPS = 400_000
 _STEPS_FROM_NUMBERS = 100_000
 """The same in a run that starts with numbers, which may be any that lead to a side."""
 
+_STEPS_OF_BEGINNING = 10_000
+"""The same of threads that stop behind them."""
+
 Failing: TypeAlias = AbstractSet[tuple[int, Peek]]
 """CTA and name of polls that are not repeated and fail in a run."""
 AreTold: TypeAlias = Callable[[Sequence[Problem], Path], bool]
@@ -141,8 +144,10 @@ class Runner:
 
         Polls that are not repeated succeed, as then the wait that follows them otherwise is left out; but those of
         `failing` fail, where that would hang. None: all fail. With `halts`, threads stop where the run may be
-        impossible (see `prefixes`).
+        impossible, or has more steps than are followed (see `prefixes`).
         """
+        steps = _STEPS_FROM_NUMBERS if plan.preset else _STEPS
+        steps = min(steps, _STEPS_OF_BEGINNING) if halts else steps
         starts = {plan.size: plan.number} if isinstance(plan, SizePlan) else plan.preset
         if not self._layout.admits(starts):
             raise ImpossibleError
@@ -163,7 +168,7 @@ class Runner:
                 decisions,
                 answers,
                 Options(
-                    budget=_STEPS_FROM_NUMBERS if plan.preset else _STEPS,
+                    budget=steps,
                     effort=self._budget.effort,
                     is_late=self._budget.is_late,
                     took=plan.take if example is None else example.took(rank, plan),

@@ -20,7 +20,8 @@ _FORMS = 3
 _METHOD = re.compile(r"^(?P<object>.+?)(?P<dot>\.|->)\w*wait\w*$")
 _ASM = 'asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"({at}) : "memory");'
 _SHARED = "static_cast<unsigned>(__cvta_generic_to_shared({of}))"
-_ONE_LANE = "__syncwarp();\n{indent}if (threadIdx.x % 32 == 0) "
+_MEETING = "__syncwarp();"
+_ONE_LANE = "if (threadIdx.x % 32 == 0) "
 
 Insertion = tuple[int, str, int]
 """Where in the text, the statements, and the line behind which they come."""
@@ -42,8 +43,11 @@ def release_insertions(
         for end in islice(reversed(call.ends), _PLACES):
             line = text.count("\n", 0, end) + 1
             indent = _indent(text, call.ends[0])
+            lead = ""
+            if release.by_one_lane:
+                has_met = text[:end].endswith(_MEETING)
+                lead = _ONE_LANE if has_met else f"{_MEETING}\n{indent}{_ONE_LANE}"
             for form in forms:
-                lead = _ONE_LANE.format(indent=indent) if release.by_one_lane else ""
                 yield end, f"\n{indent}{lead}{form}", line
 
 

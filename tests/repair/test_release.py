@@ -111,6 +111,17 @@ def test_one_lane_of_each_warp_arrives() -> None:
     assert first == "++i; <- __syncwarp(); if (threadIdx.x % 32 == 0) hand_back(empty + 8 * stage);"
 
 
+def test_a_warp_that_has_met_does_not_meet_again() -> None:
+    text = _KERNEL.replace("++i;", "__syncwarp();")
+    full, empty = "wait(&full[stage], 0)", "wait(&empty[s], 1)"
+    text = _ARRIVE + text.replace("WAIT_EMPTY", empty).replace("WAIT_FULL", full)
+    own, stuck = (text[: text.index(each)].count("\n") + 1 for each in (full, empty))
+    _, added, _ = next(
+        iter(release_insertions(text, Release((0,), (1,), by_one_lane=True), [[own]], [[stuck]]))
+    )
+    assert " ".join(added.split()) == "if (threadIdx.x % 32 == 0) hand_back(&empty[stage]);"
+
+
 def test_barriers_that_only_a_number_tells_apart_are_named_as_the_other_wait_does() -> None:
     first, *_ = _inserted(_ARRIVE, "wait(&bars[1], 1)", "wait(&bars[0], 0)")
     assert first == "++i; <- hand_back(&bars[1]);"

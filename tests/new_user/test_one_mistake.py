@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
@@ -46,6 +47,40 @@ def test_what_follows_is_listed_under_its_cause() -> None:
     causes = {each["fingerprint"] for each in own}
     assert all(each["caused_by"] in causes for each in findings if each not in own)
     assert all("seen the phase before the first" in str(each["message"]) for each in own)
+
+
+def _printed(form: str) -> str:
+    result = CliRunner().invoke(main, ["check", str(_STORED), "--isolated", "--format", form])
+    assert result.exit_code == 1
+    return result.stdout
+
+
+def test_reviews_have_each_mistake_once() -> None:
+    """In formats that show one place at a time what follows is part of the message, or of the summary."""
+    assert [line.startswith("::error ") for line in _printed("github").splitlines()].count(True) == 2
+    assert _printed("github").count("%0Aso: ") == 12
+    assert [
+        line.startswith("##vso[task.logissue type=error") for line in _printed("azure").splitlines()
+    ].count(True) == 2
+    assert [each["check_name"] for each in json.loads(_printed("gitlab"))] == ["MB021", "MB021"]
+    assert all(
+        "6 more follow from it: MB022, NB020, SM021" in each["description"]
+        for each in json.loads(_printed("gitlab"))
+    )
+    assert [each["code"]["value"] for each in json.loads(_printed("rdjson"))["diagnostics"]] == [
+        "MB021",
+        "MB021",
+    ]
+    *lines, summary = _printed("concise").splitlines()
+    assert ["hang[MB021]" in line for line in lines] == [True, True]
+    assert "2 findings (2 hang) and 12 that follow from them" in summary
+    assert ElementTree.fromstring(_printed("junit")).get("failures") == "2"
+    (run,) = json.loads(_printed("sarif"))["runs"]
+    assert [each["ruleId"] for each in run["results"]] == ["MB021", "MB021"]
+    assert [each["id"] for each in run["tool"]["driver"]["rules"]] == ["MB021"]
+    for each in run["results"]:
+        said = [place["message"]["text"] for place in each["relatedLocations"] if "message" in place]
+        assert [text.startswith("so: ") for text in said].count(True) == 6
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from ..finding import Explained, Rank
 from ..protocols.model.actions import Action, Strand, SyncObject
@@ -37,7 +38,7 @@ def explained(violation: Violation) -> Explained:
         if problem.barrier is not None and is_about(action, problem.barrier)
     )
     if problem.flaw is Flaw.DEADLOCK:
-        stuck = {
+        stuck: set[SyncObject] = {
             name
             for strand, point in problem.related
             for action in strands[strand].actions
@@ -62,7 +63,7 @@ def _between(violation: Violation) -> frozenset[int]:
     return _at(strands, found)
 
 
-def _at(strands: Sequence[Strand], names: set[SyncObject]) -> frozenset[int]:
+def _at(strands: Sequence[Strand], names: AbstractSet[SyncObject]) -> frozenset[int]:
     """Return where threads act on some barriers."""
     return frozenset(
         action.point

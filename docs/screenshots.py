@@ -1,16 +1,20 @@
-"""Takes the pictures of `docs/images` from pages of the corpus: `python docs/screenshots.py`.
+"""Takes the pictures of `docs/images` from pages and reports of the corpus: `python docs/screenshots.py`.
 
 Needs the extras `view`, which brings Pillow along, and `test`, and a Chromium on PATH.
 """
 
 from __future__ import annotations
 
+import html
 import io
 import os
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,6 +52,29 @@ SHOTS = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """One picture of what a command prints to a terminal."""
+
+    name: str
+    command: str
+    width: int = 1000
+
+
+TERMINALS = (
+    Terminal("terminal-hang", "ptxcheck check corpus/demo/ring.ptx --source-root corpus/demo"),
+)  # fmt: skip
+_COLOURS = {
+    "31": "#f47067",
+    "32": "#57ab5a",
+    "33": "#c69026",
+    "34": "#6cb6ff",
+    "35": "#dcbdfb",
+    "36": "#76e3ea",
+}
+_ESCAPE = re.compile(r"\x1b\[([\d;]*)m")
+
+
 def take(browser: Any, shot: Shot, folder: Path) -> None:
     """Make the page of a kernel and take a picture of it."""
     page_path = folder / f"{shot.name}.html"
@@ -79,6 +106,37 @@ def take(browser: Any, shot: Shot, folder: Path) -> None:
     (IMAGES / f"{shot.name}.png").write_bytes(_small(picture))
 
 
+def take_terminal(browser: Any, shot: Terminal) -> None:
+    """Run a command and take a picture of what it prints in colours."""
+    words = [sys.executable, "-m", *shot.command.split(), "--isolated", "--color", "always"]
+    printed = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    page = browser.new_page(viewport={"width": shot.width, "height": 400})
+    page.set_content(
+        "<body style='margin:0;background:#1c2128;color:#cdd9e5'><pre style='margin:0;padding:14px 16px;"
+        'font:13px/1.4 "DejaVu Sans Mono",monospace;white-space:pre-wrap\'>'
+        f"<b>$ {html.escape(shot.command)}</b>\n{_spans(printed.rstrip())}</pre></body>"
+    )
+    picture = page.screenshot(full_page=True)
+    page.close()
+    (IMAGES / f"{shot.name}.png").write_bytes(_small(picture))
+
+
+def _spans(text: str) -> str:
+    """Return what a terminal shows of a text as HTML."""
+    parts = _ESCAPE.split(text)
+    shown = [html.escape(parts[0])]
+    colour, is_bold = "", False
+    for codes, words in zip(parts[1::2], parts[2::2], strict=True):
+        for code in codes.split(";"):
+            if code in ("", "0"):
+                colour, is_bold = "", False
+            is_bold = code == "1" or (is_bold and code != "22")
+            colour = _COLOURS.get(code, colour)
+        style = f"color:{colour or 'inherit'};font-weight:{'bold' if is_bold else 'normal'}"
+        shown.append(f"<span style='{style}'>{html.escape(words)}</span>")
+    return "".join(shown)
+
+
 def _small(picture: bytes) -> bytes:
     """Return a PNG with as many colours as text and drawings need."""
     from PIL import Image
@@ -93,7 +151,8 @@ def _small(picture: bytes) -> bytes:
 def _run(arguments: list[str]) -> None:
     from ptxcheck.cli import main
 
-    main(arguments, standalone_mode=False)
+    with suppress(SystemExit):  # with the status of the check
+        main(arguments, standalone_mode=False)
 
 
 def take_all(names: Sequence[str]) -> None:
@@ -111,6 +170,9 @@ def take_all(names: Sequence[str]) -> None:
         for shot in SHOTS:
             if not names or shot.name in names:
                 take(browser, shot, Path(folder))
+        for terminal in TERMINALS:
+            if not names or terminal.name in names:
+                take_terminal(browser, terminal)
         browser.close()
 
 

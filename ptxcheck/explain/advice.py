@@ -8,25 +8,31 @@ from collections.abc import Sequence
 from ..verdict import Need, Reason
 
 _MOST_OPTIONS = 3
-_OPTIONS = {
-    Need.NOTHING: "",
-    Need.BLOCK: "--launch block=THREADS",
-    Need.BLOCK_OR_TIME: "--launch block=THREADS, or --effort high",
-    Need.CLUSTER: "--launch cluster=CTAS",
-    Need.TIME: "--effort high",
-    Need.VALUES: "--assume NAME=NUMBER for sizes that are fixed",
-    Need.VALUES_OR_TIME: "--assume NAME=NUMBER for sizes that are fixed, or --effort high",
-}
+_SIZES = "NAME=NUMBER"
+_TIME = "--effort high"
 
 
-def advice(reason: Reason) -> str:
-    """Return what to pass, "" where no option helps."""
-    if not reason.options:
-        return _OPTIONS[reason.need]
-    if reason.need is Need.VALUES_OR_TIME:
-        return f"{_written('--assume', reason.options)}, or {_OPTIONS[Need.TIME]}"
-    return _written("--assume" if reason.need is Need.VALUES else "--launch", reason.options)
+def advice(reason: Reason, kernel: str = "") -> str:
+    """Return what to pass, "" where no option helps; with a pattern for the kernel where it is one of several."""
+    match reason.need:
+        case Need.BLOCK | Need.BLOCK_OR_TIME:
+            said = _written("--launch", reason.options or ("block=THREADS",), kernel)
+        case Need.CLUSTER:
+            said = _written("--launch", reason.options or ("cluster=CTAS",), kernel)
+        case Need.VALUES | Need.VALUES_OR_TIME if reason.options:
+            said = _written("--assume", reason.options, kernel)
+        case Need.VALUES | Need.VALUES_OR_TIME:
+            said = f"{_written('--assume', (_SIZES,), kernel)} for sizes that are fixed"
+        case Need.TIME:
+            return _TIME
+        case _:
+            return _written("--launch", reason.options, kernel)
+    also_time = reason.need is Need.VALUES_OR_TIME or (
+        reason.need is Need.BLOCK_OR_TIME and not reason.options
+    )
+    return f"{said}, or {_TIME}" if also_time else said
 
 
-def _written(option: str, said: Sequence[str]) -> str:
-    return " ".join(f"{option} {shlex.quote(each)}" for each in said[:_MOST_OPTIONS])
+def _written(option: str, said: Sequence[str], kernel: str) -> str:
+    named = [f"{kernel}: {each}" if kernel else each for each in said[:_MOST_OPTIONS]]
+    return " ".join(f"{option} {shlex.quote(each)}" for each in named)

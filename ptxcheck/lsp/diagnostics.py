@@ -18,6 +18,7 @@ from ..finding import (
     Location,
     Severity,
 )
+from ..report.grouping import Mistake, mistakes
 from ..results import (
     Note,
     NoteKind,
@@ -83,9 +84,9 @@ class Diagnostics:
     def _all(self) -> Iterator[tuple[str, Shown]]:
         for problem in self.report.problems:
             yield from self._problem(problem)
-        for finding in self.report.active:
-            place = self._finding_place(finding.location)
-            yield place.uri, Shown(self._finding(finding, place.range), finding)
+        for mistake in mistakes(self.report.active):
+            place = self._finding_place(mistake.finding.location)
+            yield place.uri, Shown(self._finding(mistake, place.range), mistake.finding)
         for note in self.report.notes:
             if note.kind is not NoteKind.LINE_INFO:
                 place = self._place(note.position)
@@ -93,13 +94,14 @@ class Diagnostics:
 
     # -- findings
 
-    def _finding(self, finding: Finding, where: types.Range) -> types.Diagnostic:
+    def _finding(self, mistake: Mistake, where: types.Range) -> types.Diagnostic:
+        finding = mistake.finding
         page = self.pages.get(finding.rule)
         severity = _SEVERITY.get(finding.severity, types.DiagnosticSeverity.Error)
         if finding.confidence is Confidence.POSSIBLE and severity is types.DiagnosticSeverity.Error:
             severity = types.DiagnosticSeverity.Warning
         tags = [types.DiagnosticTag.Unnecessary] if finding.name in WITHOUT_EFFECT else None
-        related = list(self._related(finding))
+        related = [*self._related(finding), *self._following(mistake)]
         return types.Diagnostic(
             range=where,
             message=_message(finding),
@@ -121,6 +123,10 @@ class Diagnostics:
         if finding.counterexample is not None:
             for place, text in _steps(finding.counterexample):
                 yield _information(self._finding_place(place), text)
+
+    def _following(self, mistake: Mistake) -> Iterator[types.DiagnosticRelatedInformation]:
+        for each in mistake.follow:
+            yield _information(self._finding_place(each.location), f"so: {each.rule} {each.message}")
 
     # -- problems and notes
 

@@ -19,6 +19,7 @@ from ..results import (
     PropertyVerdict,
     Remark,
 )
+from ..sources.demangled_names import pattern_of
 from ..sources.positions import Locator
 from ..verdict import (
     Property,
@@ -154,11 +155,13 @@ def _with_places(
 def _remarks(view: KernelView, locator: Locator, items: Iterable[Reason]) -> Iterator[Remark]:
     """Yield texts with their places, each text at its first places only."""
     shown: Counter[str] = Counter()
+    entries = [each.name for each in view.module.entries]
+    kernel = pattern_of(view.function.name, entries) if len(entries) > 1 else ""
     for item in sorted(dict.fromkeys(items), key=lambda item: (item.point, item.text)):
         shown[item.text] += 1
         if shown[item.text] <= _MOST_REASONS:
             place = None if item.point < 0 else locator.location(view.function, item.point)
-            yield Remark(item.text, place, advice(item), item.source)
+            yield Remark(item.text, place, advice(item, kernel), item.source)
 
 
 def verifier_failure(view: KernelView) -> tuple[Problem, ...]:

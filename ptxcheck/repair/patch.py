@@ -17,6 +17,18 @@ PARITY = "parity"
 
 
 @dataclass(frozen=True, slots=True)
+class Release:
+    """An arrival that a patch puts in, for sources: they name barriers where PTX has distances."""
+
+    waits: tuple[int, ...]
+    """Waits of the threads that arrive: it comes behind what they let through."""
+    awaited_by: tuple[int, ...]
+    """Waits for the mbarrier at which they arrive."""
+    by_one_lane: bool = False
+    """One lane of each warp arrives, behind a barrier of its warp."""
+
+
+@dataclass(frozen=True, slots=True)
 class Patch:
     """Edits of a PTX text that may repair a finding. Smaller `cost` is tried first."""
 
@@ -31,6 +43,7 @@ class Patch:
     """It changes numbers, types, sizes or alignments: nothing that synchronises, no access, no branch."""
     needs_proof: bool = False
     """Nothing but a proof of the whole kernel speaks for it: it is never suggested."""
+    release: Release | None = None
 
 
 class Writer:

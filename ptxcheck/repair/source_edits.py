@@ -13,7 +13,8 @@ from enum import Enum, auto
 from ..ir import Register, Variable
 from ..view import KernelView
 from .edits import Edit
-from .patch import PARITY, Patch, Writer
+from .patch import PARITY, Patch, Release, Writer
+from .source_releases import release_insertions
 
 LinesOf = Callable[[int], Sequence[int]]
 """From a program point to the lines of the source that it comes from, from 1 on, innermost call first."""
@@ -56,6 +57,9 @@ class _Act:
 
 def source_changes(text: str, view: KernelView, patch: Patch, lines_of: LinesOf) -> Iterator[SourceChange]:
     """Yield changes of the source that may do what a patch does, each once, the likeliest first."""
+    if patch.release is not None:
+        yield from _releases(text, patch.release, lines_of)
+        return
     acts = [act for edit in patch.edits if (act := _act(view, edit)) is not None]
     if len(acts) < len(patch.edits):
         return
@@ -64,6 +68,13 @@ def source_changes(text: str, view: KernelView, patch: Patch, lines_of: LinesOf)
         if change.text not in seen:
             seen.add(change.text)
             yield change
+
+
+def _releases(text: str, release: Release, lines_of: LinesOf) -> Iterator[SourceChange]:
+    own, stuck = ([lines_of(point) for point in points] for points in (release.waits, release.awaited_by))
+    for place, added, line in release_insertions(text, release, own, stuck):
+        shown = " ".join(added.split())
+        yield SourceChange(text[:place] + added + text[place:], f"insert '{shown}' behind line {line}")
 
 
 def _act(view: KernelView, edit: Edit) -> _Act | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from ..finding import Severity
 from ..results import Report
 from ..source import Position
-from .plain import summary, visible
+from .grouping import mistakes
+from .plain import summary, visible, with_more
 
 _WARNINGS = (Severity.SLOW, Severity.NOTE)
 
@@ -23,12 +24,12 @@ def render_azure(report: Report) -> str:
     ]
     lines += [
         _command(
-            "warning" if finding.severity in _WARNINGS else "error",
-            finding.location.primary,
-            finding.rule,
-            f"{finding.name}: {finding.message}",
+            "warning" if each.finding.severity in _WARNINGS else "error",
+            each.finding.location.primary,
+            each.finding.rule,
+            f"{each.finding.name}: {with_more(each)}",
         )
-        for finding in report.active
+        for each in mistakes(report.active)
     ]
     return "\n".join([*lines, visible(summary(report))]) + "\n"
 

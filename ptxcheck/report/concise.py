@@ -10,6 +10,7 @@ from ..results import Report
 from ..source import Position
 from ..sources.demangled_names import kernel_name
 from ..verdict import VerdictKind
+from .grouping import mistakes
 from .plain import (
     COLORS,
     place,
@@ -26,20 +27,20 @@ _LEAST_TEXT = 40
 
 
 def render_concise(report: Report, *, color: bool = False, verbosity: Verbosity = Verbosity.NORMAL) -> str:
-    """Return one line for each problem, finding and note, and for each kernel that does not plainly hold; a summary."""
+    """Return one line for each problem, mistake and note, and for each kernel that does not plainly hold; a summary."""
     lines = [
         _line(problem.position, f"error[{problem.kind.value}]", "red", problem.message, color)
         for problem in report.problems
     ]
     lines += [
         _line(
-            finding.location.primary,
-            f"{finding.severity.value}[{finding.rule}]",
-            COLORS[finding.severity],
-            finding.message,
+            each.finding.location.primary,
+            f"{each.finding.severity.value}[{each.finding.rule}]",
+            COLORS[each.finding.severity],
+            each.finding.message,
             color,
         )
-        for finding in report.active
+        for each in mistakes(report.active)
     ]
     if verbosity is not Verbosity.QUIET:
         lines += [_line(note.position, "note", "cyan", note.message, color) for note in report.notes]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ..finding import Finding, Severity
+from ..finding import Severity
 from ..results import Report
 from ..source import Position
 from ..sources.demangled_names import kernel_name
 from ..verdict import VerdictKind
-from .plain import summary, visible
+from .grouping import Mistake, mistakes
+from .plain import follows, summary, visible
 from .verdicts import detail_lines, launch_line, run_lines
 
 _NOTICED = (VerdictKind.UNKNOWN, VerdictKind.ASSUMES)
@@ -25,7 +26,7 @@ def render_github(report: Report) -> str:
         )
         for problem in report.problems
     ]
-    lines += [_finding(finding) for finding in report.active]
+    lines += [_finding(each) for each in mistakes(report.active)]
     lines += [
         _command("notice", note.position, f"ptxcheck: {note.kind.value}", note.message)
         for note in report.notes
@@ -43,12 +44,13 @@ def render_github(report: Report) -> str:
     return "\n".join([*lines, _data(summary(report))]) + "\n"
 
 
-def _finding(finding: Finding) -> str:
+def _finding(mistake: Mistake) -> str:
+    finding = mistake.finding
     level = {Severity.SLOW: "warning", Severity.NOTE: "notice"}.get(finding.severity, "error")
     kernel = "" if finding.kernel is None else f"in {kernel_name(finding.kernel)}"
     file = finding.location.primary.file
     run = () if finding.counterexample is None else map(" ".join, run_lines(finding.counterexample, file))
-    text = _with(finding.message, kernel, *run, finding.help)
+    text = _with(finding.message, kernel, *run, *follows(mistake), finding.help)
     return _command(level, finding.location.primary, f"{finding.rule} {finding.name}", text)
 
 

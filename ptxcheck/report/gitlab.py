@@ -10,7 +10,8 @@ from typing import Any
 from ..finding import Severity
 from ..results import Report
 from ..source import Position
-from .plain import visible
+from .grouping import mistakes
+from .plain import visible, with_more
 
 _SEVERITIES = {Severity.SLOW: "minor", Severity.NOTE: "info", Severity.WRONG_RESULT: "critical"}
 
@@ -22,13 +23,13 @@ def render_gitlab(report: Report) -> str:
         for problem in report.problems
     ] + [
         _issue(
-            finding.rule,
-            f"{finding.name}: {finding.message}",
-            _SEVERITIES.get(finding.severity, "critical"),
-            finding.location.primary,
-            finding.fingerprint,
+            each.finding.rule,
+            f"{each.finding.name}: {with_more(each)}",
+            _SEVERITIES.get(each.finding.severity, "critical"),
+            each.finding.location.primary,
+            each.finding.fingerprint,
         )
-        for finding in report.active
+        for each in mistakes(report.active)
     ]
     return json.dumps(_distinct(issues), indent=2) + "\n"
 

@@ -35,6 +35,29 @@ def grouped(findings: Iterable[Finding]) -> tuple[Group, ...]:
     return tuple(_grouped(roots, caused))
 
 
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A finding that stands for itself, and those that follow from it."""
+
+    finding: Finding
+    follow: tuple[Finding, ...] = ()
+
+
+def mistakes(findings: Iterable[Finding]) -> tuple[Mistake, ...]:
+    """Return each mistake once, in the order of the findings, for reports that show one place at a time."""
+    found = tuple(findings)
+    following: dict[object, list[Finding]] = {}
+    known = {_identity(finding) for finding in found}
+    for finding in found:
+        cause = (finding.kernel, finding.location.primary.file, finding.caused_by)
+        if finding.caused_by and cause in known:
+            following.setdefault(cause, []).append(finding)
+    hidden = {id(each) for same in following.values() for each in same}
+    return tuple(
+        Mistake(each, tuple(following.pop(_identity(each), ()))) for each in found if id(each) not in hidden
+    )
+
+
 def _identity(finding: Finding) -> object:
     return finding.kernel, finding.location.primary.file, finding.fingerprint
 

@@ -8,7 +8,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from ..finding import Finding
 from ..results import Problem, Report
 from ..sources.demangled_names import kernel_name
-from .plain import place, visible
+from .grouping import Mistake, mistakes
+from .plain import follows, place, visible
 
 
 def render_junit(report: Report) -> str:
@@ -59,22 +60,27 @@ def _case(
         if problem.kernel == kernel:
             error = SubElement(case, "error", type=problem.kind.value, message=visible(problem.message))
             error.text = visible(f"{place(problem.position)}\n{problem.detail}".rstrip())
+    told = mistakes(each for each in findings if each.kernel == kernel and _is_told(each))
+    for mistake in told:
+        _failure(case, mistake)
     hidden = []
     for finding in findings:
-        if finding.kernel == kernel and not _failure(case, finding):
+        if finding.kernel == kernel and not _is_told(finding):
             reason = "in the baseline" if finding.suppressed is None else f"suppressed: {finding.suppressed}"
             hidden.append(f"{place(finding.location.primary)}: {_title(finding)} ({reason})")
     if hidden:
         SubElement(case, "system-out").text = visible("\n".join(hidden))
 
 
-def _failure(case: Element, finding: Finding) -> bool:
-    """Add a finding that is to be reported; return False for one that is not."""
-    if finding.suppressed is not None or finding.baselined:
-        return False
+def _is_told(finding: Finding) -> bool:
+    return finding.suppressed is None and not finding.baselined
+
+
+def _failure(case: Element, mistake: Mistake) -> None:
+    finding = mistake.finding
     failure = SubElement(case, "failure", type=finding.severity.value, message=visible(_title(finding)))
-    failure.text = visible(f"{place(finding.location.primary)}\n{finding.help}".rstrip())
-    return True
+    lines = (place(finding.location.primary), *follows(mistake), finding.help)
+    failure.text = visible("\n".join(lines).rstrip())
 
 
 def _title(finding: Finding) -> str:

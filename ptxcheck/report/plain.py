@@ -11,7 +11,7 @@ from ..results import KernelResult, Report
 from ..source import Position
 from ..sources.demangled_names import kernel_name, short_name
 from ..verdict import SEVERITY, WEAKNESS, Evidence, Openness, VerdictKind
-from .grouping import grouped
+from .grouping import Mistake, grouped
 
 _MOST_NAMES = 3
 _OPEN = frozenset({Openness.NOT_DECIDED, Openness.BEHIND_FAILURE})
@@ -69,6 +69,25 @@ def spot(location: Location, file: str) -> str:
     if call is None:
         return short_place(location.primary, file)
     return f"{short_place(call, file)}, {helper(location, file)}"
+
+
+def follows(mistake: Mistake) -> tuple[str, ...]:
+    """Return a line for each finding that follows from a mistake: `so: hang[NB020] at line 65: the barrier …`."""
+    file = mistake.finding.location.primary.file
+    return tuple(
+        dict.fromkeys(
+            f"so: {each.severity.value}[{each.rule}] at {spot(each.location, file)}: {each.message}"
+            for each in mistake.follow
+        )
+    )
+
+
+def with_more(mistake: Mistake) -> str:
+    """Return the message of a finding in one line, with the rules that tell of what follows from it."""
+    rules = ", ".join(sorted({each.rule for each in mistake.follow}))
+    return mistake.finding.message + (
+        f" ({len(mistake.follow)} more follow from it: {rules})" if rules else ""
+    )
 
 
 def helper(location: Location, file: str) -> str:

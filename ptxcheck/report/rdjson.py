@@ -11,7 +11,8 @@ from typing import Any
 from ..finding import Severity
 from ..results import Report
 from ..source import Position
-from .plain import visible
+from .grouping import mistakes
+from .plain import follows, visible
 
 _SEVERITIES = {Severity.SLOW: "WARNING", Severity.NOTE: "INFO"}
 
@@ -26,12 +27,16 @@ def render_rdjson(report: Report) -> str:
     ]
     findings = [
         _diagnostic(
-            finding.location.primary,
-            "\n".join(filter(None, [f"{finding.name}: {finding.message}", finding.help])),
-            _SEVERITIES.get(finding.severity, "ERROR"),
-            finding.rule,
+            each.finding.location.primary,
+            "\n".join(
+                filter(
+                    None, [f"{each.finding.name}: {each.finding.message}", *follows(each), each.finding.help]
+                )
+            ),
+            _SEVERITIES.get(each.finding.severity, "ERROR"),
+            each.finding.rule,
         )
-        for finding in report.active
+        for each in mistakes(report.active)
     ]
     value = {"source": {"name": "ptxcheck"}, "diagnostics": [*problems, *findings]}
     return json.dumps(value, indent=2) + "\n"

@@ -34,6 +34,7 @@ from ..source import Position, Span
 from ..sources.demangled_names import kernel_name, short_name
 from ..verdict import VerdictKind
 from ..version import __version__
+from .grouping import mistakes
 from .plain import visible
 from .rule_page import markdown_page
 from .verdicts import launch_line, one_line
@@ -48,9 +49,15 @@ _ROOT_IS = "The root of the repository, or without one the folder that ptxcheck 
 def render_sarif(report: Report, fixes: Mapping[str, Fix] | None = None) -> str:
     """Return the report as a SARIF log with one run; `fixes` are repairs by the fingerprint of their finding.
 
-    Of the rules it has those that its results name: a log is uploaded, and all of them are half a megabyte.
+    What follows from a finding is a related location of it, unless there is a repair for it. Of the rules it has those
+    that its results name: a log is uploaded, and all of them are half a megabyte.
     """
-    mentioned = {finding.rule for finding in report.findings}
+    following = {id(mistake.finding): mistake.follow for mistake in mistakes(report.active)}
+    hidden = {
+        id(each) for follow in following.values() for each in follow if each.fingerprint not in (fixes or {})
+    }
+    results = [finding for finding in report.findings if id(finding) not in hidden]
+    mentioned = {finding.rule for finding in results}
     rules = [rule for rule in report.rules if rule.id in mentioned]
     indices = {rule.id: index for index, rule in enumerate(rules)}
     driver = sarif.ToolComponent(
@@ -73,7 +80,8 @@ def render_sarif(report: Report, fixes: Mapping[str, Fix] | None = None) -> str:
         column_kind="unicodeCodePoints",
         original_uri_base_ids={_ROOT: sarif.ArtifactLocation(description=sarif.Message(text=_ROOT_IS))},
         results=[
-            _result(finding, indices, (fixes or {}).get(finding.fingerprint)) for finding in report.findings
+            _result(finding, indices, (fixes or {}).get(finding.fingerprint), following.get(id(finding), ()))
+            for finding in results
         ],
         invocations=[
             sarif.Invocation(
@@ -140,7 +148,9 @@ def _text(text: str) -> Any:
     return sarif.MultiformatMessageString(text=text)
 
 
-def _result(finding: Finding, indices: dict[str, int], fix: Fix | None) -> Any:
+def _result(
+    finding: Finding, indices: dict[str, int], fix: Fix | None, follow: Sequence[Finding] = ()
+) -> Any:
     level = _level(finding.severity)
     if finding.confidence is Confidence.POSSIBLE and level == "error":
         level = "warning"
@@ -152,7 +162,11 @@ def _result(finding: Finding, indices: dict[str, int], fix: Fix | None) -> Any:
         message=_message(finding.message + (f"\n{finding.help}" if finding.help else "")),
         locations=[_location(finding.location, finding.kernel)],
         related_locations=_numbered(
-            [*_frames(finding.location), *(_related(related) for related in finding.related)]
+            [
+                *_frames(finding.location),
+                *(_related(related) for related in finding.related),
+                *(_related(Related(f"so: {each.rule} {each.message}", each.location)) for each in follow),
+            ]
         ),
         code_flows=None if finding.counterexample is None else [_code_flow(finding.counterexample)],
         partial_fingerprints={FINGERPRINT: finding.fingerprint} if finding.fingerprint else None,

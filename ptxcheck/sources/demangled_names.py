@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
@@ -42,6 +42,12 @@ def names_kernel(pattern: str, mangled: str) -> bool:
     """Tell whether a pattern means a kernel: by its name in PTX, or in C++ with or without namespaces."""
     names = (short_name(mangled), kernel_name(mangled))
     return any(fnmatchcase(name, pattern) for each in names for name in (mangled, each, _unqualified(each)))
+
+
+def pattern_of(mangled: str, kernels: Iterable[str]) -> str:
+    """Return a pattern that means one of some kernels: its name in C++, the one in PTX where that is of several."""
+    name = kernel_name(mangled)
+    return name if [each for each in kernels if names_kernel(name, each)] == [mangled] else mangled
 
 
 def _unqualified(name: str) -> str:

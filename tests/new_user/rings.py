@@ -82,16 +82,21 @@ def install(folder: Path) -> str:
 
 
 def compiled(fault: str, style: str) -> str:
-    """Return what nvcc makes of a form, without what differs from one release or machine to the next."""
+    """Return what nvcc makes of a form."""
+    return compiled_text(ring(fault, style), "ring.cu")
+
+
+def compiled_text(text: str, name: str) -> str:
+    """Return what nvcc makes of a source, without what differs from one release or machine to the next."""
     nvcc = shutil.which("nvcc")
     assert nvcc is not None
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "ring.cu"
-        source.write_text(ring(fault, style), encoding="utf-8")
-        made = Path(folder) / "ring.ptx"
+        source = Path(folder) / name
+        source.write_text(text, encoding="utf-8")
+        made = source.with_suffix(".ptx")
         command = [nvcc, "-arch=sm_90a", "-ptx", "-lineinfo", "-o", str(made), str(source)]
         subprocess.run(command, check=True)
-        text = made.read_text(encoding="utf-8").replace(str(source), _FILE)
+        text = made.read_text(encoding="utf-8").replace(str(source), f"@{name}@")
     return re.sub(r'"/[^"]*/(\w+\.hpp)"', r'"/cuda/include/\1"', text)
 
 

@@ -212,6 +212,7 @@ def test_in_an_editor(style: str, tmp_path: Path) -> None:
         ("a wrong parity", "launch"),
         ("a wrong arrival count", "bounds"),
         ("wrong bytes", "launch"),
+        ("a missing release", "bounds"),
     ],
 )
 def test_repair(fault: str, style: str, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ ROOT = Path(__file__).parent.parent.parent
 HANGS = ROOT / "corpus/protocols/ring/three_stages.consumer_stops_early.ptx"
 RACES = ROOT / "corpus/protocols/wgmma/operand_written_by_threads.no_proxy_fence.ptx"
 TENSOR_MEMORY = ROOT / "corpus/protocols/tcgen05/commits_release_stages.ptx"
+ONE_MISTAKE = ROOT / "tests/new_user/ptx/pipe.a_wrong_parity.ptx"
 PAIR = ROOT / "corpus/protocols/cluster/multicast_pair.ptx"
 
 ATTACKS = (

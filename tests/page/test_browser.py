@@ -13,7 +13,7 @@ from ptxcheck.page import build_page
 from ptxcheck.source import Source
 
 from .conftest import page_of
-from .kernels import ATTACKS, HANGS, PAIR, RACES, TENSOR_MEMORY, hostile
+from .kernels import ATTACKS, HANGS, ONE_MISTAKE, PAIR, RACES, TENSOR_MEMORY, hostile
 
 # ---- what is drawn
 
@@ -89,13 +89,25 @@ def test_findings_show_their_line_with_a_caret(opened: Any) -> None:
     assert caret.strip() == "^" * len("mbarrier.try_wait.parity.shared::cta.b64 ready, [free], parity;")
 
 
+def test_what_follows_from_a_finding_is_within_its_card(opened: Any) -> None:
+    shown = opened(page_of(ONE_MISTAKE).text)
+    cards = shown.page.locator("#findings > article.finding")
+    assert cards.count() == 2, "one for each instance"
+    assert shown.texts("#findings .count") == ["2"]
+    rest = cards.first.locator("details")
+    assert rest.locator("summary").inner_text() == "6 more that follow from it"
+    rest.locator("summary").click()
+    assert rest.locator("article.finding").count() == 6
+
+
 def test_verdicts_by_property(opened: Any) -> None:
     shown = opened(page_of(HANGS).text)
     head = shown.texts("#verdicts thead th")
     row = shown.texts("#verdicts tbody td")
     said = dict(zip(head[1:], row, strict=True))
     assert said["deadlock-freedom"] == "✗ violated"
-    assert said["phase-safety"] == "? unknown"
+    assert said["phase-safety"] == "✓ proved-bounded", "as far as threads come"
+    assert said["exit-safety"] == "? unknown"
 
 
 def test_control_flow(opened: Any) -> None:

@@ -34,7 +34,15 @@ class Lines {
   }
 }
 
-function findingCard(data, lines, finding, open) {
+/* Findings that stand for themselves, each with those that follow from it. */
+function mistakes(findings) {
+  const key = (finding, fingerprint) => JSON.stringify([finding.kernel, finding.location.file, fingerprint]);
+  const known = new Set(findings.map((finding) => key(finding, finding.fingerprint)));
+  const isOwn = (finding) => !finding.caused_by || !known.has(key(finding, finding.caused_by));
+  return findings.filter(isOwn).map((finding) => [finding, findings.filter((other) => !isOwn(other) && key(other, other.caused_by) === key(finding, finding.fingerprint))]);
+}
+
+function findingCard(data, lines, finding, open, follow = []) {
   const tone = SEVERITY_TONES[finding.severity] || "info";
   const rule = data.rules[finding.rule];
   const word = finding.confidence === "possible" ? `possible ${finding.severity}` : finding.severity;
@@ -55,14 +63,15 @@ function findingCard(data, lines, finding, open) {
     ...related,
     el("dl", { class: "facts" }, ...facts.flatMap(([term, text]) => [el("dt", {}, term), el("dd", {}, text)])),
     isRun ? el("button", { type: "button", class: "main", on: { click: () => open(finding) } }, "Step through this run") : null,
+    follow.length ? more(follow.map((each) => () => findingCard(data, lines, each, open)), "more that follow from it") : null,
   );
 }
 
 const MOST_CARDS = 100;
 
 /* Cards that are made when they are asked for. */
-function more(cards) {
-  const rest = el("details", {}, el("summary", {}, `${plural(cards.length, "more finding")}`));
+function more(cards, words) {
+  const rest = el("details", {}, el("summary", {}, `${cards.length} ${words}`));
   rest.addEventListener("toggle", () => {
     rest.append(...cards.map((card) => card()));
     reachable();
@@ -72,7 +81,7 @@ function more(cards) {
 
 function renderFindings(section, data, open) {
   const lines = new Lines(data.lines);
-  const cards = data.findings.map((finding) => () => findingCard(data, lines, finding, open));
+  const cards = mistakes(data.findings).map(([finding, follow]) => () => findingCard(data, lines, finding, open, follow));
   const problems = data.problems.map((problem) => el(
     "article", { class: "card finding bad" },
     el("h3", {}, badge("not checked", "bad"), " ", problem.message),
@@ -83,10 +92,10 @@ function renderFindings(section, data, open) {
   const notes = data.notes.map((note) => el("li", {}, note.message, " ", el("span", { class: "at" }, placeText(note))));
   fill(
     section,
-    el("h2", { id: "findings-title" }, "Findings", el("span", { class: "count" }, String(data.findings.length))),
+    el("h2", { id: "findings-title" }, "Findings", el("span", { class: "count" }, String(cards.length))),
     ...problems,
     ...cards.slice(0, MOST_CARDS).map((card) => card()),
-    cards.length > MOST_CARDS ? more(cards.slice(MOST_CARDS)) : null,
+    cards.length > MOST_CARDS ? more(cards.slice(MOST_CARDS), "more findings") : null,
     data.findings.length + data.problems.length ? null : el("p", { class: "card quiet" }, "No finding. What that says, and what it does not, is in the verdicts."),
     notes.length ? el("details", { class: "card" }, el("summary", {}, plural(notes.length, "note")), el("ul", {}, ...notes)) : null,
   );

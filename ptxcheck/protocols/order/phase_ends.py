@@ -50,11 +50,12 @@ def check_last(record: Record, name: Barrier, barrier: Mbarrier) -> None:
 
 def check_missed(record: Record, name: Barrier, barrier: Mbarrier, clock: Clock) -> None:
     """Check that the phase after the one that a wait named completes only after that wait."""
+    seen = f"phase {barrier.phase - 1}" if barrier.phase else "the phase before the first"
     for wait in barrier.waits.pop(barrier.phase - 1, ()):
         if not executed_before(wait.clock, clock):
             record.add(
                 Flaw.MISSED_PHASE, wait.strand, wait.point, name, barrier.phase - 1,
-                f"phase {barrier.phase} can complete before this wait has seen phase {barrier.phase - 1}",
+                f"phase {barrier.phase} can complete before this wait has seen {seen}",
             )  # fmt: skip
 
 

@@ -47,6 +47,7 @@ from .poll import poll_again
 from .predicate import change_predicate
 from .register import take_other_register
 from .register_pool import balance_registers
+from .release import insert_release
 from .removal import leave_out_arrival, remove_statement
 from .ring_state import keep_ring_state
 from .start import change_start
@@ -71,6 +72,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     remove_statement,
     raise_alignment,
     insert_arrival,
+    insert_release,
     move_statement,
     remove_duplicate,
     agree_on_barrier,

@@ -12,6 +12,7 @@ from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.results import PropertyVerdict, Report
 from ptxcheck.rules.protocol_kernels import RING, changed
 from ptxcheck.source import Source
+from ptxcheck.sources.demangled_names import pattern_of
 from ptxcheck.verdict import Need, Openness, Property, Reason, Verdict, VerdictKind
 from tests.protocols.verifying import verified
 
@@ -130,3 +131,45 @@ def test_a_failure_that_no_value_of_a_parameter_excuses_stays_open() -> None:
 )
 def test_advice_is_an_option_to_pass(reason: Reason, shown: str) -> None:
     assert advice(reason) == shown
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [
+        (Reason("", -1), ""),
+        (Reason("", -1, Need.TIME), "--effort high"),
+        (Reason("", -1, Need.BLOCK), "--launch 'ring<2>: block=THREADS'"),
+        (
+            Reason("", -1, Need.VALUES, ("n.s32 >= 1", "m=4")),
+            "--assume 'ring<2>: n.s32 >= 1' --assume 'ring<2>: m=4'",
+        ),
+    ],
+)
+def test_advice_names_the_kernel_where_there_are_several(reason: Reason, shown: str) -> None:
+    assert advice(reason, "ring<2>") == shown
+
+
+def test_advice_for_one_of_several_kernels_is_for_that_one() -> None:
+    text = WHATEVER + "\n" + WHATEVER[WHATEVER.index(".visible") :].replace("gather(", "other(")
+    report = check(Source("k.ptx", text))
+    said = {
+        kernel.name: remark.advice
+        for kernel in report.kernels
+        if kernel.verification is not None
+        for verdict in kernel.verification.verdicts
+        for remark in verdict.reasons
+        if remark.advice
+    }
+    assert said == {"gather": "--assume 'gather: n=NUMBER'", "other": "--assume 'other: n=NUMBER'"}
+
+
+def test_a_pattern_means_one_kernel() -> None:
+    kernels = ["_Z4ringILi2EEvPi", "_Z4ringILi3EEvPi", "_Z4ringIfEvPf", "_Z4ringIdEvPd", "plain"]
+    told = {each: pattern_of(each, kernels) for each in kernels}
+    assert told == {
+        "_Z4ringILi2EEvPi": "ring<2>",
+        "_Z4ringILi3EEvPi": "ring<3>",
+        "_Z4ringIfEvPf": "_Z4ringIfEvPf",
+        "_Z4ringIdEvPd": "_Z4ringIdEvPd",
+        "plain": "plain",
+    }

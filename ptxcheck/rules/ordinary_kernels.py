@@ -61,3 +61,11 @@ def divergence(view: KernelView) -> Hits:
             (other, f"thread {found.written_threads[1]} waits here"),
         )
         yield Hit(here, found.message, related, is_of_block=True)
+
+
+def absent_sources(view: KernelView) -> Hits:
+    """Yield shuffles that read from lanes which have left the loop."""
+    ordinary = view.get(ordinary_kernel)
+    for found in () if ordinary is None else ordinary.judgement.absent:
+        related = ((found.branch, "lanes leave the loop here, in different rounds"),)
+        yield Hit(found.point, found.message, related, is_of_block=True)

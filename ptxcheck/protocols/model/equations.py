@@ -1,4 +1,11 @@
-"""Equations of bytes between kernel and host: are they consistent, and which sizes do they fix?"""
+"""Equations of bytes between kernel and host: are they consistent, and which sizes do they fix?
+
+Property: equations that `contradicting` returns one of are met by no numbers of their symbols.
+
+Argument: elimination; then boxes, which have bytes, and what bounds symbols whatever they are (`value_ranges`).
+
+Not covered: bounds that several equations together have, and that no row of the reduced form shows.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from ..symex.values.symbol import Atom, Form, plus
+from ..symex.values.value_ranges import interval_of
 from .actions import Protocol, Transfer
 from .outcome import Equation, Flaw
 from .record import Record
@@ -46,6 +54,13 @@ class System:
             for pivot, (terms, constant) in self._rows.items()
         )
 
+    def is_out_of_range(self) -> bool:
+        """Tell whether symbols would have to be numbers that they never are: more than their mask leaves, say."""
+        return any(
+            _misses_zero({**{each: -k for each, k in terms.items()}, pivot: Fraction(1)}, -constant)
+            for pivot, (terms, constant) in self._rows.items()
+        )
+
     def _reduce(self, form: Form | int) -> _Linear:
         if isinstance(form, int):
             return {}, Fraction(form)
@@ -75,6 +90,23 @@ def _is_empty(boxes: Mapping[Atom, Fraction], total: Fraction) -> bool:
     return total <= 0 and all(atom[0] == BOX and factor > 0 for atom, factor in boxes.items())
 
 
+def _misses_zero(terms: Mapping[Atom, Fraction], constant: Fraction) -> bool:
+    """Tell whether a sum is never zero, between which numbers its symbols ever lie."""
+    low = high = constant
+    for atom, factor in terms.items():
+        ends = interval_of(atom, 1, 1)
+        if ends is None:
+            return False
+        first, last = sorted(factor * end for end in ends)
+        low, high = low + first, high + last
+    return low > 0 or high < 0
+
+
+def never_zero(form: Form) -> bool:
+    """Tell whether a form is zero for no numbers of its symbols, by what bounds each of them."""
+    return _misses_zero({atom: Fraction(k) for atom, k in form.terms}, Fraction(form.constant))
+
+
 def system_of(equations: Iterable[Equation]) -> System:
     """Return the system of all equations; those that contradict earlier ones are left out."""
     system = System()
@@ -88,7 +120,7 @@ def contradicting(equations: Iterable[Equation]) -> Equation | None:
     system = System()
     for equation in equations:
         is_met = system.add(plus(equation.expected, equation.completed, -1))
-        if not is_met or system.has_empty_box():
+        if not is_met or system.has_empty_box() or system.is_out_of_range():
             return equation
     return None
 

@@ -29,6 +29,7 @@ from ..model.actions import (
     Transfer,
     Wait,
 )
+from ..model.equations import never_zero
 from ..model.outcome import (
     LAST_OF_ALL,
     MAX_COUNT,
@@ -184,11 +185,12 @@ class Phases:
     # -- the ends of phases
 
     def balanced_by_host(self) -> frozenset[Barrier]:
-        """Return the mbarriers whose phase ends if the host says that its symbolic bytes balance."""
+        """Return the mbarriers whose phase ends if the host says that its symbolic bytes balance, as it may."""
         return frozenset(
             name for name, b in self.live.items()
             if b.pending <= 0 and b.now.transfers
-            and isinstance(plus(b.now.expected, b.now.completed, -1), Form)
+            and isinstance(difference := plus(b.now.expected, b.now.completed, -1), Form)
+            and not never_zero(difference)
         )  # fmt: skip
 
     def settle(self, balanced: AbstractSet[Barrier]) -> None:

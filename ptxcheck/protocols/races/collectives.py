@@ -5,7 +5,8 @@ lane of the warp that the mask names executes it as well, names the same lanes, 
 
 Argument: where all branches over the point are taken alike by a warp, or end the lanes that go the other way, all
 lanes of the warp that are left execute it. Else the solver is asked for two lanes of a warp of which one executes the
-point and names the other one, which does not.
+point and names the other one, which does not: in one round of the loops around it, if it gives no two lanes that are in
+the same round of such a loop and of which one leaves it (by induction over the rounds all leave together then).
 
 Not covered: masks that lanes compute for themselves from what they exchange; they are open under a divergent branch.
 """
@@ -23,6 +24,7 @@ from ..typestate.member_mask import FULL, member_mask
 from .intervals import Interval
 from .kernel import Kernel
 from .meetings import Meetings, is_block_barrier
+from .passages import Context, Passage, Round
 from .questions import UndecidedError
 from .thread_terms import ThreadTerms
 
@@ -56,99 +58,143 @@ def open_collectives(kernel: Kernel, agreed: frozenset[int]) -> Iterator[OpenCol
     meetings = Meetings(kernel.facts, Uniformity.WARP, agreed, tuple(points))
     for point in points:
         instruction = kernel.cfg.instructions[point]
-        why = _Asked(kernel, meetings, point, member_mask(instruction)).why
+        why = _why(LanesAt(kernel, meetings, point, member_mask(instruction)))
         if why is not None:
             yield OpenCollective(point, why)
 
 
-class _Asked:
+def _why(lanes: LanesAt) -> str | None:
+    """Return what is not known, None where all is in order."""
+    instruction, facts = lanes.instruction, lanes.kernel.facts
+    divided = lanes.meetings.divided_at(lanes.point)
+    if instruction.guard is not None:
+        divided |= facts.uniform(lanes.point, instruction.guard.register) > Uniformity.WARP
+    mask = lanes.mask
+    constant = None if mask is None else facts.constant(lanes.point, mask)
+    if mask is None or (constant is not None and constant & FULL == FULL):
+        return _LANES if divided and lanes.may_part() else None
+    if lanes.may_be_outside():
+        return _OWN
+    is_shared = constant is not None or facts.uniform(lanes.point, mask) <= Uniformity.WARP
+    if not is_shared and lanes.may_disagree():
+        return _MASKS
+    return _LANES if divided and lanes.may_part() else None
+
+
+class LanesAt:
+    """Lanes of one warp at a point, two of them as terms."""
+
     def __init__(self, kernel: Kernel, meetings: Meetings, point: int, mask: Operand | None) -> None:
-        self._kernel = kernel
-        self._meetings = meetings
-        self._point = point
-        self._mask = mask
+        self.kernel = kernel
+        self.meetings = meetings
+        self.point = point
+        self.mask = mask
+        self.instruction = kernel.cfg.instructions[point]
         level = Uniformity.WARP
-        self._threads = (ThreadTerms(kernel, 1, level), ThreadTerms(kernel, 2, level))
+        self.threads = (ThreadTerms(kernel, 1, level), ThreadTerms(kernel, 2, level))
 
-    @property
-    def why(self) -> str | None:
-        """Return what is not known, None where all is in order."""
-        instruction, facts = self._kernel.cfg.instructions[self._point], self._kernel.facts
-        divided = self._meetings.divided_at(self._point)
-        if instruction.guard is not None:
-            divided |= facts.uniform(self._point, instruction.guard.register) > Uniformity.WARP
-        constant = None if self._mask is None else facts.constant(self._point, self._mask)
-        if self._mask is None or (constant is not None and constant & FULL == FULL):
-            return _LANES if divided and self._may_part() else None
-        if self._may_be_outside():
-            return _OWN
-        is_shared = constant is not None or facts.uniform(self._point, self._mask) <= Uniformity.WARP
-        if not is_shared and self._may_disagree():
-            return _MASKS
-        return _LANES if divided and self._may_part() else None
+        self.block = kernel.cfg.graph.block_of[point]
+        self.context = Interval(kernel, meetings, None).around(self.block)
+        """The rounds that two lanes are in which come to the point, as far as meetings say."""
 
-    def _condition(self, thread: ThreadTerms) -> Bits:
-        kernel = self._kernel
-        block = kernel.cfg.graph.block_of[self._point]
-        context = Interval(kernel, self._meetings, None).around(block)
-        return kernel.pool.both(thread.arrives(block, context), thread.guard(self._point, context))
+    def condition(self, thread: ThreadTerms) -> Bits:
+        """Return that a thread executes the point."""
+        context = self.context
+        return self.kernel.pool.both(thread.arrives(self.block, context), thread.guard(self.point, context))
 
-    def _names(self, thread: ThreadTerms, other: ThreadTerms) -> Bits:
+    def names(self, thread: ThreadTerms, other: ThreadTerms) -> Bits:
         """Return that the mask of a thread has the lane of another one."""
-        pool = self._kernel.pool
-        if self._mask is None:
+        pool = self.kernel.pool
+        if self.mask is None:
             return pool.true
         lane = pool.and_(other.index.number, pool.number(31, 32))
-        bit = pool.and_(pool.lshr(self._named(thread), lane), pool.number(1, 32))
+        bit = pool.and_(pool.lshr(self.named(thread), lane), pool.number(1, 32))
         return pool.eq(bit, pool.number(1, 32))
 
-    def _named(self, thread: ThreadTerms) -> Bits:
-        block = self._kernel.cfg.graph.block_of[self._point]
-        context = Interval(self._kernel, self._meetings, None).around(block)
-        return thread.operand(self._point, self._mask, 32, context)
+    def named(self, thread: ThreadTerms) -> Bits:
+        """Return the mask of a thread."""
+        return self.operand(thread, self.mask)
 
-    def _may_be_outside(self) -> bool:
-        one, pool = self._threads[0], self._kernel.pool
+    def operand(self, thread: ThreadTerms, operand: Operand | None) -> Bits:
+        """Return an operand of the point as a thread reads it."""
+        return thread.operand(self.point, operand, 32, self.context)
+
+    def may_be_outside(self) -> bool:
+        """Tell whether a lane may execute the point and not be in its own mask."""
+        one, pool = self.threads[0], self.kernel.pool
         claims = (
-            self._kernel.geometry.claims(pool, one.index), self._condition(one), pool.not_(self._names(one, one)),
+            self.kernel.geometry.claims(pool, one.index), self.condition(one), pool.not_(self.names(one, one)),
         )  # fmt: skip
-        return self._possible(claims)
+        return self.possible(claims)
 
-    def _may_disagree(self) -> bool:
+    def may_disagree(self) -> bool:
         """Tell whether a lane may name another one that names other lanes."""
-        one, two = self._threads
-        pool = self._kernel.pool
+        one, two = self.threads
+        pool = self.kernel.pool
         claims = (
-            *self._of_one_warp(), self._condition(one), self._condition(two), self._names(one, two),
-            pool.not_(pool.eq(self._named(one), self._named(two))),
+            *self.of_one_warp(), self.condition(one), self.condition(two), self.names(one, two),
+            pool.not_(pool.eq(self.named(one), self.named(two))),
         )  # fmt: skip
-        return self._possible(claims)
+        return self.possible(claims)
 
-    def _of_one_warp(self) -> tuple[Bits, ...]:
-        one, two = self._threads
-        pool, geometry = self._kernel.pool, self._kernel.geometry
+    def of_one_warp(self) -> tuple[Bits, ...]:
+        """Return that both threads are in the block, and in one warp."""
+        one, two = self.threads
+        pool, geometry = self.kernel.pool, self.kernel.geometry
         together = pool.eq(geometry.warp(pool, one.index), geometry.warp(pool, two.index))
         return geometry.claims(pool, one.index), geometry.claims(pool, two.index), together
 
-    def _may_part(self) -> bool:
+    def may_part(self) -> bool:
         """Tell whether a lane may execute the point and name one that does not."""
-        one, two = self._threads
-        if not self._in_one_round():
+        one, two = self.threads
+        if not self.come_together():
             return True
-        apart = self._kernel.pool.not_(self._condition(two))
-        return self._possible((*self._of_one_warp(), self._condition(one), apart, self._names(one, two)))
+        apart = self.kernel.pool.not_(self.condition(two))
+        return self.possible((*self.of_one_warp(), self.condition(one), apart, self.names(one, two)))
 
-    def _in_one_round(self) -> bool:
+    def come_together(self) -> bool:
+        """Tell whether lanes are in one round of the loops around the point, and take it from there that they are."""
+        is_one_round = self.in_one_round()
+        if is_one_round:
+            self.context = self._held(self.block)
+        return is_one_round
+
+    def in_one_round(self) -> bool:
         """Tell whether the lanes of a warp leave all loops around the point in the same round."""
-        cfg, facts = self._kernel.cfg, self._kernel.facts
+        cfg, facts = self.kernel.cfg, self.kernel.facts
         return all(
             facts.branch_uniformity(source) <= Uniformity.WARP
-            for loop in cfg.loops_around(cfg.graph.block_of[self._point])
+            or not self._may_leave_alone(loop.header, source)
+            for loop in cfg.loops_around(self.block)
             for source, _ in loop.exits
         )
 
-    def _possible(self, claims: tuple[Bits, ...]) -> bool:
+    def _may_leave_alone(self, header: int, source: int) -> bool:
+        """Tell whether one of two lanes in the same round of a loop may leave it at a branch, and the other not."""
+        cfg, pool = self.kernel.cfg, self.kernel.pool
+        loop = self.kernel.headers[header]
+        edges = [edge for edge in cfg.edges_from(source) if edge.target not in loop.blocks]
+        context = self._held(source)
+        leaves: list[Bits] = []
+        for thread in self.threads:
+            arrives = thread.arrives(source, context)
+            found = pool.false
+            for edge in edges:
+                found = pool.either(found, pool.both(arrives, thread.taken(edge, context)))
+            leaves.append(found)
+        there = (thread.arrives(header, self._held(header)) for thread in self.threads)
+        return self.possible((*self.of_one_warp(), *there, pool.xor(*leaves)))
+
+    def _held(self, block: int) -> Context:
+        """Return the context of lanes that are in the same round of each loop around a block."""
+        context = Context()
+        for loop in self.kernel.cfg.loops_around(block):
+            context = context.within(loop.index, Passage(Round.HELD))
+        return context
+
+    def possible(self, claims: tuple[Bits, ...]) -> bool:
+        """Tell whether claims may hold together."""
         try:
-            return self._kernel.questions.numbers(claims) is not None
+            return self.kernel.questions.numbers(claims) is not None
         except UndecidedError:
             return True

@@ -12,7 +12,7 @@ Not covered: mbarriers, clusters, counted barriers and asynchronous copies, whic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,15 +23,17 @@ from ...opcodes.op import Op
 from ...opcodes.spec import Trait
 from ...terms.bitvectors import variables_of
 from ...verdict import AssumptionSource, Need, Openness, Property, Reason, Verdict, VerdictKind
-from ..order.axioms import LANES_IN_STEP, SAME_VALUE
+from ..order.axioms import ENDED_LANES, LANES_IN_STEP, SAME_VALUE
 from .accesses import Accesses, Action, accesses_of
 from .agreement import agreement
 from .blocks import axes_used, bound_of, candidate_blocks
 from .collectives import open_collectives
 from .geometry import Geometry
+from .gone_lanes import GoneLanes, gone_lanes
 from .intervals import TooManyVisitsError, intervals
 from .kernel import Kernel
 from .layout import layout_of
+from .left_rounds import AbsentSource, LeftRounds
 from .meetings import Meetings, is_block_barrier
 from .pairs import MOST_FOUND, Pair, Pairs, Relation
 from .questions import SolverAllowance
@@ -48,6 +50,9 @@ class Judgement:
 
     races: list[Race] = field(default_factory=list)
     divergences: list[Divergence] = field(default_factory=list)
+    absent: list[AbsentSource] = field(default_factory=list)
+    gone: list[Reason] = field(default_factory=list)
+    """What is taken of lanes that have ended when others come to what is for them, too."""
     in_step: list[Pair] = field(default_factory=list)
     """Pairs of lanes of one warp that only their running in step keeps apart."""
     same_value: list[Pair] = field(default_factory=list)
@@ -67,6 +72,8 @@ class Judgement:
         """Take over what was found."""
         self.races += found.races
         self.divergences += found.divergences
+        self.absent += found.absent
+        self.gone += found.gone
         self.in_step += found.in_step
         self.provisos += [
             Reason(SAME_VALUE.text, pair.points[0], source=AssumptionSource.HARDWARE)
@@ -105,14 +112,15 @@ class Judgement:
 
     def _divergence(self) -> Verdict:
         which = Property.BARRIER_DIVERGENCE
-        if self.divergences:
+        if self.divergences or self.absent:
             reasons = tuple(Reason(each.message, each.points[0]) for each in self.divergences)
+            reasons += tuple(Reason(each.message, each.point) for each in self.absent)
             return Verdict(which, VerdictKind.VIOLATED, reasons)
         doubts = tuple(dict.fromkeys((*self.divergence_doubts, *self.lane_doubts)))
         if doubts:
             return Verdict(which, VerdictKind.UNKNOWN, doubts)
-        kind = VerdictKind.ASSUMES if self.taken_blocks else VerdictKind.PROVED
-        return Verdict(which, kind, tuple(self.taken_blocks))
+        taken = tuple(dict.fromkeys((*self.taken_blocks, *self.gone)))
+        return Verdict(which, VerdictKind.ASSUMES if taken else VerdictKind.PROVED, taken)
 
 
 _MEETS = frozenset({Trait.BARRIER, Trait.COLLECTIVE, Trait.ALIGNED})
@@ -177,6 +185,8 @@ class _Found:
 
     races: list[Race] = field(default_factory=list)
     divergences: list[Divergence] = field(default_factory=list)
+    absent: list[AbsentSource] = field(default_factory=list)
+    gone: list[Reason] = field(default_factory=list)
     in_step: list[Pair] = field(default_factory=list)
     same_value: list[Pair] = field(default_factory=list)
     left: list[Pair] = field(default_factory=list)
@@ -186,7 +196,8 @@ class _Found:
 
     @property
     def is_clean(self) -> bool:
-        return not (self.races or self.divergences or self.left or self.doubts or self.parting or self.lanes)
+        found = (self.races, self.divergences, self.absent, self.left, self.doubts, self.parting, self.lanes)
+        return not any(found)
 
 
 @dataclass
@@ -217,7 +228,10 @@ class _Judge:
         if not open_ and not any(any(each) for each in _open_meetings(kernel, agreed)):
             found = self._pairs(kernel, agreed, all_of_them=False)
             if not (found.pairs or found.doubts):
-                judgement.note(_Found(in_step=found.in_step))
+                absent, gone = self._gone(
+                    kernel, agreed, lambda: candidate_blocks(view, kernel, self._accesses)
+                )
+                judgement.note(_Found(in_step=found.in_step, absent=absent, gone=gone))
                 return
         candidates = candidate_blocks(view, kernel, self._accesses)
         each = [self._in_block(block) for block in candidates]
@@ -243,6 +257,7 @@ class _Judge:
                 found.divergences.append(divergence)
             else:
                 found.parting.append(Reason(_MAY_PART, each.point))
+        found.absent, found.gone = self._gone(kernel, agreed, lambda: (block,))
         asked = self._pairs(kernel, agreed)
         found.in_step, found.doubts = asked.in_step, asked.doubts
         told: set[frozenset[int]] = set()
@@ -257,6 +272,24 @@ class _Judge:
                 found.left.append(pair)
         found.left = [pair for pair in found.left if frozenset(pair.points) not in told]
         return found
+
+    def _gone(
+        self, kernel: Kernel, agreed: frozenset[int], blocks: Callable[[], Sequence[Dim]]
+    ) -> tuple[list[AbsentSource], list[Reason]]:
+        """Return which lanes read from others that have left, in all of some blocks, and what is taken."""
+        absent: list[AbsentSource] = []
+        taken: list[Reason] = []
+        for gone in gone_lanes(kernel, agreed):
+            found: list[AbsentSource | None] = []
+            if gone.is_read and gone.is_left_alone:
+                for block in blocks():
+                    witnesses = Witnesses(self._view, kernel, self._accesses, block, agreed)
+                    found.append(LeftRounds(kernel, witnesses, block).absent_source(gone.point))
+            if found and found[0] is not None and None not in found:
+                absent.append(found[0])
+            else:
+                taken.append(_taken_of(gone))
+        return absent, taken
 
     def _kernel(self, geometry: Geometry) -> Kernel:
         view = self._view
@@ -313,13 +346,28 @@ _TOO_MANY = "too many ways lead from this barrier to the next ones"
 _UNDECIDED = "whether two threads meet here was not decided within the effort"
 
 
+_LANE_UNUSED = "what shfl.sync reads from a lane that has ended is not used"
+
+
+def _taken_of(gone: GoneLanes) -> Reason:
+    text = _LANE_UNUSED if gone.is_read else ENDED_LANES.text
+    return Reason(text, gone.point, source=AssumptionSource.HARDWARE)
+
+
 def _common(each: Sequence[_Found]) -> _Found:
     """Return what goes wrong in all blocks that are tried; what does in some of them only is left open."""
     first = each[0]
     races = [race for race in first.races if all(_has(other.races, race.points) for other in each)]
     told = {frozenset(race.points) for race in races}
     divergences = [d for d in first.divergences if all(_has(other.divergences, d.points) for other in each)]
-    found = _Found(races, divergences, first.in_step, first.same_value)
+    absent = [a for a in first.absent if all(a.point in (b.point for b in other.absent) for other in each)]
+    gone = [reason for other in each for reason in other.gone]
+    gone += [
+        Reason(_LANE_UNUSED, a.point, source=AssumptionSource.HARDWARE)
+        for a in first.absent
+        if a not in absent
+    ]
+    found = _Found(races, divergences, absent, gone, first.in_step, first.same_value)
     for other in each:
         found.left += [pair for pair in other.left if frozenset(pair.points) not in told]
         found.doubts += other.doubts

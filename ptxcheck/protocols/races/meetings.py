@@ -106,8 +106,15 @@ class Meetings:
         """Tell whether threads of a group may go different ways over a point, and go on."""
         return next(self._dividers(point), None) is not None
 
+    def parted_at(self, point: int) -> bool:
+        """Tell whether threads of a group may go different ways over a point, and end there or go on."""
+        return next(self._parting(point), None) is not None
+
     def _dividers(self, point: int) -> Iterator[int]:
         """Yield the branches over a barrier that threads of a group may take differently."""
+        return (branch for branch in self._parting(point) if not self._ends_elsewhere(branch))
+
+    def _parting(self, point: int) -> Iterator[int]:
         seen: set[int] = set()
         work = [self._cfg.graph.block_of[point]]
         while work:
@@ -118,7 +125,7 @@ class Meetings:
                 seen.add(branch)
                 work.append(branch)
                 alike = branch in self._agreed or self._facts.branch_uniformity(branch) <= self._level
-                if not alike and not self._ends_elsewhere(branch):
+                if not alike:
                     yield branch
 
     def _ends_elsewhere(self, branch: int) -> bool:

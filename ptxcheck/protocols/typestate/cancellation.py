@@ -1,8 +1,10 @@
 """Cluster launch cancellation: whether the first CTA of a response is asked for behind a test of success.
 
 Property: `untested` reports a query only when no branch or guard over it depends, through registers or
-through memory, on any `is_canceled` query. A function that stores such an answer, or that is no kernel, tests
-it somewhere that is not followed, and nothing is reported.
+through memory, on any `is_canceled` query; or when such queries read the same response as it does, and all paths lead
+from the response to it, with no branch on what they say: in a loop the branches over it are of the round before. A
+function that stores such an answer, or that is no kernel, tests it somewhere that is not followed, and nothing is
+reported.
 """
 
 from __future__ import annotations
@@ -34,8 +36,50 @@ def untested(view: KernelView) -> Iterator[int]:
     if answers is None:
         return
     for point in queries:
-        if point not in tests and not any(_depends(view, at, answers) for at in _deciding(view, point)):
+        if point in tests or _depends(view, point, answers):
+            continue
+        decided = any(_depends(view, at, answers) for at in _deciding(view, point))
+        if not decided or _is_passed_by(view, point, tests):
             yield point
+
+
+def _is_passed_by(view: KernelView, point: int, tests: list[int]) -> bool:
+    """Tell whether each response that a query reads leads to it, whatever tests of the same one say."""
+    responses = _responses(view, point)
+    own = [test for test in tests if responses and _responses(view, test) == responses]
+    answers = _influenced(view, own) if own else None
+    if answers is None:
+        return False
+    return all(_comes_to(view, each, point, answers) for each in responses)
+
+
+def _comes_to(view: KernelView, start: int, point: int, answers: frozenset[int]) -> bool:
+    """Tell whether all paths from one point come to another, and none past a branch on an answer before."""
+    cfg, graph = view.cfg, view.cfg.graph
+    first, last = graph.block_of[start], graph.block_of[point]
+    if first == last and start < point:
+        return True
+    if first == last or not cfg.postdominators.dominates(last, first):
+        return False
+    seen = {first}
+    work = [first]
+    while work:
+        block = work.pop()
+        if _depends(view, cfg.blocks[block].last, answers):
+            return False
+        new = {each for each in cfg.successors[block] if each != last} - seen
+        seen |= new
+        work += new
+    return True
+
+
+def _responses(view: KernelView, point: int) -> frozenset[int]:
+    """Return where the response that a query reads comes into its register; empty where that is not known."""
+    response = view.cfg.instructions[point].operands[-1]
+    if not isinstance(response, Register):
+        return frozenset()
+    found = frozenset(view.facts.definitions(point, response))
+    return frozenset() if any(each < 0 for each in found) else found
 
 
 def _requests(view: KernelView) -> bool:

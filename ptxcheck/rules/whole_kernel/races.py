@@ -1,7 +1,7 @@
 """Rules about kernels without asynchronous work: two threads that race, or that come to different barriers."""
 
 from ..example import sm_80
-from ..ordinary_kernels import divergence, races
+from ..ordinary_kernels import absent_sources, divergence, races
 from ..rule import Rule, Severity
 
 RULES = (
@@ -102,5 +102,40 @@ RULES = (
       ret;
 """),
         check=divergence,
+    ),
+    # Checks: `shfl.sync` in a loop that lanes of a warp leave in different rounds: all lanes are run with numbers, and
+    # one reads from another that its mask names and that comes to no instruction of the warp any more.
+    # Why: what a lane reads from one that is not active is undefined. Source: PTX ISA 9.7.9.6.
+    # Not checked: lanes that ended in front of the loop; kernels with asynchronous work.
+    Rule(
+        id="NB014",
+        name="shuffle-from-absent-lane",
+        severity=Severity.WRONG_RESULT,
+        since="0.2",
+        section="PTX ISA 9.7.9.6",
+        summary="A lane reads by shfl.sync from a lane that has left their loop.",
+        consequence="The value is undefined.",
+        advice="Let all lanes of the mask go through the loop equally often, and guard what they do in it.",
+        example=sm_80("""
+  (.param .u64 out) .reqntid 32
+      ld.param.u64 %rd1, [out];
+      mov.u32 %r0, %tid.x;
+      mov.u32 %r1, 0;
+      mov.u32 %r2, %r0;
+  LOOP:
+-     setp.ge.u32 %p1, %r1, %r0;
++     setp.ge.u32 %p1, %r1, 5;
+      @%p1 bra DONE;
+      shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1; // expect: NB014
+      add.u32 %r2, %r2, %r3;
+      add.u32 %r1, %r1, 1;
+      bra LOOP;
+  DONE:
+      mul.wide.u32 %rd2, %r0, 4;
+      add.s64 %rd1, %rd1, %rd2;
+      st.global.u32 [%rd1], %r2;
+      ret;
+"""),
+        check=absent_sources,
     ),
 )

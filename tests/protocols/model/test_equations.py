@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ptxcheck.protocols.model.equations import never_zero
+from ptxcheck.protocols.symex.values.kinds import Kind
+from ptxcheck.protocols.symex.values.symbol import Atom, Form
 from ptxcheck.verdict import Property, VerdictKind
 from tests.protocols.verifying import kind, verified
 
@@ -58,3 +61,15 @@ END:
 )
 def test_runs_of_one_kernel_have_one_host(fewer: int, expected: VerdictKind) -> None:
     assert kind(verified(BYTES_ON_TWO_PATHS.format(fewer=fewer)), Property.TX_BALANCE) is expected
+
+
+def _forms() -> tuple[Form, Form]:
+    rows = Atom(("param", "rows", 0, 4))
+    return Form(((rows, 1),), 0), Form(((Atom((Kind.AND, 31, rows)), 128),), -4096)
+
+
+def test_a_masked_number_is_never_more_than_its_mask() -> None:
+    rows, rest = _forms()
+    assert never_zero(rest), "128 * (rows & 31) is 3968 at most"
+    assert not never_zero(Form(rest.terms, -3968)), "31 rows"
+    assert not never_zero(rows), "nothing bounds it"

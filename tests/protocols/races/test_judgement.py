@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from ptxcheck.launches.hints import from_directives
 from ptxcheck.parser import parse_module
+from ptxcheck.protocols.races.gone_lanes import source_lane
 from ptxcheck.protocols.races.judgement import Judgement, judged
 from ptxcheck.source import Source
+from ptxcheck.terms.bit_pool import Pool
 from ptxcheck.verdict import VerdictKind
 from ptxcheck.view import KernelView
 
@@ -320,3 +324,76 @@ def test_a_reduction_at_a_counted_barrier_is_open() -> None:
     body = "setp.eq.u32 %p1, %r0, 3; " + OWN + "bar.red.popc.u32 %r5, 1, 64, %p1;" + NEXT
     assert divergence(body) is UNKNOWN
     assert races(body) is UNKNOWN
+
+
+STEPS = "mov.u32 %r6, 0; mov.u32 %r5, %r0; L: setp.ge.u32 %p1, %r6, {count}; @%p1 bra E; {shuffle} "
+STEPS += "add.u32 %r5, %r5, %r7; add.u32 %r6, %r6, 1; bra L; E:"
+LANE = "and.b32 %r8, %r0, 31; "
+ABSENT = {
+    "as many rounds as the lane": (LANE, "%r8", "shfl.sync.bfly.b32 %r7, %r5, 1, 31, -1;"),
+    "the last lane leaves first": (
+        LANE + "sub.u32 %r8, 31, %r8; ", "%r8", "shfl.sync.bfly.b32 %r7, %r5, 1, 31, -1;",
+    ),
+    "one half leaves first": (
+        LANE + "shr.u32 %r8, %r8, 4; add.u32 %r8, %r8, 2; ", "%r8", "shfl.sync.bfly.b32 %r7, %r5, 16, 31, -1;",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_a_lane_that_reads_from_one_that_has_left_the_loop(name: str) -> None:
+    before, count, shuffle = ABSENT[name]
+    found = judgement(before + STEPS.format(count=count, shuffle=shuffle))
+    assert found.verdicts()[1].kind is VIOLATED
+    assert len(found.absent) == 1
+    assert divergence(before + STEPS.format(count="7", shuffle=shuffle)) is PROVED
+
+
+def test_a_lane_that_reads_from_its_own_half_which_has_not_left() -> None:
+    """The halves leave in different rounds, and no lane reads from the other half: only the assumption is named."""
+    before, count, shuffle = ABSENT["one half leaves first"]
+    body = before + STEPS.format(count=count, shuffle=shuffle.replace(" 16,", " 8,"))
+    found = judgement(body)
+    assert not found.absent
+    assert found.verdicts()[1].kind is ASSUMES
+
+
+ENDED = {
+    "a shuffle from lanes that have ended": ("shfl.sync.down.b32 %r5, %r0, 8, 31, -1;", 20, ASSUMES),
+    "a shuffle from lanes that are there": ("shfl.sync.bfly.b32 %r5, %r0, 8, 31, -1;", 16, PROVED),
+    "a shuffle from lanes that a bound keeps out": ("shfl.sync.down.b32 %r5, %r0, 8, 15, -1;", 16, PROVED),
+    "a shuffle inside of segments": ("shfl.sync.down.b32 %r5, %r0, 8, 4111, -1;", 16, PROVED),
+    "a barrier of the warp": ("bar.warp.sync -1;", 16, ASSUMES),
+    "a barrier of the lanes that are left": ("bar.warp.sync 65535;", 16, PROVED),
+    "a barrier of the block": ("bar.sync 0;", 48, ASSUMES),
+    "a barrier of whole warps": ("bar.sync 0;", 64, PROVED),
+    "a vote": ("vote.sync.any.pred %p3, %p2, -1;", 16, PROVED),
+}
+
+
+@pytest.mark.parametrize("name", ENDED)
+def test_lanes_that_have_ended_are_named(name: str) -> None:
+    instruction, count, kind = ENDED[name]
+    assert divergence(f"setp.ge.u32 %p1, %r0, {count}; @%p1 bra E; {instruction} E:") is kind
+    other_way = f"setp.lt.u32 %p1, %r0, {count}; @%p1 bra I; bra E; I: {instruction} E:"
+    assert divergence(other_way) is kind
+
+
+@pytest.mark.parametrize("mode", [".up", ".down", ".bfly", ".idx"])
+def test_the_lane_that_a_shuffle_reads_from(mode: str) -> None:
+    """Against the text of the PTX ISA, 9.7.9.6, in its own words."""
+    pool = Pool()
+    for lane, offset, bounds in product(
+        (0, 5, 15, 16, 31), (0, 1, 7, 16, 31), (0, 31, 0x101F, 0x100F, 0x1800)
+    ):
+        segmask, cval, bval = bounds >> 8 & 31, bounds & 31, offset & 31
+        max_lane = (lane & segmask) | (cval & ~segmask)
+        min_lane = lane & segmask
+        j, pval = {
+            ".up": (lane - bval, lane - bval >= max_lane),
+            ".down": (lane + bval, lane + bval <= max_lane),
+            ".bfly": (lane ^ bval, lane ^ bval <= max_lane),
+            ".idx": (min_lane | (bval & ~segmask), min_lane | (bval & ~segmask) <= max_lane),
+        }[mode]
+        numbers = (pool.number(each, 32) for each in (lane, offset, bounds))
+        assert source_lane(pool, mode, *numbers).constant == (j if pval else lane)

@@ -77,9 +77,6 @@ def ring(random: Random) -> Ring:
 
 def text_of(how: Ring, count: int | None = None) -> str:
     """Return the kernel in PTX; with a count, that is in the text."""
-    stated = (
-        "" if count is None else f"// ptxcheck: assume n == {count}\n// ptxcheck: assume tiles == {_TILES}\n"
-    )
     own = "s32" if how.signed else "u32"
     lines = [
         "// ptxcheck: launch block=64 cluster=1",

@@ -95,3 +95,19 @@ def test_pages_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monkey
     (page,) = RulePages().of([info()]).values()
     assert Path(page.removeprefix("file://")).read_text(encoding="utf-8").startswith(f"# {info().id} ")
     assert RulePages("https://h/r").of([info()]) == {info().id: f"https://h/r/{info().id}/"}
+
+
+def test_what_follows_from_a_finding_is_a_place_of_its_diagnostic() -> None:
+    text = (Path(__file__).parents[1] / "new_user" / "ptx" / "pipe.a_wrong_parity.ptx").read_text(
+        encoding="utf-8"
+    )
+    report = ptxcheck.check(ptxcheck.Source("/folder/k.ptx", text))
+    (found,) = (
+        [each for each in several if each.finding is not None]
+        for several in shown(text, report).by_document().values()
+        if several
+    )
+    assert [each.diagnostic.code for each in found] == ["MB021", "MB021"]
+    for each in found:
+        said = [place.message for place in each.diagnostic.related_information or ()]
+        assert len([message for message in said if message.startswith("so: ")]) == 6

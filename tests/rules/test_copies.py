@@ -257,6 +257,22 @@ CASES = {
         "PX002",
         f"st.shared.u32 [data], 1;\nfence.proxy.async.global;\nfence.proxy.async.shared::cta;\n{STORE}",
     ),
+    "PX003 bytes of the thread that copies": (
+        "PX003",
+        "mul.wide.u32 %rd2, %r1, 16;\nadd.u64 %rd2, %rd1, %rd2;\nmov.u32 %r2, 16;\nsetp.eq.u32 %p1, %r1, 0;\nst.global.u32 [%rd2], %r1;\n@%p1 "
+        + LOAD
+        + " // expect: PX003",
+    ),
+    "PX003 bytes of another thread": (
+        "PX003",
+        "mul.wide.u32 %rd2, %r1, 16;\nadd.u64 %rd2, %rd1, %rd2;\nmov.u32 %r2, 16;\nsetp.eq.u32 %p1, %r1, 1;\nst.global.u32 [%rd2], %r1;\n@%p1 "
+        + LOAD,
+    ),
+    "PX002 bytes of the thread that copies": (
+        "PX002",
+        "mul.wide.u32 %rd2, %r1, 16;\nadd.u64 %rd2, %rd1, %rd2;\nmov.u32 %r2, 16;\nsetp.eq.u32 %p1, %r1, 0;\nst.global.u32 [%rd2], %r1;\n"
+        "fence.proxy.async.shared::cta; // expect: PX002\n@%p1 " + LOAD,
+    ),
     "PX003 other bytes": ("PX003", "st.global.u32 [%rd1+16], %r1;\nmov.u32 %r2, 16;\n" + LOAD),
     "PX003 last bytes": (
         "PX003",

@@ -47,6 +47,17 @@ def columns(body: str) -> str:
 
 
 ROUND = MMA + "\n" + COMMIT
+
+
+def rounds_of_two(commits: str, mark: str) -> str:
+    """Six rounds, of which every second one commits."""
+    return (
+        f"mov.u32 %r3, 0;\n$again: {FENCE}{MMA}{mark}\nand.b32 %r4, %r3, 1;\nsetp.{commits}.u32 %p2, %r4, 0;\n"
+        f"@!%p2 bra $none;\n{COMMIT}$none:\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p3, %r3, 6;\n@%p3 bra $again;\n"
+        f"{wait(0)}{STORE}"
+    )
+
+
 CASES = {
     # fences
     "WG001 fence on one way only": (
@@ -86,6 +97,8 @@ CASES = {
         f"{FENCE}{MMA} // expect: WG002\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra $skip;\n"
         f"{COMMIT}$skip:\n{wait(0)}{STORE}",
     ),
+    "WG002 commit in odd rounds, of which the last is one": ("WG002", rounds_of_two("ne", "")),
+    "WG002 commit in even rounds, and the last is odd": ("WG002", rounds_of_two("eq", " // expect: WG002")),
     # waits
     "WG003 older of two groups": ("WG003", f"{FENCE}{ROUND}{OTHER}\n{COMMIT}{wait(1)}{STORE}"),
     "WG003 newer of two groups": (

@@ -229,6 +229,21 @@ MORE = "\nbar.sync 0;\nsetmaxnreg.dec.sync.aligned.u32 24;"
             ".reqntid 256",
         ),
         ("WG010", WARP + ONE + "setmaxnreg.dec.sync.aligned.u32 40;\n$j:\nbar.sync 0;", ".maxntid 256"),
+        *(
+            (
+                "WG010",
+                f"mov.u32 %r1, %tid.x;\nsetp.{side}.u32 %p1, %r1, {split};\n@%p1 bra $more;\n"
+                "setmaxnreg.dec.sync.aligned.u32 56;\nbra $j;\n"
+                f"$more:\nsetmaxnreg.inc.sync.aligned.u32 152;{mark}\n$j:\nbar.sync 0;",
+                ".reqntid 256 .maxnreg 104",
+            )
+            for side, split, mark in (
+                ("ge", 160, " // expect: WG010"),
+                ("lt", 160, " // expect: WG010"),
+                ("ge", 128, ""),
+                ("lt", 128, ""),
+            )
+        ),
         ("WG009", "setmaxnreg.dec.sync.aligned.u32 136; // expect: WG009", ".maxnreg 128"),
         ("WG009", "setmaxnreg.dec.sync.aligned.u32 128;", ".maxnreg 128"),
         (

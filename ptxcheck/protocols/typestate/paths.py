@@ -1,8 +1,9 @@
 """Feasible paths of one thread: from the entry to a point of one set, then to a point of another.
 
 Property: a `Witness` is found only for a path of the graph whose guards do not contradict each other, as far
-as predicates, comparisons of registers with numbers, loop counters that start at a number and what is computed from
-one of them, and thread indices tell. What is not found within the budget counts as not there, so that a rule that asks stays silent.
+as predicates, comparisons of registers with numbers, loop counters that start at a number and what is computed
+from one of them, and thread indices tell. What is not found within the budget counts as not there, so that a rule
+that asks stays silent.
 
 Guards that decide whether a path from `first` on comes to its end must be sure (see `Conditions.is_sure`),
 the tests that leave a loop around it aside.

@@ -25,6 +25,19 @@ CASES = {
     ),
     "NB001 may be in range": ("NB001", "ld.param.u32 %r1, [n];\nbar.sync %r1, 128;"),
     "NB001 dead code": ("NB001", "bra $end;\nmov.b32 %r1, 99;\nbar.sync %r1, 128;\n$end:"),
+    "NB001 by the warp": (
+        "NB001",
+        "mov.u32 %r1, %tid.x;\nshr.u32 %r1, %r1, 5;\nadd.u32 %r1, %r1, 13;\nbarrier.sync %r1, 32; // expect: NB001",
+    ),
+    "NB001 by the warp, in range": (
+        "NB001",
+        "mov.u32 %r1, %tid.x;\nshr.u32 %r1, %r1, 5;\nadd.u32 %r1, %r1, 12;\nbarrier.sync %r1, 32;",
+    ),
+    "NB001 by the warp, guarded": (
+        "NB001",
+        "mov.u32 %r1, %tid.x;\nshr.u32 %r1, %r1, 5;\nadd.u32 %r1, %r1, 13;\nsetp.gt.u32 %p1, %r1, 15;\n"
+        "@%p1 bra $end;\nbarrier.sync %r1, 32;\n$end:",
+    ),
     "NB001 arrive": ("NB001", "mov.b32 %r1, 16;\nbarrier.arrive %r1, 128; // expect: NB001"),
     "NB002 odd multiple": ("NB002", "ld.param.u32 %r1, [n];\nshl.b32 %r1, %r1, 5;\nbar.sync 1, %r1;"),
     "NB002 never a multiple": (

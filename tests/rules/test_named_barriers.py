@@ -136,6 +136,21 @@ bar.sync 0;""",
         LANE + "setp.lt.u32 %p1, %r2, 16;\n@%p1 bra $j;\n"
         "bar.warp.sync 0xffff; // expect: NB008\n$j:\nbar.warp.sync -1;",
     ),
+    "NB008 both arms elect, first half names all": (
+        "NB008",
+        LANE + "setp.ge.u32 %p1, %r2, 16;\n@%p1 bra $j;\nelect.sync _|%p2, 0xffffffff; // expect: NB008\nbra $k;\n"
+        "$j:\nelect.sync _|%p2, 0xffff0000;\n$k:\nbar.warp.sync -1;",
+    ),
+    "NB008 both arms elect, second half names all": (
+        "NB008",
+        LANE + "setp.ge.u32 %p1, %r2, 16;\n@%p1 bra $j;\nelect.sync _|%p2, 0xffff;\nbra $k;\n"
+        "$j:\nelect.sync _|%p2, 0xffffffff; // expect: NB008\n$k:\nbar.warp.sync -1;",
+    ),
+    "NB008 both arms elect, each half names itself": (
+        "NB008",
+        LANE + "setp.ge.u32 %p1, %r2, 16;\n@%p1 bra $j;\nelect.sync _|%p2, 0xffff;\nbra $k;\n"
+        "$j:\nelect.sync _|%p2, 0xffff0000;\n$k:\nbar.warp.sync -1;",
+    ),
     "NB008 both arms meet": (
         "NB008",
         LANE + """

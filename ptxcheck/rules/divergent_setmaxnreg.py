@@ -1,11 +1,11 @@
 """A `setmaxnreg` that part of a warp, or not all warps of a warpgroup, execute.
 
 Checks: `setmaxnreg` below a branch or guard that goes by the lane or an elected thread, while the other lanes are
-alive; and warps of its warpgroup that never come to any `setmaxnreg`, that the block does not have, or whose guard is
-false where that of the others is true.
+alive; and warps of its warpgroup that never come to any `setmaxnreg`, that the block does not have, whose guard is
+false where that of the others is true, or that decrease their registers where it increases them.
 Why: all threads of a warpgroup must execute the same one.
 Not checked: branches that no thread index decides; blocks of unknown size. Warps that execute another `setmaxnreg`
-than their neighbours are WG012.
+of the same direction than their neighbours are WG012.
 """
 
 from ..protocols.typestate.divergence import part_of_warp
@@ -27,6 +27,11 @@ def check(view: KernelView) -> Hits:
         warps = ", ".join(map(str, found.missing))
         yield Hit(
             found.point, f"threads {found.threads} execute this, but warps {warps} of the warpgroup do not"
+        )
+    for point, other in view.get(RegisterCount).opposed():
+        related = ((other, "other warps of the warpgroup decrease theirs here"),)
+        yield Hit(
+            point, "warps of a warpgroup increase their registers here while others decrease theirs", related
         )
 
 

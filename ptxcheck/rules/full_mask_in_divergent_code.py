@@ -2,7 +2,7 @@
 
 Checks: constant masks of `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`, `elect.sync` and `bar.warp.sync` that
 lack a lane which executes the instruction; and below a branch or guard that goes by the lane or an elected thread,
-while the lanes left out are alive and meet no such instruction on their own way.
+while the lanes left out are alive and meet no such instruction with that mask on their own way.
 Why: the instruction waits for every lane of the mask. `elect.sync` with a full mask run by 16 threads hit NVIDIA/cccl
 ace13cd23f. Source: PTX ISA §9.7.9.6, 9.7.14.2, 9.7.14.10 to 15.
 Not checked: masks that are not constant; branches on values from memory.

@@ -2,8 +2,9 @@
 
 Checks: kernels that use `griddepcontrol`: a path from the entry to a load from global memory without the wait. It is
 told by default where the kernel in front may well write what is read: a way of the whole CTA has no wait at all and
-writes results; or the kernel itself writes the array; or the parameter is not `const __restrict__`, in CUDA sources.
-Otherwise it is possible: reading weights early is legal and common.
+writes results; or other threads wait before they read the same address; or the kernel itself writes the array; or the
+parameter is not `const __restrict__`, in CUDA sources. Otherwise it is possible: reading weights early is legal and
+common. Bulk and tensor copies are possible at most.
 Why: only the wait orders the kernel behind its predecessor. It was missing on one of two paths in
 Dao-AILab/flash-attention 3a7694c0 and altogether in NVIDIA/cutlass #2760.
 Not checked: what the predecessor writes.
@@ -15,6 +16,9 @@ from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_90a
 _SAID = {
     Sign.NEVER_WAITS: (
         "no thread waits for the kernel in front on the way through here, and it may write what is read"
+    ),
+    Sign.AWAITED_ELSEWHERE: (
+        "these threads never wait for the kernel in front, and others wait before they read the same address"
     ),
     Sign.WRITTEN_HERE: (
         "this is read before griddepcontrol.wait; this kernel writes the array, and so may the one in front"

@@ -19,6 +19,7 @@ STORE = "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [data], 512;"
 COMMIT = "cp.async.bulk.commit_group;\n"
 WAIT = "cp.async.bulk.wait_group.read 0;\n"
 LOAD = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [data], [%rd1], %r2, [bar];"
+OWN = "mul.wide.u32 %rd2, %r1, 16;\nadd.u64 %rd2, %rd1, %rd2;\nmov.u32 %r2, 16;\n"
 COPY = "cp.async.ca.shared.global [data], [%rd1], 16;"
 MINE = "shl.b32 %r2, %r1, 4;\nmov.u32 %r3, data;\nadd.u32 %r3, %r3, %r2;\n"
 
@@ -256,6 +257,19 @@ CASES = {
     "PX002 both fences": (
         "PX002",
         f"st.shared.u32 [data], 1;\nfence.proxy.async.global;\nfence.proxy.async.shared::cta;\n{STORE}",
+    ),
+    "PX003 bytes of the thread that copies": (
+        "PX003",
+        OWN + "setp.eq.u32 %p1, %r1, 0;\nst.global.u32 [%rd2], %r1;\n@%p1 " + LOAD + " // expect: PX003",
+    ),
+    "PX003 bytes of another thread": (
+        "PX003",
+        OWN + "setp.eq.u32 %p1, %r1, 1;\nst.global.u32 [%rd2], %r1;\n@%p1 " + LOAD,
+    ),
+    "PX002 bytes of the thread that copies": (
+        "PX002",
+        OWN + "setp.eq.u32 %p1, %r1, 0;\nst.global.u32 [%rd2], %r1;\n"
+        "fence.proxy.async.shared::cta; // expect: PX002\n@%p1 " + LOAD,
     ),
     "PX003 other bytes": ("PX003", "st.global.u32 [%rd1+16], %r1;\nmov.u32 %r2, 16;\n" + LOAD),
     "PX003 last bytes": (

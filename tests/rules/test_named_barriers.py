@@ -25,6 +25,19 @@ CASES = {
     ),
     "NB001 may be in range": ("NB001", "ld.param.u32 %r1, [n];\nbar.sync %r1, 128;"),
     "NB001 dead code": ("NB001", "bra $end;\nmov.b32 %r1, 99;\nbar.sync %r1, 128;\n$end:"),
+    "NB001 by the warp": (
+        "NB001",
+        "mov.u32 %r1, %tid.x;\nshr.u32 %r1, %r1, 5;\nadd.u32 %r1, %r1, 13;\nbarrier.sync %r1, 32; // expect: NB001",
+    ),
+    "NB001 by the warp, in range": (
+        "NB001",
+        "mov.u32 %r1, %tid.x;\nshr.u32 %r1, %r1, 5;\nadd.u32 %r1, %r1, 12;\nbarrier.sync %r1, 32;",
+    ),
+    "NB001 by the warp, guarded": (
+        "NB001",
+        "mov.u32 %r1, %tid.x;\nshr.u32 %r1, %r1, 5;\nadd.u32 %r1, %r1, 13;\nsetp.gt.u32 %p1, %r1, 15;\n"
+        "@%p1 bra $end;\nbarrier.sync %r1, 32;\n$end:",
+    ),
     "NB001 arrive": ("NB001", "mov.b32 %r1, 16;\nbarrier.arrive %r1, 128; // expect: NB001"),
     "NB002 odd multiple": ("NB002", "ld.param.u32 %r1, [n];\nshl.b32 %r1, %r1, 5;\nbar.sync 1, %r1;"),
     "NB002 never a multiple": (
@@ -122,6 +135,21 @@ bar.sync 0;""",
         "NB008",
         LANE + "setp.lt.u32 %p1, %r2, 16;\n@%p1 bra $j;\n"
         "bar.warp.sync 0xffff; // expect: NB008\n$j:\nbar.warp.sync -1;",
+    ),
+    "NB008 both arms elect, first half names all": (
+        "NB008",
+        LANE + "setp.ge.u32 %p1, %r2, 16;\n@%p1 bra $j;\nelect.sync _|%p2, 0xffffffff; // expect: NB008\nbra $k;\n"
+        "$j:\nelect.sync _|%p2, 0xffff0000;\n$k:\nbar.warp.sync -1;",
+    ),
+    "NB008 both arms elect, second half names all": (
+        "NB008",
+        LANE + "setp.ge.u32 %p1, %r2, 16;\n@%p1 bra $j;\nelect.sync _|%p2, 0xffff;\nbra $k;\n"
+        "$j:\nelect.sync _|%p2, 0xffffffff; // expect: NB008\n$k:\nbar.warp.sync -1;",
+    ),
+    "NB008 both arms elect, each half names itself": (
+        "NB008",
+        LANE + "setp.ge.u32 %p1, %r2, 16;\n@%p1 bra $j;\nelect.sync _|%p2, 0xffff;\nbra $k;\n"
+        "$j:\nelect.sync _|%p2, 0xffff0000;\n$k:\nbar.warp.sync -1;",
     ),
     "NB008 both arms meet": (
         "NB008",

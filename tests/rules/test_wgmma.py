@@ -47,6 +47,17 @@ def columns(body: str) -> str:
 
 
 ROUND = MMA + "\n" + COMMIT
+
+
+def rounds_of_two(commits: str, mark: str) -> str:
+    """Six rounds, of which every second one commits."""
+    return (
+        f"mov.u32 %r3, 0;\n$again: {FENCE}{MMA}{mark}\nand.b32 %r4, %r3, 1;\nsetp.{commits}.u32 %p2, %r4, 0;\n"
+        f"@!%p2 bra $none;\n{COMMIT}$none:\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p3, %r3, 6;\n@%p3 bra $again;\n"
+        f"{wait(0)}{STORE}"
+    )
+
+
 CASES = {
     # fences
     "WG001 fence on one way only": (
@@ -86,6 +97,8 @@ CASES = {
         f"{FENCE}{MMA} // expect: WG002\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra $skip;\n"
         f"{COMMIT}$skip:\n{wait(0)}{STORE}",
     ),
+    "WG002 commit in odd rounds, of which the last is one": ("WG002", rounds_of_two("ne", "")),
+    "WG002 commit in even rounds, and the last is odd": ("WG002", rounds_of_two("eq", " // expect: WG002")),
     # waits
     "WG003 older of two groups": ("WG003", f"{FENCE}{ROUND}{OTHER}\n{COMMIT}{wait(1)}{STORE}"),
     "WG003 newer of two groups": (
@@ -216,6 +229,21 @@ MORE = "\nbar.sync 0;\nsetmaxnreg.dec.sync.aligned.u32 24;"
             ".reqntid 256",
         ),
         ("WG010", WARP + ONE + "setmaxnreg.dec.sync.aligned.u32 40;\n$j:\nbar.sync 0;", ".maxntid 256"),
+        *(
+            (
+                "WG010",
+                f"mov.u32 %r1, %tid.x;\nsetp.{side}.u32 %p1, %r1, {split};\n@%p1 bra $more;\n"
+                "setmaxnreg.dec.sync.aligned.u32 56;\nbra $j;\n"
+                f"$more:\nsetmaxnreg.inc.sync.aligned.u32 152;{mark}\n$j:\nbar.sync 0;",
+                ".reqntid 256 .maxnreg 104",
+            )
+            for side, split, mark in (
+                ("ge", 160, " // expect: WG010"),
+                ("lt", 160, " // expect: WG010"),
+                ("ge", 128, ""),
+                ("lt", 128, ""),
+            )
+        ),
         ("WG009", "setmaxnreg.dec.sync.aligned.u32 136; // expect: WG009", ".maxnreg 128"),
         ("WG009", "setmaxnreg.dec.sync.aligned.u32 128;", ".maxnreg 128"),
         (

@@ -9,7 +9,7 @@ loop counter comes from its old value. All elected threads of one member mask ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -58,6 +58,8 @@ class Literal(NamedTuple):
     never: bool = False
     merges: frozenset[Atom] = frozenset()
     """Merged registers, loop counters among them, that the predicate is computed from."""
+    predicate: tuple[Name, bool] | None = None
+    """What holds, and whether it or its opposite, where it is computed from one merged register."""
 
 
 Assumptions: TypeAlias = tuple[tuple[Linear, Value], ...]
@@ -96,6 +98,8 @@ class Conditions:
         if literal.never:
             return None
         known = dict(assumed)
+        if literal.predicate is not None and self._is_refuted(literal, *literal.predicate, known):
+            return None
         changed = False
         for one in literal.comparisons:
             before = known.get(one.key)
@@ -106,6 +110,18 @@ class Conditions:
                 known[one.key] = numbers
                 changed = True
         return tuple(sorted(known.items())) if changed else assumed
+
+    def _is_refuted(
+        self, literal: Literal, predicate: Name, truth: bool, known: Mapping[Linear, Value]
+    ) -> bool:
+        """Tell whether a predicate is the opposite where the one merge that it is computed from has a known number."""
+        (atom,) = literal.merges
+        numbers = known.get(atom_form(atom))
+        if numbers is None or numbers.constant is None:
+            return False
+        merge = Name(Register(atom.name, atom.scope), -2 - atom.at)
+        value = self._facts.value_given(predicate, {merge: numbers})
+        return value is not None and value.constant is not None and bool(value.constant) != truth
 
     def is_sure(self, assumed: Assumptions, literal: Literal) -> bool:
         """Tell whether a run can surely choose the literal, or refuse it.
@@ -219,7 +235,8 @@ class Conditions:
             never = never or (threads is not None and not len(threads))
             comparisons = () if never else tuple(dict.fromkeys(self._said(name, truth, _DEPTH)))
             merges = frozenset() if never or threads is not None else self._merges(name)
-            self._memo[key] = Literal(threads, comparisons, never, merges)
+            predicate = key if len(merges) == 1 else None
+            self._memo[key] = Literal(threads, comparisons, never, merges, predicate)
         return self._memo[key]
 
     def _merges(self, name: Name) -> frozenset[Atom]:

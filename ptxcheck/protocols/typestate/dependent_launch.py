@@ -5,11 +5,13 @@ front of it. Where it is `likely`, one of these holds as well:
 
 * `NEVER_WAITS`: no way through the load waits, behind it either, and global memory is written behind it. All threads of
   the CTA go that way together, so that none of them can have waited for the others.
+* `AWAITED_ELSEWHERE`: no way through the load waits, behind it either, and other threads read the same address, to the
+  letter, behind the wait.
 * `WRITTEN_HERE`: the kernel itself stores to the same array, so it is none of constants.
 * `NOT_CONSTANT`: CUDA that was compiled here reads through a pointer parameter, and the compiler has not taken the
   array for constant (`ld.global.nc`), as it does for `const __restrict__`.
 
-In front of the last two no thread can have been told by another one that has waited. Polls (`.volatile`, `.relaxed`,
+In front of the last three no thread can have been told by another one that has waited. Polls (`.volatile`, `.relaxed`,
 `.acquire`) are never likely: they are made for memory that changes.
 
 Not seen: whether the kernel in front writes the array.
@@ -24,7 +26,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...cfg import AtomKind, Uniformity
-from ...cfg.linear import Atom
+from ...cfg.linear import Atom, Linear
 from ...isa.modifier import Mod
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from ...view import KernelView
 
 _LOADS = frozenset({Op.LD, Op.LD_NC, Op.CP_ASYNC})
+_COPIES = frozenset({Op.CP_ASYNC_BULK, Op.CP_ASYNC_BULK_TENSOR})
 _WRITING = frozenset({Trait.STORE, Trait.ATOMIC})
 _TELLING = frozenset({Trait.BARRIER, Trait.WAIT, Trait.COLLECTIVE, Trait.ATOMIC, Trait.CALL, Trait.ANYTHING})
 _STRONG = (Mod.VOLATILE, Mod.RELAXED, Mod.ACQUIRE, Mod.MMIO)
@@ -47,6 +50,7 @@ class Sign(Enum):
 
     NONE = "none"
     NEVER_WAITS = "never waits"
+    AWAITED_ELSEWHERE = "awaited elsewhere"
     WRITTEN_HERE = "written here"
     NOT_CONSTANT = "not constant"
 
@@ -105,7 +109,10 @@ class DependentLaunch:
         if instruction.operation.op is not Op.LD or any(instruction.operation.has(word) for word in _STRONG):
             return Sign.NONE
         if not any(reaches(load, wait) for wait in self.waits):
-            return Sign.NEVER_WAITS if self._is_on_a_way_of_all(load) else Sign.NONE
+            if self._is_on_a_way_of_all(load):
+                return Sign.NEVER_WAITS
+            is_alone = self._is_awaited_elsewhere(load) and self._comes_to(load, self._told)
+            return Sign.AWAITED_ELSEWHERE if is_alone else Sign.NONE
         base = self._base(load)
         if base is None or base.kind is not AtomKind.PARAMETER or not self._comes_to(load, self._told):
             return Sign.NONE
@@ -131,6 +138,25 @@ class DependentLaunch:
             and all(g is not None and facts.uniform(at, g.register) <= Uniformity.CTA for at, g in guards)
             and any(reaches(load, point) for point in self._points(_writes_global))
         )
+
+    def _is_awaited_elsewhere(self, load: int) -> bool:
+        """Tell whether another load, to which all ways lead past the wait, reads the same address."""
+        address = self._address(load)
+        if address is None or any(self.view.cfg.reaches(wait, load) for wait in self.waits):
+            return False
+        return any(
+            other != load and self._address(other) == address and not self._comes_to(other, self.waits)
+            for other in self._points(_reads_global)
+            if not self.view.facts.never_runs(other)
+        )
+
+    def _address(self, load: int) -> Linear | None:
+        """Return the address of a load that counts from a parameter."""
+        operand = self.view.body.instructions[load].get("a")
+        base = self._base(load)
+        if base is None or base.kind is not AtomKind.PARAMETER:
+            return None
+        return self.view.facts.value(load, operand).linear
 
     def _leads_to_a_wait(self, block: int) -> bool:
         cfg = self.view.cfg
@@ -178,6 +204,8 @@ class DependentLaunch:
 
 def _reads_global(instruction: Instruction) -> bool:
     operation = instruction.operation
+    if operation.op in _COPIES:
+        return operation.slots.get("src_space") == Mod.GLOBAL
     is_global = operation.op is Op.CP_ASYNC or operation.slots.get("space") == Mod.GLOBAL
     return operation.op in _LOADS and is_global
 

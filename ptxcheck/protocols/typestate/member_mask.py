@@ -1,7 +1,7 @@
 """Member masks of warp-collectives, and those that cannot be right where they stand.
 
 Property: `misplaced_masks` reports a constant mask only where a lane that executes the instruction is not in
-it, or where a lane of it is alive on another path and meets no instruction of the same kind there.
+it, or where a lane of it is alive on another path and meets no instruction of the same kind with the same mask there.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def misplaced_masks(view: KernelView) -> Iterator[Misplaced]:
             yield lacking
             continue
         part = part_of_warp(view, point)
-        if part is None or _has_partner(view, point, part):
+        if part is None or _has_partner(view, point, part, mask & FULL):
             continue
         complaint = _complaint(mask & FULL, part)
         if complaint is not None:
@@ -107,15 +107,25 @@ def _lanes(bits: int) -> str:
     return f"{lanes[0]} to {lanes[-1]}" if len(lanes) > 2 else " and ".join(map(str, lanes))
 
 
-def _has_partner(view: KernelView, point: int, part: Part) -> bool:
-    """Tell whether the other lanes may meet the same kind of instruction on a path of their own."""
+def _has_partner(view: KernelView, point: int, part: Part, mask: int) -> bool:
+    """Tell whether the other lanes may meet the same kind of instruction, with the mask, on a path of their own."""
     cfg = view.cfg
     kind = cfg.instructions[point].operation.op
     above = {branch for branch, _ in controlling(cfg, cfg.graph.block_of[point])}
     return any(
-        other != point and instruction.operation.op is kind and _is_apart(view, other, above, part)
+        other != point
+        and instruction.operation.op is kind
+        and _may_name(view, other, mask)
+        and _is_apart(view, other, above, part)
         for other, instruction in enumerate(cfg.instructions)
     )
+
+
+def _may_name(view: KernelView, point: int, mask: int) -> bool:
+    """Tell whether a warp-collective may have a mask; its lanes wait for others with the same one."""
+    operand = member_mask(view.cfg.instructions[point])
+    constant = None if operand is None else view.facts.constant(point, operand)
+    return constant is None or constant & FULL == mask
 
 
 def _is_apart(view: KernelView, other: int, above: set[int], part: Part) -> bool:

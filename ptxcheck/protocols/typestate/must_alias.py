@@ -18,6 +18,7 @@ from ...cfg import (
     AtomKind,
     Linear,
     Name,
+    ThreadSet,
     Value,
 )
 from ...cfg.linear import plus
@@ -75,7 +76,9 @@ def meeting(view: KernelView, first: Bytes, then: Bytes) -> Meeting | None:
     apart = _distance(first, then)
     if apart is not None:
         return _stable(view, first, then) if -then.size < apart < first.size else None
-    return None if a is None or b is None else _by_thread(view, first, a, then, b)
+    if a is not None and b is not None:
+        return _by_thread(view, first, a, then, b)
+    return _apart_by_thread(view, first, then)
 
 
 def _may_meet(a: Place, size: int, b: Place, other: int) -> bool:
@@ -137,11 +140,31 @@ def _by_thread(view: KernelView, first: Bytes, a: Place, then: Bytes, b: Place) 
     its = None if mine is None else view.get(ThreadOffsets).of(b)
     if threads is None or mine is None or its is None:
         return None
-    most = threads.size if view.launch.block_is_exact else _WARP
-    apart = its[:most] - mine[:most]
-    met = (apart > -then.size) & (apart < first.size)
-    bits = threads.bits & sum(1 << int(thread) for thread in np.flatnonzero(met))
+    bits = _meeting_threads(view, first, then, threads, its - mine)
     return Meeting(threads=bits) if bits else None
+
+
+def _apart_by_thread(view: KernelView, first: Bytes, then: Bytes) -> Meeting | None:
+    """Compare addresses in each thread, where nothing else decides how far they are apart: of one array, say."""
+    threads = view.facts.execution(then.point).threads
+    a, b = _plain(first.value.linear), _plain(then.value.linear)
+    if threads is None or a is None or b is None or not a.terms:
+        return None
+    difference = plus(b, a, min(first.value.width, then.value.width), -1)
+    apart = None if difference is None else view.get(ThreadOffsets).of_form(difference)
+    stable = None if apart is None else _stable(view, first, then)
+    if apart is None or stable is None:
+        return None
+    bits = _meeting_threads(view, first, then, threads, apart)
+    return Meeting(stable.barred, bits) if bits else None
+
+
+def _meeting_threads(view: KernelView, first: Bytes, then: Bytes, threads: ThreadSet, apart: Offsets) -> int:
+    """Return the threads in which two accesses share a byte, as bits."""
+    most = threads.size if view.launch.block_is_exact else _WARP
+    near = apart[:most]
+    met = (near > -then.size) & (near < first.size)
+    return threads.bits & sum(1 << int(thread) for thread in np.flatnonzero(met))
 
 
 class ThreadOffsets:

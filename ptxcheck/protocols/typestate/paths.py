@@ -1,8 +1,9 @@
 """Feasible paths of one thread: from the entry to a point of one set, then to a point of another.
 
 Property: a `Witness` is found only for a path of the graph whose guards do not contradict each other, as far
-as predicates, comparisons of registers with numbers, loop counters that start at a number, and thread indices
-tell. What is not found within the budget counts as not there, so that a rule that asks stays silent.
+as predicates, comparisons of registers with numbers, loop counters that start at a number and what is computed
+from one of them, and thread indices tell. What is not found within the budget counts as not there, so that a rule
+that asks stays silent.
 
 Guards that decide whether a path from `first` on comes to its end must be sure (see `Conditions.is_sure`),
 the tests that leave a loop around it aside.
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ...view import KernelView
 
 MAX_STATES = 1500
-MAX_PER_BLOCK = 8
+MAX_PER_BLOCK = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,12 +247,16 @@ class _Search:
         if skipped is not None:
             yield skipped
 
+    def _may_come_again(self, point: int) -> bool:
+        """Tell whether a path may pass a point and begin later: always, but at a point of `first` in no loop."""
+        return point not in (self._query.first or ()) or self._cfg.loop_of(point) is not None
+
     def _execute(self, point: int, state: _State) -> Iterator[_State | Witness]:
         query = self._query
         if state.passed == _NOT_YET:
             if point in (query.first or ()):
                 yield state._replace(passed=point)
-            elif point not in query.barred_before:
+            if point not in query.barred_before and self._may_come_again(point):
                 yield state
             return
         if point in query.then:

@@ -151,15 +151,30 @@ class RegisterCount:
 
     def differing(self) -> Iterator[tuple[int, int]]:
         """Yield (setmaxnreg, another one) that different warps of one warpgroup execute instead of it."""
+        told: set[int] = set()
+        for point, other in self._beside():
+            if other < point and point not in told:
+                told.add(point)
+                yield point, other
+
+    def opposed(self) -> Iterator[tuple[int, int]]:
+        """Yield (increase, decrease) that different warps of one warpgroup execute in place of each other."""
+        told: set[int] = set()
+        for point, other in self._beside():
+            if self.is_increase(point) and not self.is_increase(other) and point not in told:
+                told.add(point)
+                yield point, other
+
+    def _beside(self) -> Iterator[tuple[int, int]]:
+        """Yield each two setmaxnreg of different warps of one warpgroup, both ways round."""
         if self.view.launch.threads is None:
             return
         known = {p: t for p in sorted(self.counts) if (t := self._exactly(p)) is not None}
         for point, threads in known.items():
             beside = set(_neighbours(threads))
             for other, its in known.items():
-                if other < point and beside.intersection(its.warps) and not (threads & its).bits:
+                if beside.intersection(its.warps) and not (threads & its).bits:
                     yield point, other
-                    break
 
     # ---- the pool of the block
 

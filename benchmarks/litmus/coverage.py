@@ -28,6 +28,7 @@ RULES_WITHOUT_ROW = {
     **dict.fromkeys(("NB012", "NB020", "NB021"), (
         "arrivals are counted: PTX says what each does, and no order of memory is at stake"
     )),
+    "NB014": "what a shuffle reads from a lane that has left it is undefined, and no order",
     "NB023": "a fault each time: `mask_without_its_lane` of benchmarks/hardware.md",
     **dict.fromkeys(("SM024", "SM025"), (
         "ordinary kernels: `compute-sanitizer` judges these (history/races.md)"

@@ -73,9 +73,9 @@ def fake(
 
 
 def owners(view: Any) -> list[Rule]:
-    """Return the rules that a violation belongs to; SM023 is about ordinary kernels, too."""
+    """Return the rules that a violation belongs to; SM023 and TM034 are about other kernels, too."""
     checks = [(rule, rule.check) for rule in RULES if rule.check.__module__ == of_flaws.__module__]
-    checks += [(rule, of_axioms(rule.id)) for rule in RULES if rule.id == "SM023"]
+    checks += [(rule, of_axioms(rule.id)) for rule in RULES if rule.id in ("SM023", "TM034")]
     return [rule for rule, check in checks if list(check(view))]
 
 

@@ -3,6 +3,8 @@
 Property: each operation keeps all numbers that are possible.
 
 Argument: integers; a bound that is excluded moves by one.
+
+Not covered: what relates two numbers.
 """
 
 from __future__ import annotations

@@ -221,12 +221,11 @@ def test_a_slip_in_any_copy_is_a_deadlock(slip: int) -> None:
     assert kind(verified(unrolled_ring(slip)), Property.DEADLOCK_FREEDOM) is VerdictKind.VIOLATED
 
 
-def test_code_that_no_count_leads_to_is_named() -> None:
+def test_code_that_only_large_counts_lead_to_is_judged_by_its_first_rounds() -> None:
     text = (
         unrolled_ring(2)
         .replace("%p5, %r1, 4;", "%p5, %r1, 400;")
         .replace("and.b32 %r7, %r1, 3;", "mov.u32 %r7, %r1;")
     )
     result = verified(text)
-    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.UNKNOWN
-    assert any("synchronisation that no run came to" in reason.text for reason in result.reasons)
+    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.VIOLATED

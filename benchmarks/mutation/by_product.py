@@ -5,10 +5,9 @@
 
 Each of the first `--kernels` kernels of which the product shows all is broken in `--sample` ways, chosen at random by
 `--seed`, with `--structure` in branches, chosen threads and bounds. What the product shows of those is verified with
-it and without it. *Hole*: a
-property that the product shows, and that runs violate. *Weaker*: one that runs leave unknown. *Failed*: an exception,
-a bug of ptxcheck. Exit status 1 where there is a hole or a failure. `--as-they-are` asks the same of the kernels of
-files, unbroken.
+it and without it. *Hole*: a property that the product shows, and that runs violate. *Weaker*: one that runs leave
+unknown. *Failed*: an exception, a bug of ptxcheck. Exit status 1 where there is a hole or a failure. `--as-they-are`
+asks the same of the kernels of files, unbroken.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class NamingDecider:
         narrow = self._narrow(value, threads)
         if not isinstance(narrow, Form):
             return None if narrow is None else self.known(narrow, threads)
-        answer = self._answer(narrow)
+        answer = self._answer(narrow, point)
         return None if answer is None else threads if answer else 0
 
     def decide(self, value: Form, threads: ThreadSet, point: int, stays: bool | None = None) -> ThreadSet:
@@ -98,7 +98,7 @@ class NamingDecider:
             return value
 
         def decide(truth: Form) -> bool:
-            answer = self._answer(truth)
+            answer = self._answer(truth, point)
             if answer is None:
                 raise OpenError(self._open_part(truth, point), threads, point)
             return answer
@@ -107,30 +107,38 @@ class NamingDecider:
             return value
         return rebuild(value, decide, self._threads)
 
-    def _answer(self, truth: Form) -> bool | None:
+    def _answer(self, truth: Form, point: int) -> bool | None:
         known = self.answers.get(truth)
         if known is None:
             opposite = negate(truth)
             other = self.answers.get(opposite) if isinstance(opposite, Form) else None
             known = None if other is None else not other
         if known is None and not truth.differs:
-            known = self._in_range(truth)
+            known = self._in_range(truth, point)
         return known
 
-    def _in_range(self, truth: Form) -> bool | None:
+    def _in_range(self, truth: Form, point: int) -> bool | None:
         """Return an unsigned comparison by its two parts, None where they do not decide it."""
         parts = self._parts_of(truth)
         if parts is None:
             return None
         form, negative, below, positive = parts
-        is_negative = False if self._is_size(form) else self._answer(negative)
-        found = False if is_negative else self._answer(below) if is_negative is False else None
+        is_size = self._is_size(form)
+        is_negative = False if is_size else self._answer(negative, point)
+        found = False if is_negative else self._answer(below, point) if is_negative is False else None
+        if found is not None and is_size:
+            self._note_size(form, point)
         return None if found is None else found == positive
+
+    def _note_size(self, form: Form, point: int) -> None:
+        """Note that a number was taken not to be negative, where that is not known."""
+        if not self.is_positive(form) and self.sizes is not None:
+            self.sizes.setdefault(form.terms[0][0], point)
 
     def _parts_of(self, truth: Form) -> tuple[Form, Form, Form, bool] | None:
         parts = _parts(truth)
         if parts is None or (condition_of(truth)[0].relation == "lt" and not self._is_size(parts[0])):
-            return None  # the quotient of a number that is negative as a signed one is never come to
+            return None  # a quotient is a name of its own where its number may be a large unsigned one
         return parts
 
     def _open_part(self, truth: Form, point: int) -> Form:
@@ -140,10 +148,9 @@ class NamingDecider:
             return truth
         form, negative, below, _ = parts
         if self._is_size(form):
-            if self.sizes is not None and may_be_negative(form.terms[0][0]):
-                self.sizes.setdefault(form.terms[0][0], point)
+            self._note_size(form, point)
             return below
-        return negative if self._answer(negative) is None else below
+        return negative if self._answer(negative, point) is None else below
 
     def _is_size(self, form: Form) -> bool:
         if self.is_positive(form):

@@ -1,6 +1,6 @@
 """Random rings whose counts the host passes: what the product shows for every count, against a run for each count.
 
-    python -m benchmarks.open_counts --kernels 2000 [--first SEED] [--most 9]
+    python -m benchmarks.open_counts --kernels 2000 [--first SEED] [--most 7] [--verbose]
 
 Each kernel is a ring of one loading thread and one warp of consumers. Counts are rounds or elements (rounded up or
 down), loops count up or down, a prologue loads ahead under guards of its own, comparisons are signed or unsigned, the
@@ -18,15 +18,12 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
-from ptxcheck.cfg import build
-from ptxcheck.launches.hints import launch_of
-from ptxcheck.launches.launch_comments import comment_hints
-from ptxcheck.parser import parse_module
 from ptxcheck.protocols.product.for_all import Open, Shown
 from ptxcheck.protocols.verify import shown_for_every_count, verify
 from ptxcheck.source import Source
-from ptxcheck.sources.positions import Library, Locator
 from ptxcheck.verdict import VerdictKind
+
+from .mutation.judge import launched
 
 _Answer = TypeVar("_Answer")
 _TILES = 2
@@ -143,13 +140,13 @@ def _tiles(how: Ring, name: str, body: Callable[[], list[str]]) -> list[str]:
     ]  # fmt: skip
 
 
-def _step(how: Ring, wraps_at: int) -> list[str]:
+def _step(stage: str, parity: str, wraps_at: int) -> list[str]:
     """Go on to the next stage, with its parity."""
     return [
-        "add.u32 %r6, %r6, 1;",
-        f"setp.eq.u32 %p3, %r6, {wraps_at};",
-        "selp.b32 %r6, 0, %r6, %p3;",
-        "@%p3 xor.b32 %r7, %r7, 1;",
+        f"add.u32 {stage}, {stage}, 1;",
+        f"setp.eq.u32 %p3, {stage}, {wraps_at};",
+        f"selp.b32 {stage}, 0, {stage}, %p3;",
+        f"@%p3 xor.b32 {parity}, {parity}, 1;",
     ]
 
 
@@ -160,7 +157,7 @@ def _load(how: Ring, label: str) -> list[str]:
         "mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r10], %r7;", f"@!%p4 bra {label};",
         "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r9], 1024;",
         "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r11], [%d0], 1024, [%r9];",
-        *_step(how, how.stages),
+        *_step("%r6", "%r7", how.stages),
     ]  # fmt: skip
 
 
@@ -216,8 +213,7 @@ def _consumer(how: Ring, own: str) -> list[str]:
         lines += ["mbarrier.arrive.shared::cta.b64 _, [%r10];"]
     wraps_at = max(1, how.stages - 1) if how.slip == "wrap one early" else how.stages
     lines += [
-        "add.u32 %r20, %r20, 1;", f"setp.eq.u32 %p3, %r20, {wraps_at};", "selp.b32 %r20, 0, %r20, %p3;",
-        "@%p3 xor.b32 %r21, %r21, 1;", "xor.b32 %r22, %r21, 1;", f"add.u32 %r12, %r12, {step};", "bra USE;",
+        *_step("%r20", "%r21", wraps_at), "xor.b32 %r22, %r21, 1;", f"add.u32 %r12, %r12, {step};", "bra USE;",
         "USED:",
     ]  # fmt: skip
     return lines
@@ -252,12 +248,7 @@ def _rests(elements: int) -> tuple[int, ...]:
 
 
 def _asked(text: str, ask: Callable[..., _Answer]) -> _Answer:
-    source = Source("ring.ptx", text)
-    module = parse_module(source)
-    locator = Locator(module, Library(), lambda path: path)
-    (function,) = module.entries
-    launch, _ = launch_of(function, comment_hints(module, locator, [source]))
-    return ask(build(function), function, module, launch)
+    return ask(*launched(Source("ring.ptx", text), "ring"))
 
 
 def main() -> int:

@@ -19,18 +19,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-from ptxcheck.cfg import build
-from ptxcheck.launches.hints import launch_of
-from ptxcheck.launches.launch_comments import comment_hints
-from ptxcheck.parser import parse_module
 from ptxcheck.protocols.product.for_all import Shown
 from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.protocols.verify import shown_for_every_count
 from ptxcheck.source import Source
-from ptxcheck.sources.positions import Library, Locator
 from ptxcheck.verdict import Verdict, VerdictKind
 
-from .judge import HOLDS, judge
+from .judge import HOLDS, judge, launched
 from .operators import OPERATORS, mutants
 from .structure_operators import STRUCTURE_OPERATORS
 from .subject import subjects
@@ -123,13 +118,7 @@ def _count(counts: Counter[str], name: str, kernel: str, what: str, text: str, s
 
 def is_shown(name: str, kernel: str, text: str, seconds: float) -> bool:
     """Tell whether the product alone shows a kernel."""
-    source = Source(name, text)
-    module = parse_module(source)
-    locator = Locator(module, Library(), lambda path: path)
-    hints = comment_hints(module, locator, [source])
-    function = next(each for each in module.entries if each.name == kernel)
-    launch, _ = launch_of(function, hints)
-    found = shown_for_every_count(build(function), function, module, launch, seconds=seconds)
+    found = shown_for_every_count(*launched(Source(name, text), kernel), seconds=seconds)
     return isinstance(found, Shown)
 
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import ptxcheck
 from ptxcheck.cfg import build
+from ptxcheck.cfg.cfg import Cfg
 from ptxcheck.config import Config
 from ptxcheck.finding import Severity
-from ptxcheck.ir import Function
+from ptxcheck.ir import Function, Module
+from ptxcheck.launch import Launch
 from ptxcheck.launches.hints import LaunchHint, launch_of
 from ptxcheck.launches.launch_comments import comment_hints
 from ptxcheck.parser import parse_module
@@ -53,6 +55,14 @@ def rules_that_fire(text: str, *, pedantic: bool = False) -> Counter[str]:
     """Return how often rules about one thread call a PTX text wrong."""
     report = ptxcheck.check(Source("kernel.ptx", text), config=Config(verify=False, pedantic=pedantic))
     return Counter(finding.rule for finding in report.active if finding.severity not in _NOT_WRONG)
+
+
+def launched(source: Source, kernel: str) -> tuple[Cfg, Function, Module, Launch]:
+    """Return a kernel of a PTX text with the launch that its directives and comments state."""
+    module = parse_module(source)
+    hints = comment_hints(module, Locator(module, Library(), lambda path: path), [source])
+    function = next(each for each in module.entries if each.name == kernel)
+    return build(function), function, module, launch_of(function, hints)[0]
 
 
 def judge(

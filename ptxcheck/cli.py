@@ -23,7 +23,6 @@ from .commands.suppress import suppress_command
 from .commands.tma import tma_group
 from .commands.view import view_command
 from .results import PluginError, UnknownSelectorError
-from .runtime.interrupts import Interrupts
 from .version import __version__
 
 
@@ -42,8 +41,6 @@ class _Commands(click.Group):
         except (PluginError, UnknownSelectorError) as error:
             console.fail(str(error))
         except Exception as error:
-            if isinstance(ctx.obj, Interrupts):
-                ctx.obj.give_way()
             if os.environ.get("PTXCHECK_TRACEBACK"):
                 raise
             console.fail(f"internal error, please report it: {type(error).__name__}: {error}")

@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 
 from ..results import Problem
-from ..runtime.interrupts import INTERRUPTED
+from ..runtime.interrupts import INTERRUPTED, Interrupts
 from ..runtime.output import OutputError, write_atomically
 
 BAD_INPUT = 2
@@ -22,7 +22,10 @@ def leave(status: int) -> NoReturn:
 
 
 def fail(message: str) -> NoReturn:
-    """Say why the input is bad, and end with exit code 2."""
+    """Say why the input is bad, and end with exit code 2; while Ctrl-C ends the work, that alone is said."""
+    context = click.get_current_context(silent=True)
+    if context is not None and (interrupts := context.find_object(Interrupts)) is not None:
+        interrupts.give_way()
     remark(f"ptxcheck: {message}")
     sys.exit(BAD_INPUT)
 

@@ -194,6 +194,32 @@ def test_last_words_are_said_before_the_end() -> None:
     assert done.stderr == b"ptxcheck: interrupted\n"
 
 
+def test_what_an_interrupt_breaks_is_not_told(place: Path) -> None:
+    code = (
+        "import os, signal, sys, threading, time\n"
+        "from ptxcheck.__main__ import main\n"
+        "from ptxcheck.runtime import executors, scratch\n"
+        "removed = threading.Event()\n"
+        "def remove_sockets():\n"
+        "    removed.set()\n"
+        "    time.sleep(0.3)  # the other thread meets what is gone before the end\n"
+        "def start_forkserver():\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    removed.wait()\n"
+        "    raise FileNotFoundError(2, 'No such file or directory')\n"
+        "scratch.remove_sockets = remove_sockets\n"
+        "executors._start_forkserver = start_forkserver\n"
+        "sys.argv = ['ptxcheck', 'check', '-j2', 'a.ptx', 'b.ptx']\n"
+        "main()\n"
+    )
+    for name in ("a.ptx", "b.ptx"):
+        Path(name).write_text(KERNEL)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False, preexec_fn=hear_interrupts
+    )
+    assert (done.returncode, done.stderr) == (130, b"ptxcheck: interrupted\n")
+
+
 def test_descendants_are_all_that_were_started() -> None:
     process = subprocess.Popen(["sh", "-c", "sleep 1000 & sleep 1000"], start_new_session=True)
     try:

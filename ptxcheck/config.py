@@ -52,7 +52,7 @@ class Config:
     """Verify whole kernels besides running rules on each thread's code."""
     verify_seconds: float = LEVELS["normal"]
     """Effort for the verification of one kernel (see `terms.effort`)."""
-    for_every_count: bool = False
+    for_every_count: bool = True
     """Ask the product of role automata first, which shows kernels for every count of rounds."""
     cross_check: str | None = None
     """A second solver that confirms what the first one found to be impossible."""

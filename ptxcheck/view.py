@@ -27,7 +27,7 @@ class KernelView:
     launch: Launch
     tensor_maps: tuple[tuple[str, TensorMap], ...] = field(default=(), kw_only=True)
     """Tensor maps that the host passes, by kernel parameter, as far as the user describes them."""
-    for_every_count: bool = field(default=False, kw_only=True)
+    for_every_count: bool = field(default=True, kw_only=True)
     """Whole-kernel verification asks the product of role automata first."""
     verify_seconds: float | None = None
     """Time for whole-kernel verification; None turns it off."""

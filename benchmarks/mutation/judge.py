@@ -72,7 +72,7 @@ def judge(
     seconds: float = 20.0,
     origin: Source | None = None,
     launch: tuple[LaunchHint, ...] = (),
-    for_every_count: bool = False,
+    for_every_count: bool = True,
 ) -> Iterator[Judged]:
     """Yield the verdicts of each kernel of a PTX text, or of the one that is named, in order.
 

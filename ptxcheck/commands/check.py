@@ -55,7 +55,9 @@ _FORMATS = [form.value for form in Format]
 @click.option("--pedantic", is_flag=True, default=None, help="Also run rules that released libraries break.")
 @click.option("--possible", is_flag=True, default=None, help="Also report what could not be excluded.")
 @click.option(
-    "--for-every-count", is_flag=True, default=None, help="Show kernels for every count of rounds first."
+    "--for-every-count/--no-for-every-count",
+    default=None,
+    help="Show kernels for every count of rounds first (default), or by runs alone.",
 )
 @click.option(
     "--nvcc-args", multiple=True, callback=split_words, metavar="ARGS", help="Further flags for nvcc."

@@ -102,7 +102,9 @@ def configuration(options: CheckOptions) -> Config:
         launch=hints + config.launch,
         verify=config.verify if options.verify is None else options.verify,
         verify_seconds=options.verify_seconds or config.verify_seconds,
-        for_every_count=options.for_every_count or config.for_every_count,
+        for_every_count=config.for_every_count
+        if options.for_every_count is None
+        else options.for_every_count,
         cross_check=cross_check,
         nvcc=replace(
             nvcc,

@@ -54,7 +54,7 @@ def verify(
     *,
     seconds: float = 20.0,
     accesses: bool = True,
-    for_every_count: bool = False,
+    for_every_count: bool = True,
 ) -> Verification:
     """Verify one kernel for its launch, or for the first cluster shape that its counts admit.
 

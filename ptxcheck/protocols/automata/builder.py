@@ -22,6 +22,8 @@ from ..symex.interpreter.machine import Machine
 from ..symex.interpreter.options import UNLIMITED, Options
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
+from ..symex.values.approximated_terms import unwritten_in
+from ..symex.values.assumptions import unwritten_text
 from ..symex.values.lane_arithmetic import negate
 from ..symex.values.recurrent_arithmetic import period
 from ..symex.values.symbol import LANE, Decisions, Form
@@ -228,6 +230,9 @@ class _Builder:
 
     def _question(self, error: OpenError, node: Node) -> Question:
         truth = error.truth
+        register = unwritten_in(truth)
+        if register:
+            raise NotFollowedError(unwritten_text(register), error.point)
         self._kept.refine(period(truth))
         return Question(error.point, truth, node.threads)
 

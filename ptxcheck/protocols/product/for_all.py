@@ -24,7 +24,6 @@ from ..automata.loop_heads import Kept, atoms_in
 from ..model.axiom import Axiom
 from ..model.mechanisms import MEANINGS
 from ..model.outcome import Equation, Proviso
-from ..order.axioms import COPIES_AT_EXIT
 from ..order.same_instruction_stores import Stores
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
@@ -126,9 +125,6 @@ class _Kernel:
         if changing is not None:
             text = f"{changing.expected} and {changing.completed} bytes would have to be equal in every round"
             return Open(text, -1)
-        left = next((point for axiom, point in facts.axioms if axiom is COPIES_AT_EXIT), None)
-        if left is not None:
-            return Open("copies are under way when the CTA ends", left)
         return _shown(automata, kept, setup, explored)
 
     def _automata(self, kept: Kept) -> tuple[Automaton, ...]:

@@ -28,7 +28,7 @@ from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import Atom, Form, atom, children
 
 Terms: TypeAlias = tuple[tuple[Atom, int], ...]
-_OF_GROUP = OF_ROUND | {Kind.WIDENED, Kind.UNDEFINED, Kind.LANES, Kind.OPERAND}
+_OF_GROUP = OF_ROUND | {Kind.WIDENED, Kind.LANES, Kind.OPERAND}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from ..values.floating import compared
 from ..values.kinds import Kind
 from ..values.symbol import Form, Value
 from ..values.trace import ThreadSet
+from ..values.unsigned_order import ordered
 from .cta import Cta
 
 _ALL_RELATIONS = frozenset(
@@ -48,10 +49,13 @@ def set_predicate(cta: Cta, point: int, instruction: Instruction, guard: ThreadS
     known = None if types.is_integer else compared(relation, types, left, right)
     truth: Value
     if types.is_integer:
-        truth = lanes.compare(
-            relation, _masked(left, types.width), _masked(right, types.width), types.width,
-            signed_operands=types.signed,
-        )  # fmt: skip
+        left, right = _masked(left, types.width), _masked(right, types.width)
+        is_unsigned = not types.signed and relation in lanes.ORDERS
+        truth = (
+            ordered(relation, left, right, types.width)
+            if is_unsigned
+            else lanes.compare(relation, left, right, types.width, signed_operands=types.signed)
+        )
     elif known is not None:
         truth = known
     elif relation in _OPPOSITES:

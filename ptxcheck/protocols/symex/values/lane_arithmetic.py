@@ -378,7 +378,7 @@ def compare(relation: str, a: Value, b: Value, width: int, *, signed_operands: b
 
 
 _EQUALITIES = frozenset({".eq", ".ne"})
-_ORDERS = {
+ORDERS = {
     ".lt": (False, True), ".lo": (False, True), ".ge": (False, False), ".hs": (False, False),
     ".gt": (True, True), ".hi": (True, True), ".le": (True, False), ".ls": (True, False),
 }  # fmt: skip
@@ -402,7 +402,7 @@ def symbolic_comparison(relation: str, a: Value, b: Value, width: int, *, signed
 
 def _below(relation: str, a: Value, b: Value, width: int) -> Value:
     """Unsigned order of a symbol and a number: `symbol < bound` or its negation."""
-    swapped, positive = _ORDERS[relation]
+    swapped, positive = ORDERS[relation]
     left, right = (b, a) if swapped else (a, b)
     if isinstance(left, Form):
         assert isinstance(right, int)
@@ -458,5 +458,5 @@ def condition_of(value: Form) -> tuple[Condition, bool]:
 def _compared(relation: str, form: Form) -> tuple[Condition, bool]:
     if relation in _EQUALITIES:
         return Condition("eq", form, 0), relation == ".eq"
-    swapped, positive = _ORDERS[relation]
+    swapped, positive = ORDERS[relation]
     return (Condition("lt", form, 1), not positive) if swapped else (Condition("lt", form, 0), positive)

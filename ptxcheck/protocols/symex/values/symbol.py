@@ -340,8 +340,11 @@ class Decisions:
     @staticmethod
     def _below(low: int | None, high: int | None, scale: int, offset: int, bound: int) -> bool | None:
         least, most = _scaled(low, high, scale)
-        if least is None or least + offset < 0:
+        if least is None:
             return None
+        if least + offset < 0:
+            wraps = most is not None and most + offset < 0 and least + offset >= -(1 << 31)
+            return False if wraps and bound <= 1 << 31 else None
         if most is not None and most + offset < bound:
             return True
         return False if least + offset >= bound else None

@@ -1,8 +1,8 @@
 """Judge the pairs, and print what is missed and what is a false alarm.
 
-    python -m benchmarks.red_team [--for-every-count] [FOLDER]
+    python -m benchmarks.red_team [--by-runs] [FOLDER]
 
-With `--for-every-count`, the product of role automata is asked before runs are made.
+With `--by-runs`, the product of role automata is not asked before runs are made.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Judgement(Enum):
     NOTHING = "nothing wrong"
 
 
-def judged(path: Path, *, for_every_count: bool = False) -> Judgement:
+def judged(path: Path, *, for_every_count: bool = True) -> Judgement:
     """Check one kernel with default settings."""
     report = check([str(path)], config=Config(for_every_count=for_every_count))
     tables = [kernel.verification for kernel in report.kernels if kernel.verification is not None]
@@ -55,7 +55,7 @@ if __name__ == "__main__":
         prog="benchmarks.red_team", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", nargs="?", type=Path, default=_FOLDER)
-    parser.add_argument("--for-every-count", action="store_true")
+    parser.add_argument("--by-runs", action="store_true")
     options = parser.parse_args()
-    found = lines(options.folder, for_every_count=options.for_every_count)
+    found = lines(options.folder, for_every_count=not options.by_runs)
     sys.stdout.writelines(f"{line}\n" for line in found)

@@ -22,14 +22,17 @@ W{name}: mbarrier.try_wait.parity.shared.b64 %p8, [%r1], {parity}; @!%p8 bra W{n
 """
 
 
-def verified(text: str) -> Verification:
-    """Return what verification of the one kernel in a text shows."""
+def verified(text: str, *, for_every_count: bool = False) -> Verification:
+    """Return what runs of the one kernel in a text show, or also the product of its role automata."""
     module = parse_module(Source("k.ptx", text))
     assert not module.problems
     (function,) = module.entries
     assert function.body is not None
     assert not function.body.problems
-    return verify(build(function), function, module, from_directives(function), seconds=VERIFY_SECONDS)
+    launch = from_directives(function)
+    return verify(
+        build(function), function, module, launch, seconds=VERIFY_SECONDS, for_every_count=for_every_count
+    )
 
 
 def kind(result: Verification, which: Property) -> VerdictKind:
@@ -37,6 +40,7 @@ def kind(result: Verification, which: Property) -> VerdictKind:
     return next(verdict.kind for verdict in result.verdicts() if verdict.property is which)
 
 
-def deadlock(body: str, threads: int = 64) -> VerdictKind:
+def deadlock(body: str, threads: int = 64, *, for_every_count: bool = False) -> VerdictKind:
     """Return the verdict on deadlocks of a kernel that is given as the lines of its body."""
-    return kind(verified(kernel(body, threads=threads)), Property.DEADLOCK_FREEDOM)
+    result = verified(kernel(body, threads=threads), for_every_count=for_every_count)
+    return kind(result, Property.DEADLOCK_FREEDOM)

@@ -55,7 +55,10 @@ class Shown:
 
     @property
     def text(self) -> str:
-        return f"holds for every count of rounds: shown in {max(1, self.states)} states that repeat"
+        if not self.states:
+            return "holds for every size: nothing that threads wait for depends on one"
+        where = f"{self.states} states that repeat" if self.states > 1 else "one state that repeats"
+        return f"holds for every count of rounds: shown in {where}"
 
 
 @dataclass(frozen=True, slots=True)

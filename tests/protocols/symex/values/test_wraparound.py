@@ -38,7 +38,9 @@ E:
     ],
 )
 def test_what_holds_without_wrap_around_is_not_proved(one: str, other: str) -> None:
-    assert deadlock(TWO.format(one=one, other=other, stored="%r1")) is VerdictKind.PROVED_BOUNDED
+    text = TWO.format(one=one, other=other, stored="%r1")
+    assert deadlock(text) is VerdictKind.PROVED_BOUNDED
+    assert deadlock(text, for_every_count=True) in (VerdictKind.PROVED_BOUNDED, VerdictKind.ASSUMES)
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,15 @@ class Budget:
         return self._share >= 0 and not self.is_late()
 
     @contextmanager
+    def part(self, share: float) -> Iterator[None]:
+        """Leave a part of the whole for what is done, if so much is left."""
+        self._limit = min(self._last, self.effort.spent + int((self._last - self._started) * share))
+        try:
+            yield
+        finally:
+            self._limit = self._last
+
+    @contextmanager
     def aside(self) -> Iterator[None]:
         """Take the effort of a run with numbers from its share."""
         started = self.effort.spent

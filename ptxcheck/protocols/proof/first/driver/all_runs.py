@@ -78,6 +78,8 @@ from .single_run import Failing, Runner
 _ACTIONS = 600
 """Actions of runs that are made for all sizes, for each second that verification may take."""
 _MOST_RUNS = 96
+_PART_OF_LATE = 0.2
+"""What a run of many rounds may take of the effort for a kernel."""
 _PART_OF_ANSWERS, _LEAST_OF_ANSWERS = 0.5, UNITS_PER_SECOND // 2
 """What runs with other answers to polls may take: of the effort of all others, and units besides."""
 _MOST_BEGINNINGS = 4
@@ -147,6 +149,8 @@ class Verifier:
             # Of polls that are not repeated, runs take one answer only.
             result.complete = coverage.is_complete and self._is_plain and not self._program.peeks
             self._extend_to_all_sizes(coverage)
+        with suppress(_EnoughError):
+            self._run_late()
         if result.for_all is None:
             self._fail_looks()
             note_left_out(coverage, self._program, self._runner.recorded, self._oracle, result)
@@ -288,6 +292,23 @@ class Verifier:
         except (NotFollowedError, ImpossibleError, _EnoughError):
             return
         result.complete = result.for_all is not None
+
+    def _run_late(self) -> None:
+        """Make runs of many rounds where not all counts are shown: a bound hides nothing that shows in them."""
+        result = self._result
+        for rounds in self._rounds.late:
+            if result.complete or result.failures or result.reasons or self._is_probe:
+                return
+            with self._budget.part(_PART_OF_LATE):
+                try:
+                    self._run(Plan(rounds))
+                except (ImpossibleError, OutOfTimeError, TooLongError):
+                    continue
+                except NotFollowedError as error:
+                    text = (
+                        f"{error.reason}, where loops go round {max(rounds.inner, rounds.outer or 0)} times"
+                    )
+                    result.note_reason(text, error.point, error.need, error.options)
 
     def _run(self, plan: Plan) -> bool:
         """Run a plan; False when its decisions are those of an earlier run."""

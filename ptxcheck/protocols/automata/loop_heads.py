@@ -186,7 +186,7 @@ class LoopHeads:
         if register in self.kept.widened.get(header, ()):
             return [(threads, self._symbol(header, register, pieces))]
         step = self._step(loop, register, valuation) if header in self.kept.opened else None
-        if step is not None and all(not isinstance(value, np.ndarray) for _, value in pieces):
+        if step is not None:
             return [
                 (held, self._advanced(loop, register, value, step, residue, repeats=repeats))
                 for held, value in pieces
@@ -231,7 +231,6 @@ class LoopHeads:
         self, loop: Loop, register: Register, value: Value, step: int | Form, residue: int, *, repeats: bool
     ) -> Value:
         """Return a recurrent register at the header: in the first round, or in the round behind another."""
-        assert not isinstance(value, np.ndarray)
         jump = lanes.multiply(step if isinstance(step, Form) else step & _MASK, self.kept.modulus, 64)
         if not repeats:
             return lanes.add(value, lanes.multiply(ordinal(loop.header), jump, 64), 64)
@@ -239,7 +238,7 @@ class LoopHeads:
             self._widen(loop.header, register)
         return value if residue else lanes.subtract(value, jump, 64)
 
-    def _is_affine(self, loop: Loop, value: int | Form) -> bool:
+    def _is_affine(self, loop: Loop, value: Value) -> bool:
         return isinstance(value, Form) and any(
             each.kind is Kind.ORDINAL and each[1] == loop.header
             for name, _ in value.terms

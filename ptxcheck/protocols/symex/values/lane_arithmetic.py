@@ -103,12 +103,31 @@ def subtract(a: Value, b: Value, width: int) -> Value:
 
 
 def _linear(a: Value, b: Value, factor: int, width: int) -> Value:
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return _opaque(Kind.ADD if factor == 1 else Kind.SUB, a, b, width)
-    left = a if isinstance(a, Form) else signed(a & mask_of(width), width)
-    right = b if isinstance(b, Form) else signed(b & mask_of(width), width)
+    forms = [each for each in (a, b) if isinstance(each, Form)]
+    if len(forms) < 2 and (isinstance(a, np.ndarray) or isinstance(b, np.ndarray)):
+        if not all(map(recurrent.counts, forms)):
+            return _opaque(Kind.ADD if factor == 1 else Kind.SUB, a, b, width)
+    left, right = _term(a, width), _term(b, width)
     total = plus(left, right, factor)
-    return total if isinstance(total, Form) else total & mask_of(width)
+    return _of_lanes(total, width) if isinstance(total, Form) else total & mask_of(width)
+
+
+def _term(value: Value, width: int) -> Form | int:
+    """Return a value as a part of a sum: the numbers of threads are one atom."""
+    if isinstance(value, np.ndarray):
+        return Form(((Atom((Kind.LANES, value.tobytes()), differs_of(value)), 1),))
+    return value if isinstance(value, Form) else signed(value & mask_of(width), width)
+
+
+def _of_lanes(total: Form, width: int) -> Value:
+    """Return a sum as the numbers of threads where what rounds change has cancelled out."""
+    if any(name.kind is not Kind.LANES for name, _ in total.terms):
+        return total
+    found = np.uint64(total.constant & _ALL64)
+    for name, factor in total.terms:
+        numbers = np.frombuffer(name[1], dtype=np.uint64)  # type: ignore[call-overload]
+        found = found + numbers * np.uint64(factor & _ALL64)
+    return unsigned(found, width)
 
 
 def multiply(a: Value, b: Value, width: int) -> Value:

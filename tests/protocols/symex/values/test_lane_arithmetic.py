@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ptxcheck.opcodes.op import Op
 from ptxcheck.protocols.symex.values import lane_arithmetic as lanes
+from ptxcheck.protocols.symex.values.kinds import Kind
 from ptxcheck.protocols.symex.values.substitution import with_pins
 from ptxcheck.protocols.symex.values.symbol import Form, Value, atom, plus
 
@@ -103,3 +104,16 @@ def test_halves_of_a_product_are_different_symbols() -> None:
 def test_operations_of_one_name_with_other_modifiers_are_different_symbols() -> None:
     left, right = (lanes.pure(Op.SHF, lambda *_: 0, (N, M, 3), each) for each in (0, 1))
     assert left != right
+
+
+def test_numbers_of_threads_plus_what_rounds_change_are_numbers_once_that_cancels_out() -> None:
+    numbers = np.arange(64, dtype=np.uint64) * 16 + 1024
+    rounds = atom(Kind.ORDINAL, 3)
+    moved = lanes.add(numbers, lanes.multiply(rounds, 8192, 64), 64)
+    assert isinstance(moved, Form)
+    placed = lanes.subtract(lanes.add(moved, 4096, 32), lanes.multiply(rounds, 8192, 64), 32)
+    assert isinstance(placed, np.ndarray)
+    assert placed.tolist() == (numbers + 4096).tolist()
+    wrapped = lanes.subtract(lanes.add(moved, -2048 & 0xFFFFFFFF, 32), lanes.multiply(rounds, 8192, 64), 32)
+    assert isinstance(wrapped, np.ndarray)
+    assert wrapped.tolist() == [(int(each) - 2048) % (1 << 32) for each in numbers]

@@ -104,9 +104,9 @@ def subtract(a: Value, b: Value, width: int) -> Value:
 
 def _linear(a: Value, b: Value, factor: int, width: int) -> Value:
     forms = [each for each in (a, b) if isinstance(each, Form)]
-    if len(forms) < 2 and (isinstance(a, np.ndarray) or isinstance(b, np.ndarray)):
-        if not all(map(recurrent.counts, forms)):
-            return _opaque(Kind.ADD if factor == 1 else Kind.SUB, a, b, width)
+    has_lanes = isinstance(a, np.ndarray) or isinstance(b, np.ndarray)
+    if has_lanes and not all(map(recurrent.counts, forms)):
+        return _opaque(Kind.ADD if factor == 1 else Kind.SUB, a, b, width)
     left, right = _term(a, width), _term(b, width)
     total = plus(left, right, factor)
     return _of_lanes(total, width) if isinstance(total, Form) else total & mask_of(width)

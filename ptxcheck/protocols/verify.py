@@ -171,15 +171,15 @@ def _verify(
         shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg, most))
     else:
         shape, is_admitted = known, True
-    result = (
+    by_product = (
         None
         if known is None
-        else _shown_for_all(
-            partial(verifier, program, shape), program, layout, launch, shape, block, registers, effort, asked
-        )
+        else _by_product(program, layout, launch, Shape(block, shape), registers, effort, asked)
     )
+    result = verifier(program, shape).show(by_product) if isinstance(by_product, Shown) else None
     if result is None:
-        result = verifier(program, shape).run()
+        sizes = by_product.sizes if isinstance(by_product, Open) else {}
+        result = verifier(program, shape).run(sizes)
     while known is None and prod(shape) < result.least_ctas <= MOST_CTAS:
         chosen = _larger_cluster(barriers_only, cfg, result.least_ctas, most)
         if chosen is None:
@@ -225,23 +225,20 @@ _PART_OF_PRODUCT = 0.3
 """What the product of role automata may take of the effort for one kernel, besides that of runs."""
 
 
-def _shown_for_all(
-    verifier: Callable[[], Verifier],
+def _by_product(
     program: Program,
     layout: Layout,
     launch: Launch,
-    shape: Dim,
-    block: Dim,
+    shape: Shape,
     registers: int | None,
     effort: Effort,
     asked: _Asked,
-) -> Verification | None:
-    """Verify a kernel by the product of its role automata; None where that shows nothing."""
+) -> Shown | Open | None:
+    """Ask the product of role automata; None where it is not to be asked."""
     if not asked.for_every_count or not asked.accesses or effort.limit is None:
         return None
     own = Effort(_PART_OF_PRODUCT * effort.limit / UNITS_PER_SECOND)
-    shown = for_all(program, layout, launch.given, Shape(block, shape), registers, own)
-    return verifier().show(shown) if isinstance(shown, Shown) else None
+    return for_all(program, layout, launch.given, shape, registers, own)
 
 
 _BRAKED = "the clock ended this: it took three times the processor time that so much work should"

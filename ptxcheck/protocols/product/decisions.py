@@ -19,7 +19,8 @@ from math import lcm
 from typing import TypeAlias
 
 from ..automata.automaton import Automaton, Node
-from ..symex.values.symbol import Form
+from ..symex.values.kinds import Kind
+from ..symex.values.symbol import Atom, Form
 from .intervals import Interval
 from .loop_nests import Class, Nest, Ordinals, Standing, nest_of, standing
 from .questions import Asked, Below, Free, Named, Terms, classified, instantiated
@@ -238,6 +239,18 @@ class Decisions:
         )
         self._free[automaton, node.number, ordinals] = truth, everybody
         return True
+
+    def sizes(self) -> dict[Atom, int]:
+        """Return numbers for parameters, as far as what is known of each alone says; none where one is negative."""
+        known: dict[Atom, Interval] = {}
+        everywhere = [(terms, each) for (terms, _), each in self._intervals.items()]
+        for terms, interval in (*everywhere, *self._host.items()):
+            if len(terms) == 1 and terms[0][1] == 1 and terms[0][0].kind is Kind.PARAM:
+                name = terms[0][0]
+                known[name] = interval.within(known.get(name, Interval()))
+        examples = {name: interval.example for name, interval in known.items()}
+        found = {name: number for name, number in examples.items() if number is not None}
+        return found if all(number >= 0 for number in found.values()) else {}
 
     # -- relative to where roles are
 

@@ -14,11 +14,12 @@ Not covered: what a `Failure` says: it is no violation, but a place at which thi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...terms.effort import Effort, Work
 from ..automata.automaton import Arrival, Automaton, Node
+from ..symex.values.symbol import Atom
 from .decisions import Decisions, Questions
 from .loop_nests import Ordinals
 from .operations import Failure
@@ -40,6 +41,8 @@ class Explored:
     visits: int
     steps: int
     order: OrderState
+    sizes: Mapping[Atom, int]
+    """Parameters with which threads come to the failure, as far as decisions say; they may be others in truth."""
 
 
 @dataclass(slots=True)
@@ -83,13 +86,16 @@ class Exploration:
         order = OrderState(self._setup)
         start = [_Strand(self._automata[role.automaton].entry) for role in self._roles]
         failure: Failure | None = None
-        waiting = [(start, Decisions(self._questions), order)]
+        decisions = Decisions(self._questions)
+        waiting = [(start, decisions, order)]
         try:
             while waiting:
-                waiting.extend(self._visit(*waiting.pop()))
+                strands, decisions, known = waiting.pop()
+                waiting.extend(self._visit(strands, decisions, known))
         except _StuckError as stuck:
             failure = stuck.failure
-        return Explored(failure, len(self._seen), self.visits, self.steps, order)
+        sizes = decisions.sizes() if failure is not None else {}
+        return Explored(failure, len(self._seen), self.visits, self.steps, order, sizes)
 
     def _visit(
         self, strands: list[_Strand], decisions: Decisions, order: OrderState

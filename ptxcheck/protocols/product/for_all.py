@@ -11,8 +11,8 @@ repeat."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ...launch import GivenValue
 from ...opcodes.op import Op
@@ -28,7 +28,7 @@ from ..order.same_instruction_stores import Stores
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
 from ..symex.values.recurrent_arithmetic import COUNTED
-from ..symex.values.symbol import FROM_GLOBAL, Form, show_atom
+from ..symex.values.symbol import FROM_GLOBAL, Atom, Form, show_atom
 from ..symex.values.trace import Assumption, NotFollowedError, Shape
 from .exploration import Exploration, Explored
 from .operations import Failure
@@ -67,6 +67,8 @@ class Open:
 
     reason: str
     point: int
+    sizes: Mapping[Atom, int] = field(default_factory=dict)
+    """Parameters to run the kernel with, where threads are stuck on some path."""
 
 
 def for_all(
@@ -119,7 +121,7 @@ class _Kernel:
         )
         explored = Exploration(automata, roles, setup, self.effort).run()
         if explored.failure is not None:
-            return _open(explored.failure, roles)
+            return _open(explored, explored.failure, roles)
         facts = explored.order.facts
         contradiction = facts.contradicting()
         if contradiction is not None:
@@ -149,9 +151,9 @@ def _changes(equation: Equation) -> bool:
     return any(name.inner_kind in COUNTED for side in sides for name in atoms_in(n for n, _ in side.terms))
 
 
-def _open(failure: Failure, roles: Sequence[Role]) -> Open:
+def _open(explored: Explored, failure: Failure, roles: Sequence[Role]) -> Open:
     name = roles[failure.strand].info.name
-    return Open(f"{failure.reason} ({name})", failure.point)
+    return Open(f"{failure.reason} ({name})", failure.point, explored.sizes)
 
 
 def _shown(automata: Sequence[Automaton], kept: Kept, setup: Setup, explored: Explored) -> Shown:

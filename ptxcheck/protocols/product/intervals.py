@@ -38,6 +38,20 @@ class Interval:
         low = marks[below - 1] if below else None
         return Interval(low, marks[above] - 1 if above < len(marks) else None)
 
+    @property
+    def example(self) -> int | None:
+        """Return a number that is possible, the least one from 0 on if there is one; None if nothing is known."""
+        if self.is_empty or self == Interval():
+            return None
+        number = (
+            0 if self.low is None else self.low if self.high is None or self.high < 0 else max(self.low, 0)
+        )
+        if self.high is not None and number > self.high:
+            number = self.high
+        while number in self.excluded and (self.high is None or number < self.high):
+            number += 1
+        return number
+
     def is_below(self, threshold: int) -> bool | None:
         if self.high is not None and self.high < threshold:
             return True

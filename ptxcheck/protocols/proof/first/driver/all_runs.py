@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import replace
@@ -32,7 +32,7 @@ from ....product.for_all import Shown
 from ....symex.interpreter.observation import Observation, most_rounds
 from ....symex.slice.layout import Layout
 from ....symex.slice.sliced_program import Program
-from ....symex.values.symbol import ImpossibleError
+from ....symex.values.symbol import Atom, ImpossibleError
 from ....symex.values.trace import (
     Assumption,
     NotFollowedError,
@@ -132,8 +132,11 @@ class Verifier:
         self._beginnings = _MOST_BEGINNINGS
         """Runs that are still made up to where they may be impossible."""
 
-    def run(self) -> Verification:
-        """Make runs for all combinations of branches and counts, as far as the effort goes."""
+    def run(self, sizes: Mapping[Atom, int] | None = None) -> Verification:
+        """Make runs for all combinations of branches and counts, as far as the effort goes.
+
+        One starts with `sizes`, with which the product of role automata does not show that the kernel holds.
+        """
         coverage, result = Coverage(), self._result
         try:
             explore(self._counts(), _MOST_RUNS, self._run, self._oracle, self._budget.is_spent, coverage)
@@ -150,6 +153,7 @@ class Verifier:
             result.complete = coverage.is_complete and self._is_plain and not self._program.peeks
             self._extend_to_all_sizes(coverage)
         with suppress(_EnoughError):
+            self._run_with(sizes or {})
             self._run_late()
         if result.for_all is None:
             self._fail_looks()
@@ -292,6 +296,14 @@ class Verifier:
         except (NotFollowedError, ImpossibleError, _EnoughError):
             return
         result.complete = result.for_all is not None
+
+    def _run_with(self, sizes: Mapping[Atom, int]) -> None:
+        """Make a run with some parameters: what is not followed in it says nothing of others."""
+        if not sizes or self._result.failures or self._is_probe:
+            return
+        emptied = tuple(name for name, number in sizes.items() if number < 1)
+        with self._budget.part(_PART_OF_LATE), suppress(NotFollowedError, ImpossibleError):
+            self._run(Plan(self._rounds.first[0], preset=sizes, emptied=emptied))
 
     def _run_late(self) -> None:
         """Make runs of many rounds where not all counts are shown: a bound hides nothing that shows in them."""

@@ -143,9 +143,9 @@ def form_of(part: object) -> Form | None:
 def _period_of(part: object, known: dict[Atom, tuple[int, bool]]) -> tuple[int, bool]:
     """Return the period that the constants of nested masks, shifts and divisions ask for, as factors of each other.
 
-    And whether rounds of a loop change the number.
+    And whether rounds of a loop change the number. Of what lies in global memory no residue of its address tells.
     """
-    if not isinstance(part, Atom):
+    if not isinstance(part, Atom) or part.inner_kind is Kind.LOAD:
         return 1, False
     if part.inner_kind in COUNTED:
         return 1, True

@@ -42,7 +42,7 @@ from ..protocols.proof.evidence import (
 from ..protocols.proof.simulate import scheduled_steps
 from ..protocols.symex.values.trace import Shape
 from ..protocols.verify import verify
-from ..verdict import Need, Property, Reason, Verdict, VerdictKind
+from ..verdict import AssumptionSource, Need, Property, Reason, Verdict, VerdictKind
 from ..view import KernelView
 from .barrier_history import held_after
 from .barrier_names import barriers_of
@@ -115,11 +115,20 @@ class WholeKernel:
     def shows(self, properties: Iterable[Property], point: int) -> bool:
         """Tell whether all runs of the kernel keep some properties, and some of the runs execute a point.
 
-        What holds as far as threads come, or but for some values, holds in some runs only.
+        What holds as far as threads come, or but for some values, holds in some runs only. What is taken of the
+        hardware at the point itself is not shown, but named.
         """
         if self.result.stops_early:
             return False
-        held = {verdict.property for verdict in self.verdicts if verdict.kind in _HELD}
+        held = {
+            verdict.property
+            for verdict in self.verdicts
+            if verdict.kind in _HELD
+            and all(
+                (each.source, each.point) != (AssumptionSource.HARDWARE, point)
+                for each in verdict.assumptions
+            )
+        }
         return held.issuperset(properties) and self.result.covers(point)
 
     @property

@@ -9,6 +9,7 @@ has made each of these paths or shown that there is none, in every schedule, and
 that the rule speaks of does not exist, or what other threads do makes it right.
 
 * `proved` refutes. So does `assumes` where all paths were run: the path would need what the verdict says is not so.
+  It does not where the verdict takes something of the hardware at the rule's own place: the rule speaks of that.
 * `proved-bounded` does not: the path may be in a round, or a combination of branches, that was not run.
 * `unknown` has shown nothing, and `violated` has a finding of its own.
 

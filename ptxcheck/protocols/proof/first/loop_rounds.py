@@ -40,7 +40,7 @@ _MOST_INNER, _MOST_OUTER = 5, 3
 _LAPS = 3
 _DEEPEST = 33
 """Most rounds of a loop that are run for the sake of deep rings."""
-_LATE = 320
+LATE = 320
 """Rounds after which counters of 8 bits have wrapped around, and products in place of quotients have few bits left."""
 _SHALLOW = 8
 """Rounds, in such a run, of loops that go through no ring."""
@@ -67,7 +67,7 @@ class LoopRounds:
     @property
     def late(self) -> Sequence[Rounds]:
         """Return many rounds: of loops inside others, and of those around them."""
-        return (Rounds(_LATE, 1), Rounds(1, _LATE)) if self._is_nested else (Rounds(_LATE),)
+        return (Rounds(LATE, 1), Rounds(1, LATE)) if self._is_nested else (Rounds(LATE),)
 
     def further(self) -> Sequence[Rounds]:
         """Return numbers for sides that the first ones do not lead to: bodies that a compiler unrolled.

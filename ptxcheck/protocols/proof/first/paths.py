@@ -53,6 +53,11 @@ class Rounds:
         return next((number for header, number in self.of_loops if header == question.loop), self.inner)
 
     @property
+    def halved(self) -> Rounds:
+        """Return half as many rounds, one at least."""
+        return Rounds(max(1, self.inner // 2), self.outer and max(1, self.outer // 2))
+
+    @property
     def is_any(self) -> bool:
         """Tell whether any loop goes round."""
         return bool(self.inner or self.outer)

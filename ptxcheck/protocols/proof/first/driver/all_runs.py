@@ -59,7 +59,8 @@ from ..all_sizes import (
 )
 from ..budget import Budget
 from ..costly import out_of_effort
-from ..loop_rounds import LoopRounds
+from ..late_rounds import repeats
+from ..loop_rounds import LATE, LoopRounds
 from ..paths import (
     Counts,
     Coverage,
@@ -78,6 +79,8 @@ from .single_run import Failing, Runner
 _ACTIONS = 600
 """Actions of runs that are made for all sizes, for each second that verification may take."""
 _MOST_RUNS = 96
+_FEWEST_LATE = 32
+"""Rounds below which a run is none of many rounds."""
 _PART_OF_LATE = 0.2
 """What a run of many rounds may take of the effort for a kernel."""
 _PART_OF_ANSWERS, _LEAST_OF_ANSWERS = 0.5, UNITS_PER_SECOND // 2
@@ -311,16 +314,31 @@ class Verifier:
         for rounds in self._rounds.late:
             if result.complete or result.failures or result.reasons or self._is_probe:
                 return
-            with self._budget.part(_PART_OF_LATE):
-                try:
-                    self._run(Plan(rounds))
-                except (ImpossibleError, OutOfTimeError, TooLongError):
-                    continue
-                except NotFollowedError as error:
-                    text = (
-                        f"{error.reason}, where loops go round {max(rounds.inner, rounds.outer or 0)} times"
-                    )
-                    result.note_reason(text, error.point, error.need, error.options)
+            with self._budget.part(_PART_OF_LATE), suppress(ImpossibleError, OutOfTimeError, TooLongError):
+                self._note_late(rounds)
+
+    def _note_late(self, rounds: Rounds) -> None:
+        """Note what a run of many rounds shows, if its rounds repeat; else fewer rounds say so."""
+        reason: NotFollowedError | None = None
+        while max(rounds.inner, rounds.outer or 0) > _FEWEST_LATE:
+            try:
+                attempt = self._runner.attempt(Plan(rounds))
+            except (OutOfTimeError, TooLongError):
+                raise
+            except NotFollowedError as error:
+                reason = error
+                rounds = rounds.halved
+                continue
+            if not repeats(attempt.traces):
+                return
+            if reason is not None:
+                text = f"{reason.reason}, where loops go round {LATE} times"
+                self._result.note_reason(text, reason.point, reason.need, reason.options)
+            elif attempt.path not in self._paths:
+                self._result.runs += 1
+                self._result.trips.append(max(rounds.inner, rounds.outer or 0))
+                self._note(attempt)
+            return
 
     def _run(self, plan: Plan) -> bool:
         """Run a plan; False when its decisions are those of an earlier run."""

@@ -28,6 +28,7 @@ from ..model.actions import (
     AsyncArrive,
     Barrier,
     Commit,
+    CopyFault,
     Expect,
     Fence,
     Init,
@@ -50,6 +51,7 @@ from ..model.outcome import (
     Flaw,
     Outcome,
     Problem,
+    SharedByte,
     Step,
 )
 from ..model.record import Record
@@ -83,6 +85,12 @@ from ..symex.values.trace import OutOfTimeError
 
 COPIES = "bulk"
 """The pipeline of copies out of shared memory."""
+_FORBIDDEN = {
+    CopyFault.ADDRESS: Flaw.MISALIGNED_COPY,
+    CopyFault.SIZE: Flaw.SIZE_OF_COPY,
+    CopyFault.SIGNAL: Flaw.FOREIGN_SIGNAL,
+    CopyFault.OWN_CTA: Flaw.COPY_TO_OWN_CTA,
+}
 _STEPS_BETWEEN = 256
 """Steps after which it is asked whether there is time left."""
 _DONE = -2
@@ -303,6 +311,10 @@ class _Simulation:
         """Start work, and complete it. Its touches are over when its bytes, or its group, are known to be."""
         if action.asks:
             self._launches.ask(actor, action)
+        for fault, text in action.faults:
+            place = next((span for span in (*action.writes, *action.reads)), None)
+            where = None if place is None or place.start < 0 else SharedByte(place.cta, place.start)
+            self._record.add(_FORBIDDEN[fault], runner.index, action.point, where, -1, text, happened=True)
         component = reads = runner.index
         over, phase = runner.at + 1, None
         if action.pipeline:

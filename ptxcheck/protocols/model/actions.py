@@ -178,6 +178,8 @@ class Transfer:
     """Places to which several threads copy by this `cp.async`, with the distance of where from to what all have."""
     asks: bool = False
     """True for a request to cancel a launch (see `launch_answers`)."""
+    open_size: str = ""
+    """How many bytes it moves, for people, where that is not known to be a multiple of 16."""
     faults: tuple[tuple[CopyFault, str], ...] = ()
     """What PTX forbids of this copy itself, with what is said of it: it is followed as if it had been allowed."""
 

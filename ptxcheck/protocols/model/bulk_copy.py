@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from ...isa.modifier import Mod
 from ...opcodes.op import Op
-from ..symex.values.symbol import Form, atom, times
+from ..symex.values.known_bits import known_bits
+from ..symex.values.symbol import Atom, Form, atom, times
 from ..symex.values.trace import PARAM_WINDOW
 from .actions import (
     Action,
@@ -27,6 +29,7 @@ from .mbarrier import scaled
 PIPELINE = "bulk"
 LEAST_BYTES = 16
 """Bytes that every copy moves at its start: sizes and inner extents of boxes are multiples of this."""
+_WHOLE = LEAST_BYTES.bit_length() - 1
 _ROWS_OF_A_GATHER = 4
 Faults: TypeAlias = "tuple[tuple[CopyFault, str], ...]"
 
@@ -38,7 +41,22 @@ def _copy(occurrence: Occurrence) -> Iterator[Action]:
         text = f"a copy of {amount} bytes, which is no multiple of {LEAST_BYTES}"
         yield from _move(occurrence, amount, ((CopyFault.SIZE, text),))
     else:
-        yield from _move(occurrence, amount)
+        is_open = isinstance(amount, Form) and not _is_whole(amount)
+        yield from _move(occurrence, amount, open_size=str(amount) if is_open else "")
+
+
+def _is_whole(amount: Form) -> bool:
+    """Tell whether a symbol is a multiple of 16 whatever its parts are."""
+    return not amount.constant % LEAST_BYTES and all(
+        _trailing_zeros(name, factor) >= _WHOLE for name, factor in amount.terms
+    )
+
+
+def _trailing_zeros(name: Atom, factor: int) -> int:
+    """Return how many low bits of a term are certainly 0."""
+    ones, known = known_bits(name)
+    open_bits = ~known | ones
+    return (open_bits & -open_bits).bit_length() - 1 + (factor & -factor).bit_length() - 1
 
 
 def _tensor(occurrence: Occurrence) -> Iterator[Action]:
@@ -61,27 +79,31 @@ def _box(occurrence: Occurrence) -> Form | int:
 _MANY_ROWS = frozenset({".tile::gather4", ".tile::scatter4"})
 
 
-def _move(occurrence: Occurrence, amount: Amount, amiss: Faults = ()) -> Iterator[Action]:
+def _move(
+    occurrence: Occurrence, amount: Amount, amiss: Faults = (), *, open_size: str = ""
+) -> Iterator[Action]:
     """Yield the copies of all threads; `amiss` is what is wrong with each of them."""
-    if not occurrence.has("mbar"):
-        faults = (*amiss, *_misplaced(_sources(occurrence)))
-        yield Transfer(occurrence.point, (), PIPELINE, reads=_source(occurrence, amount), faults=faults)
-        return
     amiss = (*amiss, *_misplaced(_sources(occurrence)))
+    copy = Transfer(
+        occurrence.point, (), "" if occurrence.has("mbar") else PIPELINE, reads=_source(occurrence, amount),
+        faults=amiss, open_size=open_size,
+    )  # fmt: skip
+    if not occurrence.has("mbar"):
+        yield copy
+        return
     if isinstance(occurrence.event.operands["dst"], Form):
-        yield from _into_unknown_place(occurrence, amount, amiss)
+        yield from _into_unknown_place(occurrence, amount, copy)
         return
     combines = occurrence.operation.op is Op.CP_REDUCE_ASYNC_BULK
-    reads = _source(occurrence, amount)
     for (target, mbar), threads in occurrence.rows("dst", "mbar"):
         into, barrier = _place(occurrence, target, amount), occurrence.barrier_at(mbar)
         faults = _once((*amiss, *_misplaced((target,)), *_misdirected(occurrence, into, barrier)))
         for rank, signalled in _targets(occurrence, barrier):
             cta = into.cta if rank is None else rank
             span = Span(cta, into.start, into.size, into.exact)
-            yield Transfer(
-                occurrence.point, ((signalled, scaled(amount, threads)),), reads=reads, writes=(span,),
-                combines=combines, faults=faults,
+            yield replace(
+                copy, completes=((signalled, scaled(amount, threads)),), writes=(span,), combines=combines,
+                faults=faults,
             )  # fmt: skip
 
 
@@ -112,15 +134,12 @@ def _misdirected(occurrence: Occurrence, into: Span, barrier: Barrier) -> Iterat
         yield CopyFault.OWN_CTA, "a copy from shared memory into that of the same CTA"
 
 
-def _into_unknown_place(occurrence: Occurrence, amount: Amount, amiss: Faults) -> Iterator[Action]:
+def _into_unknown_place(occurrence: Occurrence, amount: Amount, copy: Transfer) -> Iterator[Action]:
     for barrier, threads in occurrence.barriers("mbar"):
         for rank, signalled in _targets(occurrence, barrier):
             cta = occurrence.rank if rank is None else rank
             span = Span(cta, -1, LEAST_BYTES, exact=False)
-            yield Transfer(
-                occurrence.point, ((signalled, scaled(amount, threads)),), reads=_source(occurrence, amount),
-                writes=(span,), faults=amiss,
-            )  # fmt: skip
+            yield replace(copy, completes=((signalled, scaled(amount, threads)),), writes=(span,))
 
 
 def _source(occurrence: Occurrence, amount: Amount) -> tuple[Span, ...]:

@@ -171,6 +171,8 @@ class Proviso:
     text: str
     properties: frozenset[Property] = frozenset({Property.SLOT_SAFETY})
     source: AssumptionSource = AssumptionSource.ENVIRONMENT
+    point: int = -1
+    """The instruction whose size it is about, -1 where it is about none: what is known of values may say it, too."""
 
 
 @dataclass(frozen=True, slots=True)

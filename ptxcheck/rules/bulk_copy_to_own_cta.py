@@ -1,14 +1,17 @@
 """A bulk copy from shared memory to shared memory of the same CTA.
 
-Checks: destinations of copies between CTAs that are surely the executing CTA's own memory.
+Checks: destinations of copies between CTAs that are surely the executing CTA's own memory, also by verification of the
+whole kernel.
 Why: such a copy goes to another CTA of the cluster.
-Not checked: ranks that are computed in other ways than from the CTA's own.
+Not checked: without that, ranks that are computed in other ways than from the CTA's own.
 """
 
 from ..isa.modifier import Mod
 from ..opcodes.op import Op
+from ..protocols.model.outcome import Flaw
 from ..protocols.typestate.places import Owner, Places
 from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
+from .violations import beside
 
 
 def check(view: KernelView) -> Hits:
@@ -64,5 +67,5 @@ RULE = Rule(
   DONE:
       ret;
 """),
-    check=check,
+    check=beside(check, Flaw.COPY_TO_OWN_CTA, ops=_COPIES),
 )

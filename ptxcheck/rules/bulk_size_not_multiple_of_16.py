@@ -1,15 +1,18 @@
 """A bulk copy of a size that is no multiple of 16 bytes.
 
-Checks: the size of bulk copies, reductions and prefetches, followed through registers, and its upper bound.
+Checks: the size of bulk copies, reductions and prefetches, followed through registers, and its upper bound; what runs
+of the whole kernel make of it.
 Why: the size must be a multiple of 16; ptxas looks at literals only. Source: PTX ISA §9.7.9.26.4.
 Not checked: literals, which ptxas rejects.
 """
 
 from ..ir import Immediate
+from ..protocols.model.outcome import Flaw
 from ..protocols.typestate.async_bytes import BULK
 from ..protocols.typestate.ranges import said
 from .copy_kernels import BULK_LOAD
 from .rule import Hit, Hits, KernelView, Rule, Severity
+from .violations import beside
 
 _MOST = (1 << 20) - 16
 
@@ -41,5 +44,5 @@ RULE = Rule(
 
       cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], %r2, [bar]; // expect: BG001
 """),
-    check=check,
+    check=beside(check, Flaw.SIZE_OF_COPY, ops=BULK),
 )

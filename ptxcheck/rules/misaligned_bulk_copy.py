@@ -1,14 +1,17 @@
 """A bulk copy from or to an address that is no multiple of 16.
 
-Checks: source and destination of bulk copies and reductions, in shared and global memory.
+Checks: source and destination of bulk copies and reductions, in shared and global memory; in shared memory also by
+verification of the whole kernel, round by round.
 Why: both must be 16-byte aligned; ptxas does not look at addresses.
 Not checked: pointers that the kernel gets as parameters and does not change.
 """
 
+from ..protocols.model.outcome import Flaw
 from ..protocols.typestate.async_bytes import BULK
 from ..protocols.typestate.places import Places
 from .copy_kernels import BULK_LOAD
 from .rule import Hit, Hits, KernelView, Rule, Severity
+from .violations import beside
 
 _ALIGNMENT = 16
 
@@ -39,5 +42,5 @@ RULE = Rule(
 
       cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], %r2, [bar]; // expect: BG002
 """),
-    check=check,
+    check=beside(check, Flaw.MISALIGNED_COPY, ops=BULK),
 )

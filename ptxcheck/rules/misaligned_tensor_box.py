@@ -1,16 +1,19 @@
 """A tensor copy from or to a shared address that is no multiple of 128.
 
-Checks: the shared address of tensor copies and reductions.
+Checks: the shared address of tensor copies and reductions; by verification of the whole kernel, whether it is a
+multiple of 16 in each round.
 Why: boxes in shared memory must be 128-byte aligned; swizzled ones need the repeat of their pattern, 256 to 1024
 bytes. ptxas does not look at addresses. Source: CUDA programming guide, alignment requirements of multi-dimensional
 bulk tensor copies.
 Not checked: variables whose declared alignment is below 128; the swizzle mode, which is in the tensor map.
 """
 
+from ..protocols.model.outcome import Flaw
 from ..protocols.typestate.async_bytes import TENSOR
 from ..protocols.typestate.places import Places
 from .copy_kernels import TENSOR_STORE
 from .rule import Hit, Hits, KernelView, Rule, Severity
+from .violations import beside
 
 _ALIGNMENT = 128
 
@@ -43,5 +46,5 @@ RULE = Rule(
 =     cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r1, %r2}], [tile];
       cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r2, %r2}], [%r1]; // expect: BG011
 """),
-    check=check,
+    check=beside(check, Flaw.MISALIGNED_COPY, ops=TENSOR),
 )

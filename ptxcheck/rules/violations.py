@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from ..explain.violations import Cause, Violation, whole_kernel
+from ..opcodes.op import Op
 from ..protocols.model.outcome import Flaw
 from .rule import Confidence, Hit, Hits, KernelView
 
@@ -33,6 +34,24 @@ def of_flaws(
                 yield _told(view, violation)
 
     return check
+
+
+def beside(
+    check: Callable[[KernelView], Hits], *flaws: Flaw, ops: frozenset[Op]
+) -> Callable[[KernelView], Hits]:
+    """Return a check, and behind it what runs of the whole kernel show of these operations where it says nothing."""
+    of_runs = of_flaws(*flaws)
+
+    def both(view: KernelView) -> Hits:
+        told = set()
+        for hit in check(view):
+            told.add(hit.point)
+            yield hit
+        for hit in of_runs(view):
+            if hit.point not in told and view.cfg.instructions[hit.point].operation.op in ops:
+                yield hit
+
+    return both
 
 
 def of_axioms(rule: str) -> Callable[[KernelView], Hits]:

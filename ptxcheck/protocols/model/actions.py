@@ -144,6 +144,19 @@ class Expect:
     amount: Amount
 
 
+class CopyFault(Enum):
+    """Which rule of PTX a copy breaks whatever else happens."""
+
+    ADDRESS = "address"
+    """It starts at no multiple of 16 bytes."""
+    SIZE = "size"
+    """It moves no multiple of 16 bytes."""
+    SIGNAL = "signal"
+    """Its mbarrier is not in the CTA that it writes to."""
+    OWN_CTA = "own-cta"
+    """It goes from shared memory into that of the same CTA."""
+
+
 @dataclass(frozen=True, slots=True)
 class Transfer:
     """Asynchronous work: reads and writes shared memory, completes bytes on mbarriers, or joins a pipeline."""
@@ -165,6 +178,10 @@ class Transfer:
     """Places to which several threads copy by this `cp.async`, with the distance of where from to what all have."""
     asks: bool = False
     """True for a request to cancel a launch (see `launch_answers`)."""
+    open_size: str = ""
+    """How many bytes it moves, for people, where that is not known to be a multiple of 16."""
+    faults: tuple[tuple[CopyFault, str], ...] = ()
+    """What PTX forbids of this copy itself, with what is said of it: it is followed as if it had been allowed."""
 
 
 @dataclass(frozen=True, slots=True)

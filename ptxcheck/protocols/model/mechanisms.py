@@ -66,5 +66,9 @@ PROPERTY_OF: Mapping[Flaw, Property] = {
     Flaw.UNFENCED_COPY: Property.SLOT_SAFETY,
     Flaw.OUTSIDE_ALLOCATION: Property.SLOT_SAFETY,
     Flaw.FREED_AMISS: Property.SLOT_SAFETY,
+    Flaw.MISALIGNED_COPY: Property.SLOT_SAFETY,
+    Flaw.SIZE_OF_COPY: Property.TX_BALANCE,
+    Flaw.FOREIGN_SIGNAL: Property.TX_BALANCE,
+    Flaw.COPY_TO_OWN_CTA: Property.SLOT_SAFETY,
     Flaw.EXIT_WITH_REMOTE_ACCESS: Property.EXIT_SAFETY,
 }

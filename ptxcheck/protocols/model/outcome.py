@@ -65,6 +65,14 @@ class Flaw(Enum):
     """Columns or lanes of tensor memory that the kernel does not have there."""
     FREED_AMISS = "freed-amiss"
     """Tensor memory is freed twice, never, before the peer has its own, from another column, or by a part of a warp."""
+    MISALIGNED_COPY = "misaligned-copy"
+    """A copy from or to an address of shared memory that is no multiple of 16."""
+    SIZE_OF_COPY = "size-of-copy"
+    """A copy of bytes that are no multiple of 16."""
+    FOREIGN_SIGNAL = "foreign-signal"
+    """A copy into one CTA that signals an mbarrier of another one."""
+    COPY_TO_OWN_CTA = "copy-to-own-cta"
+    """A copy from shared memory into that of the same CTA."""
     EXIT_WITH_REMOTE_ACCESS = "exit-with-remote-access"
     """A CTA may have ended when another one reaches into its shared memory."""
 
@@ -163,6 +171,8 @@ class Proviso:
     text: str
     properties: frozenset[Property] = frozenset({Property.SLOT_SAFETY})
     source: AssumptionSource = AssumptionSource.ENVIRONMENT
+    point: int = -1
+    """The instruction whose size it is about, -1 where it is about none: what is known of values may say it, too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ BARRIER_LEFT = Axiom(
     text="an mbarrier that is used no more needs no invalidation",
     source="most released kernels end, or use the bytes again, without mbarrier.inval",
     rule="MB030",
-    is_stated=False,  # the bytes are memory again: what PTX asks for is bookkeeping of its objects
+    properties=(Property.LIFECYCLE,),
 )
 COPIES_AT_EXIT = Axiom(
     id=Flaw.EXIT_WITH_REMOTE_ACCESS.value,

@@ -4,7 +4,8 @@ Property: what an access certainly touches is in its spans; what it may touch be
 
 Argument: a copy or a matrix operand of unknown extent ends where the next slot starts: where another copy starts, or
 at an mbarrier. An index that is not known stays inside its variable, or, in dynamic shared memory, behind the start of
-its array. Where a proof rests on that, `provisos` says so.
+its array. Where a proof rests on that, `provisos` says so. Bulk copies move multiples of 16 bytes; where that is not
+known of a size, the host is asked for it (`open_sizes`).
 
 Not covered: copies that are larger than their slot (`descriptors` compares boxes with slots).
 """
@@ -16,7 +17,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...verdict import AssumptionSource, Property
-from ..model.actions import OPEN_END, Access, Barrier, Init, Protocol, Span, Transfer
+from ..model.actions import OPEN_END, Access, Action, Barrier, Init, Protocol, Span, Transfer
 from ..model.outcome import Proviso
 from .conflicts import Spans, Touch
 
@@ -24,6 +25,7 @@ MATRIX_PIPELINES = frozenset({"wgmma", "tcgen05"})
 _NO_LIMIT = 1 << 24
 _OF_ACCESSES = frozenset({Property.SLOT_SAFETY})
 _OF_BARRIERS = frozenset({Property.SLOT_SAFETY, Property.LIFECYCLE})
+_OF_SIZES = frozenset({Property.SLOT_SAFETY, Property.TX_BALANCE})
 _OPEN = (
     "an index into dynamic shared memory that is not known counts up from the start of its array, and ends in front of "
     "the next copy or mbarrier"
@@ -116,6 +118,21 @@ def provisos(touches: Sequence[Touch], barriers: Collection[Barrier]) -> tuple[P
     if any(span.is_open for span in ordinary):
         found.append(Proviso(_OPEN))
     return tuple(found)
+
+
+def open_sizes(actions: Iterable[Action]) -> tuple[Proviso, ...]:
+    """Return what is asked of the host for copies of bytes that may be no multiple of 16."""
+    found = {
+        Proviso(
+            f"{each.open_size} is a multiple of 16: bulk copies move no other numbers of bytes",
+            _OF_SIZES,
+            AssumptionSource.HOST,
+            each.point,
+        )
+        for each in actions
+        if isinstance(each, Transfer) and each.open_size
+    }
+    return tuple(sorted(found, key=lambda each: (each.point, each.text)))
 
 
 def _may_reach(written: Iterable[Span], barriers: Collection[Barrier]) -> bool:

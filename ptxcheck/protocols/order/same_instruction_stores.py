@@ -7,12 +7,15 @@ Argument: released kernels let all threads that know a value store it. That it i
 store depends on the thread, or where the numbers that threads store follow from their indices (`stored_numbers`).
 Those that surely store different numbers leave open which of them stays (PTX ISA, "Memory Consistency Model": a race).
 
-Not covered: stores at places that are not known and differ from thread to thread, which are taken to be apart.
+Places that are not known are apart where they are as far from each other as follows from the index; else it is taken
+that they are.
+
+Not covered: places of several elements that overlap in part. Natural alignment rules them out (SM001).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +23,7 @@ import numpy.typing as npt
 from ...cfg.cfg import Cfg
 from ...cfg.facts import Facts
 from ...cfg.uniform import Uniformity
-from ...ir import Address, Instruction, Register, registers_of
+from ...ir import Address, Instruction, Register, Vector, registers_of
 from ...opcodes.op import Op
 from ..model.axiom import Axiom
 from ..model.lowering import StoredNumbers
@@ -77,10 +80,20 @@ class Stores:
         if instruction.operation.op is Op.CP_ASYNC:
             return self._sources(point, instruction)
         value = instruction.operands[-1]
-        if instruction.operation.op is not Op.ST or not isinstance(value, Register):
+        if instruction.operation.op is not Op.ST:
             return None
-        found = self._stored_by(point, value, 8 * access_bytes(instruction))
-        return None if found is None or len(found[0]) == 1 else found
+        parts = value.elements if isinstance(value, Vector) else (value,)
+        width = 8 * access_bytes(instruction) // len(parts)
+        found = [self._stored_by(point, part, width) for part in parts if isinstance(part, Register)]
+        return _together(found) if len(found) == len(parts) else None
+
+    def are_apart(self, point: int, own: npt.NDArray[np.int64]) -> bool:
+        """Tell whether some threads surely store to places of their own, wherever these are."""
+        instruction = self._cfg.instructions[point]
+        address = _address(instruction)
+        base = None if address is None else address.base
+        size = access_bytes(instruction)
+        return isinstance(base, Register) and size > 0 and self._stored_by.apart(point, base, own, size)
 
     def _sources(self, point: int, instruction: Instruction) -> StoredNumbers | None:
         source = instruction.operands[1]
@@ -102,6 +115,18 @@ class Stores:
         return None if held is None or held.size < threads else lanes_of(held.bits, held.size)[:threads]
 
 
+def _together(parts: Sequence[StoredNumbers | None]) -> StoredNumbers | None:
+    """Return a number for each thread, of all parts of what it stores; None where all store one, or it is not known."""
+    known = [part for part in parts if part is not None and len(part[0]) > 1]
+    if not known or None in parts:
+        return None
+    is_relative = any(part is not None and part[1] for part in parts)
+    if len(known) == 1:
+        return known[0][0], is_relative
+    _, numbers = np.unique(np.stack([words for words, _ in known]), axis=1, return_inverse=True)
+    return numbers.astype(np.uint64).ravel(), is_relative
+
+
 def _address(instruction: Instruction) -> Address | None:
     return next((operand for operand in instruction.operands if isinstance(operand, Address)), None)
 
@@ -116,10 +141,15 @@ def stored_together(cfg: Cfg, trace: Trace, stores: Stores, done: set[int]) -> I
         if placed is None:
             continue
         done.add(event.point)
-        level = _shared_by(event, *placed, trace.shape.threads, stores)
-        if level is not None and stores.uniform(event.point) > level:
-            is_copy = cfg.instructions[event.point].operation.op is Op.CP_ASYNC
-            yield (COPIES_OF_ONE_INSTRUCTION if is_copy else SAME_VALUE), event.point
+        address, is_certain = placed
+        own = _storing(event, trace.shape.threads, stores, is_certain=is_certain)
+        level = None if own is None else _shared_by(event, address, own, stores)
+        if level is None or own is None or stores.uniform(event.point) <= level:
+            continue
+        if cfg.instructions[event.point].operation.op is Op.CP_ASYNC:
+            yield COPIES_OF_ONE_INSTRUCTION, event.point
+        elif not _is_one_number(address, own, stores.numbers(event.point)):
+            yield SAME_VALUE, event.point
 
 
 def _placed(cfg: Cfg, event: Event) -> tuple[Value | None, bool] | None:
@@ -130,32 +160,58 @@ def _placed(cfg: Cfg, event: Event) -> tuple[Value | None, bool] | None:
     return (event.operands["dst"], event.certain) if op is Op.CP_ASYNC else None
 
 
-def _shared_by(
-    event: Event, address: Value | None, is_certain: bool, threads: int, stores: Stores
-) -> Uniformity | None:
-    """Return which threads store to the same place, None when each has a place of its own, or that is not known."""
+def _storing(event: Event, threads: int, stores: Stores, *, is_certain: bool) -> npt.NDArray[np.int64] | None:
+    """Return the threads that store, by number; None where that is not known."""
     chosen = lanes_of(event.threads, threads)
     taking = stores.takes_part(event.point, threads)
-    if taking is not None:
-        chosen = chosen & taking
-    elif not is_certain:
+    if taking is None and not is_certain:
         return None
-    own = np.flatnonzero(chosen)
+    return np.flatnonzero(chosen if taking is None else chosen & taking)
+
+
+def _shared_by(
+    event: Event, address: Value | None, own: npt.NDArray[np.int64], stores: Stores
+) -> Uniformity | None:
+    """Return which threads store to the same place, None when each has a place of its own."""
     if address is None or isinstance(address, Form):
-        return _shared_by_unknown(own, stores.uniform_place(event.point))
-    places = np.broadcast_to(np.asarray(address, dtype=np.uint64), threads)[own]
-    if len(np.unique(places)) == len(places):
+        return _shared_by_unknown(event.point, own, stores)
+    places = _places(address, own)
+    _, numbers = np.unique(places, return_inverse=True)
+    if len(np.unique(numbers)) == len(places):
         return None
-    named = np.stack([places, (own // _WARP).astype(np.uint64)])
-    by_warps = len(np.unique(named, axis=1).T) > len(np.unique(places))
+    named = np.unique(np.stack([numbers, own // _WARP]), axis=1)
+    by_warps = named.shape[1] > len(np.unique(numbers))
     return Uniformity.CTA if by_warps else Uniformity.WARP
 
 
-def _shared_by_unknown(own: npt.NDArray[np.int64], place: Uniformity) -> Uniformity | None:
-    """Return which threads store to a place that is not known, by how many it is the same for."""
+def _places(address: Value, own: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    every = np.asarray(address, dtype=np.uint64)
+    found: npt.NDArray[np.uint64] = np.broadcast_to(every, own.shape) if every.ndim == 0 else every[own]
+    return found
+
+
+def _is_one_number(address: Value | None, own: npt.NDArray[np.int64], numbers: StoredNumbers | None) -> bool:
+    """Tell whether threads that store to one place surely store one number there."""
+    if (
+        numbers is None
+        or address is None
+        or isinstance(address, Form)
+        or len(numbers[0]) <= own.max(initial=0)
+    ):
+        return False
+    places, stored = _places(address, own), numbers[0][own]
+    both = np.unique(np.stack([places, stored]), axis=1)
+    return bool(both.shape[1] == len(np.unique(places)))
+
+
+def _shared_by_unknown(point: int, own: npt.NDArray[np.int64], stores: Stores) -> Uniformity | None:
+    """Return which threads may store to a place that is not known, by how many it is the same for."""
     warps = len(np.unique(own // _WARP))
-    if place is Uniformity.DIVERGENT or len(own) < 2:
+    place = stores.uniform_place(point)
+    if len(own) < 2 or stores.are_apart(point, own):
         return None
+    if place is Uniformity.DIVERGENT:
+        return Uniformity.CTA if warps > 1 else Uniformity.WARP
     if place is Uniformity.WARP:
         return Uniformity.WARP if warps < len(own) else None
     return Uniformity.CTA if warps > 1 else Uniformity.WARP

@@ -9,7 +9,8 @@ of the CTA have, or combining the two by `xor`, maps different numbers to differ
 what it was in front of it if each round adds what all threads have. Threads that are together in a loop are in one
 round of it, so that is said inside the loop alone.
 
-Not covered: values that differ between threads in another way, such as products; the store is taken to store one value.
+Not covered: values that differ between threads in another way, such as products of what is not known; the store is
+taken to store one value.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from ...cfg.cfg import Cfg
 from ...cfg.concrete import Words, masked
@@ -27,11 +29,15 @@ from ...cfg.threads import is_exact
 from ...cfg.uniform import Uniformity
 from ...ir import Immediate, Operand, Register
 from ...opcodes.op import Op
+from ...opcodes.spec import Operation
 from ..model.lowering import StoredNumbers
 
 _DEEPEST = 64
 """Operations that are looked through."""
+_ADDRESS = 32
+"""Bits of an address of shared memory."""
 _COMBINING = {Op.ADD: "+", Op.SUB: "+", Op.XOR: "^"}
+_FOLLOWED = frozenset({Op.MOV, Op.MAD, *_COMBINING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,16 @@ class StoredBy:
         found = self._of(self._facts.name(point, value), self._cfg.graph.block_of[point], _DEEPEST)
         return None if found is None else (masked(found.words, width), found.base is not None)
 
+    def apart(self, point: int, address: Register, own: npt.NDArray[np.int64], size: int) -> bool:
+        """Tell whether some threads surely have places of their own, of so many bytes, wherever these are."""
+        found = self._of(self._facts.name(point, address), self._cfg.graph.block_of[point], _DEEPEST)
+        if found is None or len(found.words) <= int(own.max(initial=0)):
+            return False
+        places = np.sort(masked(found.words, _ADDRESS)[own].astype(np.int64))
+        gaps = np.diff(places, append=places[:1] + (1 << _ADDRESS))
+        is_moved_alike = found.way != "^" or bool((places % size == places[:1] % size).all())
+        return bool((gaps >= size).all()) and is_moved_alike
+
     def _of(self, name: Name, block: int, depth: int) -> _Distance | None:
         """Return what is known of a definition where it is read in a block."""
         words = self._facts.by_thread(name)
@@ -83,10 +99,13 @@ class StoredBy:
     def _defined(self, name: Name, depth: int) -> _Distance | None:
         instruction = self._cfg.instructions[name.site]
         operation = instruction.operation
-        if not is_exact(operation) or (operation.op is not Op.MOV and operation.op not in _COMBINING):
+        if not is_exact(operation) or operation.op not in _FOLLOWED:
             return None
         sources = [self._operand(name.site, each, depth) for each in instruction.operands[1:]]
-        new = sources[0] if operation.op is Op.MOV else _combined(operation.op, sources, name)
+        if operation.op is Op.MAD:
+            sources = [_product(sources[:2], operation), sources[2]]
+        op = Op.ADD if operation.op is Op.MAD else operation.op
+        new = sources[0] if op is Op.MOV else _combined(op, sources, name)
         if new is None or instruction.guard is None:
             return new
         block = self._cfg.graph.block_of[name.site]
@@ -129,6 +148,14 @@ class StoredBy:
 
 def _one(number: int) -> Words:
     return np.array([number], dtype=np.uint64)
+
+
+def _product(factors: list[_Distance | None], operation: Operation) -> _Distance | None:
+    """Return the low word of a product of numbers that are known."""
+    one, other = factors
+    if one is None or other is None or one.base is not None or other.base is not None:
+        return None
+    return _Distance(one.words * other.words) if operation.slots.get("half") == ".lo" else None
 
 
 def _is_kept(start: _Distance, found: _Distance | None) -> bool:

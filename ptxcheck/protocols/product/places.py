@@ -31,7 +31,16 @@ from ..model.outcome import Proviso
 from ..model.tensor_address import ABSOLUTE
 from ..order.conflicts import Place, Spans, Touch
 from ..order.copy_extents import most_bytes, within_slots
-from ..order.extents import MATRIX_PIPELINES, Part, parts_of, provisos, reached, sized, slot_starts
+from ..order.extents import (
+    MATRIX_PIPELINES,
+    Part,
+    open_sizes,
+    parts_of,
+    provisos,
+    reached,
+    sized,
+    slot_starts,
+)
 from ..order.memory import FILLED
 from .inventory import Inventory
 from .operations import Touching
@@ -116,6 +125,7 @@ class Places:
         self._inventory = inventory
         self.provisos: tuple[Proviso, ...] = ()
         self.parts = self._placed()
+        self.provisos += open_sizes(action for _, action in inventory.every())
         """For each strand and action the parts of what it touches; None where a place is not known."""
         cells = (cell for parts in self.parts.values() for _, own in parts or () for cell in own)
         self.columns = self._placed_columns(1 + max(cells, default=0))

@@ -175,6 +175,8 @@ class Steps:
 
     def _touching(self, strand: int, action: Touching) -> Step:
         if isinstance(action, Transfer):
+            if action.faults:
+                return UnknownStep(action.point, action.faults[0][1])
             return self._transfer(strand, action)
         kinds = self._kinds(strand, action)
         if isinstance(action, Access):

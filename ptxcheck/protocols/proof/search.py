@@ -59,6 +59,7 @@ MEMORY_FLAWS = frozenset(
         Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSING_PROXY_FENCE, Flaw.UNFENCED_COPY,
         Flaw.FENCED_BEHIND_BARRIER, Flaw.ASKED_AFTER_REFUSAL,
         Flaw.EXIT_WITH_REMOTE_ACCESS, Flaw.BARRIER_OVERWRITTEN, Flaw.OUTSIDE_ALLOCATION, Flaw.FREED_AMISS,
+        Flaw.MISALIGNED_COPY, Flaw.SIZE_OF_COPY, Flaw.FOREIGN_SIGNAL, Flaw.COPY_TO_OWN_CTA,
     }
 )  # fmt: skip
 """Flaws that do not keep a schedule from running to its end."""

@@ -28,6 +28,7 @@ from ..model.actions import (
     AsyncArrive,
     Barrier,
     Commit,
+    CopyFault,
     Expect,
     Fence,
     Init,
@@ -50,6 +51,7 @@ from ..model.outcome import (
     Flaw,
     Outcome,
     Problem,
+    SharedByte,
     Step,
 )
 from ..model.record import Record
@@ -69,7 +71,7 @@ from ..order.copy_extents import most_bytes
 from ..order.counted_barriers import Meeting, Meetings
 from ..order.deadlock import Explainer
 from ..order.exits import Exits
-from ..order.extents import MATRIX_PIPELINES, Part, parts_of
+from ..order.extents import MATRIX_PIPELINES, Part, open_sizes, parts_of
 from ..order.late_copies import LateCopies
 from ..order.launch_requests import LaunchRequests
 from ..order.mbarrier_lifetimes import Lifetimes
@@ -83,6 +85,12 @@ from ..symex.values.trace import OutOfTimeError
 
 COPIES = "bulk"
 """The pipeline of copies out of shared memory."""
+_FORBIDDEN = {
+    CopyFault.ADDRESS: Flaw.MISALIGNED_COPY,
+    CopyFault.SIZE: Flaw.SIZE_OF_COPY,
+    CopyFault.SIGNAL: Flaw.FOREIGN_SIGNAL,
+    CopyFault.OWN_CTA: Flaw.COPY_TO_OWN_CTA,
+}
 _STEPS_BETWEEN = 256
 """Steps after which it is asked whether there is time left."""
 _DONE = -2
@@ -120,6 +128,14 @@ def simulate(
 def scheduled_steps(protocol: Protocol, clocks: list[Clock] | None = None) -> tuple[Step, ...]:
     """Return the steps of the schedule that `simulate` runs, with nothing said of what they touch."""
     return _Simulation(protocol, clocks, looks_at_memory=False).steps()
+
+
+def _note_faults(record: Record, strand: int, copy: Transfer) -> None:
+    """Note what PTX forbids of a copy itself."""
+    place = next((span for span in (*copy.writes, *copy.reads) if span.start >= 0), None)
+    where = None if place is None else SharedByte(place.cta, place.start)
+    for fault, text in copy.faults:
+        record.add(_FORBIDDEN[fault], strand, copy.point, where, -1, text, happened=True)
 
 
 class _Simulation:
@@ -180,6 +196,7 @@ class _Simulation:
             lambda: most_bytes(self._protocol, equations, MATRIX_PIPELINES),
         )
         provisos += self._tensor.check()
+        provisos += open_sizes(action for strand in self._protocol.strands for action in strand.actions)
         exit_doubts: tuple[Doubt, ...] = ()
         if all(at == len(s.actions) for at, s in zip(positions, self._protocol.strands, strict=True)):
             exit_doubts = self._exits.check([runner.clock for runner in self._runners], self._record)
@@ -303,6 +320,7 @@ class _Simulation:
         """Start work, and complete it. Its touches are over when its bytes, or its group, are known to be."""
         if action.asks:
             self._launches.ask(actor, action)
+        _note_faults(self._record, runner.index, action)
         component = reads = runner.index
         over, phase = runner.at + 1, None
         if action.pipeline:

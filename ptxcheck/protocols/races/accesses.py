@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ...cfg import AtomKind
-from ...ir import Address, Instruction, Operand
+from ...ir import Address, Instruction, Operand, Register
 from ...opcodes.op import Op
 from ...opcodes.spec import OperandKind, Trait
 from ..typestate.shared_access import access_bytes, address_lanes
@@ -80,7 +80,11 @@ def accesses_of(view: KernelView) -> Accesses:
             or not _is_shared(view, point, instruction)
         ):
             continue
-        access = None if op in _WHOLE_TILES else _access(point, instruction)
+        access = (
+            None
+            if op in _WHOLE_TILES or _is_offset(view, point, instruction)
+            else _access(point, instruction)
+        )
         if access is None:
             unknown.append(point)
         else:
@@ -121,6 +125,16 @@ def _is_shared(view: KernelView, point: int, instruction: Instruction) -> bool:
     if pointer.base.kind is AtomKind.ADDRESS:
         return pointer.base.space == ".shared"
     return pointer.base.kind is not AtomKind.PARAMETER and view.get(_has_generic_addresses)
+
+
+def _is_offset(view: KernelView, point: int, instruction: Instruction) -> bool:
+    """Tell whether an instruction of generic space has an offset of shared memory for an address: no such bytes."""
+    operand = next(_addresses(instruction), None)
+    if instruction.operation.slots.get("space") or not isinstance(operand, Address):
+        return False
+    pointer = view.facts.address(point, operand) if isinstance(operand.base, Register) else None
+    base = None if pointer is None else pointer.base
+    return base is not None and base.kind is AtomKind.ADDRESS and not base.window
 
 
 def _has_generic_addresses(view: KernelView) -> bool:

@@ -43,6 +43,8 @@ def note_left_out(
         else:
             bounds.append(Reason("with these counts one side of this branch was not run", point))
     _ask_for_sizes(coverage, missed, result)
+    for point in sorted(coverage.runs_away):
+        bounds.append(Reason("with a count of 0 threads go round here more often than is followed", point))
     for point in sorted(coverage.combinations):
         bounds.append(Reason("not run in all combinations with other branches", point))
     for (point, name), numbers in coverage.settled.items():

@@ -11,6 +11,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Protocol
 
 from ...symex.values.kinds import Kind
@@ -75,6 +76,8 @@ class Plan:
     """Answers to some conditions, wherever they come up."""
     emptied: tuple[Atom, ...] = ()
     """Sizes that are zero from the start of the run."""
+    is_brief: bool = False
+    """It is given up after fewer steps than others: loops that test their count behind the body may run away."""
     made: list[tuple[Side, bool]] = field(default_factory=list)
     """Each decision, with whether the counts made it: then the other side belongs to other counts."""
     answers: list[tuple[Condition, bool]] = field(default_factory=list)
@@ -102,7 +105,7 @@ class Plan:
 
     def again(self) -> Plan:
         """Return the plan with nothing made yet."""
-        return Plan(self.rounds, self.flips, self.preset, self.wanted, self.emptied)
+        return Plan(self.rounds, self.flips, self.preset, self.wanted, self.emptied, self.is_brief)
 
     def settle(self, point: int, name: Atom, number: int) -> None:
         """Note that the run takes one number for a symbol."""
@@ -241,6 +244,8 @@ class Coverage:
     """Numbers that runs took for symbols where one was needed: there are others."""
     led: dict[int, Mapping[Atom, int]] = field(default_factory=dict)
     """Branches with a side that runs came to with numbers alone, and these."""
+    runs_away: set[int] = field(default_factory=set)
+    """Where threads go round too often for a run in which loops are left at once."""
     too_long: dict[Side, tuple[Mapping[Atom, int], int]] = field(default_factory=dict)
     """Sides that numbers lead to, with which runs had more steps than are followed, and where these ended."""
     excluded: dict[Side, dict[Claims, dict[Claims, None]]] = field(default_factory=dict)
@@ -385,10 +390,17 @@ class _Explorer:
 
     def go(self, rounds: Rounds) -> None:
         """Run counts: from the start, and on the way that has led into most rounds of loops."""
-        self.start(Plan(rounds))
-        if self._way_in and (rounds, self._way_in) not in self._seen:
+        plan = Plan(rounds)
+        self.start(plan)
+        came_in = tuple(truth for (_, truth), _ in plan.made)[: len(self._way_in)] == self._way_in
+        if not came_in and (rounds, self._way_in) not in self._seen:
             self._seen.add((rounds, self._way_in))
-            self.start(Plan(rounds, self._way_in))
+            try:
+                self.start(Plan(rounds, self._way_in, is_brief=not rounds.is_any))
+            except TooLongError as error:
+                if rounds.is_any:
+                    raise
+                self._coverage.runs_away.add(error.point)
         self.drain(0)
 
     def start(self, plan: Plan) -> None:
@@ -412,7 +424,7 @@ class _Explorer:
         if not plan.preset and not any(counted for _, counted in plan.made[len(plan.flips) :]):
             self._closed.add(_closing(plan.rounds, plan.flips))
         if counted > self._most_counted:
-            self._most_counted, self._way_in = counted, plan.flips
+            self._most_counted, self._way_in = counted, _way_to_loops(plan)
         if not fresh or plan.preset:
             return
         self._add(_alternatives(plan), plan)
@@ -535,6 +547,14 @@ def _is_quick(preset: Mapping[Atom, int]) -> bool:
 def _closing(rounds: Rounds, flips: Flips) -> tuple[Flips, bool]:
     """Return what a run depends on when no count decides anything: see `Plan.choose`."""
     return flips, rounds.is_any
+
+
+def _way_to_loops(plan: Plan) -> Flips:
+    """Return the answers of a run up to the first one that counts gave.
+
+    All of them: with other counts some would be other ones by default, such as whether there is anything to do.
+    """
+    return tuple(truth for (_, truth), _ in takewhile(lambda each: not each[1], plan.made))
 
 
 def _alternatives(plan: Plan) -> Iterator[tuple[Flips, Side]]:

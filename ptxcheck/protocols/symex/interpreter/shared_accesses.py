@@ -3,8 +3,9 @@
 Property: every access of shared memory that a thread makes in the run is recorded, with an address, with bytes that
 it stays inside, or as one that may be anywhere.
 
-Argument: the guard of an access is not decided for its sake: where it is open the access may happen (`certain` is
-false). Regions that are not followed record each of their accesses as one that may happen.
+Argument: the guard of an access is not decided for its sake: where it is open, and does not follow from the thread
+index, the access may happen (`certain` is false). Regions that are not followed record each of their accesses as one
+that may happen.
 
 Not covered: indices that leave their variable; they are taken to stay inside (`Layout.within`).
 """
@@ -16,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ....ir import Instruction
+from ....ir import Guard, Instruction
 from ..slice.accesses import AccessKind
 from ..slice.regions import Region
 from ..values.kinds import Kind
@@ -59,6 +60,7 @@ class AccessRecorder:
             guard = 0
             for held, truth in self._cta.operands.truths(instruction.guard, threads):
                 known = self._decider.known(truth, held)
+                known = self._by_index(point, instruction.guard, held) if known is None else known
                 certain = certain and known is not None
                 guard |= held & ~failing(truth, self._cta.threads) if known is None else known
         if not guard:
@@ -66,6 +68,11 @@ class AccessRecorder:
         kind = self._program.accesses[point]
         self._cta.log.begin_access()
         self._add_accesses(point, kind, guard, threads, certain=certain)
+
+    def _by_index(self, point: int, guard: Guard, threads: ThreadSet) -> ThreadSet | None:
+        """Return the threads for which a predicate holds that follows from their index, None where it does not."""
+        held = self._program.facts.threads_where(point, guard.register, not guard.negated)
+        return None if held is None or held.size < self._cta.threads else held.bits & threads
 
     def _add_accesses(
         self, point: int, kind: AccessKind, guard: ThreadSet, threads: ThreadSet, *, certain: bool

@@ -19,6 +19,7 @@ from ....contract.first.host_conditions import HostConditions
 from ....contract.first.left_out import note_left_out
 from ....contract.first.tolerances import Tolerances
 from ....model.actions import Protocol
+from ....model.bulk_copy import LEAST_BYTES
 from ....model.equations import contradicting
 from ....model.fences import never_fences
 from ....model.mechanisms import PROPERTY_OF
@@ -27,6 +28,7 @@ from ....model.outcome import (
     Flaw,
     Outcome,
     Problem,
+    Proviso,
 )
 from ....product.for_all import Shown
 from ....symex.interpreter.observation import Observation, most_rounds
@@ -192,9 +194,7 @@ class Verifier:
             result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         for equation in shown.equations:
             result.equations.setdefault((str(equation.expected), str(equation.completed)), equation)
-        for proviso in shown.provisos:
-            for which in proviso.properties:
-                result.provisos.setdefault(which, set()).add(proviso)
+        self._note_provisos(shown.provisos)
         for axiom, point in ((axiom, point) for axiom, point in shown.axioms if axiom.is_stated):
             self._tolerances.take(axiom, point, Property.SLOT_SAFETY)
         self._note_equations()
@@ -540,9 +540,16 @@ class Verifier:
         for reasons, doubts in () if excused else noted:
             fresh = dict.fromkeys(Reason(doubt.text, doubt.point) for doubt in doubts)
             reasons.extend(reason for reason in fresh if reason not in reasons)
-        for proviso in outcome.provisos:
+        self._note_provisos(outcome.provisos)
+
+    def _note_provisos(self, provisos: Iterable[Proviso]) -> None:
+        """Note facts that a proof rests on, but for sizes that what is known of values makes multiples of 16."""
+        for proviso in provisos:
+            size = self._cfg.instructions[proviso.point].get("size") if proviso.point >= 0 else None
+            if size is not None and self._program.facts.value(proviso.point, size).divisible(LEAST_BYTES):
+                continue
             for which in proviso.properties:
-                result.provisos.setdefault(which, set()).add(proviso)
+                self._result.provisos.setdefault(which, set()).add(proviso)
 
     def _note_failure(
         self, attempt: Attempt, doubt: str, sure: tuple[Problem, ...], *, is_reached: bool = False

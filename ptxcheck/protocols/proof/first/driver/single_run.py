@@ -146,7 +146,7 @@ class Runner:
         `failing` fail, where that would hang. None: all fail. With `halts`, threads stop where the run may be
         impossible, or has more steps than are followed (see `prefixes`).
         """
-        steps = _STEPS_FROM_NUMBERS if plan.preset else _STEPS
+        steps = _STEPS_FROM_NUMBERS if plan.preset or plan.is_brief else _STEPS
         steps = min(steps, _STEPS_OF_BEGINNING) if halts else steps
         starts = {plan.size: plan.number} if isinstance(plan, SizePlan) else plan.preset
         if not self._layout.admits(starts):

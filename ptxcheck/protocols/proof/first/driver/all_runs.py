@@ -334,10 +334,8 @@ class Verifier:
             if reason is not None:
                 text = f"{reason.reason}, where loops go round {LATE} times"
                 self._result.note_reason(text, reason.point, reason.need, reason.options)
-            elif attempt.path not in self._paths:
-                self._result.runs += 1
-                self._result.trips.append(max(rounds.inner, rounds.outer or 0))
-                self._note(attempt)
+            else:
+                self._take(attempt)
             return
 
     def _run(self, plan: Plan) -> bool:
@@ -351,7 +349,11 @@ class Verifier:
         except TooLongError:
             self._note_beginning(plan, frozenset())
             raise
-        path = attempt.path
+        return self._take(attempt)
+
+    def _take(self, attempt: Attempt) -> bool:
+        """Note a run, and others with other answers to its polls; False if its decisions are not new."""
+        plan, path = attempt.plan, attempt.path
         if path in self._paths:
             self._made.note(plan)
             return False

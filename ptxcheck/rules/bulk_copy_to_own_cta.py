@@ -11,7 +11,7 @@ from ..opcodes.op import Op
 from ..protocols.model.outcome import Flaw
 from ..protocols.typestate.places import Owner, Places
 from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
-from .violations import beside
+from .violations import Beside, of_flaws
 
 
 def check(view: KernelView) -> Hits:
@@ -67,5 +67,5 @@ RULE = Rule(
   DONE:
       ret;
 """),
-    check=beside(check, Flaw.COPY_TO_OWN_CTA, ops=_COPIES),
+    check=Beside(check, of_flaws(Flaw.COPY_TO_OWN_CTA), _COPIES),
 )

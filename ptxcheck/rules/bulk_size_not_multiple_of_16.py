@@ -12,7 +12,7 @@ from ..protocols.typestate.async_bytes import BULK
 from ..protocols.typestate.ranges import said
 from .copy_kernels import BULK_LOAD
 from .rule import Hit, Hits, KernelView, Rule, Severity
-from .violations import beside
+from .violations import Beside, of_flaws
 
 _MOST = (1 << 20) - 16
 
@@ -44,5 +44,5 @@ RULE = Rule(
 
       cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], %r2, [bar]; // expect: BG001
 """),
-    check=beside(check, Flaw.SIZE_OF_COPY, ops=BULK),
+    check=Beside(check, of_flaws(Flaw.SIZE_OF_COPY), BULK),
 )

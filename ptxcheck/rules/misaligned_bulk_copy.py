@@ -11,7 +11,7 @@ from ..protocols.typestate.async_bytes import BULK
 from ..protocols.typestate.places import Places
 from .copy_kernels import BULK_LOAD
 from .rule import Hit, Hits, KernelView, Rule, Severity
-from .violations import beside
+from .violations import Beside, of_flaws
 
 _ALIGNMENT = 16
 
@@ -42,5 +42,5 @@ RULE = Rule(
 
       cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], %r2, [bar]; // expect: BG002
 """),
-    check=beside(check, Flaw.MISALIGNED_COPY, ops=BULK),
+    check=Beside(check, of_flaws(Flaw.MISALIGNED_COPY), BULK),
 )

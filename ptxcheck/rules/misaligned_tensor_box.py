@@ -13,7 +13,7 @@ from ..protocols.typestate.async_bytes import TENSOR
 from ..protocols.typestate.places import Places
 from .copy_kernels import TENSOR_STORE
 from .rule import Hit, Hits, KernelView, Rule, Severity
-from .violations import beside
+from .violations import Beside, of_flaws
 
 _ALIGNMENT = 128
 
@@ -46,5 +46,5 @@ RULE = Rule(
 =     cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r1, %r2}], [tile];
       cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r2, %r2}], [%r1]; // expect: BG011
 """),
-    check=beside(check, Flaw.MISALIGNED_COPY, ops=TENSOR),
+    check=Beside(check, of_flaws(Flaw.MISALIGNED_COPY), TENSOR),
 )

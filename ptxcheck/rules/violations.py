@@ -1,6 +1,7 @@
 """From violations that whole-kernel verification found to hits, for the rules that are named after them."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from ..explain.violations import Cause, Violation, whole_kernel
 from ..opcodes.op import Op
@@ -36,22 +37,27 @@ def of_flaws(
     return check
 
 
-def beside(
-    check: Callable[[KernelView], Hits], *flaws: Flaw, ops: frozenset[Op]
-) -> Callable[[KernelView], Hits]:
-    """Return a check, and behind it what runs of the whole kernel show of these operations where it says nothing."""
-    of_runs = of_flaws(*flaws)
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A check, and behind it what runs of the whole kernel show of some operations where it says nothing."""
 
-    def both(view: KernelView) -> Hits:
+    check: Callable[[KernelView], Hits]
+    of_runs: Callable[[KernelView], Hits]
+    ops: frozenset[Op]
+
+    def __call__(self, view: KernelView) -> Hits:
+        """Yield the hits of the check, then those of runs."""
         told = set()
-        for hit in check(view):
+        for hit in self.check(view):
             told.add(hit.point)
             yield hit
-        for hit in of_runs(view):
-            if hit.point not in told and view.cfg.instructions[hit.point].operation.op in ops:
-                yield hit
+        yield from (hit for hit in self.by_runs(view) if hit.point not in told)
 
-    return both
+    def by_runs(self, view: KernelView) -> Hits:
+        """Yield what runs show of the operations."""
+        for hit in self.of_runs(view):
+            if view.cfg.instructions[hit.point].operation.op in self.ops:
+                yield hit
 
 
 def of_axioms(rule: str) -> Callable[[KernelView], Hits]:

@@ -10,13 +10,14 @@ import pytest
 from ptxcheck.explain import counterexample
 from ptxcheck.explain.violations import Cause
 from ptxcheck.finding import BY_NOTHING, Confidence, Explained
+from ptxcheck.opcodes.op import Op
 from ptxcheck.protocols.model.axiom import Axiom
 from ptxcheck.protocols.model.outcome import Flaw
 from ptxcheck.protocols.order.axioms import AXIOMS
 from ptxcheck.rules import RULES, Rule
-from ptxcheck.rules.violations import of_axioms, of_flaws
+from ptxcheck.rules.violations import Beside, of_axioms, of_flaws
 
-FAMILIES = ("MB", "TX", "NB", "CL", "SM", "PX", "TM")
+FAMILIES = ("MB", "TX", "NB", "CL", "SM", "PX", "TM", "BG")
 ABOUT = {
     Flaw.TX_MISMATCH: ("mbarrier",),
     Flaw.READ_TOO_EARLY: ("shared", "tmem"),
@@ -30,6 +31,8 @@ ABOUT = {
     Flaw.EARLY_ARRIVAL: ("mbarrier", "bar", "cluster"),
 }
 """What a flaw can be about; mbarriers when it is not listed."""
+OPS = {Flaw.MISALIGNED_COPY: (Op.CP_ASYNC_BULK, Op.CP_ASYNC_BULK_TENSOR)}
+"""Instructions that one flaw is told of by rules of their own."""
 
 
 class NoStory:
@@ -59,6 +62,7 @@ def fake(
     mechanism: str,
     cause: Cause = Cause.ARRIVALS,
     *,
+    op: Op = Op.CP_ASYNC_BULK,
     certain: bool = True,
     axiom: Axiom | None = None,
 ) -> Any:
@@ -69,13 +73,19 @@ def fake(
         certain=certain,
     )
     found, tolerated = ((violation,), ()) if axiom is None else ((), (violation,))
-    return SimpleNamespace(get=lambda _: SimpleNamespace(violations=found, strict=tolerated))
+    instruction = SimpleNamespace(operation=SimpleNamespace(op=op))
+    return SimpleNamespace(
+        get=lambda _: SimpleNamespace(violations=found, strict=tolerated),
+        cfg=SimpleNamespace(instructions=[instruction] * 4),
+    )
 
 
 def owners(view: Any) -> list[Rule]:
-    """Return the rules that a violation belongs to; SM023 and TM034 are about other kernels, too."""
-    checks = [(rule, rule.check) for rule in RULES if rule.check.__module__ == of_flaws.__module__]
+    """Return the rules that a violation belongs to; some are about other kernels, or about one thread, too."""
+    named = [rule for rule in RULES if rule.check.__module__ == of_flaws.__module__]
+    checks = [(rule, rule.check) for rule in named if not isinstance(rule.check, Beside)]
     checks += [(rule, of_axioms(rule.id)) for rule in RULES if rule.id in ("SM023", "TM034")]
+    checks += [(rule, rule.check.by_runs) for rule in RULES if isinstance(rule.check, Beside)]
     return [rule for rule, check in checks if list(check(view))]
 
 
@@ -86,9 +96,10 @@ def test_each_flaw_belongs_to_one_rule(flaw: Flaw, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(counterexample, "Story", NoStory)
     for mechanism in ABOUT.get(flaw, ("mbarrier",)):
         for cause in Cause if flaw is Flaw.DEADLOCK and mechanism == "mbarrier" else (Cause.ARRIVALS,):
-            found = owners(fake(flaw, mechanism, cause))
-            assert len(found) == 1, (mechanism, cause, [rule.id for rule in found])
-            assert found[0].id[:2] in FAMILIES
+            for op in OPS.get(flaw, (Op.CP_ASYNC_BULK,)):
+                found = owners(fake(flaw, mechanism, cause, op=op))
+                assert len(found) == 1, (mechanism, cause, op, [rule.id for rule in found])
+                assert found[0].id[:2] in FAMILIES
 
 
 @pytest.mark.parametrize("axiom", [each for each in AXIOMS if each.rule], ids=lambda axiom: axiom.id)

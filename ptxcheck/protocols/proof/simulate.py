@@ -130,6 +130,11 @@ def scheduled_steps(protocol: Protocol, clocks: list[Clock] | None = None) -> tu
     return _Simulation(protocol, clocks, looks_at_memory=False).steps()
 
 
+def _note_blocked(runner: _Runner, by: Mbarrier | Meeting | None) -> None:
+    """Note what a strand waits for: it need not look again while nothing happens there."""
+    runner.blocked, runner.state = by, () if by is None else by.state
+
+
 def _note_faults(record: Record, strand: int, copy: Transfer) -> None:
     """Note what PTX forbids of a copy itself."""
     place = next((span for span in (*copy.writes, *copy.reads) if span.start >= 0), None)
@@ -379,7 +384,7 @@ class _Simulation:
 
     def _wait(self, runner: _Runner, actor: Actor, action: Wait) -> int | None:
         observed = self._phases.wait(actor, action)
-        self._note_blocked(runner, self._phases.live.get(action.barrier) if observed is None else None)
+        _note_blocked(runner, self._phases.live.get(action.barrier) if observed is None else None)
         if observed is None:
             return None
         phase, published = observed
@@ -392,18 +397,13 @@ class _Simulation:
             runner.clock = np.maximum(runner.clock, seen)
         return phase
 
-    @staticmethod
-    def _note_blocked(runner: _Runner, by: Mbarrier | Meeting | None) -> None:
-        """Note what a strand waits for: it need not look again while nothing happens there."""
-        runner.blocked, runner.state = by, () if by is None else by.state
-
     def _meet(self, runner: _Runner, actor: Actor, action: Rendezvous) -> int | None:
         if action.arrives and not runner.waiting:
             self._meetings.arrive(actor, action)
         if action.waits:
             published = self._meetings.passed(actor, action)
             runner.waiting = published is None
-            self._note_blocked(runner, self._meetings.by_name[action.name] if published is None else None)
+            _note_blocked(runner, self._meetings.by_name[action.name] if published is None else None)
             if published is None:
                 return None
             seen = published if action.orders else execution_only(published, runner.clock)

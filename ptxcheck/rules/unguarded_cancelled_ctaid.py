@@ -1,19 +1,20 @@
 """The first CTA of a launch cancellation, read without a test that the cancellation succeeded.
 
 Checks: `clusterlaunchcontrol.query_cancel.get_first_ctaid` in a kernel where no branch or guard over it depends on
-`is_canceled`.
+`is_canceled`; possible where only the query itself runs in front of the test, and what it gives is used behind it.
 Why: a failed request leaves no CTA; the kernel would work on a tile that is not its own, for ever. Source: PTX ISA
 9.7.14.19: the behaviour of get_first_ctaid is undefined when the request failed.
 Not checked: answers that pass through memory or functions.
 """
 
 from ..protocols.typestate.cancellation import untested
-from .rule import Hit, Hits, KernelView, Rule, Severity, sm_100a
+from .rule import Confidence, Hit, Hits, KernelView, Rule, Severity, sm_100a
 
 
 def check(view: KernelView) -> Hits:
-    for point in untested(view):
-        yield Hit(point, "no test of is_canceled decides whether this runs")
+    for point, is_used in untested(view):
+        confidence = Confidence.PROVED if is_used else Confidence.POSSIBLE
+        yield Hit(point, "no test of is_canceled decides whether this runs", confidence=confidence)
 
 
 RULE = Rule(

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from ...view import KernelView
 
 
-def untested(view: KernelView) -> Iterator[int]:
-    """Yield the queries for the first CTA that run whether or not the cancellation succeeded."""
+def untested(view: KernelView) -> Iterator[tuple[int, bool]]:
+    """Yield the queries for the first CTA that run whether or not the cancellation succeeded.
+
+    And whether something is computed from the CTA that no test decides either: else only the query itself is undefined.
+    """
     queries = [
         point
         for point, instruction in enumerate(view.cfg.instructions)
@@ -40,7 +43,15 @@ def untested(view: KernelView) -> Iterator[int]:
             continue
         decided = any(_depends(view, at, answers) for at in _deciding(view, point))
         if not decided or _is_passed_by(view, point, tests):
-            yield point
+            yield point, not decided or _is_used(view, point, answers)
+
+
+def _is_used(view: KernelView, point: int, answers: frozenset[int]) -> bool:
+    """Tell whether a result of a query is used where no test decides."""
+    return any(
+        not any(_depends(view, at, answers) for at in _deciding(view, user))
+        for user in view.facts.uses(point)
+    )
 
 
 def _is_passed_by(view: KernelView, point: int, tests: list[int]) -> bool:

@@ -42,21 +42,14 @@ def untested(view: KernelView) -> Iterator[tuple[int, bool]]:
         if point in tests or _depends(view, point, answers):
             continue
         decided = any(_depends(view, at, answers) for at in _deciding(view, point))
-        if not decided or _is_passed_by(view, point, tests):
-            yield point, not decided or _is_used(view, point, answers)
+        if not decided or _is_passed_by(view, point, point, tests):
+            users = view.facts.uses(point)
+            yield point, not decided or any(_is_passed_by(view, point, user, tests) for user in users)
 
 
-def _is_used(view: KernelView, point: int, answers: frozenset[int]) -> bool:
-    """Tell whether a result of a query is used where no test decides."""
-    return any(
-        not any(_depends(view, at, answers) for at in _deciding(view, user))
-        for user in view.facts.uses(point)
-    )
-
-
-def _is_passed_by(view: KernelView, point: int, tests: list[int]) -> bool:
-    """Tell whether each response that a query reads leads to it, whatever tests of the same one say."""
-    responses = _responses(view, point)
+def _is_passed_by(view: KernelView, query: int, point: int, tests: list[int]) -> bool:
+    """Tell whether each response that a query reads leads to a point, whatever tests of the same one say."""
+    responses = _responses(view, query)
     own = [test for test in tests if responses and _responses(view, test) == responses]
     answers = _influenced(view, own) if own else None
     if answers is None:

@@ -34,7 +34,7 @@ RULES_WITHOUT_ROW = {
         "ordinary kernels: `compute-sanitizer` judges these (history/races.md)"
     )),
     "CL022": "launches are cancelled from sm_100 on, and this suite runs on sm_90a",
-    "BG011": _LEGALITY,
+    **dict.fromkeys(("BG001", "BG002", "BG008", "BG011", "BG014"), _LEGALITY),
 }  # fmt: skip
 """By rule."""
 EXPLAINED = {

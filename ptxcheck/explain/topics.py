@@ -62,9 +62,8 @@ _OPEN: Mapping[Openness, tuple[str, str, str]] = {
     ),
     Openness.BEHIND_FAILURE: (
         "not-judged",
-        "Another property fails in a way that leaves no order to judge this one by. Beside a hang, "
-        "properties are judged "
-        "as far as threads come.",
+        "Another property fails in every schedule in a way that leaves no order to judge this one by. Beside a "
+        "hang, properties are judged as far as threads come; where only some schedules fail, for the others.",
         "Mend the other failure first, and check again.",
     ),
 }

@@ -145,6 +145,8 @@ class Problem:
     """What removes it under the profile of the hardware: it is strict then."""
     hang: Hang | None = None
     """Of a deadlock that the order argument covers; None for one that only some schedules come to."""
+    elsewhere: bool = False
+    """Only other schedules than the simulated one go wrong: those in which actions count in other phases."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,5 +43,18 @@ class Record:
         self._known.add(key)
         schedule = tuple(self.steps) if happened else ()
         found.append(
-            Problem(flaw, strand, point, name, phase, detail, related, happened, schedule, axiom, hang)
+            Problem(
+                flaw,
+                strand,
+                point,
+                name,
+                phase,
+                detail,
+                related,
+                happened,
+                schedule,
+                axiom,
+                hang,
+                elsewhere=not happened and hang is None,
+            )  # fmt: skip
         )

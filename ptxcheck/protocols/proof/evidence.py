@@ -47,6 +47,7 @@ BLOCK = (AssumptionKind.BLOCK, -1)
 SEPARATE = frozenset({Property.SLOT_SAFETY, Property.EXIT_SAFETY})
 """Properties whose failure changes no phase: the others are decided all the same."""
 _UP_TO_A_HANG = Reason("as far as threads come before the hang: what would come behind it is not judged", -1)
+_IN_ORDER = Reason("in schedules in which actions count in the phases that they are meant for", -1)
 _BEHIND = Reason("another property fails in a way that leaves no order to judge this one by", -1)
 _ONLY_AT_THE_END = Reason("judged where all threads end, and some hang", -1)
 _BYTES_LACK = Reason("the phase that never completes lacks bytes", -1)
@@ -192,17 +193,21 @@ class Verification:
         doubts = {Property.SLOT_SAFETY: self.memory_doubts, Property.EXIT_SAFETY: self.exit_doubts}.get(which)
         if doubts:
             return Verdict(which, VerdictKind.UNKNOWN, (doubts[0],))
-        return self._holds(which, unless, up_to_a_hang=bool(open_ones))
+        return self._holds(which, unless, open_ones)
 
-    def _holds(self, which: Property, unless: tuple[Reason, ...], *, up_to_a_hang: bool) -> Verdict:
-        """Return the verdict on a property that no run breaks, but perhaps for values that the host is not to pass."""
+    def _holds(self, which: Property, unless: tuple[Reason, ...], beside: Sequence[Problem]) -> Verdict:
+        """Return the verdict on a property that no run breaks, but perhaps for values that the host is not to pass.
+
+        `beside` are failures of other properties, behind which it is judged as far as they leave an order.
+        """
         is_conditional = bool(unless or self.equations or self.required)
         taken = tuple(self._taken_for(which))
-        is_complete = self.complete and not up_to_a_hang
+        is_complete = self.complete and not beside
         kind = VerdictKind.PROVED if is_complete else VerdictKind.PROVED_BOUNDED
         notes = tuple(self.bounds) if self.for_all is None else (Reason(self.for_all, -1),)
-        if up_to_a_hang:
-            notes = (_UP_TO_A_HANG, *notes)
+        if beside:
+            hangs = any(not problem.elsewhere for problem in beside)
+            notes = (_UP_TO_A_HANG if hangs else _IN_ORDER, *notes)
         return Verdict(
             which,
             VerdictKind.ASSUMES if taken or unless else kind,
@@ -311,9 +316,9 @@ class Verification:
 
 def _behind(which: Property, spread: Sequence[Problem]) -> Reason | None:
     """Return why a property is not judged beside failures of others; None where it is."""
-    if any(problem.hang is None for problem in spread):
+    if any(problem.hang is None and not problem.elsewhere for problem in spread):
         return _BEHIND
-    if spread and which is Property.EXIT_SAFETY:
+    if which is Property.EXIT_SAFETY and not all(problem.elsewhere for problem in spread):
         return _ONLY_AT_THE_END
     lacks_bytes = any(problem.hang is Hang.BYTES for problem in spread)
     return _BYTES_LACK if which is Property.TX_BALANCE and lacks_bytes else None

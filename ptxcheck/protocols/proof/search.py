@@ -101,8 +101,9 @@ def examine(protocol: Protocol, budget: int = 20_000, is_late: Callable[[], bool
 def _demonstrated(doubtful: Sequence[Problem], wrong: Wrong, schedule: tuple[Step, ...]) -> Iterator[Problem]:
     """Yield what the schedule shows, and the problems that it demonstrates: those of the same barrier."""
     yield Problem(
-        wrong.flaw, wrong.strand, wrong.point, wrong.name, wrong.phase, wrong.detail, (), True, schedule
-    )
+        wrong.flaw, wrong.strand, wrong.point, wrong.name, wrong.phase, wrong.detail, (), True, schedule,
+        elsewhere=True,
+    )  # fmt: skip
     for problem in doubtful:
         if (problem.flaw, problem.point, problem.barrier) == (wrong.flaw, wrong.point, wrong.name):
             continue

@@ -56,5 +56,5 @@ class Record:
                 axiom,
                 hang,
                 elsewhere=not happened and hang is None,
-            )  # fmt: skip
+            )
         )

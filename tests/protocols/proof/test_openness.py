@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ptxcheck.checker import check
@@ -16,6 +18,7 @@ from ptxcheck.sources.demangled_names import pattern_of
 from ptxcheck.verdict import Need, Openness, Property, Reason, Verdict, VerdictKind
 from tests.protocols.verifying import verified
 
+CORPUS = Path(__file__).parents[3] / "corpus" / "protocols"
 SKIPPED = """.version 8.6
 .target sm_90a
 .address_size 64
@@ -80,8 +83,18 @@ def test_bytes_are_not_balanced_beside_a_hang_that_lacks_bytes() -> None:
     assert found[Property.LIFECYCLE].kind is VerdictKind.PROVED_BOUNDED
 
 
+def test_properties_are_judged_for_schedules_in_order_beside_a_failure_of_others() -> None:
+    """A consumer that takes every tile may arrive in the phase before; nothing goes wrong in other schedules."""
+    text = (CORPUS / "pingpong" / "consumers_in_turn.both_take_every_tile.ptx").read_text()
+    found = verdicts(verified(text))
+    assert found.pop(Property.PHASE_SAFETY).kind is VerdictKind.VIOLATED
+    for verdict in found.values():
+        assert verdict.kind is VerdictKind.PROVED_BOUNDED
+        assert verdict.reasons[0].text.startswith("in schedules in which actions count in the phases")
+
+
 def test_nothing_is_claimed_behind_a_failure_that_leaves_no_order() -> None:
-    text = changed(RING, ("@!%p3 bra WAIT_EMPTY;", ""))
+    text = changed(RING, ("[empty], 32;", "[empty], 31;"))
     found = verdicts(verified(text))
     violated = {which for which, verdict in found.items() if verdict.kind is VerdictKind.VIOLATED}
     assert violated

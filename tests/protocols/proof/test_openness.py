@@ -85,8 +85,7 @@ def test_bytes_are_not_balanced_beside_a_hang_that_lacks_bytes() -> None:
 
 def test_properties_are_judged_for_schedules_in_order_beside_a_failure_of_others() -> None:
     """A consumer that takes every tile may arrive in the phase before; nothing goes wrong in other schedules."""
-    text = (CORPUS / "pingpong" / "consumers_in_turn.both_take_every_tile.ptx").read_text()
-    found = verdicts(verified(text))
+    found = told(check(str(CORPUS / "pingpong" / "consumers_in_turn.both_take_every_tile.ptx")))
     assert found.pop(Property.PHASE_SAFETY).kind is VerdictKind.VIOLATED
     for verdict in found.values():
         assert verdict.kind is VerdictKind.PROVED_BOUNDED

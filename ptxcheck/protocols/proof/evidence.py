@@ -205,9 +205,10 @@ class Verification:
         is_complete = self.complete and not beside
         kind = VerdictKind.PROVED if is_complete else VerdictKind.PROVED_BOUNDED
         notes = tuple(self.bounds) if self.for_all is None else (Reason(self.for_all, -1),)
-        if beside:
-            hangs = any(not problem.elsewhere for problem in beside)
-            notes = (_UP_TO_A_HANG if hangs else _IN_ORDER, *notes)
+        if any(problem.elsewhere for problem in beside):
+            notes = (_IN_ORDER, *notes)
+        if not all(problem.elsewhere for problem in beside):
+            notes = (_UP_TO_A_HANG, *notes)
         return Verdict(
             which,
             VerdictKind.ASSUMES if taken or unless else kind,

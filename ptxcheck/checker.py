@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from .config import Config
 from .frontends import KERNEL_CACHES, Input, discover, is_empty_cache, with_embedded
-from .launches.hints import LaunchHint
+from .launches.hints import LaunchHint, unused
 from .pipeline.part import Part, merged
 from .pipeline.rule_choice import chosen_rules, infos_of, known_infos
 from .pipeline.work import Progress, Unit, Work, parts_of
@@ -18,13 +18,11 @@ from .runtime.executors import Executor, Serial
 from .runtime.plugins import rule_packages
 from .runtime.profile import Profile
 from .source import Position, Source
-from .sources.demangled_names import kernel_name
 
 if TYPE_CHECKING:
     from .pipeline.one_input import Observe
     from .rules import Rule
 
-_MOST_NAMES = 4
 Target: TypeAlias = str | os.PathLike[str] | Source
 """A path, a folder, a glob, `-`, or PTX text."""
 
@@ -88,11 +86,8 @@ def _unused_values(hints: Sequence[LaunchHint], kernels: Sequence[KernelResult])
 
 def _unused_launches(hints: Sequence[LaunchHint], kernels: Sequence[KernelResult]) -> Iterator[Note]:
     """Yield a note for each launch on the command line that is for no kernel."""
-    for hint in hints:
-        if hint.origin.startswith("--") and kernels and not any(hint.applies(each.name) for each in kernels):
-            names = ", ".join(kernel_name(each.name) for each in kernels[:_MOST_NAMES])
-            message = f"no kernel that was checked is called {hint.kernel}; there is {names}"
-            yield Note(NoteKind.LAUNCH, message, Position(hint.origin, 0))
+    for hint, message in unused(hints, [kernel.name for kernel in kernels]):
+        yield Note(NoteKind.LAUNCH, message, Position(hint.origin, 0))
 
 
 def _empty_caches(target: Target | Sequence[Target]) -> Iterator[Note]:

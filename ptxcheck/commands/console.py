@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from ..results import Problem
 from ..runtime.interrupts import INTERRUPTED, Interrupts
 from ..runtime.output import OutputError, write_atomically
+
+if TYPE_CHECKING:
+    from ..launches.hints import LaunchHint
 
 BAD_INPUT = 2
 
@@ -33,6 +36,14 @@ def fail(message: str) -> NoReturn:
 def fail_for(problems: Sequence[Problem]) -> NoReturn:
     """Say what was wrong with the input, a line for each, and end with exit code 2."""
     fail("\n".join(map(problem_line, problems)))
+
+
+def tell_unused(hints: Sequence[LaunchHint], kernels: Sequence[str]) -> None:
+    """Say which launches of the command line are for no kernel."""
+    from ..launches.hints import unused
+
+    for _, message in unused(hints, kernels):
+        remark(f"ptxcheck: note: {message}")
 
 
 def problem_line(problem: Problem) -> str:

@@ -22,6 +22,7 @@ from ..sources.demangled_names import kernel_name, short_name
 from ..sources.files import Files
 from ..sources.positions import Library, Locator
 from ..view import KernelView
+from . import console
 from .dump import load_with_host
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def views_of(
 
     `loaded` is what the module was read from.
     """
+    console.tell_unused(config.launch, [function.name for function in module.entries])
     host = None if loaded is None else loaded.host
     sources = [module.source, *filter(None, (host,))]
     hints = (

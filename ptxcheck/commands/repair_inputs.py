@@ -81,7 +81,9 @@ def prepared(path: str, config: Config) -> tuple[str, TextJudge, Assembler]:
     loaded = None if problems else load(found[0], config.nvcc)
     if loaded is None or loaded.source is None:
         console.fail(f"{path}: {(problems or (() if loaded is None else loaded.problems))[0].message}")
-    by_host = host_launches(parse_module(loaded.source), None, path, loaded.beside)
+    module = parse_module(loaded.source)
+    console.tell_unused(config.launch, [function.name for function in module.entries])
+    by_host = host_launches(module, None, path, loaded.beside)
     judge = TextJudge(path, rules_of(config), config, by_host=by_host)
     text = loaded.source.text
     first = judge(text)

@@ -84,15 +84,13 @@ def view_command(options: ViewOptions) -> None:
     Exit codes: as those of check; the page is written also when there are findings.
     """
     from ..report.plain import summary
-    from ..results import NoteKind, exit_code
+    from ..results import exit_code
 
     config = configuration(options.for_check)
     text, report = _made(options.path, options.kernel, config)
     console.write(text, options.output)
     console.write(f"{options.output}: {summary(report)}\n")
-    for note in report.notes:
-        if note.kind is NoteKind.LAUNCH:
-            console.remark(f"ptxcheck: note: {note.message}")
+    console.tell_unused(config.launch, [each.name for each in report.kernels])
     if report.problems:
         console.fail_for(report.problems)
     status = exit_code(report, config.fail_on, strict=config.strict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from ..launch import (
     ParameterFact,
     show_dim,
 )
-from ..sources.demangled_names import names_kernel
+from ..sources.demangled_names import kernel_name, names_kernel
 from .parameter_facts import (
     Condition,
     Specialisation,
@@ -67,6 +67,18 @@ class LaunchHint:
     def applies(self, name: str) -> bool:
         """Tell whether this is about a kernel, by its name in PTX."""
         return names_kernel(self.kernel, name)
+
+
+_MOST_NAMES = 4
+"""Kernels that are named where none is called as a launch says."""
+
+
+def unused(hints: Iterable[LaunchHint], kernels: Sequence[str]) -> Iterator[tuple[LaunchHint, str]]:
+    """Yield each launch of the command line that is for none of some kernels, and what to say of it."""
+    for hint in hints:
+        if hint.origin.startswith("--") and kernels and not any(map(hint.applies, kernels)):
+            names = ", ".join(map(kernel_name, kernels[:_MOST_NAMES]))
+            yield hint, f"no kernel that was checked is called {hint.kernel}; there is {names}"
 
 
 def parse_hint(text: str, origin: str, kernel: str = "*") -> LaunchHint:

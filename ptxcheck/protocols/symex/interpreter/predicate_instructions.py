@@ -22,7 +22,7 @@ from ..values.floating import compared
 from ..values.kinds import Kind
 from ..values.symbol import Form, Value
 from ..values.trace import ThreadSet
-from ..values.unsigned_order import ordered
+from ..values.unsigned_order import compared_integers
 from .cta import Cta
 
 _ALL_RELATIONS = frozenset(
@@ -50,12 +50,7 @@ def set_predicate(cta: Cta, point: int, instruction: Instruction, guard: ThreadS
     truth: Value
     if types.is_integer:
         left, right = _masked(left, types.width), _masked(right, types.width)
-        is_unsigned = not types.signed and relation in lanes.ORDERS
-        truth = (
-            ordered(relation, left, right, types.width)
-            if is_unsigned
-            else lanes.compare(relation, left, right, types.width, signed_operands=types.signed)
-        )
+        truth = compared_integers(relation, left, right, types.width, signed_operands=types.signed)
     elif known is not None:
         truth = known
     elif relation in _OPPOSITES:
@@ -66,7 +61,7 @@ def set_predicate(cta: Cta, point: int, instruction: Instruction, guard: ThreadS
     values = [truth, lanes.negate(truth)]
     if combine is not None and rest:
         third = cta.operands.value(rest[0], guard)
-        values = [logic(_COMBINE[combine], value, third) for value in values]
+        values = [lanes.logic(_COMBINE[combine], value, third) for value in values]
     targets = (target.first, target.second) if isinstance(target, Pair) else (target,)
     for each, value in zip(targets, values, strict=False):
         if isinstance(each, Register):
@@ -75,18 +70,6 @@ def set_predicate(cta: Cta, point: int, instruction: Instruction, guard: ThreadS
 
 def _masked(value: Value, width: int) -> Value:
     return value if isinstance(value, Form) else lanes.unsigned(value, width)
-
-
-def logic(op: Op, a: Value, b: Value) -> Value:
-    """and, or, xor of predicates."""
-    for one, other in ((a, b), (b, a)):
-        if isinstance(one, int):
-            if op is Op.AND:
-                return other if one & 1 else 0
-            if op is Op.OR:
-                return 1 if one & 1 else other
-            return lanes.negate(other) if one & 1 else other
-    return lanes.bitwise(op, a, b)
 
 
 def logic_step(op: Op) -> Callable[[Cta, int, Instruction, ThreadSet], None]:
@@ -99,7 +82,7 @@ def logic_step(op: Op) -> Callable[[Cta, int, Instruction, ThreadSet], None]:
             else cta.operands.value(source, guard)
             for source in sources
         )
-        result = logic(op, a, b) if types.width == 1 else COMPUTE[op](types, [a, b], cta.threads)
+        result = lanes.logic(op, a, b) if types.width == 1 else COMPUTE[op](types, [a, b], cta.threads)
         if isinstance(target, Register):
             cta.registers.write(target, guard, lanes.settle(result))
 

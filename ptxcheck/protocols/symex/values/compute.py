@@ -17,7 +17,7 @@ from ....opcodes.op import Op
 from . import lane_arithmetic as lanes
 from .kinds import Kind
 from .symbol import Form, Value
-from .unsigned_order import ordered
+from .unsigned_order import compared_integers
 from .value_ranges import fits
 
 _REGISTER = 32
@@ -86,12 +86,7 @@ def _shift_right(types: Typing, sources: Sequence[Value], _: int) -> Value:
 
 def _extreme(types: Typing, sources: Sequence[Value], threads: int, *, largest: bool) -> Value:
     a, b = sources
-    width = types.width
-    less = (
-        lanes.compare(".lt", a, b, width, signed_operands=True)
-        if types.signed
-        else ordered(".lt", a, b, width)
-    )
+    less = compared_integers(".lt", a, b, types.width, signed_operands=types.signed)
     return lanes.choose(less, b, a, threads) if largest else lanes.choose(less, a, b, threads)
 
 

@@ -457,6 +457,18 @@ def negate(value: Value) -> Value:
     return opaque(Kind.NOT, value)
 
 
+def logic(op: Op, a: Value, b: Value) -> Value:
+    """and, or, xor of predicates."""
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, int):
+            if op is Op.AND:
+                return other if one & 1 else 0
+            if op is Op.OR:
+                return 1 if one & 1 else other
+            return negate(other) if one & 1 else other
+    return bitwise(op, a, b)
+
+
 def condition_of(value: Form) -> tuple[Condition, bool]:
     """Return a condition, and whether the predicate is it (True) or its negation (False)."""
     if len(value.terms) == 1 and value.terms[0][1] == 1 and not value.constant:

@@ -12,45 +12,38 @@ Not covered: sums that are larger than their type holds.
 from __future__ import annotations
 
 from ....opcodes.op import Op
-from .lane_arithmetic import ORDERS, bitwise, compare, negate
+from .lane_arithmetic import ORDERS, compare, logic, negate
 from .symbol import Form, Value
+
+
+def compared_integers(relation: str, a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
+    """Return the truth of a comparison of two integers (see `lane_arithmetic.compare`)."""
+    if signed_operands or relation not in ORDERS:
+        return compare(relation, a, b, width, signed_operands=signed_operands)
+    return ordered(relation, a, b, width)
 
 
 def ordered(relation: str, a: Value, b: Value, width: int) -> Value:
     """Return the truth of an order of two unsigned numbers."""
-    first, second = _may_be_below_zero(a), _may_be_below_zero(b)
-    if not (isinstance(a, Form) and isinstance(b, Form) and (first or second)):
+    has_symbols = isinstance(a, Form) and isinstance(b, Form)
+    if not (has_symbols and any(map(_may_be_below_zero, (a, b)))):
         return compare(relation, a, b, width, signed_operands=False)
     swapped, is_less = ORDERS[relation]
-    left, right = (b, a) if swapped else (a, b)
-    if swapped:
-        first, second = second, first
-    truth = _is_less(left, right, first, second, width)
+    truth = _is_less(b, a, width) if swapped else _is_less(a, b, width)
     return truth if is_less else negate(truth)
 
 
-def _is_less(left: Value, right: Value, left_may: bool, right_may: bool, width: int) -> Value:
+def _is_less(left: Value, right: Value, width: int) -> Value:
+    left_is, right_is = (
+        compare(".lt", each, 0, width, signed_operands=True) if _may_be_below_zero(each) else 0
+        for each in (left, right)
+    )
     less = compare(".lt", left, right, width, signed_operands=True)
-    left_is = compare(".lt", left, 0, width, signed_operands=True) if left_may else 0
-    right_is = compare(".lt", right, 0, width, signed_operands=True) if right_may else 0
-    among_equals = _both(less, _either(right_is, negate(left_is)))
-    return _either(_both(right_is, negate(left_is)), among_equals)
+    left_is_not = negate(left_is)
+    among_equals = logic(Op.AND, less, logic(Op.OR, right_is, left_is_not))
+    return logic(Op.OR, logic(Op.AND, right_is, left_is_not), among_equals)
 
 
 def _may_be_below_zero(value: Value) -> bool:
     """Tell whether a form of numbers that are none of them below zero may be."""
     return isinstance(value, Form) and (value.constant < 0 or any(factor < 0 for _, factor in value.terms))
-
-
-def _both(a: Value, b: Value) -> Value:
-    for one, other in ((a, b), (b, a)):
-        if isinstance(one, int):
-            return other if one & 1 else 0
-    return bitwise(Op.AND, a, b)
-
-
-def _either(a: Value, b: Value) -> Value:
-    for one, other in ((a, b), (b, a)):
-        if isinstance(one, int):
-            return 1 if one & 1 else other
-    return bitwise(Op.OR, a, b)

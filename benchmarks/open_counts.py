@@ -3,8 +3,8 @@
     python -m benchmarks.open_counts --kernels 2000 [--first SEED] [--most 7] [--verbose]
 
 Each kernel is a ring of one loading thread and one warp of consumers. Counts are rounds or elements (rounded up or
-down), loops count up or down, a prologue loads ahead under guards of its own, comparisons are signed or unsigned, the
-loops may be inside a loop over tiles; half of the kernels have a slip in a bound, a parity, a guard or an arrival.
+down), loops count up or down, a prologue loads ahead under guards of its own, comparisons are signed or unsigned, a
+loop may be unrolled with a rest behind it, the loops may be inside a loop over tiles; half of the kernels have a slip in a bound, a parity, a guard or an arrival.
 *Hole*: the product shows a kernel that a run with some count from 0 to `--most` finds broken. *Open*: the runs of all
 these counts hold, and the product does not show it, by reason. Exit status 1 where there is a hole.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeVar
 
@@ -48,18 +48,23 @@ class Ring:
     """Stages that are loaded in front of the loop."""
     tiled: bool
     slip: str
+    unrolled: int = 1
+    """Rounds of the loading loop in one of its main loop: the rest is a loop of its own."""
+    clears_sign: bool = False
+    """Whether the main loop counts what a mask leaves, as compilers have it of a positive number; else a difference."""
 
 
 SLIPS = (
     "consumer one more", "consumer one less", "guard one late", "guard one early", "parity", "other rounding",
     "missing arrival", "wrap one early", "no guard",
 )  # fmt: skip
+SLIP_OF_UNROLLED = "half of the rest"
 
 
 def ring(random: Random) -> Ring:
     """Return a way to write a kernel."""
     stages = random.choice((1, 2, 3, 4))
-    return Ring(
+    how = Ring(
         stages,
         random.choice(_SLOPE),
         random.random() < 0.7,
@@ -70,6 +75,11 @@ def ring(random: Random) -> Ring:
         random.random() < 0.3,
         random.choice(SLIPS) if random.random() < 0.5 else "",
     )
+    if how.ahead or not how.signed or how.counts_down:
+        return how
+    how = replace(how, unrolled=random.choice((1, 2, 4)), clears_sign=random.random() < 0.5)
+    is_cut = how.unrolled > 1 and random.random() < 0.2
+    return replace(how, slip=SLIP_OF_UNROLLED) if is_cut else how
 
 
 def text_of(how: Ring, count: int | None = None) -> str:
@@ -170,6 +180,8 @@ def _producer(how: Ring, own: str) -> list[str]:
         if how.slip != "no guard":
             lines += [f"setp.lt.{own} %p5, %r0, {max(bound, 0)};", f"@%p5 bra SKIP{number};"]
         lines += [*_load(how, f"AHEAD{number}"), f"SKIP{number}:"]
+    if how.unrolled > 1:
+        return [*lines, *_unrolled(how)]
     if how.counts_down:
         lines += [
             f"sub.u32 %r12, %r5, {how.ahead};",
@@ -186,6 +198,25 @@ def _producer(how: Ring, own: str) -> list[str]:
         ]
     lines += _load(how, "WAITE")
     lines += [f"{'sub' if how.counts_down else 'add'}.u32 %r12, %r12, 1;", "bra LOAD;", "LOADED:"]
+    return lines
+
+
+def _unrolled(how: Ring) -> list[str]:
+    """Return the loading loop as compilers unroll it."""
+    most = how.unrolled - 1
+    kept = most >> 1 if how.slip == SLIP_OF_UNROLLED else most
+    main = f"and.b32 %r32, %r5, {0x7FFFFFFF & ~most};" if how.clears_sign else "sub.s32 %r32, %r5, %r31;"
+    lines = [
+        "setp.lt.s32 %p2, %r5, 1;", "@%p2 bra LOADED;", f"and.b32 %r30, %r5, {kept};", f"and.b32 %r31, %r5, {most};",
+        "add.s32 %r33, %r5, -1;", f"setp.lt.u32 %p2, %r33, {most};", "@%p2 bra REST;", main, "LOAD:",
+    ]  # fmt: skip
+    for copy in range(how.unrolled):
+        lines += _load(how, f"WAITE{copy}")
+    lines += [
+        f"add.s32 %r32, %r32, -{how.unrolled};", "setp.ne.s32 %p2, %r32, 0;", "@%p2 bra LOAD;", "REST:",
+        "setp.eq.s32 %p2, %r30, 0;", "@%p2 bra LOADED;", "AGAIN:", *_load(how, "WAITE"), "add.s32 %r30, %r30, -1;",
+        "setp.ne.s32 %p2, %r30, 0;", "@%p2 bra AGAIN;", "LOADED:",
+    ]  # fmt: skip
     return lines
 
 

@@ -66,7 +66,7 @@ class _Builder:
         self._cfg = program.cfg
         self._shape = shape
         self._rank = rank
-        self._decider = NamingDecider(shape.threads, kept.sizes)
+        self._decider = NamingDecider(shape.threads, kept.sizes, kept.residues)
         self._machine = Machine(
             program, layout, shape, rank, Decisions(), self._decider, Options(budget=UNLIMITED, effort=effort)
         )

@@ -14,7 +14,7 @@ depends on one beyond its residue is not followed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -34,7 +34,10 @@ from ..symex.values.register_file import lanes_of
 from ..symex.values.symbol import LANE, WARP, Atom, Form, Lanes, Value, atom, children
 from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import NotFollowedError, ThreadSet
+from ..symex.values.traversal import walk
+from .known_residues import KnownResidues
 from .recurrences import Step, recurrences
+from .round_names import OF_ROUND, ordinal, times
 from .valuations import Key, Valuation, key_of, restricted
 
 _MOST_MODULUS = 512
@@ -42,14 +45,6 @@ _TOKEN_BITS = 32
 _MASK = (1 << 64) - 1
 _MOST_NODES = 96
 """Valuations of one header, for each residue, that differ in numbers: behind them what varies most is widened."""
-OF_ROUND = frozenset(
-    {
-        Kind.RESULT, Kind.VOLATILE, Kind.SHARED, Kind.STRONG, Kind.OWN, Kind.UNKNOWN, Kind.MERGED, Kind.PARTED,
-        Kind.RETURNED, Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY, Kind.OPCODE, Kind.SHFL,
-        Kind.VOTE, Kind.LANE,
-    }
-)  # fmt: skip
-"""Kinds of what another round may find another number for."""
 
 
 class RestartError(Exception):
@@ -67,6 +62,7 @@ class Kept:
     """Registers that are symbols from a header on."""
     sizes: dict[Atom, int] | None = None
     """Parameters that were taken not to be negative, and where they are compared; None to take none so."""
+    residues: KnownResidues = field(default_factory=KnownResidues)
 
     @property
     def size(self) -> tuple[int, ...]:
@@ -252,7 +248,7 @@ class LoopHeads:
     def _names_round(self, loop: Loop, first: Atom) -> bool:
         return any(
             name.inner[1] in loop.blocks if name.inner_kind in COUNTED else name.inner_kind in OF_ROUND
-            for name in atoms_in((first,))
+            for name in walk(first)
         )
 
     def _symbol(self, header: int, register: Register, pieces: list[tuple[ThreadSet, Value]]) -> Value:
@@ -303,30 +299,3 @@ class LoopHeads:
         raise NotFollowedError(
             "too many ways to begin a round of a loop", self._program.cfg.blocks[loop.header].start
         )
-
-
-def ordinal(header: int) -> Form:
-    """Return the symbol of how many rounds of a loop are over, divided by the modulus."""
-    return atom(Kind.ORDINAL, header)
-
-
-def times(form: Form, factor: int) -> Form | int:
-    """Return a multiple."""
-    return Form(tuple((name, k * factor) for name, k in form.terms), form.constant * factor) if factor else 0
-
-
-def ordinals_in(form: Form) -> Iterator[Atom]:
-    """Yield the ordinals of loops in a form, also those that are inside other atoms."""
-    return (name for name in atoms_in(name for name, _ in form.terms) if name.kind is Kind.ORDINAL)
-
-
-def atoms_in(names: Iterable[Atom]) -> Iterator[Atom]:
-    """Yield atoms and all that are inside them, each once."""
-    waiting = list(names)
-    seen = set(waiting)
-    while waiting:
-        name = waiting.pop()
-        yield name
-        fresh = [each for each in children(name.inner) if each not in seen]
-        seen.update(fresh)
-        waiting.extend(fresh)

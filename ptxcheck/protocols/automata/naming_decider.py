@@ -29,6 +29,7 @@ from ..symex.values.symbol import Atom, Decisions, Form, Value, plus
 from ..symex.values.thread_sets import is_one_value_in
 from ..symex.values.trace import Shape, ThreadSet
 from ..symex.values.wraparound import may_be_negative
+from .known_residues import KnownResidues
 from .quotients import undivided, undivided_natural
 
 _WORD = 32
@@ -51,7 +52,10 @@ class NamingDecider:
 
     halts = False
 
-    def __init__(self, threads: int, sizes: dict[Atom, int] | None = None) -> None:
+    def __init__(
+        self, threads: int, sizes: dict[Atom, int] | None = None, residues: KnownResidues | None = None
+    ) -> None:
+        self.residues = residues or KnownResidues()
         self.sizes = sizes
         """Parameters that are taken not to be negative, and where; None to take none so."""
         self.speculative = 0
@@ -69,7 +73,7 @@ class NamingDecider:
 
     def apart(self) -> NamingDecider:
         """Return one that has no answers."""
-        return NamingDecider(self._threads, self.sizes)
+        return NamingDecider(self._threads, self.sizes, self.residues)
 
     def known(self, value: Value, threads: ThreadSet, point: int = -1) -> ThreadSet | None:
         if isinstance(value, int):
@@ -77,6 +81,8 @@ class NamingDecider:
         if isinstance(value, np.ndarray):
             return set_of(value != 0) & threads
         narrow = self._narrow(value, threads)
+        if isinstance(narrow, Form):
+            narrow = self._stated(narrow)
         if not isinstance(narrow, Form):
             return None if narrow is None else self.known(narrow, threads)
         answer = self._answer(narrow, point)
@@ -84,6 +90,10 @@ class NamingDecider:
 
     def decide(self, value: Form, threads: ThreadSet, point: int, stays: bool | None = None) -> ThreadSet:
         known = self.known(value, threads, point)
+        if known is None:
+            self._ask_signs(value, threads, point)
+            stated = self._stated(value)
+            value = stated if isinstance(stated, Form) else value
         if known is None and value.differs and self._narrow(value, threads) is None:
             made = self.concrete(value, threads, point)
             known = self.known(made, threads, point)
@@ -91,16 +101,38 @@ class NamingDecider:
             value = made if isinstance(made, Form) else value
         if known is not None:
             return known
-        raise OpenError(self._open_part(value, point), threads, point)
+        raise self._open(value, threads, point)
+
+    def _open(self, truth: Form, threads: ThreadSet, point: int) -> OpenError:
+        self.residues.ask(truth)
+        return OpenError(self._open_part(truth, point), threads, point)
+
+    def _stated(self, value: Value) -> Value:
+        """Return a value with numbers for the bits that are known."""
+
+        def is_negative(form: Form) -> bool | None:
+            negative = _is_negative(form)
+            known = self.answers.get(negative) if isinstance(negative, Form) else None
+            return False if self.is_positive(form) else known
+
+        return self.residues.stated(value, self._threads, is_negative)
+
+    def _ask_signs(self, value: Form, threads: ThreadSet, point: int) -> None:
+        """Ask whether numbers are negative of which masks clear the sign. Raises OpenError."""
+        for form in self.residues.of_open_sign(value):
+            negative = _is_negative(form)
+            if isinstance(negative, Form) and not self.is_positive(form) and negative not in self.answers:
+                raise OpenError(negative, threads, point)
 
     def concrete(self, value: Value, threads: ThreadSet, point: int) -> Value:
+        value = self._stated(value)
         if not isinstance(value, Form) or not has_choice(value) or is_pointer(value):
             return value
 
         def decide(truth: Form) -> bool:
             answer = self._answer(truth, point)
             if answer is None:
-                raise OpenError(self._open_part(truth, point), threads, point)
+                raise self._open(truth, threads, point)
             return answer
 
         if is_predicate(value) and not value.differs:
@@ -108,6 +140,11 @@ class NamingDecider:
         return rebuild(value, decide, self._threads)
 
     def _answer(self, truth: Form, point: int) -> bool | None:
+        stated = self._stated(truth)
+        if not isinstance(stated, Form):
+            assert isinstance(stated, int)
+            return bool(stated & 1)
+        truth = stated
         known = self.answers.get(truth)
         if known is None:
             opposite = negate(truth)
@@ -173,20 +210,24 @@ class NamingDecider:
         return at_thread(value, first, self._threads)
 
     def reduced(self, value: Value) -> Value:
-        return value
+        return self._stated(value)
 
     def single(self, value: Form, threads: ThreadSet) -> Value:
         narrow = self._narrow(value, threads)
-        return value if narrow is None else narrow
+        return self._stated(value if narrow is None else narrow)
 
     def placed(self, address: Value) -> Value:
+        address = self._stated(address)
         if isinstance(address, Form):
             self.wanted = lcm(self.wanted, period(address))
         return address
 
     def settled(self, value: Form, point: int) -> Value:
-        self.wanted = lcm(self.wanted, period(value))
-        return value
+        stated = self._stated(value)
+        if isinstance(stated, Form):
+            self.residues.ask(stated)
+            self.wanted = lcm(self.wanted, period(stated))
+        return stated
 
     def is_positive(self, value: Form) -> bool:
         return (
@@ -236,8 +277,12 @@ def _of_quotient(form: Form, bound: int, positive: bool) -> tuple[Form, Form, Fo
 def _taken_apart(
     form: Form, compared: Form, bound: int, positive: bool
 ) -> tuple[Form, Form, Form, bool] | None:
-    negative = compare(".lt", form, 0, _WORD, signed_operands=True)
+    negative = _is_negative(form)
     below = compare(".lt", compared, bound, _WORD, signed_operands=True)
     if not (isinstance(negative, Form) and isinstance(below, Form)):
         return None
     return form, negative, below, positive
+
+
+def _is_negative(form: Form) -> Value:
+    return compare(".lt", form, 0, _WORD, signed_operands=True)

@@ -5,7 +5,7 @@ number is below that one, for every threshold that is at least the given one.
 
 Argument: `floor(x / d) < t` is `x < d*t` for integers. Compilers divide a signed number by a power of two as
 `(x + (x < 0 ? d - 1 : 0)) >> log2 d`, which rounds towards zero: that is the floor where `t >= 1`, as all negative
-numbers are below `t` and below `d*t`.
+numbers are below `t` and below `d*t`. Where `t <= 0`, the quotient is at most `t - 1 < 0`, and x at most `d*(t - 1)`.
 
 Not covered: quotients that are computed by a product.
 """
@@ -36,6 +36,15 @@ def undivided(name: Atom, least: int) -> tuple[Form, int] | None:
     """
     found = _quotient(name)
     return None if found is None or not (found.is_floor or least >= 1) else (found.dividend, found.divisor)
+
+
+def undivided_truncated(name: Atom) -> tuple[Form, int] | None:
+    """Return the number that an atom is a quotient of, rounded towards zero, and the divisor d; None for others.
+
+    The quotient is below a threshold t that is 0 or less exactly where the number is below `d * (t - 1) + 1`.
+    """
+    found = _quotient(name)
+    return None if found is None or found.is_floor else (found.dividend, found.divisor)
 
 
 def undivided_natural(name: Atom) -> tuple[Form, int] | None:

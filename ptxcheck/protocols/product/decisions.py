@@ -15,12 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
 from ..automata.automaton import Automaton, Node
+from ..automata.known_residues import Residue
 from ..symex.values.kinds import Kind
 from ..symex.values.symbol import Atom, Form
+from .congruences import Congruence, congruence_of
 from .intervals import Interval
 from .loop_nests import Class, Nest, Ordinals, Standing, nest_of, standing
 from .questions import Asked, Below, Free, Named, Terms, classified, instantiated
@@ -45,7 +48,9 @@ class _Site:
 class Questions:
     """The questions of all automata of a kernel, and how they move with the rounds of loops."""
 
-    def __init__(self, automata: Sequence[Automaton], roles: Sequence[Role]) -> None:
+    def __init__(
+        self, automata: Sequence[Automaton], roles: Sequence[Role], residues: Mapping[Atom, Residue]
+    ) -> None:
         self.automata = automata
         self.nests: tuple[Nest, ...] = tuple(nest_of(each) for each in automata)
         self.roles = roles
@@ -55,13 +60,20 @@ class Questions:
                 if node.question is not None:
                     self._sites[number, node.number] = self._site(number, node)
         self._place_constants()
+        self.congruences: dict[Terms, Congruence] = {}
+        """Residues of directions."""
+        for site in self._sites.values():
+            if isinstance(site.asked, Below):
+                found = congruence_of(site.asked.terms, residues)
+                if found is not None:
+                    self.congruences[site.asked.terms] = found
         self.rates = self._rates()
         self.strides: dict[Class, int] = {}
         """For each class, what ordinals are compared in multiples of."""
         for (_, header), rate in self.rates.items():
             loop = self.nests[_].classes[header]
             self.strides[loop] = lcm(self.strides.get(loop, 1), rate)
-        self.slopes: dict[tuple[Terms, Class], int | None] = {}
+        self.slopes: dict[tuple[Terms, Class], Fraction | None] = {}
         """By how much a threshold moves with a unit of its class; None where that is not the same everywhere."""
         self.least: dict[tuple[Terms, Class], int] = {}
         self.window: dict[tuple[Terms, Class], int] = {}
@@ -69,6 +81,10 @@ class Questions:
         self.fixed: set[Class] = set()
         """Loops whose rounds some threshold does not move with alike: states are compared with them as they are."""
         self._measure()
+        for (terms, loop), slope in self.slopes.items():
+            if terms in self.congruences and slope is not None:
+                stride = self.congruences[terms].modulus * slope.denominator
+                self.strides[loop] = lcm(self.strides.get(loop, 1), stride)
         self.marks: dict[Terms, tuple[int, ...]] = self._marks()
         """Thresholds of a direction that are asked in front of loops, and in their first rounds."""
 
@@ -108,12 +124,20 @@ class Questions:
 
     def _rates(self) -> dict[tuple[int, int], int]:
         """Return by how much each round of a loop moves what it is left by."""
-        found: dict[tuple[int, int], int] = {}
+        asked: dict[tuple[int, int], dict[Terms, int]] = {}
+        askers: dict[tuple[Class, Terms], set[tuple[int, int]]] = {}
         for (number, _), site in sorted(self._sites.items()):
             if isinstance(site.asked, Below):
                 for header, slope in site.asked.slopes:
                     if self.nests[number].classes[header] == site.loop and slope:
-                        found.setdefault((number, header), abs(slope))
+                        asked.setdefault((number, header), {}).setdefault(site.asked.terms, abs(slope))
+                        askers.setdefault((site.loop, site.asked.terms), set()).add((number, header))
+        found: dict[tuple[int, int], int] = {}
+        for (number, header), slopes in asked.items():
+            loop = self.nests[number].classes[header]
+            # What most loops of a class ask measures its rounds, so that they measure alike.
+            most = max(slopes, key=lambda terms: (len(askers[loop, terms]), _text(terms)))
+            found[number, header] = slopes[most]
         return found
 
     def _marks(self) -> dict[Terms, tuple[int, ...]]:
@@ -133,12 +157,12 @@ class Questions:
             if others:
                 self.fixed |= {site.loop, *others}
             own = [
-                slope / self.rates[number, header]
+                Fraction(slope, self.rates[number, header])
                 for header, slope in asked.slopes
                 if self.nests[number].classes[header] == site.loop
             ]
             if own:
-                slope = int(own[0]) if own[0] == int(own[0]) else None
+                slope = own[0]
                 known = self.slopes.setdefault(key, slope)
                 if known != slope:
                     self.slopes[key] = None
@@ -183,7 +207,9 @@ class Decisions:
             threshold = asked.threshold(rounds)
             if not asked.terms:
                 return (threshold == 0 if asked.equal else threshold > 0) == asked.positive
-            truth = None
+            congruence = self._questions.congruences.get(asked.terms)
+            is_out = asked.equal and congruence is not None and not congruence.admits(threshold)
+            truth = False if is_out else None
             for known in (self._intervals.get((asked.terms, place)), self._host.get(asked.terms)):
                 if known is not None and truth is None:
                     truth = known.is_equal(threshold) if asked.equal else known.is_below(threshold)
@@ -219,6 +245,9 @@ class Decisions:
             known = self._intervals.get((asked.terms, place), Interval())
             holds = truth == asked.positive
             now = known.with_equal(threshold, holds) if asked.equal else known.with_below(threshold, holds)
+            congruence = self._questions.congruences.get(asked.terms)
+            if congruence is not None and not now.is_empty:
+                now = congruence.tightened(now)
             self._intervals[asked.terms, place] = now
             host = now.within(self._host.get(asked.terms, Interval()))
             rounded = host.rounded(self._questions.marks.get(asked.terms, ()))
@@ -248,6 +277,10 @@ class Decisions:
             if len(terms) == 1 and terms[0][1] == 1 and terms[0][0].kind is Kind.PARAM:
                 name = terms[0][0]
                 known[name] = interval.within(known.get(name, Interval()))
+        for name, interval in known.items():
+            congruence = self._questions.congruences.get(((name, 1),))
+            if congruence is not None and interval.low is None and interval.high != interval.example:
+                known[name] = congruence.tightened(interval.within(Interval(0)))
         examples = {name: interval.example for name, interval in known.items()}
         found = {name: number for name, number in examples.items() if number is not None}
         return found if all(number >= 0 for number in found.values()) else {}
@@ -371,7 +404,7 @@ class Decisions:
                     self._intervals[terms, place] = kept
                 moved: Interval | None = None
             else:
-                distance = 0 if slope is None else -slope * base
+                distance = 0 if slope is None else int(-slope * base)
                 moved = known.moved(distance)
                 least = self._questions.least.get(key)
                 if (

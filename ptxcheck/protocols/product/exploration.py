@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from ...terms.effort import Effort, Work
 from ..automata.automaton import Arrival, Automaton, Node
+from ..automata.known_residues import Residue
 from ..symex.values.symbol import Atom
 from .decisions import Decisions, Questions
 from .loop_nests import Ordinals
@@ -70,11 +71,16 @@ class Exploration:
     """The states of one kernel."""
 
     def __init__(
-        self, automata: Sequence[Automaton], roles: Sequence[Role], setup: Setup, effort: Effort
+        self,
+        automata: Sequence[Automaton],
+        roles: Sequence[Role],
+        setup: Setup,
+        effort: Effort,
+        residues: Mapping[Atom, Residue] | None = None,
     ) -> None:
         self._automata = automata
         self._roles = roles
-        self._questions = Questions(automata, roles)
+        self._questions = Questions(automata, roles, residues or {})
         self._effort = effort
         self._seen: dict[object, OrderState] = {}
         self._setup = setup

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, product
+from math import prod
 
 from ...launch import GivenValue
 from ...opcodes.op import Op
@@ -20,7 +22,8 @@ from ...terms.effort import Effort
 from ...verdict import AssumptionKind
 from ..automata.automaton import Automaton
 from ..automata.builder import build
-from ..automata.loop_heads import Kept, atoms_in
+from ..automata.known_residues import KnownResidues, Residue
+from ..automata.loop_heads import Kept
 from ..model.axiom import Axiom
 from ..model.mechanisms import MEANINGS
 from ..model.outcome import Equation, Proviso
@@ -30,6 +33,8 @@ from ..symex.slice.sliced_program import Program
 from ..symex.values.recurrent_arithmetic import COUNTED
 from ..symex.values.symbol import FROM_GLOBAL, Atom, Form, show_atom
 from ..symex.values.trace import Assumption, NotFollowedError, Shape
+from ..symex.values.traversal import walk
+from .congruences import congruence_of
 from .exploration import Exploration, Explored
 from .operations import Failure
 from .questions import Below, Named, classified
@@ -39,6 +44,8 @@ from .setup import Setup
 _LOADS = "numbers in global memory that decide branches do not change while the kernel runs"
 _WRAPS = "no sum or multiple that decides branches wraps around"
 _MOST_REBUILDS = 8
+_MOST_RESIDUES = 16
+"""Cases that numbers of the host are told apart in by their residues."""
 _ASKS = frozenset({Op.CLUSTERLAUNCHCONTROL_TRY_CANCEL})
 
 
@@ -79,18 +86,66 @@ def for_all(
     registers: int | None,
     effort: Effort,
 ) -> Shown | Open:
-    """Explore the product of a kernel: if that shows nothing, again with sizes that are not negative."""
+    """Explore the product of a kernel: if that shows nothing, again with sizes that are not negative.
+
+    Where masks keep low bits of what the host passes, each residue of those numbers is explored apart.
+    """
     cfg = program.cfg
     asks = next((p for p, i in enumerate(cfg.instructions) if i.operation.op in _ASKS), None)
     if asks is not None:
         return Open("asks to cancel launches", asks)
     kernel = _Kernel(program, layout, given, shape, registers, effort)
-    found = kernel.explored(Kept())
-    if isinstance(found, Shown):
-        return found
-    kept = Kept(sizes={})
-    again = kernel.explored(kept)
-    return again if kept.sizes else found
+    for sizes in (None, dict[Atom, int]()):
+        kept = Kept(sizes=sizes)
+        found = kernel.explored(kept)
+        if isinstance(found, Open) and kept.residues.asked:
+            found = _for_each_residue(kernel, kept.residues.asked, sizes) or found
+        if isinstance(found, Shown):
+            return found
+    return found
+
+
+def _for_each_residue(
+    kernel: _Kernel, asked: Mapping[Atom, int], sizes: dict[Atom, int] | None
+) -> Shown | Open | None:
+    """Explore a kernel for each residue of some numbers of the host; None where those are too many to be told apart."""
+    for _ in range(_MOST_REBUILDS):
+        if prod(asked.values()) > _MOST_RESIDUES:
+            return None
+        found, more = _for_residues_of(kernel, asked, sizes)
+        if isinstance(found, Shown) or more == asked:
+            return found
+        asked = more
+    return None
+
+
+def _for_residues_of(
+    kernel: _Kernel, asked: Mapping[Atom, int], sizes: dict[Atom, int] | None
+) -> tuple[Shown | Open, Mapping[Atom, int]]:
+    """Return what holds for all residues of some numbers, and of which ones residues have to be known."""
+    names = sorted(asked, key=lambda name: name.digest)
+    shown: list[Shown] = []
+    for rests in product(*(range(asked[name]) for name in names)):
+        known = {name: Residue(asked[name], rest) for name, rest in zip(names, rests, strict=True)}
+        kept = Kept(sizes=sizes, residues=KnownResidues(known))
+        found = kernel.explored(kept)
+        if isinstance(found, Open):
+            more = {**asked, **{n: max(m, asked.get(n, 1)) for n, m in kept.residues.asked.items()}}
+            return found, more
+        shown.append(found)
+    return _united(shown), asked
+
+
+def _united(shown: Sequence[Shown]) -> Shown:
+    """Return what holds where each of several cases was shown."""
+    return Shown(
+        sum(each.states for each in shown),
+        sum(each.visits for each in shown),
+        tuple(dict.fromkeys(chain.from_iterable(each.assumptions for each in shown))),
+        tuple(dict.fromkeys(chain.from_iterable(each.equations for each in shown))),
+        tuple(dict.fromkeys(chain.from_iterable(each.axioms for each in shown))),
+        tuple(dict.fromkeys(chain.from_iterable(each.provisos for each in shown))),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +174,7 @@ class _Kernel:
             cluster_threads=self.shape.threads * self.shape.ctas,
             registers=self.registers,
         )
-        explored = Exploration(automata, roles, setup, self.effort).run()
+        explored = Exploration(automata, roles, setup, self.effort, kept.residues.known).run()
         if explored.failure is not None:
             return _open(explored, explored.failure, roles)
         facts = explored.order.facts
@@ -148,7 +203,7 @@ class _Kernel:
 def _changes(equation: Equation) -> bool:
     """Tell whether rounds of a loop change what an equation is about."""
     sides = (each for each in (equation.expected, equation.completed) if isinstance(each, Form))
-    return any(name.inner_kind in COUNTED for side in sides for name in atoms_in(n for n, _ in side.terms))
+    return any(name.inner_kind in COUNTED for side in sides for name in walk(side.terms))
 
 
 def _open(explored: Explored, failure: Failure, roles: Sequence[Role]) -> Open:
@@ -160,7 +215,7 @@ def _shown(automata: Sequence[Automaton], kept: Kept, setup: Setup, explored: Ex
     facts = explored.order.facts
     assumptions: dict[tuple[AssumptionKind, int], Assumption] = {}
     for automaton in automata:
-        for each in (*automaton.assumptions, *_of_questions(automaton)):
+        for each in (*automaton.assumptions, *_of_questions(automaton, kept.residues.known)):
             assumptions.setdefault((each.kind, each.point), each)
     for name, point in (kept.sizes or {}).items():
         text = f"{show_atom(name)} is not negative"
@@ -171,7 +226,7 @@ def _shown(automata: Sequence[Automaton], kept: Kept, setup: Setup, explored: Ex
     )  # fmt: skip
 
 
-def _of_questions(automaton: Automaton) -> Iterable[Assumption]:
+def _of_questions(automaton: Automaton, residues: Mapping[Atom, Residue]) -> Iterable[Assumption]:
     """Yield what the names of decisions take for granted."""
     for node in automaton.nodes:
         if node.question is None:
@@ -179,8 +234,18 @@ def _of_questions(automaton: Automaton) -> Iterable[Assumption]:
         asked, point = classified(node, automaton.modulus), node.question.point
         if isinstance(asked, Below | Named) and node.question.truth.origin & FROM_GLOBAL:
             yield Assumption(AssumptionKind.GLOBAL_LOAD, _LOADS, point)
-        if isinstance(asked, Below) and asked.terms and not asked.is_plain:
+        if (
+            isinstance(asked, Below)
+            and asked.terms
+            and not (asked.is_plain or _comes_to_equal(asked, residues))
+        ):
             yield Assumption(AssumptionKind.CUT, _WRAPS, point)
+
+
+def _comes_to_equal(asked: Below, residues: Mapping[Atom, Residue]) -> bool:
+    """Tell whether rounds count down one size, which is a multiple of their step, until nothing is left."""
+    congruence = congruence_of(asked.terms, residues) if asked.equal and len(asked.terms) == 1 else None
+    return congruence is not None and all(slope % congruence.modulus == 0 for _, slope in asked.slopes)
 
 
 __all__ = ["Open", "Shown", "for_all"]

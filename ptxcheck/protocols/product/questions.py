@@ -13,19 +13,20 @@ in each round of the outer one: there is more freedom than the kernel has."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from math import gcd
 from typing import TypeAlias
 
 from ..automata.automaton import Node, Question
-from ..automata.loop_heads import OF_ROUND, atoms_in, ordinal, ordinals_in
-from ..automata.quotients import undivided
+from ..automata.quotients import undivided, undivided_truncated
+from ..automata.round_names import OF_ROUND, ordinal, ordinals_in
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of
 from ..symex.values.recurrent_arithmetic import COUNTED
 from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import Atom, Form, atom, children
+from ..symex.values.traversal import walk
 
 Terms: TypeAlias = tuple[tuple[Atom, int], ...]
 _OF_GROUP = OF_ROUND | {Kind.WIDENED, Kind.LANES, Kind.OPERAND}
@@ -72,7 +73,7 @@ def classified(node: Node, modulus: int) -> Asked:
     question = node.question
     assert question is not None
     residues = dict(zip(node.loops, node.residues, strict=True))
-    if any(each.inner_kind in _OF_GROUP for each in _atoms(question.truth)):
+    if any(each.inner_kind in _OF_GROUP for each in walk(question.truth.terms)):
         return Free()
     found = _below(question, residues, modulus)
     if found is not None:
@@ -134,13 +135,17 @@ def _undivided(asked: Below) -> Below:
         return asked
     least = asked.constant if all(slope >= 0 for _, slope in asked.slopes) else -(1 << 62)
     found = undivided(asked.terms[0][0], least)
+    is_negative = found is None and not asked.slopes and asked.constant <= 0
+    if is_negative:
+        found = undivided_truncated(asked.terms[0][0])
     if found is None:
         return asked
     dividend, divisor = found
-    if any(each.kind in COUNTED for each in _atoms(dividend)) or [f for _, f in dividend.terms] != [1]:
+    if any(each.kind in COUNTED for each in walk(dividend.terms)) or [f for _, f in dividend.terms] != [1]:
         return asked
     slopes = tuple((header, divisor * slope) for header, slope in asked.slopes)
-    constant = divisor * asked.constant - dividend.constant
+    threshold = divisor * (asked.constant - 1) + 1 if is_negative else divisor * asked.constant
+    constant = threshold - dividend.constant
     return Below(dividend.terms, constant, slopes, asked.positive, False, is_plain=False)
 
 
@@ -157,7 +162,7 @@ def _split(
                 return None
             rates[header] = factor // modulus
             constant -= factor // modulus * residues[header]
-        elif any(each.kind in COUNTED for each in _atoms(Form(((name, 1),)))):
+        elif any(each.kind in COUNTED for each in walk(name)):
             return None
         else:
             terms.append((name, factor))
@@ -174,7 +179,3 @@ def _counts_in_addresses(name: Atom) -> bool:
     if name.inner_kind is Kind.MUL:
         return all(each.kind is Kind.ORDINAL or _counts_in_addresses(each) for each in children(name.inner))
     return name.inner_kind not in COUNTED and all(map(_counts_in_addresses, children(name.inner)))
-
-
-def _atoms(form: Form) -> Iterator[Atom]:
-    return atoms_in(name for name, _ in form.terms)

@@ -90,8 +90,8 @@ def at_thread(value: Form, thread: int, threads: int) -> Value:
     return lanes.settle(_Rebuild(None, threads, thread).form(value.terms, value.constant))
 
 
-def with_pins(value: Form, pins: Mapping[Atom, int], threads: int) -> Value:
-    """Return the value with numbers in place of the atoms that have one."""
+def with_pins(value: Form, pins: Mapping[Atom, int | Form], threads: int) -> Value:
+    """Return the value with numbers, or other forms, in place of the atoms that have one."""
     return lanes.settle(_Rebuild(None, threads, pins=pins).form(value.terms, value.constant))
 
 
@@ -162,7 +162,11 @@ class _Rebuild:
     """Looks into atoms that are cut down, though no number is put in."""
 
     def __init__(
-        self, decide: Known | None, threads: int, thread: int = -1, pins: Mapping[Atom, int] | None = None
+        self,
+        decide: Known | None,
+        threads: int,
+        thread: int = -1,
+        pins: Mapping[Atom, int | Form] | None = None,
     ) -> None:
         self._decide = decide
         self._threads = threads
@@ -205,8 +209,12 @@ class _Rebuild:
         found = self._parts.get(key)
         if found is None:
             pin = self._pins.get(key)
-            found = self._parts[key] = self._atom(key) if pin is None else pin & lanes.mask_of(32)
+            found = self._parts[key] = self._put_in(pin) if pin is not None else self._atom(key)
         return found
+
+    @staticmethod
+    def _put_in(pin: int | Form) -> Value:
+        return pin & lanes.mask_of(32) if isinstance(pin, int) else pin
 
     def _atom(self, key: Atom) -> Value:
         parts = key.inner

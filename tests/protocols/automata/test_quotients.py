@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.protocols.automata.quotients import undivided
+from ptxcheck.protocols.automata.quotients import undivided, undivided_truncated
 from ptxcheck.protocols.symex.values.kinds import Kind
 from ptxcheck.protocols.symex.values.lane_arithmetic import add, shift_right
 from ptxcheck.protocols.symex.values.symbol import Atom, Form, atom
@@ -62,3 +62,20 @@ def test_a_correction_of_another_number_is_none() -> None:
     assert isinstance(wrong, Form)
     found = undivided(only_atom(wrong), 1)
     assert found is None or found[0].terms != SIZE.terms
+
+
+@pytest.mark.parametrize("bits", [1, 4])
+def test_thresholds_that_are_not_positive(bits: int) -> None:
+    found = undivided_truncated(only_atom(rounded_up(SIZE, bits)))
+    assert found is not None
+    dividend, divisor = found
+    for size in range(-200, 200):
+        number = size + dividend.constant
+        for threshold in range(-8, 1):
+            assert (int(number / divisor) < threshold) == (number < divisor * (threshold - 1) + 1)
+
+
+def test_a_floor_is_not_rounded_towards_zero() -> None:
+    shifted = shift_right(SIZE, 3, 32, arithmetic=True)
+    assert isinstance(shifted, Form)
+    assert undivided_truncated(only_atom(shifted)) is None

@@ -76,3 +76,35 @@ def test_periods_of_rings() -> None:
     assert recurrent.period(stage) == 8
     assert recurrent.period(parity) == 16
     assert recurrent.period(atom(Kind.AND, 7, atom(Kind.PARAM, "n", 0, 4).terms[0][0])) == 1
+
+
+@given(
+    FACTORS, CONSTANTS, TURNS, some.integers(1, 255), some.integers(0, 6), some.sampled_from([0xFF, 0xFFFF])
+)
+def test_bits_of_what_was_masked_and_shifted(
+    factor: int, constant: int, turn: int, mask: int, amount: int, first: int
+) -> None:
+    inner = atom(Kind.AND, _key(Form(((ROUND, factor),), constant)), first)
+    shifted = atom(Kind.SHR, inner.terms[0][0], amount, 16)
+    found = recurrent.masked(shifted, mask)
+    assert found in (None, (factor * turn + constant & first) >> amount & mask)
+
+
+def test_bits_of_what_was_masked_and_shifted_are_found() -> None:
+    inner = atom(Kind.AND, _key(Form(((ROUND, 8),), 6)), 0xFFFF)
+    assert recurrent.masked(atom(Kind.SHR, inner.terms[0][0], 1, 16), 3) == 3
+
+
+@pytest.mark.parametrize(("factor", "amount", "divisor"), [(0xAAAAAAAB, 33, 3), (0xCCCCCCCD, 34, 5)])
+def test_the_period_of_a_quotient_by_a_wide_product(factor: int, amount: int, divisor: int) -> None:
+    quotient = atom(Kind.SHR, _key(Form(((ROUND, factor),), factor)), amount, 64)
+    assert recurrent.period(quotient) == divisor
+    assert recurrent.period(atom(Kind.AND, quotient.terms[0][0], 1)) == 2 * divisor
+
+
+def test_a_product_that_is_no_exact_division_is_none() -> None:
+    """2^32 / 7, rounded up, is 3 / 7 too large."""
+    factor = -(-(1 << 32) // 7)
+    number = 7 * 613_566_755 + 6
+    assert number * factor >> 32 != number // 7
+    assert recurrent.shifted(Form(((ROUND, 7 * factor),), 0), 32, 64, arithmetic=False) is None

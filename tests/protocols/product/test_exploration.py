@@ -62,3 +62,9 @@ def test_a_failure_says_who_and_where() -> None:
     assert "for ever" in found.reason
     assert "warp 0" in found.reason
     assert found.point >= 0
+
+
+def test_a_rest_behind_an_unrolled_loop_is_explored_for_each_residue() -> None:
+    name = "ring/unrolled_with_a_rest"
+    assert isinstance(shown(f"{name}.ptx"), Shown)
+    assert isinstance(shown(f"{name}.half_of_the_rest.ptx"), Open)

@@ -295,12 +295,17 @@ def _symbolic_bitwise(op: Op, a: Value, b: Value) -> Value:
     if isinstance(a, Form) and isinstance(b, Form) and a == b:
         return 0 if op is Op.XOR else a
     for one, other in ((a, b), (b, a)):
-        if isinstance(one, Form) and isinstance(other, int) and op is not Op.OR and recurrent.counts(one):
+        if isinstance(one, Form) and isinstance(other, int) and op is not Op.OR and _may_be_masked(one):
             known = recurrent.masked(one, other) if op is Op.AND else recurrent.toggled(one, other)
             if known is not None:
                 return known
     first, second = sorted((a, b), key=lambda value: _order(key_of(value)))
     return _opaque(Kind[op.name], first, second)
+
+
+def _may_be_masked(form: Form) -> bool:
+    """Tell whether rounds of a loop change a number, or what it is some bits of."""
+    return recurrent.counts(form) or form.terms[0][0].kind in (Kind.AND, Kind.SHR)
 
 
 def _order(key: object) -> bytes:

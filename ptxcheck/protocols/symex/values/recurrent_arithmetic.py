@@ -38,7 +38,32 @@ def masked(form: Form, mask: int, width: int = 64) -> Form | int | None:
         low = cleared + 1
         if mask.bit_length() == bits and cleared & low == 0 and all(f % low == 0 for _, f in form.terms):
             return Form(form.terms, form.constant - (form.constant & cleared))
-    return None
+    return _masked_inside(form, mask)
+
+
+def _masked_inside(form: Form, mask: int) -> int | None:
+    """Return bits of a number that was masked and shifted before, where they are known."""
+    if not _is_one_atom(form):
+        return None
+    match form.terms[0][0].inner:
+        case (Kind.AND, int(bits), part) | (Kind.AND, part, int(bits)):
+            inner, amount = _masked_part(part, bits & mask), 0
+        case (Kind.SHR, part, int(amount), *_):
+            inner = _masked_part(part, mask << amount)
+        case _:
+            return None
+    return inner >> amount if isinstance(inner, int) else None
+
+
+def _masked_part(part: object, mask: int) -> int | None:
+    """Return bits of an argument of an atom, where they are known."""
+    form = form_of(part)
+    found = None if form is None else masked(form, mask)
+    return found if isinstance(found, int) else None
+
+
+def _is_one_atom(form: Form) -> bool:
+    return len(form.terms) == 1 and form.terms[0][1] == 1 and not form.constant
 
 
 def toggled(form: Form, bits: int) -> Form | None:
@@ -95,7 +120,7 @@ def _least_common(one: int, other: int) -> int:
     return one * other // gcd(one, other)
 
 
-def _divided(form: Form, divisor: int) -> Form | int:
+def _divided(form: Form, divisor: int) -> Form:
     terms = tuple((name, factor // divisor) for name, factor in form.terms)
     return Form(terms, form.constant // divisor)
 
@@ -113,12 +138,16 @@ def _divisor_of_product(form: Form, amount: int) -> tuple[Form, int] | None:
             number = form_of(inner[1])
             divisor = _by_multiplier(inner[2], _WORD + amount)
             return None if number is None or divisor is None else (number, divisor)
-    if amount >= _WORD:
-        for divisor in range(3, _LARGEST_DIVISOR):
-            factor = -(-(1 << amount) // divisor)
-            if form.constant % factor == 0 and all(f % factor == 0 for _, f in form.terms):
-                terms = tuple((name, f // factor) for name, f in form.terms)
-                return Form(terms, form.constant // factor), divisor
+    return _divided_by_wide_product(form, amount)
+
+
+def _divided_by_wide_product(form: Form, amount: int) -> tuple[Form, int] | None:
+    """Return number and divisor of a quotient that is a product of 64 bits, shifted by 32 or more."""
+    for divisor in range(3, _LARGEST_DIVISOR) if amount >= _WORD else ():
+        factor = -(-(1 << amount) // divisor)
+        is_multiple = form.constant % factor == 0 and all(f % factor == 0 for _, f in form.terms)
+        if is_multiple and _by_multiplier(factor, amount) == divisor:
+            return _divided(form, factor), divisor
     return None
 
 
@@ -171,8 +200,11 @@ def _missing(part: Atom, size: int, known: dict[Atom, tuple[int, bool]]) -> int:
     found = 1
     for each in part.inner[1:]:
         form = form_of(each)
+        wide = _wide_quotient(part)
         if form is None:
             continue
+        if wide is not None:
+            form = wide[0]
         for name, factor in form.terms:
             if name.inner_kind in COUNTED or _period_of(name, known)[1]:
                 found = _least_common(found, size // gcd(size, factor))
@@ -181,7 +213,20 @@ def _missing(part: Atom, size: int, known: dict[Atom, tuple[int, bool]]) -> int:
     return found
 
 
+def _wide_quotient(part: Atom) -> tuple[Form, int] | None:
+    """Return number and divisor of a quotient by a product of 64 bits, None for other atoms."""
+    match part.inner:
+        case (Kind.SHR, dividend, int(amount), *_):
+            form = form_of(dividend)
+            return None if form is None else _divided_by_wide_product(form, amount)
+        case _:
+            return None
+
+
 def _period_by(part: Atom) -> int:
+    wide = _wide_quotient(part)
+    if wide is not None:
+        return wide[1]
     match part.inner:
         case (Kind.AND, int(mask), _) | (Kind.AND, _, int(mask)) if 0 < mask < 1 << 16:
             return 1 << mask.bit_length()

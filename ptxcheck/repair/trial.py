@@ -1,6 +1,7 @@
 """Runs of a kernel for one size that show a finding: what still shows it there is no repair, and that is soon seen.
 
-Verification of a whole kernel decides branches for all sizes; a run for one size takes a tenth of that.
+Verification of a whole kernel decides branches for all sizes; a run for one size takes a tenth of that. There is
+nothing to be shown for every count where the count is given.
 """
 
 from __future__ import annotations
@@ -57,7 +58,14 @@ class Runs:
         given = (*view.launch.given, *_given(view.function, view.launch, size, rest))
         try:
             launch = replace(view.launch, given=given)
-            return verify(view.cfg, view.function, view.module, launch, seconds=self.seconds)
+            return verify(
+                view.cfg,
+                view.function,
+                view.module,
+                launch,
+                seconds=self.seconds,
+                for_every_count=False,
+            )
         except Exception:  # the verifier's own failures are part of the judgement of the kernel
             return None
 

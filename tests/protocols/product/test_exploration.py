@@ -66,5 +66,5 @@ def test_a_failure_says_who_and_where() -> None:
 
 def test_a_rest_behind_an_unrolled_loop_is_explored_for_each_residue() -> None:
     name = "ring/unrolled_with_a_rest"
-    assert isinstance(shown(f"{name}.ptx"), Shown)
-    assert isinstance(shown(f"{name}.half_of_the_rest.ptx"), Open)
+    assert isinstance(shown(name), Shown)
+    assert isinstance(shown(f"{name}.half_of_the_rest"), Open)

@@ -26,7 +26,7 @@ from ..symex.values.symbol import Atom, Form
 from .congruences import Congruence, congruence_of
 from .intervals import Interval
 from .loop_nests import Class, Nest, Ordinals, Standing, nest_of, standing
-from .questions import Asked, Below, Free, Named, Terms, classified, instantiated
+from .questions import Asked, Below, Free, Named, Terms, classified, instantiated, related, undivided_question
 from .roles import Role
 
 Place: TypeAlias = tuple[Class, Ordinals]
@@ -55,10 +55,17 @@ class Questions:
         self.nests: tuple[Nest, ...] = tuple(nest_of(each) for each in automata)
         self.roles = roles
         self._sites: dict[tuple[int, int], _Site] = {}
-        for number, automaton in enumerate(automata):
-            for node in automaton.nodes:
-                if node.question is not None:
-                    self._sites[number, node.number] = self._site(number, node)
+        asked = {
+            (number, node.number): classified(node, automaton.modulus)
+            for number, automaton in enumerate(automata)
+            for node in automaton.nodes
+            if node.question is not None
+        }
+        quotients = related(each for each in asked.values() if isinstance(each, Below))
+        for (number, node_number), each in asked.items():
+            if isinstance(each, Below) and each.terms in quotients:
+                each = undivided_question(each)
+            self._sites[number, node_number] = self._site(number, automata[number].nodes[node_number], each)
         self._place_constants()
         self.congruences: dict[Terms, Congruence] = {}
         """Residues of directions."""
@@ -91,8 +98,12 @@ class Questions:
     def site(self, automaton: int, node: int) -> _Site:
         return self._sites[automaton, node]
 
-    def _site(self, number: int, node: Node) -> _Site:
-        asked = classified(node, self.automata[number].modulus)
+    def asked(self) -> Iterator[tuple[Node, Asked]]:
+        """Yield what each node asks."""
+        for (number, node), site in self._sites.items():
+            yield self.automata[number].nodes[node], site.asked
+
+    def _site(self, number: int, node: Node, asked: Asked) -> _Site:
         classes = self.nests[number].classes
         if isinstance(asked, Below) and asked.slopes:
             depth = min(node.loops.index(header) for header, _ in asked.slopes)

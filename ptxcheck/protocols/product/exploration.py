@@ -80,7 +80,7 @@ class Exploration:
     ) -> None:
         self._automata = automata
         self._roles = roles
-        self._questions = Questions(automata, roles, residues or {})
+        self.questions = Questions(automata, roles, residues or {})
         self._effort = effort
         self._seen: dict[object, OrderState] = {}
         self._setup = setup
@@ -92,7 +92,7 @@ class Exploration:
         order = OrderState(self._setup)
         start = [_Strand(self._automata[role.automaton].entry) for role in self._roles]
         failure: Failure | None = None
-        decisions = Decisions(self._questions)
+        decisions = Decisions(self.questions)
         waiting = [(start, decisions, order)]
         try:
             while waiting:

@@ -35,9 +35,10 @@ from ..symex.values.symbol import FROM_GLOBAL, Atom, Form, show_atom
 from ..symex.values.trace import Assumption, NotFollowedError, Shape
 from ..symex.values.traversal import walk
 from .congruences import congruence_of
+from .decisions import Questions
 from .exploration import Exploration, Explored
 from .operations import Failure
-from .questions import Below, Named, classified
+from .questions import Below, Named
 from .roles import Role, roles_of
 from .setup import Setup
 
@@ -174,7 +175,8 @@ class _Kernel:
             cluster_threads=self.shape.threads * self.shape.ctas,
             registers=self.registers,
         )
-        explored = Exploration(automata, roles, setup, self.effort, kept.residues.known).run()
+        exploration = Exploration(automata, roles, setup, self.effort, kept.residues.known)
+        explored = exploration.run()
         if explored.failure is not None:
             return _open(explored, explored.failure, roles)
         facts = explored.order.facts
@@ -185,7 +187,7 @@ class _Kernel:
         if changing is not None:
             text = f"{changing.expected} and {changing.completed} bytes would have to be equal in every round"
             return Open(text, -1)
-        return _shown(automata, kept, setup, explored)
+        return _shown(exploration.questions, kept, setup, explored)
 
     def _automata(self, kept: Kept) -> tuple[Automaton, ...]:
         """Return the automata of all CTAs, which keep loops alike. Raises NotFollowedError."""
@@ -211,12 +213,12 @@ def _open(explored: Explored, failure: Failure, roles: Sequence[Role]) -> Open:
     return Open(f"{failure.reason} ({name})", failure.point, explored.sizes)
 
 
-def _shown(automata: Sequence[Automaton], kept: Kept, setup: Setup, explored: Explored) -> Shown:
+def _shown(questions: Questions, kept: Kept, setup: Setup, explored: Explored) -> Shown:
     facts = explored.order.facts
     assumptions: dict[tuple[AssumptionKind, int], Assumption] = {}
-    for automaton in automata:
-        for each in (*automaton.assumptions, *_of_questions(automaton, kept.residues.known)):
-            assumptions.setdefault((each.kind, each.point), each)
+    of_automata = chain.from_iterable(automaton.assumptions for automaton in questions.automata)
+    for each in (*of_automata, *_of_questions(questions, kept.residues.known)):
+        assumptions.setdefault((each.kind, each.point), each)
     for name, point in (kept.sizes or {}).items():
         text = f"{show_atom(name)} is not negative"
         assumptions.setdefault((AssumptionKind.SIZE, point), Assumption(AssumptionKind.SIZE, text, point))
@@ -226,12 +228,11 @@ def _shown(automata: Sequence[Automaton], kept: Kept, setup: Setup, explored: Ex
     )  # fmt: skip
 
 
-def _of_questions(automaton: Automaton, residues: Mapping[Atom, Residue]) -> Iterable[Assumption]:
+def _of_questions(questions: Questions, residues: Mapping[Atom, Residue]) -> Iterable[Assumption]:
     """Yield what the names of decisions take for granted."""
-    for node in automaton.nodes:
-        if node.question is None:
-            continue
-        asked, point = classified(node, automaton.modulus), node.question.point
+    for node, asked in questions.asked():
+        assert node.question is not None
+        point = node.question.point
         if isinstance(asked, Below | Named) and node.question.truth.origin & FROM_GLOBAL:
             yield Assumption(AssumptionKind.GLOBAL_LOAD, _LOADS, point)
         if (

@@ -13,7 +13,7 @@ in each round of the outer one: there is more freedom than the kernel has."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from math import gcd
 from typing import TypeAlias
@@ -124,14 +124,26 @@ def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Bel
         return Below(primitive, bound // scale, slopes, is_equal, True, is_plain)
     # scale * direction + ordinals < bound
     if scale > 0:
-        return _undivided(Below(primitive, bound, slopes, positive, False, is_plain))
+        return Below(primitive, bound, slopes, positive, False, is_plain)
     # direction > -bound, that is, not below the next integer
-    return _undivided(Below(primitive, 1 - bound, slopes, not positive, False, is_plain))
+    return Below(primitive, 1 - bound, slopes, not positive, False, is_plain)
 
 
-def _undivided(asked: Below) -> Below:
+def related(questions: Iterable[Below]) -> frozenset[Terms]:
+    """Return the quotients that have to be asked of as what is divided: something else is asked of that, too.
+
+    Of a quotient that all ask of, nothing has to be known: not even whether what is divided wraps around.
+    """
+    dividends: dict[Terms, set[Terms]] = {}
+    for asked in questions:
+        divided = undivided_question(asked)
+        dividends.setdefault(divided.terms, set()).add(asked.terms)
+    return frozenset(terms for every in dividends.values() if len(every) > 1 for terms in every)
+
+
+def undivided_question(asked: Below) -> Below:
     """Return a question about a quotient as one about what is divided."""
-    if len(asked.terms) != 1 or asked.terms[0][1] != 1:
+    if asked.equal or len(asked.terms) != 1 or asked.terms[0][1] != 1:
         return asked
     least = asked.constant if all(slope >= 0 for _, slope in asked.slopes) else -(1 << 62)
     found = undivided(asked.terms[0][0], least)

@@ -6,8 +6,9 @@ from random import Random
 
 import pytest
 
-from benchmarks.open_counts import Judged, judge, ring
+from benchmarks.open_counts import Judged, Ring, judge, ring
 from ptxcheck.protocols.product.for_all import Open, Shown
+from ptxcheck.verdict import AssumptionKind
 
 SEEDS = range(12)
 
@@ -28,3 +29,16 @@ def test_the_family_has_right_and_broken_kernels() -> None:
     assert isinstance(products[0].product, Open)
     assert products[0].wrong
     assert isinstance(products[1].product, Shown)
+
+
+def ring_of_elements(*, consumer_counts_elements: bool) -> Ring:
+    return Ring(2, 16, True, consumer_counts_elements, True, False, 0, False, "")
+
+
+@pytest.mark.parametrize("counts_elements", [False, True])
+def test_only_what_is_compared_with_its_parts_must_not_wrap_around(counts_elements: bool) -> None:
+    """Roles that ask of one quotient agree, whatever that is; one that counts elements agrees if sums do not wrap."""
+    found = judge(ring_of_elements(consumer_counts_elements=counts_elements), range(1)).product
+    assert isinstance(found, Shown), found
+    wraps = [each for each in found.assumptions if each.kind is AssumptionKind.CUT]
+    assert bool(wraps) is counts_elements

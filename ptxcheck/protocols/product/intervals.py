@@ -43,9 +43,8 @@ class Interval:
         """Return a number that is possible, the least one from 0 on if there is one; None if nothing is known."""
         if self.is_empty or self == Interval():
             return None
-        number = (
-            0 if self.low is None else self.low if self.high is None or self.high < 0 else max(self.low, 0)
-        )
+        is_negative = self.high is not None and self.high < 0
+        number = 0 if self.low is None else self.low if is_negative else max(self.low, 0)
         if self.high is not None and number > self.high:
             number = self.high
         while number in self.excluded and (self.high is None or number < self.high):

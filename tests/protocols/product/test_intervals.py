@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,3 +45,18 @@ def test_answers(known: Interval, threshold: int, truth: bool) -> None:
     answer = known.is_below(threshold)
     if answer is not None:
         assert all((n < threshold) == answer for n in numbers(known))
+
+
+@pytest.mark.parametrize(
+    ("known", "number"),
+    [
+        (Interval(-4), 0),
+        (Interval(3), 3),
+        (Interval(None, -2), -2),
+        (Interval(-4, -2), -4),
+        (Interval(None, 5), 0),
+        (Interval(-4, 5, frozenset({0})), 1),
+    ],
+)
+def test_an_example_is_no_negative_number_if_it_need_not_be(known: Interval, number: int) -> None:
+    assert known.example == number

@@ -331,11 +331,10 @@ class Verifier:
                 continue
             if not repeats(attempt.traces):
                 return
-            if reason is not None:
+            self._take(attempt)
+            if reason is not None and not self._result.failures:
                 text = f"{reason.reason}, where loops go round {LATE} times"
-                self._result.note_reason(text, reason.point, reason.need, reason.options)
-            else:
-                self._take(attempt)
+                self._result.note_reason(text, reason.point)
             return
 
     def _run(self, plan: Plan) -> bool:

@@ -331,7 +331,8 @@ class Verifier:
                 continue
             if not repeats(attempt.traces):
                 return
-            self._take(attempt)
+            with suppress(*(() if reason is None else (ImpossibleError, OutOfTimeError, TooLongError))):
+                self._take(attempt)
             if reason is not None and not self._result.failures:
                 text = f"{reason.reason}, where loops go round {LATE} times"
                 self._result.note_reason(text, reason.point)

@@ -27,7 +27,7 @@ from ..values.thread_sets import by_warp, warps_of
 from ..values.trace import NotFollowedError, Peek, ThreadSet
 from .bounded_polls import Tries
 from .cta import Cta
-from .generic_addresses import check_generic, takes_generic
+from .generic_addresses import check_generic, check_offset, takes_generic, takes_offset
 
 STATE_TOKEN = 1 << 62
 """Bit of a number that stands for the state which the arrive with the event index in the low bits returned."""
@@ -127,6 +127,8 @@ class EventRecorder:
             self._cta.note_unwritten(written, point)
             if isinstance(operand, AddressOperand) and takes_generic(instruction):
                 check_generic(operand, written, guard, self._cta.threads, point)
+            if isinstance(operand, AddressOperand) and takes_offset(instruction, spec):
+                check_offset(operand, written, guard, self._cta.threads, point)
             operands[spec.name] = self._followed(spec.name, written, guard, point)
             if isinstance(operand, AddressOperand) and spec.second is not None:
                 address = instruction[spec.name]

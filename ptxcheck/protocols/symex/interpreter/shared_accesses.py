@@ -38,7 +38,7 @@ from ..values.trace import (
 )
 from ..values.value_ranges import interval_of
 from .cta import Cta
-from .generic_addresses import check_generic
+from .generic_addresses import check_generic, check_offset
 
 _MOST_CTAS = 16
 """CTAs of the largest cluster."""
@@ -89,6 +89,8 @@ class AccessRecorder:
             access = kind.at(placed, self._cta.threads)
             if access is None and certain and self._is_into_shared(point):
                 check_generic(kind.operand, placed, held, self._cta.threads, point)
+            if certain and kind.space:
+                check_offset(kind.operand, address, held, self._cta.threads, point)
             if access is not None:
                 if certain and kind.space and isinstance(placed, Form):
                     self._check_cluster(point, placed, held)

@@ -23,8 +23,7 @@ from ...cfg.definitions import Name
 from ...cfg.linear import Atom, AtomKind
 from ...ir import Address, Instruction, Operand, Register
 from ...opcodes.op import Op
-from ...opcodes.spec import OperandKind, Trait
-from ..symex.interpreter.generic_addresses import takes_generic, takes_offset
+from ...opcodes.spec import OperandKind, OperandSpec, Trait
 
 if TYPE_CHECKING:
     from ...view import KernelView
@@ -65,6 +64,19 @@ def misused(view: KernelView) -> tuple[Misuse, ...]:
         for operand, wanted in _wanted(instruction)
         if (base := _base(view, point, operand)) is not None and base[0] is not wanted
     )
+
+
+def takes_generic(instruction: Instruction) -> bool:
+    """Tell whether an instruction takes an address of generic space, as it names no other."""
+    operation = instruction.operation
+    form = operation.form
+    return form is not None and "space" not in operation.slots and any(s.name == "space" for s in form.slots)
+
+
+def takes_offset(instruction: Instruction, spec: OperandSpec) -> bool:
+    """Tell whether an operand is an address in shared memory by the space that is written."""
+    space = spec.space if spec.space.startswith(".") else instruction.operation.slots.get(spec.space, "")
+    return space.startswith(".shared")
 
 
 def _base(view: KernelView, point: int, operand: Operand) -> tuple[AddressKind, str] | None:

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....ir import Address, Instruction, Register
-from ....opcodes.spec import OperandSpec
+from ....ir import Address, Register
 from ..values import lane_arithmetic as lanes
 from ..values.register_file import lanes_of
 from ..values.symbol import Form, Value
@@ -23,19 +22,6 @@ from ..values.trace import SHARED_WINDOW, NotFollowedError, ThreadSet
 
 _MOST_BYTES = 1 << 32
 """More than shared memory has, in all CTAs of a cluster."""
-
-
-def takes_generic(instruction: Instruction) -> bool:
-    """Tell whether an instruction takes an address of generic space, as it names no other."""
-    operation = instruction.operation
-    form = operation.form
-    return form is not None and "space" not in operation.slots and any(s.name == "space" for s in form.slots)
-
-
-def takes_offset(instruction: Instruction, spec: OperandSpec) -> bool:
-    """Tell whether an operand is an address in shared memory by the space that is written."""
-    space = spec.space if spec.space.startswith(".") else instruction.operation.slots.get(spec.space, "")
-    return space.startswith(".shared")
 
 
 def check_generic(operand: Address, address: Value, guard: ThreadSet, threads: int, point: int) -> None:

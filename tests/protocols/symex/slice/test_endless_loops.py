@@ -6,8 +6,9 @@ import pytest
 
 from ptxcheck.protocols.symex.slice.endless_loops import ENDLESS
 from ptxcheck.verdict import VerdictKind
+from tests.protocols.machine_runs import kernel
 from tests.protocols.races.test_judgement import judgement
-from tests.protocols.verifying import deadlock, kernel, verified
+from tests.protocols.verifying import deadlock, verified
 
 TEXT = """
 mov.u32 %r9, %tid.x; mov.u32 %r1, smem; ld.param.u32 %r2, [n]; ld.param.u64 %rd1, [p]; setp.ne.u32 %p1, %r9, 0;

@@ -6,10 +6,9 @@ What comes while the program that takes care of it is imported is an ordinary Ke
 from __future__ import annotations
 
 import os
-from typing import NoReturn
 
 
-def _end() -> NoReturn:
+def _end() -> None:
     os.write(2, b"ptxcheck: interrupted\n")
     os._exit(130)
 

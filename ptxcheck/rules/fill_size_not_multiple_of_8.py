@@ -49,5 +49,6 @@ RULE = Rule(
       st.global.u32 [%rd0], %r1;
       ret;
 """),
+    of_form=True,
     check=check,
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ptxcheck.checker import check
+from ptxcheck.config import Config
 from ptxcheck.source import Source
 
-from ..expectations import marks
+from ..expectations import marks, untold
 
 TEXT = """
 .version 8.7
@@ -138,3 +139,11 @@ def test_both_are_told(name: str) -> None:
     source = Source("k.ptx", TEXT.format(full=full, empty=empty, body=body))
     told = {(each.rule, each.location.primary.line) for each in check(source).active}
     assert told == set(marks(source))
+
+
+def test_what_is_violated_and_not_told_is_seen() -> None:
+    """The check that holds this over the corpus can fail: here the one rule that tells is left out."""
+    full, empty, body = KERNELS["races on two arrays"]
+    source = Source("k.ptx", TEXT.format(full=full, empty=empty, body=body))
+    assert untold(check(source)) == []
+    assert untold(check(source, config=Config(select=("PT",)))) == [("k", "slot-safety")]

@@ -10,9 +10,7 @@ The names are imported when they are first used, so that the command line can be
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as type checkers know it: `typing` takes a while to import
 if TYPE_CHECKING:
     from .checker import check
     from .config import Config
@@ -37,4 +35,6 @@ def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(home, __name__), name)

@@ -58,6 +58,18 @@ def contradicted(report: Report) -> list[Mark]:
     ]
 
 
+def untold(report: Report) -> list[tuple[str, str]]:
+    """Return the properties that are violated in kernels of which no finding is certain."""
+    told = {each.kernel for each in report.active if each.confidence is Confidence.PROVED}
+    return [
+        (kernel.name, verdict.property.value)
+        for kernel in report.kernels
+        if kernel.verification is not None and kernel.name not in told
+        for verdict in kernel.verification.verdicts
+        if verdict.kind is VerdictKind.VIOLATED
+    ]
+
+
 def fired(report: Report, files: Iterable[str] | None = None) -> list[Mark]:
     """Return each rule and line of the findings, once."""
     chosen = None if files is None else set(files)

@@ -13,7 +13,7 @@ from ptxcheck.config import Config
 from ptxcheck.rules import RULES
 from ptxcheck.source import Source
 
-from .expectations import contradicted, fired, marks
+from .expectations import contradicted, fired, marks, untold
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 KERNELS = sorted(
@@ -36,6 +36,7 @@ def test_kernel(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert report.problems == ()
     assert fired(report) == wanted
     assert contradicted(report) == []
+    assert untold(report) == []
 
 
 def config(path: Path) -> Config:

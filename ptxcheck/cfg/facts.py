@@ -179,6 +179,10 @@ class Facts:
         """Tell whether some run may get to a point, branches on constants considered."""
         return self._reachability.of(self.cfg.graph.block_of[point])
 
+    def may_be_taken(self, edge: Edge) -> bool:
+        """Tell whether some thread that is at the end of its source may take an edge."""
+        return self._reachability.may_be_taken(edge)
+
     def never_runs(self, point: int) -> bool:
         """Tell whether no thread executes the instruction: not reachable, or a guard that never holds."""
         guard = self.cfg.instructions[point].guard

@@ -48,7 +48,7 @@ class Reachability:
                 way.pop()
                 continue
             edge = pending[-1].pop()
-            if edge.source in seen or edge.source in self._missed or not self._may_be_taken(edge):
+            if edge.source in seen or edge.source in self._missed or not self.may_be_taken(edge):
                 continue
             if edge.source in self._reached:
                 self._reached.update(way)
@@ -74,12 +74,13 @@ class Reachability:
         work = [self._cfg.order[0]]
         while work:
             for edge in self._cfg.edges_from(work.pop()):
-                if edge.target not in found and self._may_be_taken(edge):
+                if edge.target not in found and self.may_be_taken(edge):
                     found.add(edge.target)
                     work.append(edge.target)
         return frozenset(found)
 
-    def _may_be_taken(self, edge: Edge) -> bool:
+    def may_be_taken(self, edge: Edge) -> bool:
+        """Tell whether some thread that is at the end of its source may take an edge."""
         if not self._cfg.dominators.reached(edge.source):
             return False
         if edge.guard is not None:

@@ -62,6 +62,7 @@ def evaluate(
     Of a kernel that cannot be assembled every verdict is unknown; what rules find in it is told.
     """
     found: list[tuple[Hit, Finding]] = []
+    of_form = frozenset(rule.id for rule in rules if rule.of_form)
     failures: dict[str, list[str]] = {}
     seen: Counter[tuple[str, str]] = Counter()
     flaw = _syntax_flaw(view)
@@ -87,7 +88,7 @@ def evaluate(
     complete = not (notes or problems or view.body.problems or unknown)
     return Evaluation(
         _result(view, locator, complete, verdicts),
-        tuple(with_causes(tuple(_without_echoes(found)))),
+        tuple(with_causes(tuple(_without_echoes(found, of_form)))),
         problems,
         notes,
     )
@@ -99,12 +100,17 @@ def _syntax_flaw(view: KernelView) -> Reason | None:
     return None if problem is None else Reason(f"{_UNASSEMBLED}: {problem.message}", -1)
 
 
-def _without_echoes(found: Sequence[tuple[Hit, Finding]]) -> Iterator[tuple[Hit, Finding]]:
-    """Leave out what all threads show at an instruction where the code of one thread is already proved wrong."""
+def _without_echoes(
+    found: Sequence[tuple[Hit, Finding]], of_form: frozenset[str]
+) -> Iterator[tuple[Hit, Finding]]:
+    """Leave out what all threads show at an instruction where the code of one thread is already proved wrong.
+
+    Rules that are `of_form` are about something else than what all threads show.
+    """
     plain = {
         finding.location.span
         for hit, finding in found
-        if not _is_of_all(hit) and finding.confidence is Confidence.PROVED
+        if not _is_of_all(hit) and finding.confidence is Confidence.PROVED and finding.rule not in of_form
     }
     for hit, finding in found:
         if not _is_of_all(hit) or finding.location.span not in plain:

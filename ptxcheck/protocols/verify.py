@@ -22,7 +22,7 @@ from .proof.first.budget import Budget
 from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, only_cluster, shapes_to_try
 from .proof.first.cluster_use import uses_cluster
 from .proof.first.driver.all_runs import Verifier
-from .symex.slice.endless_loops import ENDLESS, endless_loops, polling_loops
+from .symex.slice.endless_loops import ENDLESS, polling_loops
 from .symex.slice.layout import Layout, layout_of
 from .symex.slice.local_words import with_words_in_registers
 from .symex.slice.sliced_program import Program
@@ -255,8 +255,8 @@ def _is_decided(result: Verification) -> bool:
 
 def _note_loops(program: Program, result: Verification) -> None:
     """Note loops that are not known to end."""
-    for point in endless_loops(program.cfg, program.definitions):
-        result.reasons.append(Reason(ENDLESS, point))
+    endless = [Reason(ENDLESS, program.cfg.blocks[loop.latches[0]].last) for loop in program.endless]
+    result.reasons[:0] = endless  # first: a run that takes too many steps may do so for that
     for point in polling_loops(program.cfg, program.definitions):
         text = "what is polled in shared memory is stored there in the end"
         result.assumptions.setdefault(

@@ -44,5 +44,6 @@ RULE = Rule(
 
       cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], %r2, [bar]; // expect: BG001
 """),
+    of_form=True,
     check=Beside(check, of_flaws(Flaw.SIZE_OF_COPY), BULK),
 )

@@ -39,5 +39,6 @@ RULE = Rule(
       cp.async.ca.shared.global [%r1], [%rd0], 8, %r4; // expect: CA006
       cp.async.wait_all;
 """),
+    of_form=True,
     check=check,
 )

@@ -42,5 +42,6 @@ RULE = Rule(
 
       cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], %r2, [bar]; // expect: BG002
 """),
+    of_form=True,
     check=Beside(check, of_flaws(Flaw.MISALIGNED_COPY), BULK),
 )

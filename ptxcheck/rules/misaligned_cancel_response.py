@@ -46,5 +46,6 @@ RULE = Rule(
       @!%p1 bra $wait;
       ret;
 """),
+    of_form=True,
     check=check,
 )

@@ -46,5 +46,6 @@ RULE = Rule(
 -     ld.shared.u32 %r3, [%r1+4];
 +     ld.shared.u32 %r3, [%r1+8];
 """),
+    of_form=True,
     check=check,
 )

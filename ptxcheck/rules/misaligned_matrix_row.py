@@ -40,5 +40,6 @@ RULE = Rule(
 +     ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [%r3+16];
       ret;
 """),
+    of_form=True,
     check=check,
 )

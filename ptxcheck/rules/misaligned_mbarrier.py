@@ -37,5 +37,6 @@ RULE = Rule(
       bar.sync 0;
       ret;
 """),
+    of_form=True,
     check=check,
 )

@@ -39,5 +39,6 @@ RULE = Rule(
 +     ld.shared.v4.b32 {%r4, %r5, %r6, %r7}, [%r3+16];
       ret;
 """),
+    of_form=True,
     check=check,
 )

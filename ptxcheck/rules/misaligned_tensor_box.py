@@ -46,5 +46,6 @@ RULE = Rule(
 =     cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r1, %r2}], [tile];
       cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r2, %r2}], [%r1]; // expect: BG011
 """),
+    of_form=True,
     check=Beside(check, of_flaws(Flaw.MISALIGNED_COPY), TENSOR),
 )

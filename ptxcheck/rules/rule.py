@@ -85,6 +85,9 @@ class Rule:
     """The properties of whole kernels that the rule tells of by looking at one thread: where verification shows that
     all of them are kept, a hit is no more than possible (see `pipeline.refutation`). None in rules about other things,
     and in those that name what verification itself has found."""
+    of_form: bool = False
+    """It is about the alignment or the size of one access alone: what is wrong with the order of that access is another
+    mistake, and told as well."""
     host: Callable[[HostView], Iterator[HostHit]] | None = field(default=None, repr=False)
     """For a rule about host code: the example is C++ then, and `check` finds nothing."""
 

@@ -1,52 +1,24 @@
 """An offset of shared memory where an address of generic space is wanted.
 
 Checks: addresses in registers of instructions that name no state space, which come from a shared variable by no
-`cvta.shared`; also of mbarrier operations.
+`cvta.shared`; also of mbarrier operations, `mapa` and `cvta.to.shared`.
 Why: `mov` of a variable gives its address in its own space. In generic space that number is no shared memory: the
 window of shared memory lies elsewhere. Source: PTX ISA §5.1.7 (without a state space the address is generic), §9.7.9.20
 (`cvta`).
 Not checked: addresses that come from memory, or that are converted on some paths only.
 """
 
-from collections.abc import Iterator
-
-from ..cfg.linear import AtomKind
-from ..ir import Address, Instruction, Register
-from ..opcodes.spec import OperandKind, Trait
-from ..protocols.symex.interpreter.generic_addresses import takes_generic
+from ..protocols.typestate.address_kinds import AddressKind, misused
 from .rule import Hit, Hits, KernelView, Rule, Severity, sm_90a
-
-_ACCESSING = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC, Trait.MBARRIER})
 
 
 def check(view: KernelView) -> Hits:
-    for point, instruction in enumerate(view.cfg.instructions):
-        is_access = bool(instruction.operation.traits & _ACCESSING) and takes_generic(instruction)
-        if not is_access or view.facts.never_runs(point):
-            continue
-        for operand in _in_registers(instruction):
-            found = view.facts.address(point, operand)
-            base = None if found is None else found.base
-            if (
-                base is not None
-                and base.kind is AtomKind.ADDRESS
-                and (base.space, base.window) == (".shared", "")
-            ):
-                yield Hit(
-                    point,
-                    f"'{base.name}' stands here for its offset in shared memory, which is no generic address",
-                )
-
-
-def _in_registers(instruction: Instruction) -> Iterator[Address]:
-    for spec in instruction.operation.operand_specs:
-        operand = instruction.get(spec.name)
-        if (
-            spec.kind is OperandKind.ADDRESS
-            and isinstance(operand, Address)
-            and isinstance(operand.base, Register)
-        ):
-            yield operand
+    for each in view.get(misused):
+        if each.kind is AddressKind.OFFSET:
+            yield Hit(
+                each.point,
+                f"'{each.name}' stands here for its offset in shared memory, which is no generic address",
+            )
 
 
 RULE = Rule(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ptxcheck.checker import check
 from ptxcheck.source import Source
 from ptxcheck.verdict import VerdictKind
 
+CORPUS = Path(__file__).parent.parent.parent / "corpus"
 TEXT = """
 .version 8.6
 .target sm_90a
@@ -71,3 +74,13 @@ def test_a_file_that_is_no_ptx_around_it() -> None:
     assert report.problems
     assert report.kernels[0].verification is not None
     assert {each.kind for each in report.kernels[0].verification.verdicts} == {VerdictKind.UNKNOWN}
+
+
+def test_the_pair_of_the_corpus() -> None:
+    """What cannot be assembled hands over as its twin does, of which everything is proved."""
+    kinds = {}
+    for name in ("bad/PT003/handover_that_cannot_be_assembled.ptx", "good/handover_that_is_assembled.ptx"):
+        (kernel,) = check(str(CORPUS / name)).kernels
+        assert kernel.verification is not None
+        kinds[name.partition("/")[0]] = {each.kind for each in kernel.verification.verdicts}
+    assert kinds == {"bad": {VerdictKind.UNKNOWN}, "good": {VerdictKind.PROVED}}

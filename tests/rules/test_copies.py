@@ -348,3 +348,17 @@ def test_a_copy_that_may_never_be_behind_those_that_are_waited_for_is_possible()
     found = ptxcheck.check(kernel(START + rest), config=Config(possible=True)).findings
     assert [each.rule for each in found] == ["CA002"]
     assert proved("CA002", kernel(f"{START}{copied}cp.async.wait_group 0;\n{copied}")) != []
+
+
+@pytest.mark.parametrize(
+    ("size", "mark"),
+    [
+        ("mov.u64 %rd1, 12;", " // expect: SM028"),
+        ("mov.u64 %rd1, 16;", ""),
+        ("ld.param.u64 %rd1, [in];", ""),
+        ("ld.param.u64 %rd1, [in];\nshl.b64 %rd1, %rd1, 3;\nadd.u64 %rd1, %rd1, 4;", " // expect: SM028"),
+    ],
+)
+def test_a_fill_is_of_multiples_of_8_bytes(size: str, mark: str) -> None:
+    text = f"{size}\nst.bulk.weak.shared::cta [data], %rd1, 0;{mark}"
+    assert agrees("SM028", kernel(text, target="sm_100a"))

@@ -220,6 +220,25 @@ def test_what_an_interrupt_breaks_is_not_told(place: Path) -> None:
     assert (done.returncode, done.stderr) == (130, b"ptxcheck: interrupted\n")
 
 
+@pytest.mark.parametrize("first", ["ptxcheck.runtime.interrupts", "signal", "threading"])
+def test_an_interrupt_before_it_is_watched_for_is_told_the_same(first: str) -> None:
+    code = (
+        "import importlib.abc, os, runpy, signal, sys\n"
+        "class Finder(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        f"        if name == {first!r}:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        f"sys.modules.pop({first!r}, None)\n"
+        "sys.argv = ['ptxcheck', 'rules']\n"
+        "runpy.run_module('ptxcheck', run_name='__main__', alter_sys=True)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False, preexec_fn=hear_interrupts
+    )
+    assert (done.returncode, done.stderr) == (130, b"ptxcheck: interrupted\n")
+
+
 def test_descendants_are_all_that_were_started() -> None:
     process = subprocess.Popen(["sh", "-c", "sleep 1000 & sleep 1000"], start_new_session=True)
     try:

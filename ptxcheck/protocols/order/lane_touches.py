@@ -114,8 +114,8 @@ class LaneTouches:
         places = (every & np.uint64(~SHARED_WINDOW & 0xFFFFFFFFFFFFFFFF)).astype(np.int64)
         if (places >> RANK_SHIFT != self.rank).any():
             return None
-        found: Numbers = (places & OFFSET_MASK)[:, None] + np.arange(size)
-        return found if found.max() < BYTES else None
+        starts: Numbers = places & OFFSET_MASK
+        return starts[:, None] + np.arange(size) if size <= BYTES - int(starts.max()) else None
 
     def note(self, places: Numbers, own: Numbers, way: Way) -> None:
         """Note who has touched bytes, a row of them for each thread."""

@@ -8,9 +8,10 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ...cfg import AtomKind
-from ...ir import Address, Instruction, Operand, Register
+from ...ir import Address, Instruction, Operand
 from ...opcodes.op import Op
 from ...opcodes.spec import OperandKind, Trait
+from ..typestate.address_kinds import misused
 from ..typestate.shared_access import access_bytes, address_lanes
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def accesses_of(view: KernelView) -> Accesses:
     """Return the accesses of a kernel that may be of shared memory."""
     known: list[Access] = []
     unknown: list[int] = []
+    misplaced = {each.point for each in view.get(misused)}
     for point, instruction in enumerate(view.body.instructions):
         traits, op = instruction.operation.traits, instruction.operation.op
         if Trait.ANYTHING in traits:
@@ -77,14 +79,10 @@ def accesses_of(view: KernelView) -> Accesses:
         if (
             not traits & _ACCESSING
             or view.facts.never_runs(point)
-            or not _is_shared(view, point, instruction)
+            or not (point in misplaced or _is_shared(view, point, instruction))
         ):
             continue
-        access = (
-            None
-            if op in _WHOLE_TILES or _is_offset(view, point, instruction)
-            else _access(point, instruction)
-        )
+        access = None if op in _WHOLE_TILES or point in misplaced else _access(point, instruction)
         if access is None:
             unknown.append(point)
         else:
@@ -125,16 +123,6 @@ def _is_shared(view: KernelView, point: int, instruction: Instruction) -> bool:
     if pointer.base.kind is AtomKind.ADDRESS:
         return pointer.base.space == ".shared"
     return pointer.base.kind is not AtomKind.PARAMETER and view.get(_has_generic_addresses)
-
-
-def _is_offset(view: KernelView, point: int, instruction: Instruction) -> bool:
-    """Tell whether an instruction of generic space has an offset of shared memory for an address: no such bytes."""
-    operand = next(_addresses(instruction), None)
-    if instruction.operation.slots.get("space") or not isinstance(operand, Address):
-        return False
-    pointer = view.facts.address(point, operand) if isinstance(operand.base, Register) else None
-    base = None if pointer is None else pointer.base
-    return base is not None and base.kind is AtomKind.ADDRESS and not base.window
 
 
 def _has_generic_addresses(view: KernelView) -> bool:

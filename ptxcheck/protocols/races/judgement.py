@@ -24,6 +24,7 @@ from ...opcodes.spec import Trait
 from ...terms.bitvectors import variables_of
 from ...verdict import AssumptionSource, Need, Openness, Property, Reason, Verdict, VerdictKind
 from ..order.axioms import ENDED_LANES, LANES_IN_STEP, SAME_VALUE
+from ..symex.slice.endless_loops import ENDLESS, endless_loops
 from .accesses import Accesses, Action, accesses_of
 from .agreement import agreement
 from .blocks import axes_used, bound_of, candidate_blocks
@@ -62,6 +63,8 @@ class Judgement:
     race_doubts: list[Reason] = field(default_factory=list)
     divergence_doubts: list[Reason] = field(default_factory=list)
     """Barriers that the order of accesses rests on, and that threads may not come to alike."""
+    loop_doubts: list[Reason] = field(default_factory=list)
+    """Loops that threads do not leave, so that they come to no barrier behind; no order rests on that."""
     lane_doubts: list[Reason] = field(default_factory=list)
     """The same of instructions of whole warps, which no order rests on."""
     provisos: list[Reason] = field(default_factory=list)
@@ -116,7 +119,7 @@ class Judgement:
             reasons = tuple(Reason(each.message, each.points[0]) for each in self.divergences)
             reasons += tuple(Reason(each.message, each.point) for each in self.absent)
             return Verdict(which, VerdictKind.VIOLATED, reasons)
-        doubts = tuple(dict.fromkeys((*self.divergence_doubts, *self.lane_doubts)))
+        doubts = tuple(dict.fromkeys((*self.loop_doubts, *self.divergence_doubts, *self.lane_doubts)))
         if doubts:
             return Verdict(which, VerdictKind.UNKNOWN, doubts)
         taken = tuple(dict.fromkeys((*self.taken_blocks, *self.gone)))
@@ -145,6 +148,8 @@ def judged(view: KernelView) -> Judgement:
     unknown = "the bytes of shared memory that this accesses are not known"
     found.race_doubts += [Reason(unknown, point) for point in accesses.unknown]
     found.race_doubts += _unseen_accesses(view)
+    ends = (view.cfg.blocks[loop.latches[0]].last for loop in endless_loops(view.facts))
+    found.loop_doubts += [Reason(ENDLESS, point) for point in ends]
     unseen = [*_unseen(view)]
     if unseen:
         found.race_doubts += unseen

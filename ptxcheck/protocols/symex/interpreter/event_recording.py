@@ -18,6 +18,7 @@ from ....ir import Instruction, Operand, registers_of
 from ....opcodes.op import Op
 from ....opcodes.spec import Trait
 from ....verdict import AssumptionKind
+from ...typestate.address_kinds import takes_generic, takes_offset
 from ..slice.accesses import is_pointer
 from ..slice.polling import POLLS
 from ..values import lane_arithmetic as lanes
@@ -27,7 +28,7 @@ from ..values.thread_sets import by_warp, warps_of
 from ..values.trace import NotFollowedError, Peek, ThreadSet
 from .bounded_polls import Tries
 from .cta import Cta
-from .generic_addresses import check_generic, takes_generic
+from .generic_addresses import check_generic, check_offset
 
 STATE_TOKEN = 1 << 62
 """Bit of a number that stands for the state which the arrive with the event index in the low bits returned."""
@@ -127,6 +128,8 @@ class EventRecorder:
             self._cta.note_unwritten(written, point)
             if isinstance(operand, AddressOperand) and takes_generic(instruction):
                 check_generic(operand, written, guard, self._cta.threads, point)
+            if isinstance(operand, AddressOperand) and takes_offset(instruction, spec):
+                check_offset(operand, written, guard, self._cta.threads, point)
             operands[spec.name] = self._followed(spec.name, written, guard, point)
             if isinstance(operand, AddressOperand) and spec.second is not None:
                 address = instruction[spec.name]

@@ -1,29 +1,27 @@
-"""Addresses of generic space: an offset of shared memory is none.
+"""Addresses of generic space and offsets in shared memory: neither stands for the other.
 
 Property: after `check_generic`, every thread of `guard` has an address in the shared window, or one that is not known.
+After `check_offset`, no thread of `guard` has one.
 
 Argument: numbers are looked at thread by thread. The name of a variable stands for its address in the space that is
-wanted.
+wanted. `cvta.shared` adds the window and `cvta.to.shared` takes it away, and a register of 32 bits does not hold it.
+A sum of symbols and a number has the window where its number does, as no symbol has it.
 
-Not covered: symbols; which memory they are in is told by how the text computes them.
+Not covered: symbols that stand for a whole address; which memory they are in is told by how the text computes them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ....ir import Address, Instruction, Register
+from ....ir import Address, Register
 from ..values import lane_arithmetic as lanes
 from ..values.register_file import lanes_of
 from ..values.symbol import Form, Value
 from ..values.trace import SHARED_WINDOW, NotFollowedError, ThreadSet
 
-
-def takes_generic(instruction: Instruction) -> bool:
-    """Tell whether an instruction takes an address of generic space, as it names no other."""
-    operation = instruction.operation
-    form = operation.form
-    return form is not None and "space" not in operation.slots and any(s.name == "space" for s in form.slots)
+_MOST_BYTES = 1 << 32
+"""More than shared memory has, in all CTAs of a cluster."""
 
 
 def check_generic(operand: Address, address: Value, guard: ThreadSet, threads: int, point: int) -> None:
@@ -33,4 +31,18 @@ def check_generic(operand: Address, address: Value, guard: ThreadSet, threads: i
     held = lanes.as_lanes(address, threads)[lanes_of(guard, threads)]
     if not (held & np.uint64(SHARED_WINDOW)).all():
         text = "a generic address that is none of shared memory: cvta.shared makes one, or .shared is missing"
+        raise NotFollowedError(text, point)
+
+
+def check_offset(operand: Address, address: Value, guard: ThreadSet, threads: int, point: int) -> None:
+    """Raise NotFollowedError for an address of generic space where an offset of shared memory is wanted."""
+    if not isinstance(operand.base, Register):
+        return
+    if isinstance(address, Form):
+        is_generic = abs(address.constant - SHARED_WINDOW) < _MOST_BYTES
+    else:
+        held = lanes.as_lanes(address, threads)[lanes_of(guard, threads)]
+        is_generic = bool((held // np.uint64(SHARED_WINDOW) == 1).any())
+    if is_generic:
+        text = "a generic address where .shared wants an offset: cvta.to.shared makes one, or .shared is too much"
         raise NotFollowedError(text, point)

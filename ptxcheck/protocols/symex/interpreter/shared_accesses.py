@@ -19,6 +19,7 @@ import numpy as np
 
 from ....ir import Guard, Instruction
 from ..slice.accesses import AccessKind
+from ..slice.endless_loops import ENDLESS
 from ..slice.regions import Region
 from ..values.kinds import Kind
 from ..values.register_file import SplitError
@@ -38,7 +39,7 @@ from ..values.trace import (
 )
 from ..values.value_ranges import interval_of
 from .cta import Cta
-from .generic_addresses import check_generic
+from .generic_addresses import check_generic, check_offset
 
 _MOST_CTAS = 16
 """CTAs of the largest cluster."""
@@ -89,6 +90,8 @@ class AccessRecorder:
             access = kind.at(placed, self._cta.threads)
             if access is None and certain and self._is_into_shared(point):
                 check_generic(kind.operand, placed, held, self._cta.threads, point)
+            if certain and kind.space:
+                check_offset(kind.operand, address, held, self._cta.threads, point)
             if access is not None:
                 if certain and kind.space and isinstance(placed, Form):
                     self._check_cluster(point, placed, held)
@@ -103,7 +106,13 @@ class AccessRecorder:
         return base is not None and (base.name, base.scope) in self._cta.layout.shared
 
     def record_skipped(self, region: Region, threads: ThreadSet) -> None:
-        """Record the accesses of a region that is not followed, each as one that may happen."""
+        """Record the accesses of a region that is not followed, each as one that may happen.
+
+        Raises NotFollowedError where threads may stay in it for ever: they do not come to what is behind it.
+        """
+        for loop in self._program.endless:
+            if loop.header in region.blocks:
+                raise NotFollowedError(ENDLESS, self._program.cfg.blocks[loop.latches[0]].last)
         for point, kind in self.accesses_of(region):
             if kind.operand.base in region.written:
                 access = Access(kind.reads, kind.writes, None, kind.size, kind.lanes, certain=False)

@@ -148,7 +148,10 @@ def _kind(point: int, instruction: Instruction, constant: Constant) -> AccessKin
     both = Trait.ATOMIC in traits
     size = ROW_BYTES if operation.op in _MATRIX else access_bytes(instruction)
     if operation.op is Op.ST_BULK:
-        size = constant(point, instruction.get("size")) or 0
+        known = constant(point, instruction.get("size"))
+        if known == 0:
+            return None
+        size = known or 0
     fragment = fragment_of(instruction, constant(point, instruction.get("stride")))
     return AccessKind(
         address,

@@ -3,7 +3,8 @@
 Property: a loop that `endless_loops` names is never left once it is entered a second time; one of `polling_loops` is
 left only when a word in shared memory says so.
 
-Argument: each way out is decided by a definition in front of the loop, and each round comes to it; polls are followed
+Argument: each way out is one that value analysis shows to be never taken, or each round comes to it and it is decided
+by what no round changes: definitions in front of the loop, and what is computed from these alone. Polls are followed
 back from the ways out through definitions in the loop.
 
 Not covered: all other loops without synchronisation, which are taken to end.
@@ -14,9 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....cfg.cfg import Cfg
-from ....cfg.definitions import ENTRY, Definitions
+from ....cfg.definitions import ENTRY, Definitions, Name
+from ....cfg.facts import Facts
 from ....cfg.loops import Loop
-from ....ir import Instruction
+from ....cfg.special import changes, special_name
+from ....ir import Component, Instruction, Register
 from ....opcodes.spec import Trait
 from .accesses import is_strong
 
@@ -24,13 +27,18 @@ ENDLESS = "nothing that happens in this loop ends it"
 """Why a kernel with such a loop is not decided."""
 
 
-def endless_loops(cfg: Cfg, definitions: Definitions) -> Iterator[int]:
-    """Yield a point of each loop that has no way out, or whose ways out are all decided before it is entered."""
-    for loop in cfg.loops:
-        if _is_reached(cfg, loop) and all(
-            _is_decided_before(cfg, definitions, loop, source) for source in _leaving(loop)
+def endless_loops(facts: Facts) -> Iterator[Loop]:
+    """Yield each loop that has no way out, or of which no way out is taken in a second round."""
+    for loop in facts.cfg.loops:
+        if (
+            _is_reached(facts.cfg, loop)
+            and _is_repeated(facts, loop)
+            and all(
+                _is_never_taken(facts, loop, source) or _is_decided_before(facts, loop, source)
+                for source in _leaving(loop)
+            )
         ):
-            yield cfg.blocks[loop.latches[0]].last
+            yield loop
 
 
 def polling_loops(cfg: Cfg, definitions: Definitions) -> Iterator[int]:
@@ -49,14 +57,56 @@ def _leaving(loop: Loop) -> set[int]:
     return {source for source, _ in loop.exits}
 
 
-def _is_decided_before(cfg: Cfg, definitions: Definitions, loop: Loop, source: int) -> bool:
+def _is_repeated(facts: Facts, loop: Loop) -> bool:
+    """Tell whether some thread may come to a second round."""
+    return facts.reachable(facts.cfg.blocks[loop.header].points[0]) and any(
+        facts.may_be_taken(edge)
+        for latch in loop.latches
+        for edge in facts.cfg.edges_from(latch)
+        if edge.target == loop.header
+    )
+
+
+def _is_never_taken(facts: Facts, loop: Loop, source: int) -> bool:
+    """Tell whether no thread leaves a loop from a block."""
+    leaving = (edge for edge in facts.cfg.edges_from(source) if edge.target not in loop.blocks)
+    return not any(facts.may_be_taken(edge) for edge in leaving)
+
+
+def _is_decided_before(facts: Facts, loop: Loop, source: int) -> bool:
     """Tell whether what decides a way out is the same in each round, and each round comes to it."""
-    point = cfg.blocks[source].last
-    guard = cfg.instructions[point].guard
-    if guard is None or not all(cfg.dominators.dominates(source, latch) for latch in loop.latches):
+    point = facts.cfg.blocks[source].last
+    guard = facts.cfg.instructions[point].guard
+    if guard is None or not all(facts.cfg.dominators.dominates(source, latch) for latch in loop.latches):
         return False
-    name = definitions.before(point, guard.register)
-    return name.site == ENTRY or definitions.block_of(name) not in loop.blocks
+    return _is_fixed(facts, loop, facts.name(point, guard.register))
+
+
+def _is_fixed(facts: Facts, loop: Loop, name: Name) -> bool:
+    """Tell whether a register has one number in all rounds: it is from before, or computed from such alone."""
+    waiting, seen = [name], {name}
+    while waiting:
+        each = waiting.pop()
+        if each.site == ENTRY or facts.block_of(each) not in loop.blocks:
+            continue
+        if each.phi_block is not None or not _is_computed(facts.cfg.instructions[each.site]):
+            return False
+        fresh = [other for other in facts.read_at(each.site) if other not in seen]
+        seen.update(fresh)
+        waiting += fresh
+    return True
+
+
+def _is_computed(instruction: Instruction) -> bool:
+    """Tell whether an instruction gives one result for the same registers, whenever it is executed."""
+    special = (
+        special_name(operand) for operand in instruction.operands if isinstance(operand, Component | Register)
+    )
+    return (
+        Trait.PURE in instruction.operation.traits
+        and instruction.guard is None
+        and not any(name is not None and changes(name) for name in special)
+    )
 
 
 def _polled(cfg: Cfg, definitions: Definitions, loop: Loop, point: int) -> Iterator[int]:

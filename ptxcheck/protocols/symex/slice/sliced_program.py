@@ -14,11 +14,13 @@ from __future__ import annotations
 from functools import cached_property
 
 from ....cfg.cfg import Cfg
+from ....cfg.loops import Loop
 from ....ir import Module, Register, registers_of
 from ....launch import Launch
 from .branch_sides import doomed_blocks
 from .computations import Computation, computation_of
 from .dependences import Dependences
+from .endless_loops import endless_loops
 from .kept_stores import KeptStores
 from .kernel import Kernel
 from .layout import declared_sizes
@@ -71,6 +73,11 @@ class Program(Kernel):
     def regions(self) -> Regions:
         """The regions of branches."""
         return Regions(self, self.points, self.stores.all, self.wanted)
+
+    @cached_property
+    def endless(self) -> tuple[Loop, ...]:
+        """Loops that are never left once they are entered a second time."""
+        return tuple(endless_loops(self.facts))
 
     @cached_property
     def doomed(self) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""The space of an operand decides what its address means: an offset of shared memory is no generic address."""
+"""The space of an operand decides: an offset of shared memory is no generic address, nor the other way round."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ mov.u32 %r9, %tid.x; setp.ne.u32 %p9, %r9, 0; mov.u64 %rd1, smem; {address}
 mbarrier.arrive{arrive}.b64 _, [{second}]; {access}
 W: mbarrier.try_wait.parity.shared.b64 %p5, [smem], 0; @!%p5 bra W;
 """
-CONVERT = "cvta.shared.u64 %rd2, %rd1;"
+CONVERT = "cvta.shared.u64 %rd2, %rd1; cvta.to.shared.u64 %rd3, %rd2; cvt.u32.u64 %r3, %rd2;"
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,10 @@ CONVERT = "cvta.shared.u64 %rd2, %rd1;"
         ("", ".shared", "%rd1", "%rd1", VerdictKind.UNKNOWN),
         (".shared", "", "%rd1", "%rd1", VerdictKind.UNKNOWN),
         ("", "", "%rd1", "%rd1", VerdictKind.UNKNOWN),
+        (".shared", ".shared", "%rd1", "%rd3", VerdictKind.PROVED),
+        (".shared", ".shared", "%rd1", "%r3", VerdictKind.PROVED),
+        (".shared", ".shared", "%rd2", "%rd1", VerdictKind.UNKNOWN),
+        (".shared", ".shared", "%rd1", "%rd2", VerdictKind.UNKNOWN),
     ],
 )
 def test_objects(init: str, arrive: str, first: str, second: str, verdict: VerdictKind) -> None:
@@ -40,6 +44,17 @@ def test_objects(init: str, arrive: str, first: str, second: str, verdict: Verdi
         ("ld.shared.u32 %r3, [%rd1+1024];", VerdictKind.PROVED),
         ("ld.u32 %r3, [%rd1+1024];", VerdictKind.UNKNOWN),
         ("st.u32 [%rd1+1024], 0;", VerdictKind.UNKNOWN),
+        ("ld.shared.u32 %r3, [%rd2+1024];", VerdictKind.UNKNOWN),
+        ("st.shared.u32 [%rd2+1024], 0;", VerdictKind.UNKNOWN),
+        (
+            "mul.wide.u32 %rd4, %r9, 4; add.u64 %rd4, %rd4, %rd2; st.shared.u32 [%rd4+1024], 0;",
+            VerdictKind.UNKNOWN,
+        ),
+        (
+            "mul.wide.u32 %rd4, %r9, 4; add.u64 %rd4, %rd4, %rd3; st.shared.u32 [%rd4+1024], 0;",
+            VerdictKind.PROVED,
+        ),
+        ("ld.param.u64 %rd4, [p]; add.u64 %rd4, %rd4, %rd2; ld.shared.u32 %r3, [%rd4];", VerdictKind.UNKNOWN),
     ],
 )
 def test_accesses(access: str, verdict: VerdictKind) -> None:

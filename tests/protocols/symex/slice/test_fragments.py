@@ -74,3 +74,15 @@ def test_columns_that_stmatrix_stores(count: str, registers: str, lanes: int) ->
     ).format()
     assert slots(instruction, 16 * lanes - 4) is VerdictKind.VIOLATED
     assert slots(instruction, 16 * lanes) is VerdictKind.PROVED
+
+
+@pytest.mark.parametrize("size", [4096, 1 << 20, (1 << 32) - 8, (1 << 63) - 8, (1 << 64) - 8])
+def test_more_bytes_than_there_are_are_cleared_in_no_more_work(size: int) -> None:
+    fill = f"mov.u64 %rd1, {size}; " + CLEAR
+    assert slots(fill, 1024) is VerdictKind.VIOLATED
+    assert slots(fill.replace(", %rd1", f", {size}"), 1024) is VerdictKind.VIOLATED
+
+
+def test_a_fill_of_no_bytes_touches_none() -> None:
+    assert slots("mov.u64 %rd1, 0; " + CLEAR, 0) is VerdictKind.PROVED
+    assert slots("mov.u64 %rd1, 8; " + CLEAR, 0) is VerdictKind.VIOLATED

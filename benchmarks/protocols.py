@@ -21,16 +21,14 @@ import os
 import statistics
 import sys
 import time
-import tomllib
 import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 from benchmarks.built_files import add_arguments, built_files, host_launch
+from benchmarks.library_bugs import read_bugs
 from ptxcheck.cfg import build
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.typestate.matrix_operands import TCGEN05, WGMMA
@@ -89,10 +87,8 @@ class Row:
             return False
         said = self.reasons.get(name, "")
         return any(
-            fnmatchcase(self.file, bug["file"])
-            and name == bug["property"]
-            and said.startswith(tuple(bug["reasons"]))
-            for bug in _known_bugs()
+            fnmatchcase(self.file, bug.file) and name == bug.property and said.startswith(bug.reasons)
+            for bug in read_bugs()
         )
 
     def is_decided(self, name: str) -> bool:
@@ -101,12 +97,6 @@ class Row:
             return True
         follows = self.reasons.get(name, "").startswith("another property does not hold")
         return follows and any(map(self.is_known_bug, self.verdicts))
-
-
-@cache
-def _known_bugs() -> tuple[dict[str, Any], ...]:
-    text = Path(__file__).with_name("library_bugs.toml").read_text(encoding="utf-8")
-    return tuple(tomllib.loads(text)["bug"])
 
 
 def main() -> None:

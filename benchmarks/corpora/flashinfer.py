@@ -157,6 +157,13 @@ INSTANCES: tuple[Instance, ...] = (
         "using Latent = MLAParams<half, half, half, int32_t>;",
     ),
     Instance(
+        "mla_fp8_sm90",
+        "sm_90a",
+        ("flashinfer/attention/mla_hopper.cuh", "flashinfer/attention/mla_params.cuh"),
+        ("mla::BatchMLAPageAttentionHopper<MaskMode::kCausal, 512, 64, Latent>",),
+        "using Latent = MLAParams<nv_bfloat16, __nv_fp8_e4m3, nv_bfloat16, int32_t>;",
+    ),
+    Instance(
         "group_gemm_sm90",
         "sm_90a",
         ("flashinfer/gemm/group_gemm_sm90.cuh",),

@@ -17,6 +17,7 @@ from enum import Enum
 
 from ..symex.values.symbol import Form
 from ..symex.values.trace import Assumption, Event, Shape, ThreadSet
+from .handed_words import Read, Stored
 
 
 class Arrival(Enum):
@@ -66,6 +67,12 @@ class Node:
     """What decides which of two targets is next: the first where it holds."""
     sides: tuple[ThreadSet, ...] = ()
     """Threads that part here, for each target."""
+    stored: tuple[Stored, ...] = ()
+    """Words that threads store to constant places."""
+    read: tuple[Read, ...] = ()
+    """Words that warps read."""
+    is_cut: bool = False
+    """Its threads are followed no further: what they read last is to be found out."""
     targets: tuple[Target, ...] = ()
     """One that is next, one for each answer, one for each side, or none at the end."""
 

@@ -14,6 +14,7 @@ predicates that differ between the lanes of a warp: these are not followed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 from ...cfg.graph import Edge
 from ...terms.effort import Effort, Work
@@ -30,10 +31,10 @@ from ..symex.values.symbol import LANE, Decisions, Form
 from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import Event, NotFollowedError, Shape, ThreadSet
 from .automaton import Arrival, Automaton, Node, Question, Target
+from .handed_words import UnknownWordError, WordNumbers
 from .joins import Come, Joins
 from .loop_heads import Kept, LoopHeads, RestartError
 from .naming_decider import NamingDecider, OpenError
-from .unknown_numbers import UnknownNumbers
 from .valuations import Key, Valuation, key_of, replaced, restricted
 
 _MOST_RESTARTS = 60
@@ -72,7 +73,8 @@ class _Builder:
         )
         self._cta = self._machine.cta
         self._visits = self._cta.visits
-        self._cta.shared = UnknownNumbers()
+        self._words = WordNumbers(kept.words, shape.threads, self._cta.registers)
+        self._cta.shared = self._words
         self._heads = LoopHeads(program, shape.threads, kept)
         self._kept = kept
         self._joins = Joins(program.cfg, self._heads, shape.threads)
@@ -91,15 +93,8 @@ class _Builder:
         parents = {header: (self._heads.around(header)[:-1] or (-1,))[-1] for header in self._kept.opened}
         widened = frozenset((h, r.name) for h, registers in self._kept.widened.items() for r in registers)
         return Automaton(
-            self._rank,
-            self._shape,
-            self._nodes,
-            start.node,
-            self._kept.modulus,
-            parents,
-            assumptions,
-            widened,
-        )
+            self._rank, self._shape, self._nodes, start.node, self._kept.modulus, parents, assumptions, widened
+        )  # fmt: skip
 
     # -- regions
 
@@ -185,6 +180,11 @@ class _Builder:
             events = self._run_block(node, valuation)
         except OpenError as error:
             return self._ask_before(error, answers, node, valuation, residues, stop)
+        except UnknownWordError:
+            node.events, node.is_cut = tuple(self._cta.log.events), True
+            node.stored, node.read = self._words.told
+            return []
+        node.stored, node.read = self._words.told
         self._kept.refine(self._decider.wanted)
         node.events = events
         contents = dict(self._cta.registers.contents())
@@ -195,9 +195,11 @@ class _Builder:
         cta.registers.replace(valuation)
         cta.log.events.clear()
         cta.log.side = None
+        self._words.begin()
         for point in cta.parted.steps(node.block, node.threads):
             self._visits.point = cta.log.number = point
             self._machine.execution.step(point, node.threads)
+        self._words.note_loads(cta.log)
         return tuple(cta.log.events)
 
     def _ask_before(
@@ -210,7 +212,8 @@ class _Builder:
         stop: int,
     ) -> list[Come]:
         """Put a question in front of a block that depends on its answer."""
-        self._check_common(error)
+        if error.truth.differs and error.threads.bit_count() > 1:
+            self._raise_differing(error)
         if len(answers) >= _MOST_QUESTIONS:
             raise NotFollowedError("more open predicates decide a block than are followed", error.point)
         found: list[Come] = []
@@ -224,9 +227,11 @@ class _Builder:
             found += self._execute_with(known, then, held, residues, stop)
         return found
 
-    def _check_common(self, error: OpenError) -> None:
-        if error.truth.differs and error.threads.bit_count() > 1:
-            raise NotFollowedError("a condition differs between threads", error.point)
+    def _raise_differing(self, error: OpenError) -> NoReturn:
+        """Follow the words that a condition depends on, or nothing. Raises RestartError, NotFollowedError."""
+        if self._words.follow(error.truth):
+            raise RestartError
+        raise NotFollowedError("a condition differs between threads", error.point)
 
     def _question(self, error: OpenError, node: Node) -> Question:
         truth = error.truth
@@ -316,7 +321,7 @@ class _Builder:
         """Let each warp decide by itself where warps may differ: they are roles of their own up to the join."""
         warps = [node.threads & 0xFFFFFFFF << first for first in warps_of(node.threads, self._shape.threads)]
         if error.truth.differs & LANE or len(warps) < 2:
-            raise NotFollowedError("a condition differs between threads", error.point)
+            self._raise_differing(error)
         join = self._program.regions.join(node.block)
         node.sides = tuple(warps)
         node.targets = tuple(Target() for _ in warps)
@@ -325,15 +330,12 @@ class _Builder:
             then = self._new(node.block, threads, residues)
             target.node = then.number
             own = restricted(contents, contents.keys(), threads, self._shape.threads)
-            inner = self._stop_of(join)
+            inner = -1 if join == self._cfg.exit else join
             left: list[Come] = []
             for come in self._leave(answers, then, own, residues, inner):
                 left += [come] if come.block == inner else self._region(come, inner)
             ends.append(left)
         return self._joins.meet(node, ends, join, residues)
-
-    def _stop_of(self, join: int) -> int:
-        return -1 if join == self._cfg.exit else join
 
     def _part(
         self,
@@ -351,7 +353,7 @@ class _Builder:
         for target, (edge, threads) in zip(node.targets, sides, strict=True):
             own = restricted(contents, contents.keys(), threads, self._shape.threads)
             come = Come((target,), node.block, edge.target, threads, own, residues)
-            ends.append(self._region(come, self._stop_of(join)))
+            ends.append(self._region(come, -1 if join == self._cfg.exit else join))
         return self._joins.meet(node, ends, join, residues)
 
 

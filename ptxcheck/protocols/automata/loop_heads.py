@@ -35,6 +35,7 @@ from ..symex.values.symbol import LANE, WARP, Atom, Form, Lanes, Value, atom, ch
 from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from ..symex.values.traversal import walk
+from .handed_words import HandedWords, counter
 from .known_residues import KnownResidues
 from .recurrences import Step, recurrences
 from .round_names import OF_ROUND, ordinal, times
@@ -63,11 +64,12 @@ class Kept:
     sizes: dict[Atom, int] | None = None
     """Parameters that were taken not to be negative, and where they are compared; None to take none so."""
     residues: KnownResidues = field(default_factory=KnownResidues)
+    words: HandedWords = field(default_factory=HandedWords)
 
     @property
     def size(self) -> tuple[int, ...]:
         """Return how much is known: it grows with every restart."""
-        return self.modulus, len(self.opened), sum(map(len, self.widened.values()))
+        return self.modulus, len(self.opened), sum(map(len, self.widened.values())), self.words.size
 
     def refine(self, wanted: int) -> None:
         """Keep more residues of what loops count. Raises RestartError where that is new."""
@@ -94,7 +96,9 @@ class LoopHeads:
     def live(self) -> Sequence[AbstractSet[Register]]:
         """Registers that matter at the start of each block."""
         program = self._program
-        return read_from(program, program.points, program.regions.steps)
+        found = read_from(program, program.points, program.regions.steps)
+        counters = frozenset(map(counter, self.kept.words.points))
+        return [each | counters for each in found] if counters else found
 
     def around(self, block: int) -> tuple[int, ...]:
         """Return the headers of the kept loops around a block, outermost first."""

@@ -15,7 +15,7 @@ Not covered: what a `Failure` says: it is no violation, but a place at which thi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...terms.effort import Effort, Work
 from ..automata.automaton import Arrival, Automaton, Node
@@ -25,8 +25,9 @@ from .decisions import Decisions, Questions
 from .loop_nests import Ordinals
 from .operations import Failure
 from .order_state import BLOCKED, OrderState
-from .roles import Role
+from .roles import Role, Step
 from .setup import Setup
+from .word_contents import Byte, WordUses, WrongWordError, text_of
 
 _MOST_STATES = 1_500
 _MOST_VISITS = 4_000
@@ -61,6 +62,28 @@ class _Strand:
         return _Strand(self.node, self.index, self.ordinals, self.ended, self.answers)
 
 
+@dataclass(slots=True)
+class _State:
+    """Where all strands are, what was decided, what is known of accesses, and what words hold."""
+
+    strands: list[_Strand]
+    decisions: Decisions
+    order: OrderState
+    words: Mapping[Byte, int] = field(default_factory=dict)
+
+    def copy(self) -> _State:
+        strands = [each.copy() for each in self.strands]
+        return _State(strands, self.decisions.copy(), self.order.copy(), self.words)
+
+
+class UnknownWordsError(Exception):
+    """Warps read words that nobody has expected: point, warp and number of each."""
+
+    def __init__(self, found: Sequence[tuple[int, int, int]]) -> None:
+        super().__init__("words that are not known")
+        self.found = found
+
+
 class _StuckError(Exception):
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.reason)
@@ -77,7 +100,9 @@ class Exploration:
         setup: Setup,
         effort: Effort,
         residues: Mapping[Atom, Residue] | None = None,
+        words: WordUses | None = None,
     ) -> None:
+        self._words = words
         self._automata = automata
         self._roles = roles
         self.questions = Questions(automata, roles, residues or {})
@@ -88,26 +113,25 @@ class Exploration:
         self.steps = 0
 
     def run(self) -> Explored:
-        """Explore all states."""
+        """Explore all states. Raises UnknownWordsError."""
         order = OrderState(self._setup)
         start = [_Strand(self._automata[role.automaton].entry) for role in self._roles]
         failure: Failure | None = None
-        decisions = Decisions(self.questions)
-        waiting = [(start, decisions, order)]
+        state = _State(start, Decisions(self.questions), order)
+        waiting = [state]
         try:
             while waiting:
-                strands, decisions, known = waiting.pop()
-                waiting.extend(self._visit(strands, decisions, known))
+                state = waiting.pop()
+                waiting.extend(self._visit(state))
         except _StuckError as stuck:
             failure = stuck.failure
-        sizes = decisions.sizes() if failure is not None else {}
+        sizes = state.decisions.sizes() if failure is not None else {}
         return Explored(failure, len(self._seen), self.visits, self.steps, order, sizes)
 
-    def _visit(
-        self, strands: list[_Strand], decisions: Decisions, order: OrderState
-    ) -> list[tuple[list[_Strand], Decisions, OrderState]]:
+    def _visit(self, state: _State) -> list[_State]:
         """Go on from a state until a question has to be answered; return the states behind its answers."""
-        asking = self._run(strands, decisions, order)
+        asking = self._run(state)
+        strands, decisions, order = state.strands, state.decisions, state.order
         self._effort.spend(Work.STATE)
         if asking < 0:
             return []
@@ -116,7 +140,7 @@ class Exploration:
             for role, each in zip(self._roles, strands, strict=True)
         ]
         indices = tuple(each.index for each in strands)
-        control = decisions.normal(standing_at), indices, order.control()
+        control = decisions.normal(standing_at), indices, order.control(), text_of(state.words)
         old = self._seen.get(control)
         if old is not None:
             if order.covered_by(old):
@@ -128,18 +152,19 @@ class Exploration:
             raise _StuckError(Failure("more states than are explored", asking, -1))
         role, strand = self._roles[asking], strands[asking]
         node = self._node(role, strand)
-        found: list[tuple[list[_Strand], Decisions, OrderState]] = []
+        found: list[_State] = []
         for truth in (False, True):
-            known = decisions.copy()
-            if known.decide(role.automaton, node, strand.ordinals, truth):
-                found.append(([each.copy() for each in strands], known, order.copy()))
+            then = state.copy()
+            if then.decisions.decide(role.automaton, node, strand.ordinals, truth):
+                found.append(then)
         return found
 
     def _node(self, role: Role, strand: _Strand) -> Node:
         return role.steps[strand.node].node
 
-    def _run(self, strands: list[_Strand], decisions: Decisions, order: OrderState) -> int:
+    def _run(self, state: _State) -> int:
         """Let all strands go on as far as they come; return one that asks, -1 when all have ended."""
+        strands, order = state.strands, state.order
         asking: set[int] = set()
         while True:
             moved = True
@@ -148,7 +173,7 @@ class Exploration:
                 for number, strand in enumerate(strands):
                     if not strand.ended and number not in asking:
                         before = self.steps
-                        if self._advance(number, strand, decisions, order):
+                        if self._advance(number, strand, state):
                             asking.add(number)
                         moved |= self.steps != before
             settled = order.settle()
@@ -156,6 +181,7 @@ class Exploration:
                 raise _StuckError(settled)
             if not settled:
                 break
+        self._tell_words(state)
         if asking:
             return min(asking, key=lambda number: (strands[number].answers, number))
         left = [number for number, strand in enumerate(strands) if not strand.ended]
@@ -168,9 +194,32 @@ class Exploration:
             raise _StuckError(failure)
         return -1
 
-    def _advance(self, number: int, strand: _Strand, decisions: Decisions, order: OrderState) -> bool:
+    def _tell_words(self, state: _State) -> None:
+        """Tell what those have read that are followed no further. Raises UnknownWordsError."""
+        found: list[tuple[int, int, int]] = []
+        for number, (role, strand) in enumerate(zip(self._roles, state.strands, strict=True)):
+            step = role.steps[strand.node]
+            if self._words is None or not step.node.is_cut or strand.index < len(step.actions):
+                continue
+            told = self._words.found(number, step, state.words)
+            if told is None:
+                raise _StuckError(Failure("a word that decides what threads do is not known", number, -1))
+            found.append(told)
+        if found:
+            raise UnknownWordsError(found)
+
+    def _perform_words(self, number: int, step: Step, strand: _Strand, state: _State) -> None:
+        if self._words is None:
+            return
+        try:
+            state.words = self._words.perform(number, step, strand.index, state.words)
+        except WrongWordError:
+            text = "a word that decides what threads do depends on what is decided"
+            raise _StuckError(Failure(text, number, step.actions[strand.index].point)) from None
+
+    def _advance(self, number: int, strand: _Strand, state: _State) -> bool:
         """Let a strand go on until it is stopped; tell whether by a question."""
-        role = self._roles[number]
+        role, decisions, order = self._roles[number], state.decisions, state.order
         silent = 0
         while True:
             step = role.steps[strand.node]
@@ -181,6 +230,7 @@ class Exploration:
                     return False
                 if isinstance(result, Failure):
                     raise _StuckError(result)
+                self._perform_words(number, step, strand, state)
                 strand.index += 1
                 self.steps += 1
                 silent = 0
@@ -190,6 +240,8 @@ class Exploration:
             silent += 1
             if silent > _MOST_SILENT:
                 raise _StuckError(Failure("a loop that does nothing does not end", number, -1))
+            if step.node.is_cut:
+                return False
             if not step.nexts:
                 strand.ended = True
                 self.steps += 1

@@ -28,6 +28,7 @@ from ..model.axiom import Axiom
 from ..model.mechanisms import MEANINGS
 from ..model.outcome import Equation, Proviso
 from ..order.same_instruction_stores import Stores
+from ..symex.interpreter.shared_numbers import OF_TABLES
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
 from ..symex.values.recurrent_arithmetic import COUNTED
@@ -36,11 +37,12 @@ from ..symex.values.trace import Assumption, NotFollowedError, Shape
 from ..symex.values.traversal import walk
 from .congruences import congruence_of
 from .decisions import Questions
-from .exploration import Exploration, Explored
+from .exploration import Exploration, Explored, UnknownWordsError
 from .operations import Failure
 from .questions import Below, Named
 from .roles import Role, roles_of
 from .setup import Setup
+from .word_contents import WordUses
 
 _LOADS = "numbers in global memory that decide branches do not change while the kernel runs"
 _WRAPS = "no sum or multiple that decides branches wraps around"
@@ -161,10 +163,20 @@ class _Kernel:
     effort: Effort
 
     def explored(self, kept: Kept) -> Shown | Open:
+        """Explore the product, again as long as it tells of words that warps hand to each other."""
+        while True:
+            try:
+                return self._explored(kept)
+            except UnknownWordsError as error:
+                if not all([kept.words.expect(*each) for each in error.found]):
+                    return Open("more words are handed on than are followed", error.found[0][0])
+
+    def _explored(self, kept: Kept) -> Shown | Open:
         cfg = self.program.cfg
         try:
             automata = self._automata(kept)
             roles = roles_of(cfg, automata, MEANINGS, Stores(cfg, self.program.facts).numbers, self.given)
+            words = WordUses(roles, kept.words)
         except NotFollowedError as error:
             return Open(error.reason, error.point)
         except RecursionError:
@@ -175,7 +187,7 @@ class _Kernel:
             cluster_threads=self.shape.threads * self.shape.ctas,
             registers=self.registers,
         )
-        exploration = Exploration(automata, roles, setup, self.effort, kept.residues.known)
+        exploration = Exploration(automata, roles, setup, self.effort, kept.residues.known, words or None)
         explored = exploration.run()
         if explored.failure is not None:
             return _open(explored, explored.failure, roles)
@@ -187,7 +199,7 @@ class _Kernel:
         if changing is not None:
             text = f"{changing.expected} and {changing.completed} bytes would have to be equal in every round"
             return Open(text, -1)
-        return _shown(exploration.questions, kept, setup, explored)
+        return _shown(exploration.questions, kept, setup, explored, words)
 
     def _automata(self, kept: Kept) -> tuple[Automaton, ...]:
         """Return the automata of all CTAs, which keep loops alike. Raises NotFollowedError."""
@@ -213,12 +225,15 @@ def _open(explored: Explored, failure: Failure, roles: Sequence[Role]) -> Open:
     return Open(f"{failure.reason} ({name})", failure.point, explored.sizes)
 
 
-def _shown(questions: Questions, kept: Kept, setup: Setup, explored: Explored) -> Shown:
+def _shown(questions: Questions, kept: Kept, setup: Setup, explored: Explored, words: WordUses) -> Shown:
     facts = explored.order.facts
     assumptions: dict[tuple[AssumptionKind, int], Assumption] = {}
     of_automata = chain.from_iterable(automaton.assumptions for automaton in questions.automata)
     for each in (*of_automata, *_of_questions(questions, kept.residues.known)):
         assumptions.setdefault((each.kind, each.point), each)
+    if words.may_be_overwritten:
+        of_words = Assumption(AssumptionKind.SHARED_TABLE, OF_TABLES, min(kept.words.points))
+        assumptions.setdefault((of_words.kind, of_words.point), of_words)
     for name, point in (kept.sizes or {}).items():
         text = f"{show_atom(name)} is not negative"
         assumptions.setdefault((AssumptionKind.SIZE, point), Assumption(AssumptionKind.SIZE, text, point))

@@ -20,6 +20,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from ..automata.automaton import Arrival, Automaton
+from ..symex.values.trace import ThreadSet
 
 Class: TypeAlias = tuple[int, ...]
 """For each loop around, outermost first, and the loop itself: how many loops in a row come before it."""
@@ -55,7 +56,7 @@ def nest_of(automaton: Automaton) -> Nest:
                 header = automaton.nodes[target.node].loops[-1]
                 entering.setdefault(header, set()).add(node.number)
     chains = {header: _chain(automaton, header) for header in entering}
-    before = {header: _before(automaton, header, chains[header], entering) for header in entering}
+    before = {header: _before(automaton, header, chains[header]) for header in entering}
     ranks: dict[int, int] = {}
     inside = {
         header: {node.number for node in automaton.nodes if header in node.loops} for header in entering
@@ -90,22 +91,28 @@ def _chain(automaton: Automaton, header: int) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def _before(
-    automaton: Automaton, header: int, chain: Sequence[int], entering: Mapping[int, set[int]]
-) -> frozenset[int]:
-    """Return the nodes from which a loop is entered without a new round of the loops around it."""
-    behind: dict[int, list[int]] = {}
+def _before(automaton: Automaton, header: int, chain: Sequence[int]) -> frozenset[int]:
+    """Return the nodes from which some thread enters a loop without a new round of the loops around it."""
+    behind: dict[int, list[tuple[int, ThreadSet]]] = {}
+    found: dict[int, ThreadSet] = {}
     for node in automaton.nodes:
-        for target in node.targets:
+        for target, threads in zip(
+            node.targets, node.sides or (node.threads,) * len(node.targets), strict=True
+        ):
             arrives = target.arrival in (Arrival.ENTER, Arrival.REPEAT)
-            if arrives and automaton.nodes[target.node].loops[-1] in (*chain, header):
-                continue
-            behind.setdefault(target.node, []).append(node.number)
-    found, waiting = set(entering[header]), list(entering[header])
+            loop = automaton.nodes[target.node].loops[-1] if arrives else -1
+            if target.arrival is Arrival.ENTER and loop == header:
+                found[node.number] = found.get(node.number, 0) | threads
+            elif not arrives or loop not in (*chain, header):
+                behind.setdefault(target.node, []).append((node.number, threads))
+    waiting = list(found)
     while waiting:
-        for source in behind.get(waiting.pop(), ()):
-            if source not in found:
-                found.add(source)
+        node_number = waiting.pop()
+        for source, threads in behind.get(node_number, ()):
+            known = found.get(source, 0)
+            now = known | threads & found[node_number]
+            if now != known:
+                found[source] = now
                 waiting.append(source)
     return frozenset(found)
 

@@ -28,7 +28,7 @@ from .mailbox_rings import Rings
 from .operand_values import Operands
 from .shared_words import Table
 
-_OF_TABLES = "nothing else writes the variables in shared memory that hand numbers to other warps"
+OF_TABLES = "nothing else writes the variables in shared memory that hand numbers to other warps"
 _OF_RINGS = "what is read from a ring in shared memory was written in the same turn"
 
 
@@ -110,7 +110,7 @@ class SharedNumbers:
         if held is None:
             return self._read_ring(point, address, size, guard)
         if self._program.stores.are_read:
-            self._assume(AssumptionKind.SHARED_TABLE, _OF_TABLES, point)
+            self._assume(AssumptionKind.SHARED_TABLE, OF_TABLES, point)
         return held
 
     def _read_ring(self, point: int, address: int | Lanes, size: int, guard: ThreadSet) -> Value | None:

@@ -136,7 +136,8 @@ def _divisor_of_product(form: Form, amount: int) -> tuple[Form, int] | None:
         inner = form.terms[0][0]
         if inner.kind is Kind.MULHI and isinstance(inner[2], int):
             number = form_of(inner[1])
-            divisor = _by_multiplier(inner[2], _WORD + amount)
+            width = int(str(inner[3]))
+            divisor = _by_multiplier(inner[2], width + amount, width)
             return None if number is None or divisor is None else (number, divisor)
     return _divided_by_wide_product(form, amount)
 
@@ -151,13 +152,13 @@ def _divided_by_wide_product(form: Form, amount: int) -> tuple[Form, int] | None
     return None
 
 
-def _by_multiplier(factor: int, bits: int) -> int | None:
-    """Return the number that a product with `factor`, shifted by `bits`, divides by: exact for numbers of 32 bits."""
+def _by_multiplier(factor: int, bits: int, width: int = _WORD) -> int | None:
+    """Return what a product with `factor`, shifted by `bits`, divides by: exact for numbers of that width."""
     if factor <= 0:
         return None
     divisor = -(-(1 << bits) // factor)
     error = factor * divisor - (1 << bits)
-    return divisor if 0 <= error <= 1 << bits - _WORD else None
+    return divisor if 0 <= error <= 1 << bits - width else None
 
 
 def form_of(part: object) -> Form | None:
@@ -234,13 +235,13 @@ def _period_by(part: Atom) -> int:
             return 1 << amount
         case (Kind.DIV | Kind.REM, _, int(divisor), *_) if 1 < divisor < 1 << 12:
             return divisor
-        case (Kind.MULHI, _, int(factor), *_) if factor > 0:
+        case (Kind.MULHI, _, int(factor), int(width), *_) if factor > 0:
             return next(
                 (
                     d
                     for d in range(3, _LARGEST_DIVISOR)
                     for shift in range(6)
-                    if 0 < factor * d - (1 << _WORD + shift) <= 1 << shift
+                    if 0 < factor * d - (1 << width + shift) <= 1 << shift
                 ),
                 1,
             )

@@ -1,0 +1,147 @@
+"""What words in shared memory hold that warps hand to each other, and whether warps read what was expected.
+
+Property: where no step of `WordContents` fails, every warp reads what its automaton expects, in every schedule.
+
+Argument: a store to the bytes of a word is followed, and a read compared with what is there. The order of the product
+has every read behind the stores before it and in front of those that follow, or fails: so what is read is the same in
+every schedule.
+
+Not covered: words that anything but a store of a number to a constant place writes; accesses to places that are not
+known are taken not to be of a word, which is an assumption with a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..automata.automaton import Node
+from ..automata.handed_words import HandedWords
+from ..model.actions import Access, Action, Span, Transfer
+from ..symex.values.trace import OFFSET_MASK, RANK_SHIFT, NotFollowedError
+from .roles import Role, Step
+
+Byte = tuple[int, int]
+"""CTA and offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Put:
+    """Bytes that an action stores."""
+
+    values: tuple[tuple[Byte, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Take:
+    """Bytes that an action reads, and the number that is expected there; None where it is to be found out."""
+
+    place: tuple[Byte, ...]
+    number: int | None
+    point: int
+    warp: int
+
+
+class WrongWordError(Exception):
+    """A warp reads another word than was expected."""
+
+
+class WordUses:
+    """What the actions of all roles do to words."""
+
+    def __init__(self, roles: Sequence[Role], words: HandedWords) -> None:
+        self._uses: dict[tuple[int, int, int], _Put | _Take] = {}
+        self.may_be_overwritten = False
+        """Whether there are writes to places that are not known."""
+        if not words.points:
+            return
+        read: set[Byte] = set()
+        for number, role in enumerate(roles):
+            for step in role.steps.values():
+                for index, action in enumerate(step.actions):
+                    take = _take(role, step.node, action)
+                    if take is not None:
+                        self._uses[number, step.node.number, index] = take
+                        read.update(take.place)
+        for number, role in enumerate(roles):
+            for step in role.steps.values():
+                self._add_writes(number, role, step, read)
+
+    def __bool__(self) -> bool:
+        return bool(self._uses)
+
+    def _add_writes(self, number: int, role: Role, step: Step, read: set[Byte]) -> None:
+        for index, action in enumerate(step.actions):
+            writes = action.writes if isinstance(action, Access | Transfer) else ()
+            if any(not span.exact or span.start < 0 for span in writes):
+                self.may_be_overwritten = True
+            touched = {byte for span in writes for byte in _bytes(span)} & read
+            if not touched:
+                continue
+            put = dict(_stored(role, step.node, action.point))
+            if not isinstance(action, Access) or action.reads or touched - put.keys():
+                raise NotFollowedError("a word is written in another way than by a number", action.point)
+            self._uses[number, step.node.number, index] = _Put(
+                tuple((byte, put[byte]) for byte in sorted(touched))
+            )
+
+    def perform(self, role: int, step: Step, index: int, contents: Mapping[Byte, int]) -> Mapping[Byte, int]:
+        """Return what words hold behind an action. Raises WrongWordError."""
+        use = self._uses.get((role, step.node.number, index))
+        if isinstance(use, _Put):
+            return {**contents, **dict(use.values)}
+        if isinstance(use, _Take) and use.number is not None and _number(use, contents) != use.number:
+            raise WrongWordError
+        return contents
+
+    def found(self, role: int, step: Step, contents: Mapping[Byte, int]) -> tuple[int, int, int] | None:
+        """Return point, warp and number of the word that a role has read where it is followed no further."""
+        for index in reversed(range(len(step.actions))):
+            use = self._uses.get((role, step.node.number, index))
+            if isinstance(use, _Take):
+                number = _number(use, contents)
+                return None if number is None else (use.point, use.warp, number)
+        return None
+
+
+def text_of(contents: Mapping[Byte, int]) -> Hashable:
+    """Return what is equal for equal contents."""
+    return tuple(sorted(contents.items()))
+
+
+def _take(role: Role, node: Node, action: Action) -> _Take | None:
+    if not isinstance(action, Access) or not action.reads:
+        return None
+    for each in node.read:
+        if each.point == action.point and each.warp == role.info.warp:
+            return _Take(
+                tuple(byte for span in action.reads for byte in _bytes(span)),
+                each.number,
+                each.point,
+                each.warp,
+            )
+    return None
+
+
+def _number(use: _Take, contents: Mapping[Byte, int]) -> int | None:
+    held = [contents.get(byte) for byte in use.place]
+    if any(each is None for each in held):
+        return None
+    return sum((each or 0) << 8 * place for place, each in enumerate(held))
+
+
+def _stored(role: Role, node: Node, point: int) -> Iterator[tuple[Byte, int]]:
+    for each in node.stored:
+        if each.point == point and not role.threads & ~each.threads and each.number is not None:
+            cta, offset = each.place >> RANK_SHIFT & 0xFF, each.place & OFFSET_MASK
+            for byte in range(each.size):
+                yield (cta, offset + byte), each.number >> 8 * byte & 0xFF
+
+
+def _bytes(span: Span) -> Iterator[Byte]:
+    if span.start >= 0:
+        for offset in range(span.start, span.start + span.size):
+            yield span.cta, offset
+
+
+__all__ = ["Byte", "WordUses", "WrongWordError", "text_of"]

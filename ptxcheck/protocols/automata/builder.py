@@ -238,6 +238,7 @@ class _Builder:
         register = unwritten_in(truth)
         if register:
             raise NotFollowedError(unwritten_text(register), error.point)
+        self._words.note_asked(truth)
         self._kept.refine(period(truth))
         return Question(error.point, truth, node.threads)
 

@@ -60,6 +60,8 @@ class HandedWords:
 
     points: set[int] = field(default_factory=set)
     """Reads that are followed."""
+    asked: set[int] = field(default_factory=set)
+    """Reads that are not, and that decide what threads do."""
     expected: dict[tuple[int, int], list[int]] = field(default_factory=dict)
     """What a warp reads at a point, time by time."""
 
@@ -105,10 +107,18 @@ class WordNumbers(SharedNumbers):
 
     def follow(self, truth: Form) -> bool:
         """Follow the words that a predicate depends on; tell whether some of them were not followed before."""
-        loaded = (name for name in walk(truth.terms) if name.kind is Kind.SHARED)
-        points = {point for name in loaded for point in self._loads.get(name, ())} - self._words.points
+        points = self._read_by(truth)
         self._words.points |= points
         return bool(points)
+
+    def note_asked(self, truth: Form) -> None:
+        """Note the words that a question depends on."""
+        self._words.asked |= self._read_by(truth)
+
+    def _read_by(self, truth: Form) -> set[int]:
+        """Return where words were read that a predicate depends on and that are not followed."""
+        loaded = (name for name in walk(truth.terms) if name.kind is Kind.SHARED)
+        return {point for name in loaded for point in self._loads.get(name, ())} - self._words.points
 
     @property
     def told(self) -> tuple[tuple[Stored, ...], tuple[Read, ...]]:

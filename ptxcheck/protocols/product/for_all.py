@@ -22,6 +22,7 @@ from ...terms.effort import Effort
 from ...verdict import AssumptionKind
 from ..automata.automaton import Automaton
 from ..automata.builder import build
+from ..automata.handed_words import HandedWords
 from ..automata.known_residues import KnownResidues, Residue
 from ..automata.loop_heads import Kept
 from ..model.axiom import Axiom
@@ -91,7 +92,8 @@ def for_all(
 ) -> Shown | Open:
     """Explore the product of a kernel: if that shows nothing, again with sizes that are not negative.
 
-    Where masks keep low bits of what the host passes, each residue of those numbers is explored apart.
+    Where words in shared memory decide what threads do, these are followed. Where masks keep low bits of what the host
+    passes, each residue of those numbers is explored apart.
     """
     cfg = program.cfg
     asks = next((p for p, i in enumerate(cfg.instructions) if i.operation.op in _ASKS), None)
@@ -101,6 +103,11 @@ def for_all(
     for sizes in (None, dict[Atom, int]()):
         kept = Kept(sizes=sizes)
         found = kernel.explored(kept)
+        if isinstance(found, Open) and kept.words.asked:
+            followed = HandedWords(kept.words.asked | kept.words.points)
+            kept = Kept(sizes=sizes, words=followed)
+            again = kernel.explored(kept)
+            found = again if isinstance(again, Shown) else found
         if isinstance(found, Open) and kept.residues.asked:
             found = _for_each_residue(kernel, kept.residues.asked, sizes) or found
         if isinstance(found, Shown):

@@ -4,7 +4,9 @@
 
 Each kernel is a ring of one loading thread and one warp of consumers. Counts are rounds or elements (rounded up or
 down), loops count up or down, a prologue loads ahead under guards of its own, comparisons are signed or unsigned, a
-loop may be unrolled with a rest behind it, the loops may be inside a loop over tiles; half of the kernels have a slip in a bound, a parity, a guard or an arrival.
+loop may be unrolled with a rest behind it, the loops may be inside a loop over tiles; half of the kernels have a slip
+in a bound, a parity, a guard or an arrival.
+
 *Hole*: the product shows a kernel that a run with some count from 0 to `--most` finds broken. *Open*: the runs of all
 these counts hold, and the product does not show it, by reason. Exit status 1 where there is a hole.
 """

@@ -73,7 +73,7 @@ class _Builder:
         )
         self._cta = self._machine.cta
         self._visits = self._cta.visits
-        self._words = WordNumbers(kept.words, shape.threads, self._cta.registers)
+        self._words = WordNumbers(kept.words, rank, shape.threads, self._cta.registers)
         self._cta.shared = self._words
         self._heads = LoopHeads(program, shape.threads, kept)
         self._kept = kept

@@ -13,6 +13,7 @@ are none in the text of the kernel. Where no point is followed, what is read is 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,14 @@ from ..symex.values.traversal import walk
 
 _MOST_WORDS = 8
 _WARP_MASK = 0xFFFFFFFF
+
+
+class Reader(NamedTuple):
+    """A warp at a point that reads a word."""
+
+    cta: int
+    warp: int
+    point: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +57,7 @@ class Stored:
 class Read:
     """A word that a warp reads in a node."""
 
-    point: int
-    warp: int
+    reader: Reader
     number: int | None
     """What is expected; None where that is to be found out, and the warp is followed no further."""
 
@@ -62,16 +70,16 @@ class HandedWords:
     """Reads that are followed."""
     asked: set[int] = field(default_factory=set)
     """Reads that are not, and that decide what threads do."""
-    expected: dict[tuple[int, int], list[int]] = field(default_factory=dict)
-    """What a warp reads at a point, time by time."""
+    expected: dict[Reader, list[int]] = field(default_factory=dict)
+    """What each warp reads, time by time."""
 
     @property
     def size(self) -> int:
         return len(self.points) + sum(map(len, self.expected.values()))
 
-    def expect(self, point: int, warp: int, number: int) -> bool:
+    def expect(self, reader: Reader, number: int) -> bool:
         """Note what a warp reads next; False where that is more than is followed."""
-        found = self.expected.setdefault((point, warp), [])
+        found = self.expected.setdefault(reader, [])
         found.append(number)
         return len(found) <= _MOST_WORDS
 
@@ -88,8 +96,9 @@ def counter(point: int) -> Register:
 class WordNumbers(SharedNumbers):
     """What one CTA reads of words: what is expected, or nothing."""
 
-    def __init__(self, words: HandedWords, threads: int, registers: RegisterFile) -> None:
+    def __init__(self, words: HandedWords, rank: int, threads: int, registers: RegisterFile) -> None:
         self._words = words
+        self._rank = rank
         self._threads = threads
         self._registers = registers
         self.stored: list[Stored] = []
@@ -170,9 +179,10 @@ class WordNumbers(SharedNumbers):
             count = self._registers.read(register, held)
             if not isinstance(count, int | None):
                 raise NotFollowedError("a warp has read a word in several ways", point)
-            known = self._words.expected.get((point, first // 32), ())
+            reader = Reader(self._rank, first // 32, point)
+            known = self._words.expected.get(reader, ())
             number = known[count or 0] if (count or 0) < len(known) else None
-            self.read_words.append(Read(point, first // 32, number))
+            self.read_words.append(Read(reader, number))
             unknown |= number is None
             lanes = lanes_of(held, self._threads)
             found[lanes], counts[lanes] = number or 0, (count or 0) + 1

@@ -27,7 +27,7 @@ from .operations import Failure
 from .order_state import BLOCKED, OrderState
 from .roles import Role, Step
 from .setup import Setup
-from .word_contents import Byte, WordUses, WrongWordError, text_of
+from .word_contents import Byte, Found, WordUses, WrongWordError, text_of
 
 _MOST_STATES = 1_500
 _MOST_VISITS = 4_000
@@ -77,9 +77,9 @@ class _State:
 
 
 class UnknownWordsError(Exception):
-    """Warps read words that nobody has expected: point, warp and number of each."""
+    """Warps read words that nobody has expected."""
 
-    def __init__(self, found: Sequence[tuple[int, int, int]]) -> None:
+    def __init__(self, found: Sequence[Found]) -> None:
         super().__init__("words that are not known")
         self.found = found
 
@@ -196,7 +196,7 @@ class Exploration:
 
     def _tell_words(self, state: _State) -> None:
         """Tell what those have read that are followed no further. Raises UnknownWordsError."""
-        found: list[tuple[int, int, int]] = []
+        found: list[Found] = []
         for number, (role, strand) in enumerate(zip(self._roles, state.strands, strict=True)):
             step = role.steps[strand.node]
             if self._words is None or not step.node.is_cut or strand.index < len(step.actions):

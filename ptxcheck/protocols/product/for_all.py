@@ -175,8 +175,9 @@ class _Kernel:
             try:
                 return self._explored(kept)
             except UnknownWordsError as error:
-                if not all([kept.words.expect(*each) for each in error.found]):
-                    return Open("more words are handed on than are followed", error.found[0][0])
+                found = dict(error.found)  # lanes of one warp that act apart read one word
+                if not all([kept.words.expect(*each) for each in found.items()]):
+                    return Open("more words are handed on than are followed", error.found[0][0].point)
 
     def _explored(self, kept: Kept) -> Shown | Open:
         cfg = self.program.cfg

@@ -16,13 +16,15 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..automata.automaton import Node
-from ..automata.handed_words import HandedWords
+from ..automata.handed_words import HandedWords, Reader
 from ..model.actions import Access, Action, Span, Transfer
 from ..symex.values.trace import OFFSET_MASK, RANK_SHIFT, NotFollowedError
 from .roles import Role, Step
 
 Byte = tuple[int, int]
 """CTA and offset."""
+Found = tuple[Reader, int]
+"""Who has read a word, and what it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,7 @@ class _Take:
 
     place: tuple[Byte, ...]
     number: int | None
-    point: int
-    warp: int
+    reader: Reader
 
 
 class WrongWordError(Exception):
@@ -73,13 +74,12 @@ class WordUses:
     def _add_writes(self, number: int, role: Role, step: Step, read: set[Byte]) -> None:
         for index, action in enumerate(step.actions):
             writes = action.writes if isinstance(action, Access | Transfer) else ()
-            if any(not span.exact or span.start < 0 for span in writes):
-                self.may_be_overwritten = True
+            self.may_be_overwritten |= any(_may_touch(span, read) for span in writes)
             touched = {byte for span in writes for byte in _bytes(span)} & read
             if not touched:
                 continue
             put = dict(_stored(role, step.node, action.point))
-            if not isinstance(action, Access) or action.reads or touched - put.keys():
+            if not isinstance(action, Access) or action.reads or not action.certain or touched - put.keys():
                 raise NotFollowedError("a word is written in another way than by a number", action.point)
             self._uses[number, step.node.number, index] = _Put(
                 tuple((byte, put[byte]) for byte in sorted(touched))
@@ -94,13 +94,13 @@ class WordUses:
             raise WrongWordError
         return contents
 
-    def found(self, role: int, step: Step, contents: Mapping[Byte, int]) -> tuple[int, int, int] | None:
-        """Return point, warp and number of the word that a role has read where it is followed no further."""
+    def found(self, role: int, step: Step, contents: Mapping[Byte, int]) -> Found | None:
+        """Return the word that a role has read where it is followed no further, None where it is not known."""
         for index in reversed(range(len(step.actions))):
             use = self._uses.get((role, step.node.number, index))
             if isinstance(use, _Take):
                 number = _number(use, contents)
-                return None if number is None else (use.point, use.warp, number)
+                return None if number is None else (use.reader, number)
         return None
 
 
@@ -113,13 +113,9 @@ def _take(role: Role, node: Node, action: Action) -> _Take | None:
     if not isinstance(action, Access) or not action.reads:
         return None
     for each in node.read:
-        if each.point == action.point and each.warp == role.info.warp:
-            return _Take(
-                tuple(byte for span in action.reads for byte in _bytes(span)),
-                each.number,
-                each.point,
-                each.warp,
-            )
+        if each.reader == (role.info.cta, role.info.warp, action.point):
+            place = tuple(byte for span in action.reads for byte in _bytes(span))
+            return _Take(place, each.number, each.reader)
     return None
 
 
@@ -138,10 +134,19 @@ def _stored(role: Role, node: Node, point: int) -> Iterator[tuple[Byte, int]]:
                 yield (cta, offset + byte), each.number >> 8 * byte & 0xFF
 
 
+def _may_touch(span: Span, read: set[Byte]) -> bool:
+    """Tell whether bytes that may be written, and are not known to be, may be of a word."""
+    if span.exact:
+        return False
+    if span.start < 0 or not span.reach:
+        return True
+    return any(cta == span.cta and span.start <= offset < span.start + span.reach for cta, offset in read)
+
+
 def _bytes(span: Span) -> Iterator[Byte]:
     if span.start >= 0:
         for offset in range(span.start, span.start + span.size):
             yield span.cta, offset
 
 
-__all__ = ["Byte", "WordUses", "WrongWordError", "text_of"]
+__all__ = ["Byte", "Found", "WordUses", "WrongWordError", "text_of"]

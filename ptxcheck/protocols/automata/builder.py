@@ -331,7 +331,7 @@ class _Builder:
             then = self._new(node.block, threads, residues)
             target.node = then.number
             own = restricted(contents, contents.keys(), threads, self._shape.threads)
-            inner = -1 if join == self._cfg.exit else join
+            inner = self._heads.stop_of(join)
             left: list[Come] = []
             for come in self._leave(answers, then, own, residues, inner):
                 left += [come] if come.block == inner else self._region(come, inner)
@@ -354,7 +354,7 @@ class _Builder:
         for target, (edge, threads) in zip(node.targets, sides, strict=True):
             own = restricted(contents, contents.keys(), threads, self._shape.threads)
             come = Come((target,), node.block, edge.target, threads, own, residues)
-            ends.append(self._region(come, -1 if join == self._cfg.exit else join))
+            ends.append(self._region(come, self._heads.stop_of(join)))
         return self._joins.meet(node, ends, join, residues)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..symex.values.kinds import Kind
-from ..symex.values.recurrent_arithmetic import COUNTED, form_of
+from ..symex.values.recurrent_arithmetic import COUNTED, bits_kept
 from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import FROM_GLOBAL, FROM_SHARED, INEXACT, Atom, Form, Value
 from ..symex.values.traversal import walk
@@ -129,13 +129,10 @@ def _masks_in(value: Form) -> Iterator[tuple[Atom, _Mask]]:
 
 def _mask(name: Atom) -> _Mask | None:
     """Return what an atom keeps of a number; None where it keeps other bits than the lowest, or all but those."""
-    match name.inner:
-        case (Kind.AND, int(bits), part) | (Kind.AND, part, int(bits)):
-            masked = form_of(part)
-        case _:
-            return None
-    if masked is None:
+    kept = bits_kept(name)
+    if kept is None:
         return None
+    masked, bits = kept
     if bits & bits + 1 == 0 and 1 < bits + 1 <= LARGEST:
         return _Mask(masked, bits + 1, keeps_low=True)
     if not _is_word(masked):

@@ -107,6 +107,10 @@ class LoopHeads:
         loops = reversed(self._program.cfg.loops_around(block))
         return tuple(loop.header for loop in loops if loop.header in self.kept.opened)
 
+    def stop_of(self, join: int) -> int:
+        """Return where the sides of a branch stop: at their join, -1 where that is the end of the kernel."""
+        return -1 if join == self._program.cfg.exit else join
+
     def exits(self, block: int) -> list[int]:
         """Return the headers of the loops that a branch at the end of a block may leave."""
         cfg = self._program.cfg

@@ -81,8 +81,6 @@ class NamingDecider:
         if isinstance(value, np.ndarray):
             return set_of(value != 0) & threads
         narrow = self._narrow(value, threads)
-        if isinstance(narrow, Form):
-            narrow = self._stated(narrow)
         if not isinstance(narrow, Form):
             return None if narrow is None else self.known(narrow, threads)
         answer = self._answer(narrow, point)

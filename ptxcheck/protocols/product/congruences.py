@@ -38,11 +38,26 @@ class Congruence:
 
     def tightened(self, known: Interval) -> Interval:
         low, high = known.low, known.high
-        while low is not None and not (self.admits(low) and low not in known.excluded):
-            low += 1
-        while high is not None and not (self.admits(high) and high not in known.excluded):
-            high -= 1
+        if low is not None:
+            low = self._up(low)
+            while low in known.excluded:
+                low = self._up(low + 1)
+        if high is not None:
+            high = self._down(high)
+            while high in known.excluded:
+                high = self._down(high - 1)
         return Interval(low, high, frozenset(filter(self.admits, known.excluded))).within(Interval())
+
+    def _up(self, number: int) -> int:
+        """Return the least number from one on that is admitted."""
+        return number if self.admits(number) else number + self.modulus - (number - self.first) % self.modulus
+
+    def _down(self, number: int) -> int:
+        """Return the largest number up to one that is admitted."""
+        if self.admits(number):
+            return number
+        found = number - (number - self.first) % self.modulus + self.length - 1
+        return found if self.least is None else max(found, self.least - 1)
 
 
 def congruence_of(terms: Terms, residues: Mapping[Atom, Residue]) -> Congruence | None:

@@ -288,13 +288,14 @@ class Decisions:
             if len(terms) == 1 and terms[0][1] == 1 and terms[0][0].kind is Kind.PARAM:
                 name = terms[0][0]
                 known[name] = interval.within(known.get(name, Interval()))
-        for name, interval in known.items():
-            congruence = self._questions.congruences.get(((name, 1),))
-            if congruence is not None and interval.low is None and interval.high != interval.example:
-                known[name] = congruence.tightened(interval.within(Interval(0)))
-        examples = {name: interval.example for name, interval in known.items()}
+        examples = {name: self._example(name, interval) for name, interval in known.items()}
         found = {name: number for name, number in examples.items() if number is not None}
         return found if all(number >= 0 for number in found.values()) else {}
+
+    def _example(self, name: Atom, known: Interval) -> int | None:
+        congruence = self._questions.congruences.get(((name, 1),))
+        natural = None if congruence is None else congruence.tightened(known.within(Interval(0)))
+        return known.example if natural is None or natural.is_empty else natural.example
 
     # -- relative to where roles are
 

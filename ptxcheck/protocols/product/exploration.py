@@ -27,7 +27,7 @@ from .operations import Failure
 from .order_state import BLOCKED, OrderState
 from .roles import Role, Step
 from .setup import Setup
-from .word_contents import Byte, Found, WordUses, WrongWordError, text_of
+from .word_contents import Byte, Found, WordUses, text_of
 
 _MOST_STATES = 1_500
 _MOST_VISITS = 4_000
@@ -45,6 +45,8 @@ class Explored:
     order: OrderState
     sizes: Mapping[Atom, int]
     """Parameters with which threads come to the failure, as far as decisions say; they may be others in truth."""
+    words: tuple[Found, ...] = ()
+    """Words that warps read and that nobody expected: the exploration ends there."""
 
 
 @dataclass(slots=True)
@@ -76,9 +78,7 @@ class _State:
         return _State(strands, self.decisions.copy(), self.order.copy(), self.words)
 
 
-class UnknownWordsError(Exception):
-    """Warps read words that nobody has expected."""
-
+class _UnknownWordsError(Exception):
     def __init__(self, found: Sequence[Found]) -> None:
         super().__init__("words that are not known")
         self.found = found
@@ -113,10 +113,11 @@ class Exploration:
         self.steps = 0
 
     def run(self) -> Explored:
-        """Explore all states. Raises UnknownWordsError."""
+        """Explore all states, or up to words that nobody expected."""
         order = OrderState(self._setup)
         start = [_Strand(self._automata[role.automaton].entry) for role in self._roles]
         failure: Failure | None = None
+        words: tuple[Found, ...] = ()
         state = _State(start, Decisions(self.questions), order)
         waiting = [state]
         try:
@@ -125,8 +126,10 @@ class Exploration:
                 waiting.extend(self._visit(state))
         except _StuckError as stuck:
             failure = stuck.failure
+        except _UnknownWordsError as error:
+            words = tuple(error.found)
         sizes = state.decisions.sizes() if failure is not None else {}
-        return Explored(failure, len(self._seen), self.visits, self.steps, order, sizes)
+        return Explored(failure, len(self._seen), self.visits, self.steps, order, sizes, words)
 
     def _visit(self, state: _State) -> list[_State]:
         """Go on from a state until a question has to be answered; return the states behind its answers."""
@@ -195,27 +198,29 @@ class Exploration:
         return -1
 
     def _tell_words(self, state: _State) -> None:
-        """Tell what those have read that are followed no further. Raises UnknownWordsError."""
+        """Tell what those have read that are followed no further."""
+        if self._words is None:
+            return
         found: list[Found] = []
         for number, (role, strand) in enumerate(zip(self._roles, state.strands, strict=True)):
             step = role.steps[strand.node]
-            if self._words is None or not step.node.is_cut or strand.index < len(step.actions):
+            if not step.node.is_cut or strand.index < len(step.actions):
                 continue
             told = self._words.found(number, step, state.words)
             if told is None:
                 raise _StuckError(Failure("a word that decides what threads do is not known", number, -1))
             found.append(told)
         if found:
-            raise UnknownWordsError(found)
+            raise _UnknownWordsError(found)
 
     def _perform_words(self, number: int, step: Step, strand: _Strand, state: _State) -> None:
         if self._words is None:
             return
-        try:
-            state.words = self._words.perform(number, step, strand.index, state.words)
-        except WrongWordError:
+        words = self._words.perform(number, step, strand.index, state.words)
+        if words is None:
             text = "a word that decides what threads do depends on what is decided"
-            raise _StuckError(Failure(text, number, step.actions[strand.index].point)) from None
+            raise _StuckError(Failure(text, number, step.actions[strand.index].point))
+        state.words = words
 
     def _advance(self, number: int, strand: _Strand, state: _State) -> bool:
         """Let a strand go on until it is stopped; tell whether by a question."""

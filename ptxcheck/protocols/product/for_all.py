@@ -11,7 +11,7 @@ repeat."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, product
 from math import prod
@@ -38,12 +38,12 @@ from ..symex.values.trace import Assumption, NotFollowedError, Shape
 from ..symex.values.traversal import walk
 from .congruences import congruence_of
 from .decisions import Questions
-from .exploration import Exploration, Explored, UnknownWordsError
+from .exploration import Exploration, Explored
 from .operations import Failure
 from .questions import Below, Named
 from .roles import Role, roles_of
 from .setup import Setup
-from .word_contents import WordUses
+from .word_contents import Found, WordUses
 
 _LOADS = "numbers in global memory that decide branches do not change while the kernel runs"
 _WRAPS = "no sum or multiple that decides branches wraps around"
@@ -100,50 +100,70 @@ def for_all(
     if asks is not None:
         return Open("asks to cancel launches", asks)
     kernel = _Kernel(program, layout, given, shape, registers, effort)
-    for sizes in (None, dict[Atom, int]()):
-        kept = Kept(sizes=sizes)
-        found = kernel.explored(kept)
-        if isinstance(found, Open) and kept.words.asked:
-            followed = HandedWords(kept.words.asked | kept.words.points)
-            kept = Kept(sizes=sizes, words=followed)
-            again = kernel.explored(kept)
-            found = again if isinstance(again, Shown) else found
-        if isinstance(found, Open) and kept.residues.asked:
-            found = _for_each_residue(kernel, kept.residues.asked, sizes) or found
-        if isinstance(found, Shown):
-            return found
-    return found
+    found, _ = _explored(kernel, takes_sizes=False)
+    if isinstance(found, Shown):
+        return found
+    again, takes_some = _explored(kernel, takes_sizes=True)
+    return again if takes_some else found
+
+
+def _explored(kernel: _Kernel, *, takes_sizes: bool) -> tuple[Shown | Open, bool]:
+    """Explore a kernel in each way that may show more; and tell whether sizes were taken not to be negative."""
+    kept = _kept(takes_sizes)
+    found = kernel.explored(kept)
+    takes_some = bool(kept.sizes)
+    if isinstance(found, Open) and kept.words.asked:
+        kept = _kept(takes_sizes, points=kept.words.asked | kept.words.points)
+        again = kernel.explored(kept)
+        takes_some |= bool(kept.sizes)
+        found = again if isinstance(again, Shown) else found
+    if isinstance(found, Open) and kept.residues.asked:
+        by_residue, takes_more = _for_each_residue(kernel, kept, takes_sizes=takes_sizes)
+        return by_residue or found, takes_some or takes_more
+    return found, takes_some
+
+
+def _kept(
+    takes_sizes: bool, points: Collection[int] = (), residues: Mapping[Atom, Residue] | None = None
+) -> Kept:
+    words = HandedWords(set(points))
+    return Kept(sizes={} if takes_sizes else None, residues=KnownResidues(residues), words=words)
 
 
 def _for_each_residue(
-    kernel: _Kernel, asked: Mapping[Atom, int], sizes: dict[Atom, int] | None
-) -> Shown | Open | None:
-    """Explore a kernel for each residue of some numbers of the host; None where those are too many to be told apart."""
+    kernel: _Kernel, before: Kept, *, takes_sizes: bool
+) -> tuple[Shown | Open | None, bool]:
+    """Explore a kernel for each residue of the numbers of the host that were asked for.
+
+    None where those are too many to be told apart. And tell whether sizes were taken not to be negative.
+    """
+    asked: Mapping[Atom, int] = before.residues.asked
+    takes_some = False
     for _ in range(_MOST_REBUILDS):
         if prod(asked.values()) > _MOST_RESIDUES:
-            return None
-        found, more = _for_residues_of(kernel, asked, sizes)
-        if isinstance(found, Shown) or more == asked:
-            return found
+            break
+        shown: list[Shown] = []
+        for residues in _residues_of(asked):
+            kept = _kept(takes_sizes, before.words.points, residues)
+            found = kernel.explored(kept)
+            takes_some |= bool(kept.sizes)
+            if isinstance(found, Open):
+                break
+            shown.append(found)
+        else:
+            return _united(shown), takes_some
+        more = {**asked, **{n: max(m, asked.get(n, 1)) for n, m in kept.residues.asked.items()}}
+        if more == asked:
+            return found, takes_some
         asked = more
-    return None
+    return None, takes_some
 
 
-def _for_residues_of(
-    kernel: _Kernel, asked: Mapping[Atom, int], sizes: dict[Atom, int] | None
-) -> tuple[Shown | Open, Mapping[Atom, int]]:
-    """Return what holds for all residues of some numbers, and of which ones residues have to be known."""
+def _residues_of(asked: Mapping[Atom, int]) -> Iterator[Mapping[Atom, Residue]]:
+    """Yield all residues of some numbers together."""
     names = sorted(asked, key=lambda name: name.digest)
-    shown: list[Shown] = []
     for rests in product(*(range(asked[name]) for name in names)):
-        known = {name: Residue(asked[name], rest) for name, rest in zip(names, rests, strict=True)}
-        kept = Kept(sizes=sizes, residues=KnownResidues(known))
-        found = kernel.explored(kept)
-        if isinstance(found, Open):
-            more = {**asked, **{n: max(m, asked.get(n, 1)) for n, m in kept.residues.asked.items()}}
-            return found, more
-        shown.append(found)
-    return _united(shown), asked
+        yield {name: Residue(asked[name], rest) for name, rest in zip(names, rests, strict=True)}
 
 
 def _united(shown: Sequence[Shown]) -> Shown:
@@ -172,14 +192,14 @@ class _Kernel:
     def explored(self, kept: Kept) -> Shown | Open:
         """Explore the product, again as long as it tells of words that warps hand to each other."""
         while True:
-            try:
-                return self._explored(kept)
-            except UnknownWordsError as error:
-                found = dict(error.found)  # lanes of one warp that act apart read one word
-                if not all([kept.words.expect(*each) for each in found.items()]):
-                    return Open("more words are handed on than are followed", error.found[0][0].point)
+            found = self._explored(kept)
+            if isinstance(found, Shown | Open):
+                return found
+            read = dict(found)  # lanes of one warp that act apart read one word
+            if not all([kept.words.expect(*each) for each in read.items()]):
+                return Open("more words are handed on than are followed", found[0][0].point)
 
-    def _explored(self, kept: Kept) -> Shown | Open:
+    def _explored(self, kept: Kept) -> Shown | Open | tuple[Found, ...]:
         cfg = self.program.cfg
         try:
             automata = self._automata(kept)
@@ -195,8 +215,12 @@ class _Kernel:
             cluster_threads=self.shape.threads * self.shape.ctas,
             registers=self.registers,
         )
-        exploration = Exploration(automata, roles, setup, self.effort, kept.residues.known, words or None)
+        exploration = Exploration(
+            automata, roles, setup, self.effort, kept.residues.known, words if kept.words.points else None
+        )
         explored = exploration.run()
+        if explored.words:
+            return explored.words
         if explored.failure is not None:
             return _open(explored, explored.failure, roles)
         facts = explored.order.facts

@@ -1,6 +1,7 @@
 """What words in shared memory hold that warps hand to each other, and whether warps read what was expected.
 
-Property: where no step of `WordContents` fails, every warp reads what its automaton expects, in every schedule.
+Property: where `WordUses.perform` returns contents for every action, every warp reads what its automaton expects, in
+every schedule.
 
 Argument: a store to the bytes of a word is followed, and a read compared with what is there. The order of the product
 has every read behind the stores before it and in front of those that follow, or fails: so what is read is the same in
@@ -43,10 +44,6 @@ class _Take:
     reader: Reader
 
 
-class WrongWordError(Exception):
-    """A warp reads another word than was expected."""
-
-
 class WordUses:
     """What the actions of all roles do to words."""
 
@@ -68,9 +65,6 @@ class WordUses:
             for step in role.steps.values():
                 self._add_writes(number, role, step, read)
 
-    def __bool__(self) -> bool:
-        return bool(self._uses)
-
     def _add_writes(self, number: int, role: Role, step: Step, read: set[Byte]) -> None:
         for index, action in enumerate(step.actions):
             writes = action.writes if isinstance(action, Access | Transfer) else ()
@@ -85,13 +79,15 @@ class WordUses:
                 tuple((byte, put[byte]) for byte in sorted(touched))
             )
 
-    def perform(self, role: int, step: Step, index: int, contents: Mapping[Byte, int]) -> Mapping[Byte, int]:
-        """Return what words hold behind an action. Raises WrongWordError."""
+    def perform(
+        self, role: int, step: Step, index: int, contents: Mapping[Byte, int]
+    ) -> Mapping[Byte, int] | None:
+        """Return what words hold behind an action, None where a warp reads another one than was expected."""
         use = self._uses.get((role, step.node.number, index))
         if isinstance(use, _Put):
             return {**contents, **dict(use.values)}
         if isinstance(use, _Take) and use.number is not None and _number(use, contents) != use.number:
-            raise WrongWordError
+            return None
         return contents
 
     def found(self, role: int, step: Step, contents: Mapping[Byte, int]) -> Found | None:
@@ -149,4 +145,4 @@ def _bytes(span: Span) -> Iterator[Byte]:
             yield span.cta, offset
 
 
-__all__ = ["Byte", "Found", "WordUses", "WrongWordError", "text_of"]
+__all__ = ["Byte", "Found", "WordUses", "text_of"]

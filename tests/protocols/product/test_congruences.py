@@ -68,6 +68,12 @@ def test_a_quotient(number: int, modulus: int, offset: int, truncates: bool) -> 
             assert not found.admits(number)
 
 
+def test_bounds_that_are_far_from_a_number_that_is_possible() -> None:
+    """A quotient by 2^24 that is 3 modulo 4: numbers in question are not tried one by one."""
+    of = Congruence(1 << 26, 3 << 24, 1 << 24, 0)
+    assert of.tightened(Interval(5, (1 << 27) + 5)) == Interval(3 << 24, (1 << 27) - 1)
+
+
 def test_sums_have_the_residue_of_what_all_have_in_common() -> None:
     other = atom(Kind.PARAM, "m", 0, 4).terms[0][0]
     residues = {NAME: Residue(4, 3), other: Residue(8, 5)}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
-from benchmarks.open_counts import Judged, Ring, judge, ring
+from benchmarks.open_counts import SLIP_OF_UNROLLED, Judged, Ring, judge, ring
 from ptxcheck.protocols.product.for_all import Open, Shown
 from ptxcheck.verdict import AssumptionKind
 
@@ -33,6 +34,17 @@ def test_the_family_has_right_and_broken_kernels() -> None:
 
 def ring_of_elements(*, consumer_counts_elements: bool) -> Ring:
     return Ring(2, 16, True, consumer_counts_elements, True, False, 0, False, "")
+
+
+@pytest.mark.parametrize("clears_sign", [False, True])
+@pytest.mark.parametrize("elements", [1, 16])
+def test_loops_that_measure_their_rounds_in_other_units_agree(elements: int, clears_sign: bool) -> None:
+    """One role counts single rounds, the other four at once, and a rest; both ask about elements."""
+    how = Ring(3, elements, True, True, True, False, 0, False, "", 4, clears_sign)
+    assert isinstance(judge(how, range(1)).product, Shown)
+    broken = judge(replace(how, slip=SLIP_OF_UNROLLED), range(4))
+    assert isinstance(broken.product, Open)
+    assert broken.wrong
 
 
 @pytest.mark.parametrize("counts_elements", [False, True])

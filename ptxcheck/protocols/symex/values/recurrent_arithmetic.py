@@ -45,21 +45,25 @@ def _masked_inside(form: Form, mask: int) -> int | None:
     """Return bits of a number that was masked and shifted before, where they are known."""
     if not _is_one_atom(form):
         return None
-    match form.terms[0][0].inner:
-        case (Kind.AND, int(bits), part) | (Kind.AND, part, int(bits)):
-            inner, amount = _masked_part(part, bits & mask), 0
-        case (Kind.SHR, part, int(amount), *_):
-            inner = _masked_part(part, mask << amount)
+    name, amount = form.terms[0][0], 0
+    kept = bits_kept(name)
+    if kept is None and name.inner_kind is Kind.SHR and isinstance(name.inner[2], int):
+        amount, dividend = name.inner[2], form_of(name.inner[1])
+        kept = None if dividend is None else (dividend, mask << amount)
+    if kept is None:
+        return None
+    found = masked(kept[0], kept[1] & mask << amount)
+    return found >> amount if isinstance(found, int) else None
+
+
+def bits_kept(name: Atom) -> tuple[Form, int] | None:
+    """Return the number of which an atom keeps some bits, and the mask; None for others."""
+    match name.inner:
+        case (Kind.AND, int(mask), part) | (Kind.AND, part, int(mask)):
+            form = form_of(part)
+            return None if form is None else (form, mask)
         case _:
             return None
-    return inner >> amount if isinstance(inner, int) else None
-
-
-def _masked_part(part: object, mask: int) -> int | None:
-    """Return bits of an argument of an atom, where they are known."""
-    form = form_of(part)
-    found = None if form is None else masked(form, mask)
-    return found if isinstance(found, int) else None
 
 
 def _is_one_atom(form: Form) -> bool:
@@ -132,7 +136,7 @@ def _is_natural(form: Form) -> bool:
 
 def _divisor_of_product(form: Form, amount: int) -> tuple[Form, int] | None:
     """Return number and divisor of a quotient that is computed by a product and a shift, None for others."""
-    if len(form.terms) == 1 and form.terms[0][1] == 1 and not form.constant:
+    if _is_one_atom(form):
         inner = form.terms[0][0]
         if inner.kind is Kind.MULHI and isinstance(inner[2], int):
             number = form_of(inner[1])
@@ -199,13 +203,8 @@ def _missing(part: Atom, size: int, known: dict[Atom, tuple[int, bool]]) -> int:
     if size == 1:
         return 1
     found = 1
-    for each in part.inner[1:]:
-        form = form_of(each)
-        wide = _wide_quotient(part)
-        if form is None:
-            continue
-        if wide is not None:
-            form = wide[0]
+    wide = _wide_quotient(part)
+    for form in (wide[0],) if wide is not None else filter(None, map(form_of, part.inner[1:])):
         for name, factor in form.terms:
             if name.inner_kind in COUNTED or _period_of(name, known)[1]:
                 found = _least_common(found, size // gcd(size, factor))

@@ -331,9 +331,12 @@ class Verifier:
                 continue
             if not repeats(attempt.traces):
                 return
-            with suppress(*(() if reason is None else (ImpossibleError, OutOfTimeError, TooLongError))):
+            if reason is None:
                 self._take(attempt)
-            if reason is not None and not self._result.failures:
+                return
+            with suppress(ImpossibleError, OutOfTimeError, TooLongError):
+                self._take(attempt)
+            if not self._result.failures:
                 text = f"{reason.reason}, where loops go round {LATE} times"
                 self._result.note_reason(text, reason.point)
             return

@@ -172,9 +172,9 @@ def _verify(
     else:
         shape, is_admitted = known, True
     by_product = (
-        None
-        if known is None
-        else _by_product(program, layout, launch, Shape(block, shape), registers, effort, asked)
+        _by_product(program, layout, launch, Shape(block, shape), registers, effort, asked)
+        if is_admitted
+        else None
     )
     result = verifier(program, shape).show(by_product) if isinstance(by_product, Shown) else None
     if result is None:

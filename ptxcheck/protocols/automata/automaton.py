@@ -71,6 +71,8 @@ class Node:
     """Words that threads store to constant places."""
     read: tuple[Read, ...] = ()
     """Words that warps read."""
+    received: tuple[int, ...] = ()
+    """Points where threads receive values that are followed."""
     is_cut: bool = False
     """Its threads are followed no further: what they read last is to be found out."""
     targets: tuple[Target, ...] = ()

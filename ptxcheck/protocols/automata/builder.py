@@ -35,6 +35,7 @@ from .handed_words import UnknownWordError, WordNumbers
 from .joins import Come, Joins
 from .loop_heads import Kept, LoopHeads, RestartError
 from .naming_decider import NamingDecider, OpenError
+from .received_values import ReceivedValues
 from .valuations import Key, Valuation, key_of, replaced, restricted
 
 _MOST_RESTARTS = 60
@@ -73,7 +74,8 @@ class _Builder:
         )
         self._cta = self._machine.cta
         self._visits = self._cta.visits
-        self._words = WordNumbers(kept.words, rank, shape.threads, self._cta.registers)
+        self._received = ReceivedValues(kept.received, self._cta.registers, self._decider)
+        self._words = WordNumbers(kept.words, self._received, rank, shape.threads, self._cta.registers)
         self._cta.shared = self._words
         self._heads = LoopHeads(program, shape.threads, kept)
         self._kept = kept
@@ -185,6 +187,7 @@ class _Builder:
             node.stored, node.read = self._words.told
             return []
         node.stored, node.read = self._words.told
+        node.received = tuple(sorted(self._received.done))
         self._kept.refine(self._decider.wanted)
         node.events = events
         contents = dict(self._cta.registers.contents())
@@ -195,7 +198,7 @@ class _Builder:
         cta.registers.replace(valuation)
         cta.log.events.clear()
         cta.log.side = None
-        self._words.begin()
+        self._words.begin(node.threads)
         for point in cta.parted.steps(node.block, node.threads):
             self._visits.point = cta.log.number = point
             self._machine.execution.step(point, node.threads)
@@ -214,7 +217,7 @@ class _Builder:
         """Put a question in front of a block that depends on its answer."""
         if error.truth.differs and error.threads.bit_count() > 1:
             self._raise_differing(error)
-        if len(answers) >= _MOST_QUESTIONS:
+        if len(answers) >= _MOST_QUESTIONS or self._received.is_new(error.truth):
             raise NotFollowedError("more open predicates decide a block than are followed", error.point)
         found: list[Come] = []
         node.question = self._question(error, node)
@@ -238,7 +241,8 @@ class _Builder:
         register = unwritten_in(truth)
         if register:
             raise NotFollowedError(unwritten_text(register), error.point)
-        self._words.note_asked(truth)
+        if self._words.note_asked(truth):
+            raise RestartError
         self._kept.refine(period(truth))
         return Question(error.point, truth, node.threads)
 
@@ -277,6 +281,7 @@ class _Builder:
     def _pass(self, node: Node, join: int, residues: Mapping[int, int]) -> list[Come]:
         """Go to the join of a branch whose sides were run together."""
         node.events = (*node.events, *self._cta.log.events)
+        node.received = tuple(sorted(self._received.done))
         return self._go(node, join, dict(self._cta.registers.contents()), residues)
 
     def _go(self, node: Node, block: int, contents: Valuation, residues: Mapping[int, int]) -> list[Come]:

@@ -27,6 +27,7 @@ from ..symex.values.symbol import Atom, Form, Lanes, Value
 from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from ..symex.values.traversal import walk
+from .received_values import ReceivedValues
 
 _MOST_WORDS = 8
 _WARP_MASK = 0xFFFFFFFF
@@ -96,8 +97,16 @@ def counter(point: int) -> Register:
 class WordNumbers(SharedNumbers):
     """What one CTA reads of words: what is expected, or nothing."""
 
-    def __init__(self, words: HandedWords, rank: int, threads: int, registers: RegisterFile) -> None:
+    def __init__(
+        self,
+        words: HandedWords,
+        received: ReceivedValues,
+        rank: int,
+        threads: int,
+        registers: RegisterFile,
+    ) -> None:
         self._words = words
+        self._received = received
         self._rank = rank
         self._threads = threads
         self._registers = registers
@@ -120,23 +129,31 @@ class WordNumbers(SharedNumbers):
         self._words.points |= points
         return bool(points)
 
-    def note_asked(self, truth: Form) -> None:
-        """Note the words that a question depends on."""
-        self._words.asked |= self._read_by(truth)
+    def note_asked(self, truth: Form) -> bool:
+        """Note the words that a question depends on; tell whether they are received, and were not followed before."""
+        points = self._read_by(truth)
+        reads = self._received.reads
+        if reads.follows:
+            reads.points |= points
+            return bool(points)
+        self._words.asked |= points
+        return False
 
     def _read_by(self, truth: Form) -> set[int]:
         """Return where words were read that a predicate depends on and that are not followed."""
         loaded = (name for name in walk(truth.terms) if name.kind is Kind.SHARED)
-        return {point for name in loaded for point in self._loads.get(name, ())} - self._words.points
+        points = {point for name in loaded for point in self._loads.get(name, ())}
+        return points - self._words.points - self._received.reads.points
 
     @property
     def told(self) -> tuple[tuple[Stored, ...], tuple[Read, ...]]:
         """What was stored and read since `begin`."""
         return tuple(self.stored), tuple(self.read_words)
 
-    def begin(self) -> None:
+    def begin(self, threads: ThreadSet) -> None:
         """Begin a node."""
         self.stored, self.read_words = [], []
+        self._received.begin(threads)
 
     @property
     def may_park(self) -> bool:
@@ -166,6 +183,8 @@ class WordNumbers(SharedNumbers):
         self, point: int, instruction: Instruction, address: int | Lanes, guard: ThreadSet
     ) -> Value | None:
         """Return what threads read at a point that is followed. Raises UnknownWordError, NotFollowedError."""
+        if point in self._received.reads.points:
+            return self._received.read(point, instruction, address, guard)
         if point not in self._words.points:
             return None
         if isinstance(instruction.operands[0], Vector) or instruction.guard is not None:

@@ -37,6 +37,7 @@ from ..symex.values.trace import NotFollowedError, ThreadSet
 from ..symex.values.traversal import walk
 from .handed_words import HandedWords, counter
 from .known_residues import KnownResidues
+from .received_values import ReceivedReads, is_received
 from .recurrences import Step, recurrences
 from .round_names import OF_ROUND, ordinal, times
 from .valuations import Key, Valuation, key_of, restricted
@@ -65,11 +66,13 @@ class Kept:
     """Parameters that were taken not to be negative, and where they are compared; None to take none so."""
     residues: KnownResidues = field(default_factory=KnownResidues)
     words: HandedWords = field(default_factory=HandedWords)
+    received: ReceivedReads = field(default_factory=ReceivedReads)
 
     @property
     def size(self) -> tuple[int, ...]:
         """Return how much is known: it grows with every restart."""
-        return self.modulus, len(self.opened), sum(map(len, self.widened.values())), self.words.size
+        widened = sum(map(len, self.widened.values()))
+        return self.modulus, len(self.opened), widened, self.words.size, len(self.received.points)
 
     def refine(self, wanted: int) -> None:
         """Keep more residues of what loops count. Raises RestartError where that is new."""
@@ -255,7 +258,9 @@ class LoopHeads:
 
     def _names_round(self, loop: Loop, first: Atom) -> bool:
         return any(
-            name.inner[1] in loop.blocks if name.inner_kind in COUNTED else name.inner_kind in OF_ROUND
+            name.inner[1] in loop.blocks
+            if name.inner_kind in COUNTED
+            else name.inner_kind in OF_ROUND and not is_received(name)
             for name in walk(first)
         )
 

@@ -18,8 +18,8 @@ from ..symex.values.traversal import walk
 OF_ROUND = frozenset(
     {
         Kind.RESULT, Kind.VOLATILE, Kind.SHARED, Kind.STRONG, Kind.OWN, Kind.UNKNOWN, Kind.MERGED, Kind.PARTED,
-        Kind.RETURNED, Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY, Kind.OPCODE, Kind.SHFL,
-        Kind.VOTE, Kind.LANE,
+        Kind.RETURNED, Kind.RECEIVED, Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY, Kind.OPCODE,
+        Kind.SHFL, Kind.VOTE, Kind.LANE,
     }
 )  # fmt: skip
 """Kinds of what another round may find another number for."""

@@ -33,7 +33,7 @@ def with_refusals(
     `traces` are those of its CTAs, the last one with all decisions.
     """
     operations = [instruction.operation for instruction in cfg.instructions]
-    requests = {p for p, each in enumerate(operations) if each.op is Op.CLUSTERLAUNCHCONTROL_TRY_CANCEL}
+    requests = requests_of(cfg)
     if not requests:
         return protocol
     places = {
@@ -53,8 +53,7 @@ def with_refusals(
 
     def marked(strand: Strand, action: Action, event: int) -> Action:
         if isinstance(action, Transfer) and action.point in requests:
-            # A request for all CTAs of the cluster is one, and its own CTA is told of it by the answer there.
-            return replace(action, asks=any(span.cta == strand.cta for span in action.writes))
+            return as_request(action, strand.cta)
         if not isinstance(action, Access) or not any(_meets(span, places) for span in action.reads):
             return action
         return (
@@ -67,6 +66,23 @@ def with_refusals(
         actions = tuple(marked(strand, action, event) for action, event in numbered)
         strands.append(replace(strand, actions=actions))
     return replace(protocol, strands=tuple(strands))
+
+
+def requests_of(cfg: Cfg) -> frozenset[int]:
+    """Return the points that ask to cancel a launch."""
+    return frozenset(
+        point
+        for point, instruction in enumerate(cfg.instructions)
+        if instruction.operation.op is Op.CLUSTERLAUNCHCONTROL_TRY_CANCEL
+    )
+
+
+def as_request(action: Transfer, cta: int) -> Transfer:
+    """Return a transfer of a CTA as a request.
+
+    A request for all CTAs of the cluster is one, and its own CTA is told of it by the answer there.
+    """
+    return replace(action, asks=any(span.cta == cta for span in action.writes))
 
 
 def _says_no(atom: Atom) -> tuple[Condition, bool]:

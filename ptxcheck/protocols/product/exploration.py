@@ -20,11 +20,15 @@ from dataclasses import dataclass, field
 from ...terms.effort import Effort, Work
 from ..automata.automaton import Arrival, Automaton, Node
 from ..automata.known_residues import Residue
+from ..model.outcome import Flaw
 from ..symex.values.symbol import Atom
 from .decisions import Decisions, Questions
 from .loop_nests import Ordinals
 from .operations import Failure
 from .order_state import BLOCKED, OrderState
+from .questions import OfReceived
+from .received import Contents, Receiving
+from .received_uses import Look, Put, Take
 from .roles import Role, Step
 from .setup import Setup
 from .word_contents import Byte, Found, WordUses, text_of
@@ -72,10 +76,11 @@ class _State:
     decisions: Decisions
     order: OrderState
     words: Mapping[Byte, int] = field(default_factory=dict)
+    received: Contents = field(default_factory=Contents)
 
     def copy(self) -> _State:
         strands = [each.copy() for each in self.strands]
-        return _State(strands, self.decisions.copy(), self.order.copy(), self.words)
+        return _State(strands, self.decisions.copy(), self.order.copy(), self.words, self.received)
 
 
 class _UnknownWordsError(Exception):
@@ -101,8 +106,10 @@ class Exploration:
         effort: Effort,
         residues: Mapping[Atom, Residue] | None = None,
         words: WordUses | None = None,
+        receiving: Receiving | None = None,
     ) -> None:
         self._words = words
+        self._receiving = receiving
         self._automata = automata
         self._roles = roles
         self.questions = Questions(automata, roles, residues or {})
@@ -143,7 +150,10 @@ class Exploration:
             for role, each in zip(self._roles, strands, strict=True)
         ]
         indices = tuple(each.index for each in strands)
-        control = decisions.normal(standing_at), indices, order.control(), text_of(state.words)
+        self._forget_received(state)
+        control = (
+            decisions.normal(standing_at), indices, order.control(), text_of(state.words), state.received.text
+        )  # fmt: skip
         old = self._seen.get(control)
         if old is not None:
             if order.covered_by(old):
@@ -158,9 +168,23 @@ class Exploration:
         found: list[_State] = []
         for truth in (False, True):
             then = state.copy()
-            if then.decisions.decide(role.automaton, node, strand.ordinals, truth):
+            if self._decide(then, asking, role, node, truth):
                 found.append(then)
         return found
+
+    def _decide(self, state: _State, number: int, role: Role, node: Node, truth: bool) -> bool:
+        """Answer the question of a strand; False where no run can have that answer."""
+        asked = self.questions.site(role.automaton, node.number).asked
+        if isinstance(asked, OfReceived) and self._receiving is not None:
+            state.received = self._receiving.decide(number, asked.truth, truth, state.received)
+            return True
+        return state.decisions.decide(role.automaton, node, state.strands[number].ordinals, truth)
+
+    def _answer(self, state: _State, number: int, role: Role, node: Node) -> bool | None:
+        asked = self.questions.site(role.automaton, node.number).asked
+        if isinstance(asked, OfReceived) and self._receiving is not None:
+            return self._receiving.answer(number, asked.truth, state.received)
+        return state.decisions.answer(role.automaton, node, state.strands[number].ordinals, number)
 
     def _node(self, role: Role, strand: _Strand) -> Node:
         return role.steps[strand.node].node
@@ -222,9 +246,31 @@ class Exploration:
             raise _StuckError(Failure(text, number, step.actions[strand.index].point))
         state.words = words
 
+    def _receive(self, number: int, step: Step, strand: _Strand, state: _State) -> None:
+        """Follow values that an action writes or receives."""
+        if self._receiving is None:
+            return
+        before = state.received
+        state.received, use = self._receiving.perform(number, step.node.number, strand.index, before)
+        cta, point = self._roles[number].info.cta, step.actions[strand.index].point
+        failure = None
+        if isinstance(use, Put) and use.is_answer and before.may_have_refused(cta):
+            failure = Failure(Flaw.ASKED_AFTER_REFUSAL.value, number, point)
+        elif isinstance(use, Look | Take) and self._receiving.is_open(number, use, state.received):
+            failure = state.order.hear(number, point)
+        if failure is not None:
+            raise _StuckError(failure)
+
+    def _forget_received(self, state: _State) -> None:
+        if self._receiving is None:
+            return
+        nodes = [None if each.ended else each.node for each in state.strands]
+        state.received, refused = self._receiving.normal(state.received, nodes)
+        state.order.refuse(refused)
+
     def _advance(self, number: int, strand: _Strand, state: _State) -> bool:
         """Let a strand go on until it is stopped; tell whether by a question."""
-        role, decisions, order = self._roles[number], state.decisions, state.order
+        role, order = self._roles[number], state.order
         silent = 0
         while True:
             step = role.steps[strand.node]
@@ -236,6 +282,7 @@ class Exploration:
                 if isinstance(result, Failure):
                     raise _StuckError(result)
                 self._perform_words(number, step, strand, state)
+                self._receive(number, step, strand, state)
                 strand.index += 1
                 self.steps += 1
                 silent = 0
@@ -256,7 +303,7 @@ class Exploration:
                 return False
             target, arrival = step.nexts[0]
             if len(step.nexts) == 2:
-                truth = decisions.answer(role.automaton, step.node, strand.ordinals, number)
+                truth = self._answer(state, number, role, step.node)
                 if truth is None:
                     return True
                 target, arrival = step.nexts[0 if truth else 1]

@@ -17,7 +17,6 @@ from itertools import chain, product
 from math import prod
 
 from ...launch import GivenValue
-from ...opcodes.op import Op
 from ...terms.effort import Effort
 from ...verdict import AssumptionKind
 from ..automata.automaton import Automaton
@@ -25,7 +24,9 @@ from ..automata.builder import build
 from ..automata.handed_words import HandedWords
 from ..automata.known_residues import KnownResidues, Residue
 from ..automata.loop_heads import Kept
+from ..automata.received_values import ReceivedReads
 from ..model.axiom import Axiom
+from ..model.launch_answers import requests_of
 from ..model.mechanisms import MEANINGS
 from ..model.outcome import Equation, Proviso
 from ..order.same_instruction_stores import Stores
@@ -40,7 +41,9 @@ from .congruences import congruence_of
 from .decisions import Questions
 from .exploration import Exploration, Explored
 from .operations import Failure
-from .questions import Below, Named
+from .questions import Below, Named, OfReceived
+from .received import Receiving
+from .received_uses import Uses as ReceivedUses
 from .roles import Role, roles_of
 from .setup import Setup
 from .word_contents import Found, WordUses
@@ -50,7 +53,6 @@ _WRAPS = "no sum or multiple that decides branches wraps around"
 _MOST_REBUILDS = 8
 _MOST_RESIDUES = 16
 """Cases that numbers of the host are told apart in by their residues."""
-_ASKS = frozenset({Op.CLUSTERLAUNCHCONTROL_TRY_CANCEL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +97,6 @@ def for_all(
     Where words in shared memory decide what threads do, these are followed. Where masks keep low bits of what the host
     passes, each residue of those numbers is explored apart.
     """
-    cfg = program.cfg
-    asks = next((p for p, i in enumerate(cfg.instructions) if i.operation.op in _ASKS), None)
-    if asks is not None:
-        return Open("asks to cancel launches", asks)
     kernel = _Kernel(program, layout, given, shape, registers, effort)
     found, _ = _explored(kernel, takes_sizes=False)
     if isinstance(found, Shown):
@@ -109,14 +107,16 @@ def for_all(
 
 def _explored(kernel: _Kernel, *, takes_sizes: bool) -> tuple[Shown | Open, bool]:
     """Explore a kernel in each way that may show more; and tell whether sizes were taken not to be negative."""
-    kept = _kept(takes_sizes)
+    kept = _kept(takes_sizes, follows=bool(requests_of(kernel.program.cfg)))
     found = kernel.explored(kept)
     takes_some = bool(kept.sizes)
-    if isinstance(found, Open) and kept.words.asked:
-        kept = _kept(takes_sizes, points=kept.words.asked | kept.words.points)
-        again = kernel.explored(kept)
-        takes_some |= bool(kept.sizes)
-        found = again if isinstance(again, Shown) else found
+    asked = kept.words.asked | kept.words.points
+    for ways in ({"points": asked}, {"follows": True}) if kept.words.asked else ():
+        if isinstance(found, Open):
+            kept = _kept(takes_sizes, **ways)
+            again = kernel.explored(kept)
+            takes_some |= bool(kept.sizes)
+            found = again if isinstance(again, Shown) else found
     if isinstance(found, Open) and kept.residues.asked:
         by_residue, takes_more = _for_each_residue(kernel, kept, takes_sizes=takes_sizes)
         return by_residue or found, takes_some or takes_more
@@ -124,10 +124,15 @@ def _explored(kernel: _Kernel, *, takes_sizes: bool) -> tuple[Shown | Open, bool
 
 
 def _kept(
-    takes_sizes: bool, points: Collection[int] = (), residues: Mapping[Atom, Residue] | None = None
+    takes_sizes: bool,
+    points: Collection[int] = (),
+    residues: Mapping[Atom, Residue] | None = None,
+    *,
+    follows: bool = False,
 ) -> Kept:
-    words = HandedWords(set(points))
-    return Kept(sizes={} if takes_sizes else None, residues=KnownResidues(residues), words=words)
+    words, received = HandedWords(set(points)), ReceivedReads(follows)
+    sizes = dict[Atom, int]() if takes_sizes else None
+    return Kept(sizes=sizes, residues=KnownResidues(residues), words=words, received=received)
 
 
 def _for_each_residue(
@@ -144,7 +149,7 @@ def _for_each_residue(
             break
         shown: list[Shown] = []
         for residues in _residues_of(asked):
-            kept = _kept(takes_sizes, before.words.points, residues)
+            kept = _kept(takes_sizes, before.words.points, residues, follows=before.received.follows)
             found = kernel.explored(kept)
             takes_some |= bool(kept.sizes)
             if isinstance(found, Open):
@@ -205,6 +210,7 @@ class _Kernel:
             automata = self._automata(kept)
             roles = roles_of(cfg, automata, MEANINGS, Stores(cfg, self.program.facts).numbers, self.given)
             words = WordUses(roles, kept.words)
+            uses = ReceivedUses(cfg, automata, roles, kept.received.points)
         except NotFollowedError as error:
             return Open(error.reason, error.point)
         except RecursionError:
@@ -216,8 +222,9 @@ class _Kernel:
             registers=self.registers,
         )
         exploration = Exploration(
-            automata, roles, setup, self.effort, kept.residues.known, words if kept.words.points else None
-        )
+            automata, roles, setup, self.effort, kept.residues.known, words if kept.words.points else None,
+            Receiving(uses, roles, self.shape.threads) if uses.are_any else None,
+        )  # fmt: skip
         explored = exploration.run()
         if explored.words:
             return explored.words
@@ -231,7 +238,12 @@ class _Kernel:
         if changing is not None:
             text = f"{changing.expected} and {changing.completed} bytes would have to be equal in every round"
             return Open(text, -1)
-        return _shown(exploration.questions, kept, setup, explored, words)
+        overwritten = [
+            (words.may_be_overwritten, kept.words.points),
+            (uses.may_be_overwritten, kept.received.points),
+        ]
+        points = [point for may_be, points in overwritten if may_be for point in points]
+        return _shown(exploration.questions, kept, setup, explored, points)
 
     def _automata(self, kept: Kept) -> tuple[Automaton, ...]:
         """Return the automata of all CTAs, which keep loops alike. Raises NotFollowedError."""
@@ -257,14 +269,17 @@ def _open(explored: Explored, failure: Failure, roles: Sequence[Role]) -> Open:
     return Open(f"{failure.reason} ({name})", failure.point, explored.sizes)
 
 
-def _shown(questions: Questions, kept: Kept, setup: Setup, explored: Explored, words: WordUses) -> Shown:
+def _shown(
+    questions: Questions, kept: Kept, setup: Setup, explored: Explored, handed: Sequence[int]
+) -> Shown:
+    """Return what was shown; bytes that are read at points of `handed` are written by nobody else."""
     facts = explored.order.facts
     assumptions: dict[tuple[AssumptionKind, int], Assumption] = {}
     of_automata = chain.from_iterable(automaton.assumptions for automaton in questions.automata)
     for each in (*of_automata, *_of_questions(questions, kept.residues.known)):
         assumptions.setdefault((each.kind, each.point), each)
-    if words.may_be_overwritten:
-        of_words = Assumption(AssumptionKind.SHARED_TABLE, OF_TABLES, min(kept.words.points))
+    if handed:
+        of_words = Assumption(AssumptionKind.SHARED_TABLE, OF_TABLES, min(handed))
         assumptions.setdefault((of_words.kind, of_words.point), of_words)
     for name, point in (kept.sizes or {}).items():
         text = f"{show_atom(name)} is not negative"
@@ -280,7 +295,7 @@ def _of_questions(questions: Questions, residues: Mapping[Atom, Residue]) -> Ite
     for node, asked in questions.asked():
         assert node.question is not None
         point = node.question.point
-        if isinstance(asked, Below | Named) and node.question.truth.origin & FROM_GLOBAL:
+        if isinstance(asked, Below | Named | OfReceived) and node.question.truth.origin & FROM_GLOBAL:
             yield Assumption(AssumptionKind.GLOBAL_LOAD, _LOADS, point)
         if (
             isinstance(asked, Below)

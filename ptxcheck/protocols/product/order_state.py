@@ -13,7 +13,7 @@ among themselves, and rows of `order.axioms` that look at more of a strand than 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any, TypeAlias
 
 from ..model.actions import Action
@@ -157,6 +157,18 @@ class OrderState:
             return _PERFORM[type(step)](self._state, strand, step)
         except Unproved as why:
             return why.failure
+
+    def hear(self, strand: int, point: int) -> Failure | None:
+        """Let a strand read an answer of which it is open whether there was a launch to cancel."""
+        try:
+            launches.may_hear(self._state, strand, point)
+        except Unproved as why:
+            return why.failure
+        return None
+
+    def refuse(self, ctas: Collection[int]) -> None:
+        """Note CTAs that may have read that there was none."""
+        self._state.heard |= frozenset(ctas)
 
     def end(self, strand: int) -> Failure | None:
         """Let a strand end."""

@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 from ..automata.automaton import Node, Question
 from ..automata.quotients import undivided, undivided_truncated
+from ..automata.received_values import is_received
 from ..automata.round_names import OF_ROUND, ordinal, ordinals_in
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of
@@ -65,7 +66,14 @@ class Free:
     """A predicate of one group of threads."""
 
 
-Asked: TypeAlias = Below | Named | Free | bool
+@dataclass(frozen=True, slots=True)
+class OfReceived:
+    """A predicate on values that its thread has received: who holds the same values has the same answer."""
+
+    truth: Form
+
+
+Asked: TypeAlias = Below | Named | OfReceived | Free | bool
 
 
 def classified(node: Node, modulus: int) -> Asked:
@@ -73,8 +81,10 @@ def classified(node: Node, modulus: int) -> Asked:
     question = node.question
     assert question is not None
     residues = dict(zip(node.loops, node.residues, strict=True))
-    if any(each.inner_kind in _OF_GROUP for each in walk(question.truth.terms)):
-        return Free()
+    of_group = [each for each in walk(question.truth.terms) if each.inner_kind in _OF_GROUP]
+    if of_group:
+        is_of_received = all(map(is_received, of_group)) and not any(ordinals_in(question.truth))
+        return OfReceived(question.truth) if is_of_received else Free()
     found = _below(question, residues, modulus)
     if found is not None:
         return found

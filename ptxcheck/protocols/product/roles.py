@@ -11,14 +11,15 @@ Not covered: waits that registers of tensor loads imply (`model.tensor_loads`): 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...cfg.cfg import Cfg
 from ...launch import GivenValue
 from ...opcodes.op import Op
 from ..automata.automaton import Arrival, Automaton, Node
 from ..contract.given import with_given
-from ..model.actions import Action, Protocol, Strand
+from ..model.actions import Action, Protocol, Strand, Transfer
+from ..model.launch_answers import as_request, requests_of
 from ..model.lowering import Events, Lower, Stored, strand_name, thread_classes
 from ..model.lowering_cache import Lowered
 from ..model.tensor_address import allocations_of
@@ -60,7 +61,7 @@ def roles_of(
     """Return the strands of all CTAs. Raises NotFollowedError."""
     rows = [row for number, each in enumerate(automata) for row in _rows(cfg, number, each, meanings, stored)]
     strands = tuple(_strand(info, by_node) for info, _, _, by_node in rows)
-    changed = with_given(Protocol(strands, 0), given).strands
+    changed = _with_requests(cfg, with_given(Protocol(strands, 0), given).strands)
     heard = without_unheard_arrivals(cfg, changed)
     found = []
     for (info, number, threads, by_node), strand, kept in zip(rows, changed, heard, strict=True):
@@ -76,6 +77,18 @@ def roles_of(
             )
         found.append(Role(info, number, threads, steps))
     return tuple(found)
+
+
+def _with_requests(cfg: Cfg, strands: Sequence[Strand]) -> Sequence[Strand]:
+    requests = requests_of(cfg)
+    if not requests:
+        return strands
+
+    def marked(action: Action, cta: int) -> Action:
+        is_request = isinstance(action, Transfer) and action.point in requests
+        return as_request(action, cta) if is_request and isinstance(action, Transfer) else action
+
+    return [replace(each, actions=tuple(marked(a, each.cta) for a in each.actions)) for each in strands]
 
 
 def _strand(info: StrandInfo, by_node: Mapping[int, tuple[Action, ...]]) -> Strand:

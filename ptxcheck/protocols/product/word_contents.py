@@ -68,7 +68,7 @@ class WordUses:
     def _add_writes(self, number: int, role: Role, step: Step, read: set[Byte]) -> None:
         for index, action in enumerate(step.actions):
             writes = action.writes if isinstance(action, Access | Transfer) else ()
-            self.may_be_overwritten |= any(_may_touch(span, read) for span in writes)
+            self.may_be_overwritten |= any(may_touch(span, read) for span in writes)
             touched = {byte for span in writes for byte in _bytes(span)} & read
             if not touched:
                 continue
@@ -130,7 +130,7 @@ def _stored(role: Role, node: Node, point: int) -> Iterator[tuple[Byte, int]]:
                 yield (cta, offset + byte), each.number >> 8 * byte & 0xFF
 
 
-def _may_touch(span: Span, read: set[Byte]) -> bool:
+def may_touch(span: Span, read: set[Byte]) -> bool:
     """Tell whether bytes that may be written, and are not known to be, may be of a word."""
     if span.exact:
         return False
@@ -145,4 +145,4 @@ def _bytes(span: Span) -> Iterator[Byte]:
             yield span.cta, offset
 
 
-__all__ = ["Byte", "Found", "WordUses", "text_of"]
+__all__ = ["Byte", "Found", "WordUses", "may_touch", "text_of"]

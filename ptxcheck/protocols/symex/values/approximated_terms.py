@@ -39,6 +39,7 @@ SOURCES = frozenset(
         Kind.SPECIAL,
         Kind.LOAD,
         Kind.SHARED,
+        Kind.RECEIVED,
         Kind.STRONG,
         Kind.VOLATILE,
         Kind.RESULT,

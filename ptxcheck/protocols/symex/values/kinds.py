@@ -23,6 +23,7 @@ class Kind(StrEnum):
     SPECIAL = "special"
     LOAD = "load"
     SHARED = "shared"
+    RECEIVED = "received"
     STRONG = "strong"
     OWN = "own"
     VOLATILE = "volatile"

@@ -49,9 +49,10 @@ LOOPS = {
 """Kinds of what loops leave behind, by the memory that they read."""
 OF_HOST = frozenset({Kind.PARAM, Kind.LOAD})
 """Kinds of what the host passes, or has put into global memory."""
-_ORIGINS = {Kind.SHARED: FROM_SHARED, Kind.LOAD: FROM_GLOBAL, Kind.MERGED: INEXACT, Kind.SELP: CHOSEN} | {
-    kind: INEXACT | memory for memory, kind in LOOPS.items()
-}
+_ORIGINS = {
+    Kind.SHARED: FROM_SHARED, Kind.RECEIVED: FROM_SHARED, Kind.LOAD: FROM_GLOBAL, Kind.MERGED: INEXACT,
+    Kind.SELP: CHOSEN,
+} | {kind: INEXACT | memory for memory, kind in LOOPS.items()}  # fmt: skip
 _OF_KERNEL = re.compile(r"\A_Z\w+_(?=param_\d+\Z)")
 """What nvcc puts before the number of a parameter: the name of the kernel."""
 _DEEPEST = 24

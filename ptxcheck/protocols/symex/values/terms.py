@@ -257,7 +257,7 @@ def _between(name: Atom) -> tuple[int, int]:
     match name.inner:
         case (Kind.PARAM, _, _, int(size)) if size < 4:
             return -(1 << 8 * size - 1), (1 << 8 * size) - 1
-        case (Kind.LOAD | Kind.SHARED, _, int(width), *_) if width < 32:
+        case (Kind.LOAD | Kind.SHARED | Kind.RECEIVED, _, int(width), *_) if width < 32:
             return -(1 << width - 1), (1 << width) - 1
         case (Kind.PARAM, _, _, 8) | (Kind.LOAD, _, 64, *_):
             return -(1 << 63), (1 << 63) - 1

@@ -62,7 +62,7 @@ def fits(value: Form, width: int, count: int) -> bool:
         match name.inner:
             case (Kind.PARAM, _, _, int(size)):
                 return 8 * size <= width
-            case (Kind.LOAD | Kind.SHARED, _, int(bits), *_):
+            case (Kind.LOAD | Kind.SHARED | Kind.RECEIVED, _, int(bits), *_):
                 return bits <= width
     ends = interval_of(value, (1 << count) - 1, count)
     return ends is not None and ends[0] >= 0 and ends[1] < 1 << width

@@ -58,7 +58,7 @@ def may_be_negative(name: Atom) -> bool:
             return not any(isinstance(each, int) and 0 <= each < 1 << WORD - 1 for each in (one, other))
         case (Kind.SHR, _, int(bits), int(width)):
             return not 0 < bits < width
-        case (Kind.LOAD | Kind.SHARED, _, int(width), *_):
+        case (Kind.LOAD | Kind.SHARED | Kind.RECEIVED, _, int(width), *_):
             return width >= WORD
         case _:
             return True
@@ -75,7 +75,12 @@ def may_be_cut(value: Value, width: int) -> bool:
 
 def _is_wide(inner: tuple[object, ...]) -> bool:
     match inner:
-        case (Kind.PARAM, _, _, 8) | (Kind.LOAD | Kind.SHARED | Kind.STRONG | Kind.OWN, _, 64, *_):
+        case (Kind.PARAM, _, _, 8) | (
+            Kind.LOAD | Kind.SHARED | Kind.RECEIVED | Kind.STRONG | Kind.OWN,
+            _,
+            64,
+            *_,
+        ):
             return True
         case _:
             return False

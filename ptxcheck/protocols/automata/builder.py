@@ -25,7 +25,6 @@ from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
 from ..symex.values.approximated_terms import unwritten_in
 from ..symex.values.assumptions import unwritten_text
-from ..symex.values.lane_arithmetic import negate
 from ..symex.values.recurrent_arithmetic import period
 from ..symex.values.symbol import LANE, Decisions, Form
 from ..symex.values.thread_sets import warps_of
@@ -36,7 +35,7 @@ from .joins import Come, Joins
 from .loop_heads import Kept, LoopHeads, RestartError
 from .naming_decider import NamingDecider, OpenError
 from .received_values import ReceivedValues
-from .valuations import Key, Valuation, key_of, replaced, restricted
+from .valuations import Key, Valuation, decided, key_of, restricted
 
 _MOST_RESTARTS = 60
 _MOST_QUESTIONS = 4
@@ -50,8 +49,6 @@ def build(program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept,
 
     Raises NotFollowedError.
     """
-    if program.peeks:
-        raise NotFollowedError("polls that are not repeated", min(program.peeks))
     for _ in range(_MOST_RESTARTS):
         try:
             return _Builder(program, layout, shape, rank, kept, effort).build()
@@ -69,9 +66,10 @@ class _Builder:
         self._shape = shape
         self._rank = rank
         self._decider = NamingDecider(shape.threads, kept.sizes, kept.residues)
-        self._machine = Machine(
-            program, layout, shape, rank, Decisions(), self._decider, Options(budget=UNLIMITED, effort=effort)
+        options = Options(
+            budget=UNLIMITED, effort=effort, peek_fails=self._decider.poll_fails, counts_tries=False
         )
+        self._machine = Machine(program, layout, shape, rank, Decisions(), self._decider, options)
         self._cta = self._machine.cta
         self._visits = self._cta.visits
         self._received = ReceivedValues(kept.received, self._cta.registers, self._decider)
@@ -226,7 +224,7 @@ class _Builder:
             then = self._new(node.block, node.threads, residues)
             target.node = then.number
             known = {**answers, error.truth: answer}
-            held = replaced(valuation, _truths(error.truth, answer))
+            held = decided(valuation, error.truth, answer, self._shape.threads)
             found += self._execute_with(known, then, held, residues, stop)
         return found
 
@@ -311,7 +309,7 @@ class _Builder:
             then = self._new(node.block, node.threads, residues)
             target.node = then.number
             self._decider.answers = {**answers, error.truth: answer}
-            held = replaced(contents, _truths(error.truth, answer))
+            held = decided(contents, error.truth, answer, self._shape.threads)
             found += self._leave(self._decider.answers, then, held, residues, stop)
         return found
 
@@ -361,11 +359,3 @@ class _Builder:
             come = Come((target,), node.block, edge.target, threads, own, residues)
             ends.append(self._region(come, self._heads.stop_of(join)))
         return self._joins.meet(node, ends, join, residues)
-
-
-def _truths(truth: Form, answer: bool) -> dict[Form, int]:
-    found = {truth: int(answer)}
-    opposite = negate(truth)
-    if isinstance(opposite, Form):
-        found[opposite] = int(not answer)
-    return found

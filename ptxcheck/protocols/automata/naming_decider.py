@@ -12,6 +12,7 @@ Not covered: whether answers can hold together: a path of the automaton may be i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import lcm
 
 import numpy as np
@@ -24,10 +25,11 @@ from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import compare, condition_of, negate
 from ..symex.values.recurrent_arithmetic import period
 from ..symex.values.register_file import set_of
-from ..symex.values.substitution import at_thread, has_choice, is_predicate, rebuild
-from ..symex.values.symbol import Atom, Decisions, Form, Value, plus
+from ..symex.values.substitution import Restated, at_thread, has_choice, is_predicate, rebuild
+from ..symex.values.symbol import CHOSEN, Atom, Decisions, Form, Value, atom, plus
 from ..symex.values.thread_sets import is_one_value_in
-from ..symex.values.trace import Shape, ThreadSet
+from ..symex.values.trace import Peek, Shape, ThreadSet
+from ..symex.values.traversal import walk
 from ..symex.values.wraparound import may_be_negative
 from .known_residues import KnownResidues
 from .quotients import undivided, undivided_natural
@@ -35,6 +37,11 @@ from .quotients import undivided, undivided_natural
 _WORD = 32
 _MOST_SIGNED = 1 << _WORD - 1
 """Numbers of 32 bits that are negative as signed ones are not below it as unsigned ones."""
+
+
+def succeeds(point: int) -> Form:
+    """Return the predicate that a poll at a point finds its phase complete: each strand has an answer of its own."""
+    return atom(Kind.RESULT, "poll", point, differs=0)
 
 
 class OpenError(Exception):
@@ -71,6 +78,15 @@ class NamingDecider:
         """Return itself: there is one decider for each automaton."""
         return self
 
+    def poll_fails(self, peek: Peek) -> bool:
+        """Tell whether a poll that is not repeated fails, as the answers say. Raises OpenError."""
+        point, first, _ = peek
+        truth = succeeds(point)
+        answer = self.answers.get(truth)
+        if answer is None:
+            raise OpenError(truth, 1 << first, point)
+        return not answer
+
     def apart(self) -> NamingDecider:
         """Return one that has no answers."""
         return NamingDecider(self._threads, self.sizes, self.residues)
@@ -90,7 +106,8 @@ class NamingDecider:
         known = self.known(value, threads, point)
         if known is None:
             self._ask_signs(value, threads, point)
-            stated = self._stated(value)
+            stated = self._with_choices_made(self._stated(value), point)
+            known = self.known(stated, threads, point)
             value = stated if isinstance(stated, Form) else value
         if known is None and value.differs and self._narrow(value, threads) is None:
             made = self.concrete(value, threads, point)
@@ -102,6 +119,9 @@ class NamingDecider:
         raise self._open(value, threads, point)
 
     def _open(self, truth: Form, threads: ThreadSet, point: int) -> OpenError:
+        """Return what is asked first of a predicate: what is not chosen in it is not asked about."""
+        choices = (each for each in _choices_in(truth) if self._answer(each, point) is None)
+        truth = next(choices, truth)
         self.residues.ask(truth)
         return OpenError(self._open_part(truth, point), threads, point)
 
@@ -114,6 +134,12 @@ class NamingDecider:
             return False if self.is_positive(form) else known
 
         return self.residues.stated(value, self._threads, is_negative)
+
+    def _with_choices_made(self, value: Value, point: int) -> Value:
+        """Return a value with those choices in it made that the answers decide."""
+        if not self.answers or not isinstance(value, Form) or not value.origin & CHOSEN:
+            return value
+        return Restated(lambda truth: self._answer(truth, point), self._threads, {}).of(value)
 
     def _ask_signs(self, value: Form, threads: ThreadSet, point: int) -> None:
         """Ask whether numbers are negative of which masks clear the sign. Raises OpenError."""
@@ -129,8 +155,14 @@ class NamingDecider:
 
         def decide(truth: Form) -> bool:
             answer = self._answer(truth, point)
+            if answer is not None:
+                return answer
+            made = self._with_choices_made(truth, point)
+            answer = bool(made & 1) if isinstance(made, int) else None
+            if answer is None and isinstance(made, Form):
+                answer = self._answer(made, point)
             if answer is None:
-                raise self._open(truth, threads, point)
+                raise self._open(made if isinstance(made, Form) else truth, threads, point)
             return answer
 
         if is_predicate(value) and not value.differs:
@@ -235,6 +267,14 @@ class NamingDecider:
 
     def halt_at(self, value: Form) -> None:
         return None
+
+
+def _choices_in(truth: Form) -> Iterator[Form]:
+    """Yield the conditions of the choices in a predicate that have no choice in themselves."""
+    for name in walk(truth.terms) if truth.origin & CHOSEN else ():
+        condition = name.inner[1] if name.inner_kind is Kind.SELP else None
+        if isinstance(condition, Atom) and not condition.differs and not condition.origin & CHOSEN:
+            yield Form(((condition, 1),))
 
 
 def _parts(truth: Form) -> tuple[Form, Form, Form, bool] | None:

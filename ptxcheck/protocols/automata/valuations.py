@@ -16,8 +16,10 @@ from typing import TypeAlias
 import numpy as np
 
 from ...ir import Register
+from ..symex.values.lane_arithmetic import negate
 from ..symex.values.register_file import Piece, lanes_of
-from ..symex.values.symbol import Form, Value
+from ..symex.values.substitution import Restated
+from ..symex.values.symbol import CHOSEN, Form, Value
 from ..symex.values.trace import ThreadSet
 
 Valuation: TypeAlias = Mapping[Register, list[Piece]]
@@ -92,13 +94,24 @@ def _key(value: Value) -> object:
     return value.tobytes() if isinstance(value, np.ndarray) else value
 
 
-def replaced(valuation: Valuation, truths: Mapping[Form, int]) -> Valuation:
-    """Return a valuation with numbers in place of some predicates."""
+def decided(valuation: Valuation, truth: Form, answer: bool, threads: int) -> Valuation:
+    """Return a valuation in which a predicate is answered: it is a number, and choices by it are made."""
+    truths = {truth: answer}
+    opposite = negate(truth)
+    if isinstance(opposite, Form):
+        truths[opposite] = not answer
+    choices = Restated(truths.get, threads, {})
+
+    def settled(value: Value) -> Value:
+        if not isinstance(value, Form):
+            return value
+        known = truths.get(value)
+        if known is not None:
+            return int(known)
+        return choices.of(value) if value.origin & CHOSEN else value
+
     return {
-        register: [
-            (held, truths.get(value, value) if isinstance(value, Form) else value) for held, value in pieces
-        ]
-        for register, pieces in valuation.items()
+        register: [(held, settled(value)) for held, value in pieces] for register, pieces in valuation.items()
     }
 
 

@@ -9,6 +9,9 @@ in it (`state`): it is gone on from until nothing new comes. As control is compa
 are in (`decisions`), loops close. That one schedule speaks for all is checked on the way, by what actors have to
 know.
 
+A poll that is not repeated either finds its phase complete, which is a wait, or tells nothing. Where nothing moves and
+such a wait is left, no run has that answer.
+
 Not covered: what a `Failure` says: it is no violation, but a place at which this does not show that all is well.
 """
 
@@ -26,7 +29,7 @@ from .decisions import Decisions, Questions
 from .loop_nests import Ordinals
 from .operations import Failure
 from .order_state import BLOCKED, OrderState
-from .questions import OfReceived
+from .questions import OfReceived, Polled
 from .received import Contents, Receiving
 from .received_uses import Look, Put, Take
 from .roles import Role, Step
@@ -63,9 +66,11 @@ class _Strand:
     ended: bool = False
     answers: int = 0
     """How many answers it has had: who has had fewest is answered next, so that nobody runs ahead."""
+    polled: bool | None = None
+    """What its next poll finds."""
 
     def copy(self) -> _Strand:
-        return _Strand(self.node, self.index, self.ordinals, self.ended, self.answers)
+        return _Strand(self.node, self.index, self.ordinals, self.ended, self.answers, self.polled)
 
 
 @dataclass(slots=True)
@@ -116,6 +121,11 @@ class Exploration:
         self._effort = effort
         self._seen: dict[object, OrderState] = {}
         self._setup = setup
+        self._polls = {
+            node.question.point
+            for node, asked in self.questions.asked()
+            if isinstance(asked, Polled) and node.question is not None
+        }
         self.visits = 0
         self.steps = 0
 
@@ -178,12 +188,18 @@ class Exploration:
         if isinstance(asked, OfReceived) and self._receiving is not None:
             state.received = self._receiving.decide(number, asked.truth, truth, state.received)
             return True
+        if isinstance(asked, Polled):
+            state.strands[number].polled = truth
+            return True
         return state.decisions.decide(role.automaton, node, state.strands[number].ordinals, truth)
 
     def _answer(self, state: _State, number: int, role: Role, node: Node) -> bool | None:
         asked = self.questions.site(role.automaton, node.number).asked
         if isinstance(asked, OfReceived) and self._receiving is not None:
             return self._receiving.answer(number, asked.truth, state.received)
+        if isinstance(asked, Polled):
+            found, state.strands[number].polled = state.strands[number].polled, None
+            return found
         return state.decisions.answer(role.automaton, node, state.strands[number].ordinals, number)
 
     def _node(self, role: Role, strand: _Strand) -> Node:
@@ -212,6 +228,8 @@ class Exploration:
         if asking:
             return min(asking, key=lambda number: (strands[number].answers, number))
         left = [number for number, strand in enumerate(strands) if not strand.ended]
+        if any(self._is_polling(number, strands[number]) for number in left):
+            return -1  # no run comes here: a poll cannot find a phase complete that never is
         if left:
             step = self._roles[left[0]].steps[strands[left[0]].node]
             point = step.actions[strands[left[0]].index].point
@@ -220,6 +238,11 @@ class Exploration:
         if failure is not None:
             raise _StuckError(failure)
         return -1
+
+    def _is_polling(self, number: int, strand: _Strand) -> bool:
+        """Tell whether a strand waits at a poll that was taken to find its phase complete."""
+        actions = self._roles[number].steps[strand.node].actions
+        return strand.index < len(actions) and actions[strand.index].point in self._polls
 
     def _tell_words(self, state: _State) -> None:
         """Tell what those have read that are followed no further."""

@@ -19,6 +19,7 @@ from math import gcd
 from typing import TypeAlias
 
 from ..automata.automaton import Node, Question
+from ..automata.naming_decider import succeeds
 from ..automata.quotients import undivided, undivided_truncated
 from ..automata.received_values import is_received
 from ..automata.round_names import OF_ROUND, ordinal, ordinals_in
@@ -73,7 +74,12 @@ class OfReceived:
     truth: Form
 
 
-Asked: TypeAlias = Below | Named | OfReceived | Free | bool
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """That a poll finds its phase complete: each strand has an answer of its own, each time."""
+
+
+Asked: TypeAlias = Below | Named | OfReceived | Polled | Free | bool
 
 
 def classified(node: Node, modulus: int) -> Asked:
@@ -81,6 +87,8 @@ def classified(node: Node, modulus: int) -> Asked:
     question = node.question
     assert question is not None
     residues = dict(zip(node.loops, node.residues, strict=True))
+    if question.truth == succeeds(question.point):
+        return Polled()
     of_group = [each for each in walk(question.truth.terms) if each.inner_kind in _OF_GROUP]
     if of_group:
         is_of_received = all(map(is_received, of_group)) and not any(ordinals_in(question.truth))

@@ -65,7 +65,8 @@ class EventRecorder:
             return
         peek = self._peek(point, guard)
         if peek is not None and self._cta.options.peek_fails(peek):
-            self._tries.failed(peek, len(self._cta.log.events))
+            if self._cta.options.counts_tries:
+                self._tries.failed(peek, len(self._cta.log.events))
             self._cta.write_all(instruction, guard, 0)
             return
         if peek is not None:

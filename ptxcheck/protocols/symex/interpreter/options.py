@@ -35,6 +35,8 @@ class Options:
     took: Took = lambda *_: None
     peek_fails: Callable[[Peek], bool] = lambda _: False
     """Tells whether a poll that is not repeated fails."""
+    counts_tries: bool = True
+    """Whether a poll that has failed fails again, up to some tries, where nothing comes in between."""
     observation: Observation | None = None
     elects_last: bool = False
     """`elect.sync` chooses the highest lane that takes part, not the lowest."""

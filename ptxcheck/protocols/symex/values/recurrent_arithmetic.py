@@ -18,6 +18,7 @@ from .kinds import Kind
 from .symbol import Atom, Form
 
 COUNTED = frozenset({Kind.ORDINAL, Kind.WIDENED})
+_NOT_COMPUTED = frozenset({Kind.LOAD, Kind.SETP, Kind.OPCODE})
 """Kinds of atoms that stand for what rounds of a loop change."""
 _LARGEST_DIVISOR = 64
 _WORD = 32
@@ -177,9 +178,10 @@ def form_of(part: object) -> Form | None:
 def _period_of(part: object, known: dict[Atom, tuple[int, bool]]) -> tuple[int, bool]:
     """Return the period that the constants of nested masks, shifts and divisions ask for, as factors of each other.
 
-    And whether rounds of a loop change the number. Of what lies in global memory no residue of its address tells.
+    And whether rounds of a loop change the number. Of what lies in global memory no residue of its address tells, nor
+    does one of an argument of what is not computed here.
     """
-    if not isinstance(part, Atom) or part.inner_kind is Kind.LOAD:
+    if not isinstance(part, Atom) or part.inner_kind in _NOT_COMPUTED:
         return 1, False
     if part.inner_kind in COUNTED:
         return 1, True

@@ -21,6 +21,7 @@ from ..symex.values.register_file import Piece, lanes_of
 from ..symex.values.substitution import Restated
 from ..symex.values.symbol import CHOSEN, Form, Value
 from ..symex.values.trace import ThreadSet
+from .received_values import received_in
 
 Valuation: TypeAlias = Mapping[Register, list[Piece]]
 Key: TypeAlias = tuple[tuple[Register, tuple[tuple[ThreadSet, object], ...]], ...]
@@ -95,12 +96,17 @@ def _key(value: Value) -> object:
 
 
 def decided(valuation: Valuation, truth: Form, answer: bool, threads: int) -> Valuation:
-    """Return a valuation in which a predicate is answered: it is a number, and choices by it are made."""
+    """Return a valuation in which a predicate is answered: it is a number.
+
+    Choices by what was received are made, as they would name values that were received before. All others stay as they
+    are: sides that meet again have one name for them.
+    """
     truths = {truth: answer}
     opposite = negate(truth)
     if isinstance(opposite, Form):
         truths[opposite] = not answer
     choices = Restated(truths.get, threads, {})
+    makes_choices = any(received_in(truth))
 
     def settled(value: Value) -> Value:
         if not isinstance(value, Form):
@@ -108,7 +114,7 @@ def decided(valuation: Valuation, truth: Form, answer: bool, threads: int) -> Va
         known = truths.get(value)
         if known is not None:
             return int(known)
-        return choices.of(value) if value.origin & CHOSEN else value
+        return choices.of(value) if makes_choices and value.origin & CHOSEN else value
 
     return {
         register: [(held, settled(value)) for held, value in pieces] for register, pieces in valuation.items()

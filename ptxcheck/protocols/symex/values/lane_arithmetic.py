@@ -21,6 +21,7 @@ import numpy as np
 from ....ir import Register
 from ....opcodes.op import Op
 from . import recurrent_arithmetic as recurrent
+from .choices import arm
 from .kinds import Kind
 from .symbol import (
     LANE,
@@ -371,6 +372,9 @@ def choose(condition: Value, a: Value, b: Value, threads: int) -> Value:
     """condition ? a : b, for each thread."""
     if isinstance(condition, int):
         return a if condition else b
+    if isinstance(condition, Form):
+        key, opposite = key_of(condition), key_of(negate(condition))
+        a, b = arm(a, {key: True, opposite: False}), arm(b, {key: False, opposite: True})
     if isinstance(condition, Form) or isinstance(a, Form) or isinstance(b, Form):
         if not isinstance(a, np.ndarray) and not isinstance(b, np.ndarray) and a == b:
             return a

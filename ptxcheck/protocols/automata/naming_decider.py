@@ -20,6 +20,7 @@ import numpy as np
 from ..symex.interpreter.decider import Decider
 from ..symex.slice.accesses import is_pointer
 from ..symex.slice.sliced_program import Program
+from ..symex.values.approximated_terms import unwritten_in
 from ..symex.values.assumptions import Assume
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import compare, condition_of, negate
@@ -119,9 +120,10 @@ class NamingDecider:
         raise self._open(value, threads, point)
 
     def _open(self, truth: Form, threads: ThreadSet, point: int) -> OpenError:
-        """Return what is asked first of a predicate: what is not chosen in it is not asked about."""
-        choices = (each for each in _choices_in(truth) if self._answer(each, point) is None)
-        truth = next(choices, truth)
+        """Return what is asked first of a predicate: whether it depends on what nobody has written, if it may."""
+        if _may_be_unwritten(truth):
+            choices = (each for each in _choices_in(truth) if self._answer(each, point) is None)
+            truth = next(choices, truth)
         self.residues.ask(truth)
         return OpenError(self._open_part(truth, point), threads, point)
 
@@ -136,8 +138,8 @@ class NamingDecider:
         return self.residues.stated(value, self._threads, is_negative)
 
     def _with_choices_made(self, value: Value, point: int) -> Value:
-        """Return a value with those choices in it made that the answers decide."""
-        if not self.answers or not isinstance(value, Form) or not value.origin & CHOSEN:
+        """Return a value that may depend on what nobody has written with those choices made that the answers decide."""
+        if not self.answers or not isinstance(value, Form) or not _may_be_unwritten(value):
             return value
         return Restated(lambda truth: self._answer(truth, point), self._threads, {}).of(value)
 
@@ -269,9 +271,14 @@ class NamingDecider:
         return None
 
 
+def _may_be_unwritten(value: Form) -> bool:
+    """Tell whether a choice in a value may be a register that was not written."""
+    return bool(value.origin & CHOSEN and unwritten_in(value))
+
+
 def _choices_in(truth: Form) -> Iterator[Form]:
     """Yield the conditions of the choices in a predicate that have no choice in themselves."""
-    for name in walk(truth.terms) if truth.origin & CHOSEN else ():
+    for name in walk(truth.terms):
         condition = name.inner[1] if name.inner_kind is Kind.SELP else None
         if isinstance(condition, Atom) and not condition.differs and not condition.origin & CHOSEN:
             yield Form(((condition, 1),))

@@ -40,7 +40,7 @@ from .valuations import Key, Valuation, decided, key_of, restricted
 _MOST_RESTARTS = 60
 _MOST_QUESTIONS = 4
 """Questions in front of one block."""
-_MOST_NODES = 60_000
+_MOST_NODES = 12_000
 _WARP = 32
 
 

@@ -33,6 +33,7 @@ from ..symex.values.trace import Peek, Shape, ThreadSet
 from ..symex.values.traversal import walk
 from ..symex.values.wraparound import may_be_negative
 from .known_residues import KnownResidues
+from .plain_truths import plain
 from .quotients import undivided, undivided_natural
 
 _WORD = 32
@@ -124,6 +125,8 @@ class NamingDecider:
         if _may_be_unwritten(truth):
             choices = (each for each in _choices_in(truth) if self._answer(each, point) is None)
             truth = next(choices, truth)
+        made = plain(truth)
+        truth = made if isinstance(made, Form) else truth
         self.residues.ask(truth)
         return OpenError(self._open_part(truth, point), threads, point)
 
@@ -173,6 +176,7 @@ class NamingDecider:
 
     def _answer(self, truth: Form, point: int) -> bool | None:
         stated = self._stated(truth)
+        stated = plain(stated) if isinstance(stated, Form) else stated
         if not isinstance(stated, Form):
             assert isinstance(stated, int)
             return bool(stated & 1)

@@ -18,9 +18,10 @@ import numpy as np
 from ...ir import Register
 from ..symex.values.lane_arithmetic import negate
 from ..symex.values.register_file import Piece, lanes_of
-from ..symex.values.substitution import Restated
+from ..symex.values.substitution import Restated, is_predicate
 from ..symex.values.symbol import CHOSEN, Form, Value
 from ..symex.values.trace import ThreadSet
+from .plain_truths import plain
 from .received_values import received_in
 
 Valuation: TypeAlias = Mapping[Register, list[Piece]]
@@ -111,7 +112,8 @@ def decided(valuation: Valuation, truth: Form, answer: bool, threads: int) -> Va
     def settled(value: Value) -> Value:
         if not isinstance(value, Form):
             return value
-        known = truths.get(value)
+        made = plain(value) if value.origin & CHOSEN and is_predicate(value) else value
+        known = truths.get(made) if isinstance(made, Form) else None
         if known is not None:
             return int(known)
         return choices.of(value) if makes_choices and value.origin & CHOSEN else value

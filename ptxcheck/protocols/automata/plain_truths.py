@@ -1,0 +1,49 @@
+"""Predicates on a choice between two numbers, by what is chosen by: `(c ? 1 : 0) == 1` is `c`.
+
+Property: `plain` returns a predicate, or a number, that is true where the given one is.
+
+Argument: the comparison is made for both numbers: where they differ it is the condition of the choice, or its opposite.
+
+Not covered: choices between symbols.
+"""
+
+from __future__ import annotations
+
+from ..symex.values.kinds import Kind
+from ..symex.values.lane_arithmetic import condition_of, negate
+from ..symex.values.symbol import CHOSEN, Atom, Form, Value
+
+_MASK = 0xFFFFFFFF
+
+
+def plain(truth: Form) -> Value:
+    """Return a predicate without choices between two numbers in front of it."""
+    found: Value = truth
+    while isinstance(found, Form) and found.origin & CHOSEN:
+        made = _made(found)
+        if made is None:
+            break
+        found = made
+    return found
+
+
+def _made(truth: Form) -> Value | None:
+    condition, positive = condition_of(truth)
+    if len(condition.form.terms) != 1:
+        return None
+    name, factor = condition.form.terms[0]
+    if name.inner_kind is not Kind.SELP:
+        return None
+    _, chosen_by, one, other = name.inner
+    if not (isinstance(chosen_by, Atom) and isinstance(one, int) and isinstance(other, int)):
+        return None
+    holds, fails = (
+        condition.holds(factor * each + condition.form.constant & _MASK) == positive for each in (one, other)
+    )
+    if holds == fails:
+        return int(holds)
+    form = Form(((chosen_by, 1),))
+    return form if holds else negate(form)
+
+
+__all__ = ["plain"]

@@ -75,11 +75,6 @@ class Questions:
                 if found is not None:
                     self.congruences[site.asked.terms] = found
         self.rates = self._rates()
-        self.strides: dict[Class, int] = {}
-        """For each class, what ordinals are compared in multiples of."""
-        for (_, header), rate in self.rates.items():
-            loop = self.nests[_].classes[header]
-            self.strides[loop] = lcm(self.strides.get(loop, 1), rate)
         self.slopes: dict[tuple[Terms, Class], Fraction | None] = {}
         """By how much a threshold moves with a unit of its class; None where that is not the same everywhere."""
         self.least: dict[tuple[Terms, Class], int] = {}
@@ -88,10 +83,13 @@ class Questions:
         self.fixed: set[Class] = set()
         """Loops whose rounds some threshold does not move with alike: states are compared with them as they are."""
         self._measure()
-        for (terms, loop), slope in self.slopes.items():
-            if terms in self.congruences and slope is not None:
-                stride = self.congruences[terms].modulus * slope.denominator
-                self.strides[loop] = lcm(self.strides.get(loop, 1), stride)
+        self.strides = {
+            (terms, loop): slope.denominator
+            * (self.congruences[terms].modulus if terms in self.congruences else 1)
+            for (terms, loop), slope in self.slopes.items()
+            if slope is not None
+        }
+        """For a threshold, the units of its class by which it moves by whole numbers, and keeps its residue."""
         self.marks: dict[Terms, tuple[int, ...]] = self._marks()
         """Thresholds of a direction that are asked in front of loops, and in their first rounds."""
 
@@ -197,6 +195,7 @@ class Decisions:
             tuple[Hashable, Place], tuple[bool, Named, Mapping[int, int], Mapping[int, int]]
         ] = {}
         self._free: dict[tuple[int, int, Ordinals], tuple[bool, int]] = {}
+        self._strides: Mapping[Class, int] = {}
 
     def copy(self) -> Decisions:
         found = Decisions(self._questions)
@@ -310,6 +309,7 @@ class Decisions:
                 automaton, node, ordinals = each
                 around = self._questions.nests[automaton].loops[node.number]
                 places.update((loop, ordinals[:depth]) for depth, loop in enumerate(around))
+        self._strides = self._strides_at(standing_at)
         bases: dict[Place, int | None] = {}
         for place in sorted(places, key=lambda each: (len(each[0]), each)):
             bases[place] = self._base(place, standing_at)
@@ -327,6 +327,19 @@ class Decisions:
         )  # fmt: skip
         host = tuple(sorted((_text(terms), _row(known)) for terms, known in self._host.items()))
         return positions, intervals, names, free, host
+
+    def _strides_at(self, standing_at: Sequence[tuple[int, Node, Ordinals] | None]) -> dict[Class, int]:
+        """Return for each class what ordinals are compared in multiples of: by the loops that somebody is in."""
+        questions, found = self._questions, dict[Class, int]()
+        for each in standing_at:
+            if each is not None:
+                automaton, node, _ = each
+                for header in node.loops:
+                    loop = questions.nests[automaton].classes[header]
+                    found[loop] = lcm(found.get(loop, 1), questions.rates.get((automaton, header), 1))
+        for terms, (loop, _) in self._intervals:
+            found[loop] = lcm(found.get(loop, 1), questions.strides.get((terms, loop), 1))
+        return found
 
     def _base(self, place: Place, standing_at: Sequence[tuple[int, Node, Ordinals] | None]) -> int | None:
         """Return the least round, in units of the class, that somebody is in who counts a loop; None if nobody does."""
@@ -350,7 +363,7 @@ class Decisions:
                 least = units if least is None else min(least, units)
         if least is None:
             return None
-        stride = self._questions.strides.get(loop, 1)
+        stride = self._strides.get(loop, 1)
         return least // stride * stride
 
     def _shift(
@@ -379,7 +392,7 @@ class Decisions:
         for depth, ordinal in enumerate(outer):
             around = loop[: depth + 1]
             base = bases.get((around, outer[:depth]))
-            rate = self._questions.strides.get(around, 1)
+            rate = self._strides.get(around, 1)
             found.append(ordinal if base is None else ordinal - base // rate)
         return tuple(found)
 
@@ -450,9 +463,7 @@ class Decisions:
             for depth, header in enumerate(asked.ordinals):
                 around = loop[: depth + 1] if len(asked.ordinals) > 1 else loop
                 base = bases.get((around, outer[: len(around) - 1]))
-                shifted.append(
-                    rounds[header] - (0 if base is None else base // self._questions.strides.get(around, 1))
-                )
+                shifted.append(rounds[header] - (0 if base is None else base // self._strides.get(around, 1)))
             yield _text(asked.truth.terms), place[0], self._outer(place, bases), tuple(shifted), truth
 
     def _is_ahead(

@@ -423,8 +423,8 @@ class Decisions:
             base, slope = bases.get(place), self._questions.slopes.get(key)
             window = self._questions.window.get(key)
             kept = known
-            if base is None:
-                kept = known.clipped(window or 0) if place[0] else known
+            if base is None:  # everybody has the loop behind them
+                kept = known if not place[0] else Interval() if window is None else known.clipped(window)
                 if kept != known:
                     self._intervals[terms, place] = kept
                 moved: Interval | None = None

@@ -14,173 +14,20 @@ Not covered: what relates different directions.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
-from ..automata.automaton import Automaton, Node
-from ..automata.known_residues import Residue
+from ..automata.automaton import Node
 from ..symex.values.kinds import Kind
 from ..symex.values.symbol import Atom, Form
-from .congruences import Congruence, congruence_of
 from .intervals import Interval
-from .loop_nests import Class, Nest, Ordinals, Standing, nest_of, standing
-from .questions import Asked, Below, Free, Named, Terms, classified, instantiated, related, undivided_question
-from .roles import Role
+from .loop_nests import Class, Ordinals, Standing, standing
+from .question_sites import Questions, Site, text_of
+from .questions import Below, Free, Named, Terms, instantiated
 
 Place: TypeAlias = tuple[Class, Ordinals]
 """A loop, and the rounds of the loops around it."""
 Key: TypeAlias = tuple[object, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """A question of one node."""
-
-    asked: Asked
-    loop: Class
-    """The loop that counts what is asked about; () for none."""
-    depth: int
-    """Loops around that one."""
-
-
-class Questions:
-    """The questions of all automata of a kernel, and how they move with the rounds of loops."""
-
-    def __init__(
-        self, automata: Sequence[Automaton], roles: Sequence[Role], residues: Mapping[Atom, Residue]
-    ) -> None:
-        self.automata = automata
-        self.nests: tuple[Nest, ...] = tuple(nest_of(each) for each in automata)
-        self.roles = roles
-        self._sites: dict[tuple[int, int], _Site] = {}
-        asked = {
-            (number, node.number): classified(node, automaton.modulus)
-            for number, automaton in enumerate(automata)
-            for node in automaton.nodes
-            if node.question is not None
-        }
-        quotients = related(each for each in asked.values() if isinstance(each, Below))
-        for (number, node_number), each in asked.items():
-            if isinstance(each, Below) and each.terms in quotients:
-                each = undivided_question(each)
-            self._sites[number, node_number] = self._site(number, automata[number].nodes[node_number], each)
-        self._place_constants()
-        self.congruences: dict[Terms, Congruence] = {}
-        """Residues of directions."""
-        for site in self._sites.values():
-            if isinstance(site.asked, Below):
-                found = congruence_of(site.asked.terms, residues)
-                if found is not None:
-                    self.congruences[site.asked.terms] = found
-        self.rates = self._rates()
-        self.slopes: dict[tuple[Terms, Class], Fraction | None] = {}
-        """By how much a threshold moves with a unit of its class; None where that is not the same everywhere."""
-        self.least: dict[tuple[Terms, Class], int] = {}
-        self.window: dict[tuple[Terms, Class], int] = {}
-        """Thresholds that are asked outside of the loop."""
-        self.fixed: set[Class] = set()
-        """Loops whose rounds some threshold does not move with alike: states are compared with them as they are."""
-        self._measure()
-        self.strides = {
-            (terms, loop): slope.denominator
-            * (self.congruences[terms].modulus if terms in self.congruences else 1)
-            for (terms, loop), slope in self.slopes.items()
-            if slope is not None
-        }
-        """For a threshold, the units of its class by which it moves by whole numbers, and keeps its residue."""
-        self.marks: dict[Terms, tuple[int, ...]] = self._marks()
-        """Thresholds of a direction that are asked in front of loops, and in their first rounds."""
-
-    def site(self, automaton: int, node: int) -> _Site:
-        return self._sites[automaton, node]
-
-    def asked(self) -> Iterator[tuple[Node, Asked]]:
-        """Yield what each node asks."""
-        for (number, node), site in self._sites.items():
-            yield self.automata[number].nodes[node], site.asked
-
-    def _site(self, number: int, node: Node, asked: Asked) -> _Site:
-        classes = self.nests[number].classes
-        if isinstance(asked, Below) and asked.slopes:
-            depth = min(node.loops.index(header) for header, _ in asked.slopes)
-            return _Site(asked, classes[node.loops[depth]], depth)
-        if isinstance(asked, Named) and asked.ordinals:
-            depth = max(node.loops.index(header) for header in asked.ordinals)
-            return _Site(asked, classes[node.loops[depth]], depth)
-        return _Site(asked, (), 0)
-
-    def _place_constants(self) -> None:
-        """Give questions without an ordinal the loop that counts the same: the next one, or the one before."""
-        for (number, node), site in list(self._sites.items()):
-            if not isinstance(site.asked, Below) or site.asked.slopes or not site.asked.terms:
-                continue
-            around = self.nests[number].loops[node]
-            same = [
-                each.loop
-                for (other, _), each in self._sites.items()
-                if other == number and isinstance(each.asked, Below) and each.asked.slopes
-                and each.asked.terms == site.asked.terms and around[: each.depth] == tuple(
-                    each.loop[: depth + 1] for depth in range(each.depth)
-                )
-            ]  # fmt: skip
-            ahead = [loop for loop in same if node in self.nests[number].ahead.get(loop, ())]
-            behind = [loop for loop in same if loop not in ahead]
-            chosen = min(ahead) if ahead else max(behind) if behind else None
-            if chosen is not None:
-                self._sites[number, node] = _Site(site.asked, chosen, len(chosen) - 1)
-
-    def _rates(self) -> dict[tuple[int, int], int]:
-        """Return by how much each round of a loop moves what it is left by."""
-        asked: dict[tuple[int, int], dict[Terms, int]] = {}
-        askers: dict[tuple[Class, Terms], set[tuple[int, int]]] = {}
-        for (number, _), site in sorted(self._sites.items()):
-            if isinstance(site.asked, Below):
-                for header, slope in site.asked.slopes:
-                    if self.nests[number].classes[header] == site.loop and slope:
-                        asked.setdefault((number, header), {}).setdefault(site.asked.terms, abs(slope))
-                        askers.setdefault((site.loop, site.asked.terms), set()).add((number, header))
-        found: dict[tuple[int, int], int] = {}
-        for (number, header), slopes in asked.items():
-            loop = self.nests[number].classes[header]
-            # What most loops of a class ask measures its rounds, so that they measure alike.
-            most = max(slopes, key=lambda terms: (len(askers[loop, terms]), _text(terms)))
-            found[number, header] = slopes[most]
-        return found
-
-    def _marks(self) -> dict[Terms, tuple[int, ...]]:
-        found: dict[Terms, set[int]] = {}
-        for site in self._sites.values():
-            if isinstance(site.asked, Below) and site.asked.terms and not site.asked.equal:
-                found.setdefault(site.asked.terms, set()).add(site.asked.constant)
-        return {terms: tuple(sorted(numbers)) for terms, numbers in found.items()}
-
-    def _measure(self) -> None:
-        for (number, _), site in sorted(self._sites.items()):
-            asked = site.asked
-            if not isinstance(asked, Below):
-                continue
-            key = asked.terms, site.loop
-            others = {self.nests[number].classes[header] for header, _ in asked.slopes} - {site.loop}
-            if others:
-                self.fixed |= {site.loop, *others}
-            own = [
-                Fraction(slope, self.rates[number, header])
-                for header, slope in asked.slopes
-                if self.nests[number].classes[header] == site.loop
-            ]
-            if own:
-                slope = own[0]
-                known = self.slopes.setdefault(key, slope)
-                if known != slope:
-                    self.slopes[key] = None
-                if self.slopes[key] is None:
-                    self.fixed.add(site.loop)
-                self.least[key] = min(self.least.get(key, asked.constant), asked.constant)
-            else:
-                width = abs(asked.constant) + 1
-                self.window[key] = max(self.window.get(key, 0), width)
 
 
 class Decisions:
@@ -203,7 +50,7 @@ class Decisions:
         found._free, found._host = dict(self._free), dict(self._host)
         return found
 
-    def _asked(self, automaton: int, node: Node, ordinals: Ordinals) -> tuple[_Site, Place, dict[int, int]]:
+    def _asked(self, automaton: int, node: Node, ordinals: Ordinals) -> tuple[Site, Place, dict[int, int]]:
         site = self._questions.site(automaton, node.number)
         return site, (site.loop, ordinals[: site.depth]), dict(zip(node.loops, ordinals, strict=True))
 
@@ -325,7 +172,7 @@ class Decisions:
                 for (automaton, number, ordinals), (answer, left) in self._free.items()
             )
         )  # fmt: skip
-        host = tuple(sorted((_text(terms), _row(known)) for terms, known in self._host.items()))
+        host = tuple(sorted((text_of(terms), _row(known)) for terms, known in self._host.items()))
         return positions, intervals, names, free, host
 
     def _strides_at(self, standing_at: Sequence[tuple[int, Node, Ordinals] | None]) -> dict[Class, int]:
@@ -415,8 +262,10 @@ class Decisions:
     def _relative_intervals(
         self, bases: Mapping[Place, int | None], standing_at: Sequence[tuple[int, Node, Ordinals] | None]
     ) -> Iterator[Hashable]:
+        nodes = [(each[0], each[1].number) for each in standing_at if each is not None]
         for (terms, place), known in list(self._intervals.items()):
-            if not self._may_ask(place, standing_at):
+            may_ask = self._questions.reachable.may_ask((terms, place[0]), nodes)
+            if not may_ask or not self._may_ask(place, standing_at):
                 del self._intervals[terms, place]
                 continue
             key = terms, place[0]
@@ -424,7 +273,7 @@ class Decisions:
             window = self._questions.window.get(key)
             kept = known
             if base is None:  # everybody has the loop behind them
-                kept = known if not place[0] else Interval() if window is None else known.clipped(window)
+                kept = known if not place[0] else known.clipped(window or 0)
                 if kept != known:
                     self._intervals[terms, place] = kept
                 moved: Interval | None = None
@@ -449,7 +298,7 @@ class Decisions:
                 if base is None:
                     del self._intervals[terms, place]
                 continue
-            yield _text(terms), place[0], self._outer(place, bases), _row(moved), _row(kept)
+            yield text_of(terms), place[0], self._outer(place, bases), _row(moved), _row(kept)
 
     def _relative_names(
         self, bases: Mapping[Place, int | None], standing_at: Sequence[tuple[int, Node, Ordinals] | None]
@@ -464,7 +313,7 @@ class Decisions:
                 around = loop[: depth + 1] if len(asked.ordinals) > 1 else loop
                 base = bases.get((around, outer[: len(around) - 1]))
                 shifted.append(rounds[header] - (0 if base is None else base // self._strides.get(around, 1)))
-            yield _text(asked.truth.terms), place[0], self._outer(place, bases), tuple(shifted), truth
+            yield text_of(asked.truth.terms), place[0], self._outer(place, bases), tuple(shifted), truth
 
     def _is_ahead(
         self,
@@ -487,10 +336,6 @@ class Decisions:
 
 def _row(known: Interval | None) -> Hashable:
     return None if known is None else (known.low, known.high, tuple(sorted(known.excluded)))
-
-
-def _text(terms: Terms) -> bytes:
-    return b"".join(name.digest + b"%d" % factor for name, factor in terms)
 
 
 __all__ = ["Decisions", "Form", "Interval", "Questions"]

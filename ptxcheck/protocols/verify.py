@@ -237,11 +237,10 @@ def _by_product(
     """Ask the product of role automata; None where it is not to be asked."""
     if not asked.for_every_count or not asked.accesses or effort.limit is None:
         return None
-    own = Effort(_PART_OF_PRODUCT * effort.limit / UNITS_PER_SECOND)
-    return for_all(program, layout, launch.given, shape, registers, own)
+    return for_all(program, layout, launch.given, shape, registers, effort.part(_PART_OF_PRODUCT))
 
 
-_BRAKED = "the clock ended this: it took three times the processor time that so much work should"
+_BRAKED = "the clock ended this: it took twice the processor time that so much work should"
 
 
 def _may_be_by_copies(result: Verification) -> bool:

@@ -99,7 +99,7 @@ class Replay:
         true, false = self.pool.true, self.pool.false
         points = len(self._kernel.cfg.blocks[block].points)
         self._steps += points
-        self._kernel.effort.spend(Work.STEP, points)
+        self._kernel.effort.spend(Work.REPLAY, points)
         if self._steps > _MOST_STEPS or self._kernel.effort.is_over:
             return False
         for step in self._program.steps(block):

@@ -27,8 +27,6 @@ class Work(Enum):
 
     STEP = auto()
     """An instruction that a group of threads executes."""
-    BRANCH = auto()
-    """A branch that a group of threads comes to: who takes which side."""
     REPLAY = auto()
     """An instruction that one thread executes with numbers, to confirm a race."""
     EVENT = auto()
@@ -52,8 +50,8 @@ class Work(Enum):
 
 
 COST: Mapping[Work, int] = {
-    Work.STEP: 7, Work.BRANCH: 40, Work.REPLAY: 3, Work.EVENT: 170, Work.ACTION: 1, Work.SPAN: 5, Work.STATE: 300,
-    Work.TRANSITION: 10, Work.LOWERING: 30, Work.LANDMARK: 30, Work.QUESTION: 600, Work.SOLVING: 800,
+    Work.STEP: 7, Work.REPLAY: 3, Work.EVENT: 170, Work.ACTION: 1, Work.SPAN: 5, Work.STATE: 300,
+    Work.TRANSITION: 10, Work.LOWERING: 30, Work.LANDMARK: 30, Work.QUESTION: 400, Work.SOLVING: 800,
 }  # fmt: skip
 """Units that each kind of work costs."""
 

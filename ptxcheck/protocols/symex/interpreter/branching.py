@@ -15,7 +15,6 @@ from __future__ import annotations
 import numpy as np
 
 from ....cfg.graph import Edge, EdgeKind
-from ....terms.effort import Work
 from ..values.approximated_terms import numbers_wanted
 from ..values.register_file import set_of
 from ..values.symbol import Form
@@ -37,7 +36,6 @@ class Branches:
         self, block: int, edges: tuple[Edge, ...], threads: ThreadSet, point: int
     ) -> list[tuple[Edge, ThreadSet]] | None:
         """Return the threads that take each edge out of a block; None when both sides were run and joined."""
-        self._cta.options.effort.spend(Work.BRANCH)
         if any(edge.cases for edge in edges):
             return self._table_sides(edges, threads, point)
         guarded = [edge for edge in edges if edge.guard is not None]

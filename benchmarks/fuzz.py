@@ -3,7 +3,8 @@
     python -m benchmarks.fuzz --inputs 200000 [--seed 1] [--corpus FOLDER] [--jobs 2] [--no-verify] [--log FILE]
 
 Inputs come in lots of 500, each with a seed of its own; what is known so far is printed after each lot. An input
-goes through `ptxcheck.check`; an exception is a crash, and so is a rule or analysis that fails inside. Without
+goes through `ptxcheck.check`; an exception is a crash, and so are a rule or analysis that fails inside, and a property
+that is `violated` with no finding on its kernel. Without
 verification, an input that takes more than a second of processor time and more than `_LIMIT_SECONDS_PER_MB` for its
 size is slow. With it (`--seconds` limits the effort for a kernel), one is that takes more than twice the limit for
 each of its kernels. Both kinds are written to `--crashes` as soon as their lot is done. A campaign with `--log` goes on
@@ -24,8 +25,9 @@ from pathlib import Path
 
 from ptxcheck.checker import check
 from ptxcheck.config import Config
-from ptxcheck.results import ProblemKind
+from ptxcheck.results import ProblemKind, Report
 from ptxcheck.source import Source
+from ptxcheck.verdict import VerdictKind
 
 _TOKENS = (
     ".version 9.0\n.target sm_90a\n.address_size 64\n", ".visible .entry k(", ".param .u64 p", ")", "{",
@@ -163,6 +165,7 @@ def run(lot: Lot) -> Outcome:
         try:
             report = check(Source("fuzz.ptx", text), config=config)
             outcome.crashes += [(text, p.message) for p in report.problems if p.kind is ProblemKind.TOOL]
+            outcome.crashes += [(text, f"{kernel}: violated, and no finding") for kernel in _untold(report)]
             kernels = sum(kernel.verification is not None for kernel in report.kernels)
         except Exception:
             outcome.crashes.append((text, traceback.format_exc(limit=-6)))
@@ -180,6 +183,18 @@ def run(lot: Lot) -> Outcome:
         if is_slow:
             outcome.slow.append((text, f"{ratio:.1f} {unit}, {len(text)} bytes"))
     return outcome
+
+
+def _untold(report: Report) -> list[str]:
+    """Return the kernels of which a property is violated, and nothing is told."""
+    told = {finding.kernel for finding in report.findings}
+    return [
+        kernel.name
+        for kernel in report.kernels
+        if kernel.verification is not None
+        and any(each.kind is VerdictKind.VIOLATED for each in kernel.verification.verdicts)
+        and kernel.name not in told
+    ]
 
 
 def _inputs(generator: random.Random, corpus: Path) -> Iterator[str]:

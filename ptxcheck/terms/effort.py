@@ -18,8 +18,9 @@ from enum import Enum, auto
 UNITS_PER_SECOND = 1_000_000
 LEVELS: Mapping[str, float] = {"low": 2.0, "normal": 10.0, "high": 60.0}
 """Seconds of the effort for one kernel, by name."""
-_BRAKE, _LEAST_BRAKE = 2.0, 5.0
-"""Processor time after which a verification is ended: in what its effort was fitted to take, and in seconds."""
+_BRAKE, _LEAST_BRAKE = 1.9, 5.0
+"""Processor time after which a verification is ended, so that it takes no more than twice what it is to take: in what
+its effort was fitted to take, and in seconds."""
 
 
 class Work(Enum):

@@ -2,7 +2,7 @@
 
     python -m benchmarks.fuzz --inputs 200000 [--seed 1] [--corpus FOLDER] [--jobs 2] [--no-verify] [--log FILE]
 
-Inputs come in lots of 500, each with a seed of its own; what is known so far is printed after each lot. An input
+Inputs come in lots of 500, or 100, each with a seed of its own; what is known so far is printed after each lot. An input
 goes through `ptxcheck.check`; an exception is a crash, and so are a rule or analysis that fails inside, and a property
 that is `violated` with no finding on its kernel. Without
 verification, an input that takes more than a second of processor time and more than `_LIMIT_SECONDS_PER_MB` for its
@@ -39,7 +39,7 @@ _TOKENS = (
     ".branchtargets L;", "brx.idx %r1, L;", ".pragma \"x\";", ".section .debug_str {", ".b8 1,2",
     ".global .b8 x[4] = {1,2};", "call f, (%r1);",
 )  # fmt: skip
-_LOT = 500
+_LOT, _LOT_VERIFIED = 500, 100
 _LOTS_OF_A_SEED = 1_000_000
 _LIMIT_SECONDS_PER_MB = 60.0
 _FREE_SECONDS = 1.0
@@ -95,14 +95,15 @@ def main() -> int:
     parser.add_argument("--log", type=Path, help="where lots that are done are kept")
     arguments = parser.parse_args()
     seconds = arguments.seconds if arguments.verify else None
+    size = _LOT if seconds is None else _LOT_VERIFIED
     lots = [
         Lot(
             arguments.seed * _LOTS_OF_A_SEED + number,
-            min(_LOT, arguments.inputs - number * _LOT),
+            min(size, arguments.inputs - number * size),
             arguments.corpus,
             seconds,
         )
-        for number in range(-(-arguments.inputs // _LOT))
+        for number in range(-(-arguments.inputs // size))
     ]
     done = _logged(arguments.log)
     outcomes = [done[lot.name] for lot in lots if lot.name in done]

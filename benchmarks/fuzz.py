@@ -2,7 +2,7 @@
 
     python -m benchmarks.fuzz --inputs 200000 [--seed 1] [--corpus FOLDER] [--jobs 2] [--no-verify] [--log FILE]
 
-Inputs come in lots of 500, or 100, each with a seed of its own; what is known so far is printed after each lot. An input
+Inputs come in lots of 500, or 100, each with a seed of its own; what is known so far is printed after each. An input
 goes through `ptxcheck.check`; an exception is a crash, and so are a rule or analysis that fails inside, and a property
 that is `violated` with no finding on its kernel. Without
 verification, an input that takes more than a second of processor time and more than `_LIMIT_SECONDS_PER_MB` for its

@@ -27,7 +27,8 @@ from ptxcheck.checker import check
 from ptxcheck.config import Config
 from ptxcheck.results import ProblemKind, Report
 from ptxcheck.source import Source
-from ptxcheck.verdict import VerdictKind
+
+from .consistency import MOST_OVER, limits_taken, untold
 
 _TOKENS = (
     ".version 9.0\n.target sm_90a\n.address_size 64\n", ".visible .entry k(", ".param .u64 p", ")", "{",
@@ -43,8 +44,6 @@ _LOT, _LOT_VERIFIED = 500, 100
 _LOTS_OF_A_SEED = 1_000_000
 _LIMIT_SECONDS_PER_MB = 60.0
 _FREE_SECONDS = 1.0
-_MOST_OVER = 2.0
-"""What verification may take, in its limit."""
 _LONGEST_SEED = 200_000
 _FROM_ALL, _TAKEN = 0.05, 3
 """How often any seed is as likely as any other; else the shortest of so many is taken."""
@@ -161,13 +160,12 @@ def run(lot: Lot) -> Outcome:
     check(Source("warm-up.ptx", next(texts)), config=config)
     for _ in range(lot.inputs):
         text = next(texts)
-        kernels = 0
+        report = Report()
         started = time.process_time()
         try:
             report = check(Source("fuzz.ptx", text), config=config)
             outcome.crashes += [(text, p.message) for p in report.problems if p.kind is ProblemKind.TOOL]
-            outcome.crashes += [(text, f"{kernel}: violated, and no finding") for kernel in _untold(report)]
-            kernels = sum(kernel.verification is not None for kernel in report.kernels)
+            outcome.crashes += [(text, f"{name}: {which} and no finding") for name, which in untold(report)]
         except Exception:
             outcome.crashes.append((text, traceback.format_exc(limit=-6)))
         spent = time.process_time() - started
@@ -178,24 +176,12 @@ def run(lot: Lot) -> Outcome:
             ratio = max(0.0, spent - _FREE_SECONDS) / max(len(text), 1) * 1e6
             is_slow, unit = ratio > _LIMIT_SECONDS_PER_MB, "s/MB"
         else:
-            ratio = spent / (lot.seconds * max(kernels, 1))
-            is_slow, unit = ratio > _MOST_OVER, "times the limit"
+            ratio = limits_taken(report, spent, lot.seconds)
+            is_slow, unit = ratio > MOST_OVER, "times the limit"
         outcome.slowest = max(outcome.slowest, ratio)
         if is_slow:
             outcome.slow.append((text, f"{ratio:.1f} {unit}, {len(text)} bytes"))
     return outcome
-
-
-def _untold(report: Report) -> list[str]:
-    """Return the kernels of which a property is violated, and nothing is told."""
-    told = {finding.kernel for finding in report.findings}
-    return [
-        kernel.name
-        for kernel in report.kernels
-        if kernel.verification is not None
-        and any(each.kind is VerdictKind.VIOLATED for each in kernel.verification.verdicts)
-        and kernel.name not in told
-    ]
 
 
 def _inputs(generator: random.Random, corpus: Path) -> Iterator[str]:

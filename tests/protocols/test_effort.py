@@ -26,6 +26,8 @@ class Machine:
     def process_time(self) -> float:
         return self._started + (time.process_time() - self._started) * self._slower
 
+    perf_counter = process_time
+
 
 def verdicts(monkeypatch: pytest.MonkeyPatch, slower: float, *options: str) -> str:
     with monkeypatch.context() as patch:

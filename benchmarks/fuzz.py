@@ -1,28 +1,34 @@
 """Fuzz the whole check: any bytes, PTX-like token soup, and mutated real PTX.
 
-    python -m benchmarks.fuzz --inputs 200000 [--seed 1] [--corpus FOLDER] [--jobs 2] [--no-verify]
+    python -m benchmarks.fuzz --inputs 200000 [--seed 1] [--corpus FOLDER] [--jobs 2] [--no-verify] [--log FILE]
 
-Inputs come in lots of 2000, each with a seed of its own; what is known so far is printed after each lot. An input
-goes through `ptxcheck.check`; an exception is a crash, and so is a rule or analysis that fails inside. An input that
-takes more than a second of processor time and more than `_LIMIT_SECONDS_PER_MB` for its size counts as slower than
-linear. Both kinds are written to `--crashes` as soon as their lot is done.
+Inputs come in lots of 500, or 100, each with a seed of its own; what is known so far is printed after each. An input
+goes through `ptxcheck.check`; an exception is a crash, and so are a rule or analysis that fails inside, and a property
+that is `violated` with no finding on its kernel. Without
+verification, an input that takes more than a second of processor time and more than `_LIMIT_SECONDS_PER_MB` for its
+size is slow. With it (`--seconds` limits the effort for a kernel), one is that takes more than twice the limit for
+each of its kernels. Both kinds are written to `--crashes` as soon as their lot is done. A campaign with `--log` goes on
+where an earlier one with the same file ended; lots of other seeds and settings in it do not count.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import random
 import time
 import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ptxcheck.checker import check
 from ptxcheck.config import Config
-from ptxcheck.results import ProblemKind
+from ptxcheck.results import ProblemKind, Report
 from ptxcheck.source import Source
+
+from .consistency import MOST_OVER, limits_taken, untold
 
 _TOKENS = (
     ".version 9.0\n.target sm_90a\n.address_size 64\n", ".visible .entry k(", ".param .u64 p", ")", "{",
@@ -34,9 +40,28 @@ _TOKENS = (
     ".branchtargets L;", "brx.idx %r1, L;", ".pragma \"x\";", ".section .debug_str {", ".b8 1,2",
     ".global .b8 x[4] = {1,2};", "call f, (%r1);",
 )  # fmt: skip
-_LOT = 2000
+_LOT, _LOT_VERIFIED = 500, 100
+_LOTS_OF_A_SEED = 1_000_000
 _LIMIT_SECONDS_PER_MB = 60.0
 _FREE_SECONDS = 1.0
+_LONGEST_SEED = 200_000
+_FROM_ALL, _TAKEN = 0.05, 3
+"""How often any seed is as likely as any other; else the shortest of so many is taken."""
+
+
+@dataclass(frozen=True)
+class Lot:
+    """What is made and checked in one piece."""
+
+    seed: int
+    inputs: int
+    corpus: Path
+    seconds: float | None = None
+    """Effort for the verification of a kernel; None for no verification."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.seed} {self.inputs} {self.seconds}"
 
 
 @dataclass
@@ -46,7 +71,8 @@ class Outcome:
     inputs: int = 0
     megabytes: float = 0.0
     seconds: float = 0.0
-    slowest_ratio: float = 0.0
+    slowest: float = 0.0
+    """Without verification in seconds for a megabyte, with it in limits of the kernels."""
     crashes: list[tuple[str, str]] = field(default_factory=list)
     slow: list[tuple[str, str]] = field(default_factory=list)
 
@@ -62,34 +88,57 @@ def main() -> int:
     parser.add_argument(
         "--verify", action=argparse.BooleanOptionalAction, default=True, help="whole kernels too"
     )
+    parser.add_argument("--seconds", type=float, default=5.0, help="effort for verifying one kernel")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--crashes", type=Path, default=Path("fuzz-crashes"))
+    parser.add_argument("--log", type=Path, help="where lots that are done are kept")
     arguments = parser.parse_args()
-    lots = -(-arguments.inputs // _LOT)
-    tasks = [
-        (
-            arguments.seed * 1000 + lot,
-            min(_LOT, arguments.inputs - lot * _LOT),
+    seconds = arguments.seconds if arguments.verify else None
+    size = _LOT if seconds is None else _LOT_VERIFIED
+    lots = [
+        Lot(
+            arguments.seed * _LOTS_OF_A_SEED + number,
+            min(size, arguments.inputs - number * size),
             arguments.corpus,
-            arguments.verify,
+            seconds,
         )
-        for lot in range(lots)
+        for number in range(-(-arguments.inputs // size))
     ]
-    outcomes: list[Outcome] = []
+    done = _logged(arguments.log)
+    outcomes = [done[lot.name] for lot in lots if lot.name in done]
     found = 0
-    with multiprocessing.get_context("spawn").Pool(arguments.jobs, maxtasksperchild=8) as pool:
-        for outcome in pool.imap_unordered(_run, tasks):
+    with multiprocessing.get_context("spawn").Pool(arguments.jobs, maxtasksperchild=32) as pool:
+        for name, outcome in pool.imap_unordered(_run, [lot for lot in lots if lot.name not in done]):
             outcomes.append(outcome)
             for text, report in (*outcome.crashes, *outcome.slow):
                 found += 1
-                _keep(arguments.crashes / f"found-{found}.ptx", text, report)
+                _keep(arguments.crashes / f"found-{name.partition(' ')[0]}-{found}.ptx", text, report)
+            if arguments.log is not None:
+                with arguments.log.open("a") as log:
+                    log.write(json.dumps([name, asdict(outcome)]) + "\n")
             print(f"{sum(o.inputs for o in outcomes)} inputs, {found} found", flush=True)
     crashes = sum(len(outcome.crashes) for outcome in outcomes)
     slow = sum(len(outcome.slow) for outcome in outcomes)
-    print(f"inputs {sum(o.inputs for o in outcomes)}, {sum(o.megabytes for o in outcomes):.1f} MB")
-    print(f"crashes {crashes}, slower than linear {slow}")
-    print(f"slowest {max(o.slowest_ratio for o in outcomes):.1f} s/MB over {_FREE_SECONDS} s")
+    inputs = sum(outcome.inputs for outcome in outcomes)
+    spent = sum(outcome.seconds for outcome in outcomes)
+    print(
+        f"inputs {inputs}, {sum(o.megabytes for o in outcomes):.1f} MB, {1000 * spent / inputs:.1f} ms each"
+    )
+    print(f"crashes {crashes}, slow {slow}")
+    slowest = max(outcome.slowest for outcome in outcomes)
+    print(
+        f"slowest {slowest:.1f} s/MB over {_FREE_SECONDS} s" if seconds is None
+        else f"slowest {slowest:.2f} times the limit of {seconds:g} s"
+    )  # fmt: skip
     return 1 if crashes or slow else 0
+
+
+def _logged(path: Path | None) -> dict[str, Outcome]:
+    """Return the lots that an earlier campaign has done."""
+    if path is None or not path.exists():
+        return {}
+    lines = (json.loads(line) for line in path.read_text().splitlines())
+    return {name: Outcome(**outcome) for name, outcome in lines}
 
 
 def _keep(path: Path, text: str, report: str) -> None:
@@ -98,38 +147,46 @@ def _keep(path: Path, text: str, report: str) -> None:
     print(f"{path}: {report}", flush=True)
 
 
-def _run(task: tuple[int, int, Path, bool]) -> Outcome:
-    return run(*task)
+def _run(lot: Lot) -> tuple[str, Outcome]:
+    return lot.name, run(lot)
 
 
-def run(seed: int, inputs: int, corpus: Path, verify: bool = True) -> Outcome:
-    """Check `inputs` generated texts."""
-    config = Config(verify=verify)
-    generator = random.Random(seed)
+def run(lot: Lot) -> Outcome:
+    """Check the texts of a lot."""
+    config = Config(verify=False) if lot.seconds is None else Config(verify_seconds=lot.seconds)
+    generator = random.Random(lot.seed)
     outcome = Outcome()
-    texts = _inputs(generator, corpus)
+    texts = _inputs(generator, lot.corpus)
     check(Source("warm-up.ptx", next(texts)), config=config)
-    for _ in range(inputs):
+    for _ in range(lot.inputs):
         text = next(texts)
+        report = Report()
         started = time.process_time()
         try:
             report = check(Source("fuzz.ptx", text), config=config)
             outcome.crashes += [(text, p.message) for p in report.problems if p.kind is ProblemKind.TOOL]
+            outcome.crashes += [(text, f"{name}: {which} and no finding") for name, which in untold(report)]
         except Exception:
             outcome.crashes.append((text, traceback.format_exc(limit=-6)))
         spent = time.process_time() - started
         outcome.inputs += 1
         outcome.megabytes += len(text) / 1e6
         outcome.seconds += spent
-        ratio = max(0.0, spent - _FREE_SECONDS) / max(len(text), 1) * 1e6
-        outcome.slowest_ratio = max(outcome.slowest_ratio, ratio)
-        if ratio > _LIMIT_SECONDS_PER_MB:
-            outcome.slow.append((text, f"{ratio:.1f} s/MB, {len(text)} bytes"))
+        if lot.seconds is None:
+            ratio = max(0.0, spent - _FREE_SECONDS) / max(len(text), 1) * 1e6
+            is_slow, unit = ratio > _LIMIT_SECONDS_PER_MB, "s/MB"
+        else:
+            ratio = limits_taken(report, spent, lot.seconds)
+            is_slow, unit = ratio > MOST_OVER, "times the limit"
+        outcome.slowest = max(outcome.slowest, ratio)
+        if is_slow:
+            outcome.slow.append((text, f"{ratio:.1f} {unit}, {len(text)} bytes"))
     return outcome
 
 
 def _inputs(generator: random.Random, corpus: Path) -> Iterator[str]:
-    seeds = [path.read_text() for path in sorted(corpus.rglob("*.ptx")) if path.stat().st_size < 200_000]
+    paths = (path for path in sorted(corpus.rglob("*.ptx")) if path.stat().st_size < _LONGEST_SEED)
+    seeds = sorted((path.read_text() for path in paths), key=len)
     makers = [_bytes, _soup] + ([_mutated] * 3 if seeds else [])
     while True:
         yield generator.choice(makers)(generator, seeds)
@@ -146,7 +203,8 @@ def _soup(generator: random.Random, _: list[str]) -> str:
 
 
 def _mutated(generator: random.Random, seeds: list[str]) -> str:
-    text = generator.choice(seeds)
+    taken = 1 if generator.random() < _FROM_ALL else _TAKEN
+    text = seeds[min(generator.randrange(len(seeds)) for _ in range(taken))]
     for _ in range(generator.randrange(1, 6)):
         text = generator.choice((_cut, _swap_lines, _insert, _flip, _repeat))(generator, text)
     return text

@@ -7,11 +7,9 @@ from collections.abc import Iterable
 
 import ptxcheck
 from ptxcheck.config import Config
-from ptxcheck.finding import Confidence
 from ptxcheck.results import Report
-from ptxcheck.rules import RULES, Rule
+from ptxcheck.rules import Rule
 from ptxcheck.source import Source
-from ptxcheck.verdict import VerdictKind
 
 _EXPECT = re.compile(r"(?://|#)\s*expect:\s*([A-Z]{2}\d{3}(?:\s*,\s*[A-Z]{2}\d{3})*)")
 
@@ -38,36 +36,6 @@ def found(source: Source, rule: Rule) -> list[Mark]:
     report = ptxcheck.check(source, rules=(rule,), config=config)
     assert report.problems == (), report.problems
     return fired(report)
-
-
-def contradicted(report: Report) -> list[Mark]:
-    """Return the findings that are certain of a defect which verification of the same kernel shows not to be."""
-    approximated = {rule.id: set(rule.approximates) for rule in RULES}
-    proved = {
-        kernel.name: {v.property for v in kernel.verification.verdicts if v.kind is VerdictKind.PROVED}
-        for kernel in report.kernels
-        if kernel.verification is not None
-    }
-    return [
-        (finding.rule, finding.location.primary.line)
-        for finding in report.active
-        if finding.confidence is Confidence.PROVED
-        and finding.kernel in proved
-        and (properties := approximated.get(finding.rule))
-        and properties <= proved[finding.kernel]
-    ]
-
-
-def untold(report: Report) -> list[tuple[str, str]]:
-    """Return the properties that are violated in kernels of which no finding is certain."""
-    told = {each.kernel for each in report.active if each.confidence is Confidence.PROVED}
-    return [
-        (kernel.name, verdict.property.value)
-        for kernel in report.kernels
-        if kernel.verification is not None and kernel.name not in told
-        for verdict in kernel.verification.verdicts
-        if verdict.kind is VerdictKind.VIOLATED
-    ]
 
 
 def fired(report: Report, files: Iterable[str] | None = None) -> list[Mark]:

@@ -18,3 +18,5 @@ class SlowClock:
     def process_time() -> float:
         """Return a quarter of the processor time."""
         return time.process_time() / _SLOWER
+
+    perf_counter = process_time

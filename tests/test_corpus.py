@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 import ptxcheck
+from benchmarks.consistency import contradicted, untold
 from ptxcheck.config import Config
 from ptxcheck.rules import RULES
 from ptxcheck.source import Source
 
-from .expectations import contradicted, fired, marks, untold
+from .expectations import fired, marks
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 KERNELS = sorted(

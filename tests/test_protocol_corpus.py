@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.consistency import contradicted, untold
 from benchmarks.mutation.judge import Judged, judge
 from ptxcheck.checker import check
 from ptxcheck.config import Config
@@ -119,6 +120,17 @@ def test_rules_are_silent_on_good_kernels(path: Path) -> None:
     report = check(str(path))
     assert report.problems == ()
     assert [(f.rule, f.location.primary.line, f.message) for f in report.active] == []
+
+
+BROKEN = [path for path in PTX if not expectation(read(path)).good]
+
+
+@pytest.mark.parametrize("path", BROKEN[::8], ids=name_of)
+def test_what_is_violated_is_told_and_nothing_is_contradicted(path: Path) -> None:
+    """`python -m benchmarks.consistency corpus benchmarks` looks at all files."""
+    report = check(str(path))
+    assert untold(report) == []
+    assert contradicted(report) == []
 
 
 def test_each_broken_kernel_is_a_small_change_of_a_good_one() -> None:

@@ -140,13 +140,17 @@ class Executions:
         if level < Uniformity.DIVERGENT or threads is None or not threads:
             return level
         warps = self._whole_warps(threads)
+        parts: dict[int, bool] = {}
         seen, waiting = {block}, [block]
         found = Uniformity.GRID
-        while waiting:
+        while waiting and found < Uniformity.DIVERGENT:
             for dependence in self._cfg.control[waiting.pop()]:
                 own = self._of_dependence(dependence)
-                if own is Uniformity.DIVERGENT and not self._parts(dependence.branch, warps):
-                    own = Uniformity.WARP
+                if own is Uniformity.DIVERGENT:
+                    branch = dependence.branch
+                    if branch not in parts:
+                        parts[branch] = self._parts(branch, warps)
+                    own = own if parts[branch] else Uniformity.WARP
                 found = max(found, own)
                 if dependence.branch not in seen:
                     seen.add(dependence.branch)

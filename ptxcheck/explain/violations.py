@@ -106,11 +106,11 @@ class WholeKernel:
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Return a verdict for each property."""
+        """Return a verdict for each property: one is `violated` by a violation that rules make a finding of."""
         if self.failure:
             reason = Reason("the verifier itself failed", -1)
             return tuple(Verdict(which, VerdictKind.UNKNOWN, (reason,)) for which in PROPERTIES)
-        return self.result.verdicts()
+        return self.result.verdicts([each.problem for each in self.violations if each.certain])
 
     def shows(self, properties: Iterable[Property], point: int) -> bool:
         """Tell whether all runs of the kernel keep some properties, and some of the runs execute a point.
@@ -146,7 +146,7 @@ class WholeKernel:
         """Return each flaw once: lifecycles by barrier, deadlocks by what is missing, races by both ends and
         what the copies in them tell of their end.
 
-        For each property that is `violated` one is certain: flaws that are taken for one belong to one property.
+        What is certain comes first. Flaws that are taken for one belong to one property.
         """
         shape = self.result.shape
         if shape is None:

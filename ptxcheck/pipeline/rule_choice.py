@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..config import Config
@@ -35,17 +36,29 @@ def infos_of(rules: Sequence[Rule]) -> tuple[RuleInfo, ...]:
     """Return the texts of rules."""
     from ..rules import info_of
 
-    return tuple(info_of(rule) for rule in rules)
+    return tuple(map(info_of, rules))
 
 
 def chosen_rules(rules: Sequence[Rule] | None, config: Config) -> tuple[Rule, ...]:
     """Return the rules of the package, or those given, that a configuration asks for."""
-    from ..rules import check_selectors, known_rules, select_rules
+    from ..rules import known_rules
 
-    known = known_rules() if rules is None else rules
-    check_selectors(known, config.severity)
-    for selectors in config.per_file_ignores.values():
-        check_selectors(known, selectors)
-    return select_rules(
-        known, config.select, config.ignore, pedantic=config.pedantic, possible=config.possible
-    )
+    known = known_rules() if rules is None else tuple(rules)
+    named = (*config.severity, *(each for ignored in config.per_file_ignores.values() for each in ignored))
+    return _chosen(known, named, config.select, config.ignore, config.pedantic, config.possible)
+
+
+@lru_cache(maxsize=8)
+def _chosen(
+    known: tuple[Rule, ...],
+    named: tuple[str, ...],
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    pedantic: bool,
+    possible: bool,
+) -> tuple[Rule, ...]:
+    """Choose once: a process may check thousands of small inputs with one configuration."""
+    from ..rules import check_selectors, select_rules
+
+    check_selectors(known, named)
+    return select_rules(known, select, ignore, pedantic=pedantic, possible=possible)

@@ -103,15 +103,16 @@ def _verify_suggested(
     """
     suggested = suggested_blocks(analyse(cfg, module, launch))
     broken: list[Verification] = []
-    spent = 0.0
+    spent, whole = 0.0, Effort(seconds)
     for threads in (*suggested, *(usual_blocks(suggested) if suggested else ())):
-        if spent >= seconds:
+        if spent >= seconds or whole.is_braked():
             return Verification(
                 None, reasons=[Reason(_NOT_ALL_BLOCKS, -1, Need.BLOCK_OR_TIME)], seconds=spent
             )
         share = min(seconds / len(suggested), seconds - spent)
         block = (threads, 1, 1)
-        result = _verify(cfg, function, module, launch, block, BlockOrigin.SUGGESTED, Effort(share), asked)
+        effort = whole.part(share / seconds)
+        result = _verify(cfg, function, module, launch, block, BlockOrigin.SUGGESTED, effort, asked)
         result.suggested_blocks = suggested
         spent += result.seconds
         result.seconds = spent
@@ -171,8 +172,9 @@ def _verify(
         shape, is_admitted = admitted_cluster(barriers_only, shapes_to_try(cfg, most))
     else:
         shape, is_admitted = known, True
+    own = effort.part(_PART_OF_PRODUCT)
     by_product = (
-        _by_product(program, layout, launch, Shape(block, shape), registers, effort, asked)
+        _by_product(program, layout, launch, Shape(block, shape), registers, own, asked)
         if is_admitted
         else None
     )
@@ -198,8 +200,7 @@ def _verify(
     result.never_fences = never_fences(cfg)
     result.is_admitted = is_admitted
     result.inferred = known is None and not is_only and (shape != (1, 1, 1) or bool(result.failures))
-    if effort.was_braked:
-        result.reasons.insert(0, Reason(_BRAKED, -1, Need.TIME))
+    _note_clock(result, effort, own)
     result.seconds = effort.spent / UNITS_PER_SECOND
     return result
 
@@ -237,11 +238,19 @@ def _by_product(
     """Ask the product of role automata; None where it is not to be asked."""
     if not asked.for_every_count or not asked.accesses or effort.limit is None:
         return None
-    own = Effort(_PART_OF_PRODUCT * effort.limit / UNITS_PER_SECOND)
-    return for_all(program, layout, launch.given, shape, registers, own)
+    return for_all(program, layout, launch.given, shape, registers, effort)
 
 
-_BRAKED = "the clock ended this: it took three times the processor time that so much work should"
+_ENDED_FIRST = "the clock ended the search for what holds for every count: it took too long for so much work"
+_BRAKED = "the clock ended this: it took twice the processor time that so much work should"
+
+
+def _note_clock(result: Verification, effort: Effort, own: Effort) -> None:
+    """Note what the clock has ended: all, or what the product of role automata had of its own."""
+    if effort.was_braked:
+        result.reasons.insert(0, Reason(_BRAKED, -1, Need.TIME))
+    elif own.was_braked:
+        result.bounds.append(Reason(_ENDED_FIRST, -1, Need.TIME))
 
 
 def _may_be_by_copies(result: Verification) -> bool:

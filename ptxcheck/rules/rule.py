@@ -91,6 +91,10 @@ class Rule:
     host: Callable[[HostView], Iterator[HostHit]] | None = field(default=None, repr=False)
     """For a rule about host code: the example is C++ then, and `check` finds nothing."""
 
+    def __hash__(self) -> int:
+        """Hash the id alone: rules are looked up for every input, and their texts are long."""
+        return hash(self.id)
+
     @property
     def bad(self) -> str:
         """Return the bad kernel of the example."""

@@ -5,8 +5,8 @@ Property: what `Effort.spent` says depends on the input alone, not on the machin
 Argument: each kind of work is counted where it is done, and costs a fixed number of units: about microseconds of
 processor time on the machine on which `COST` was fitted (`benchmarks/README.md`).
 
-Not covered: work that is not counted. The brake, a limit of processor time far behind the effort, ends what that lets
-run on, and a verdict that it ended says so.
+Not covered: work that is not counted. The brake, a limit of processor time behind the effort, ends what that lets run
+on, and a verdict that it ended says so. Whoever asks whether the effort is over asks for both.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from enum import Enum, auto
 UNITS_PER_SECOND = 1_000_000
 LEVELS: Mapping[str, float] = {"low": 2.0, "normal": 10.0, "high": 60.0}
 """Seconds of the effort for one kernel, by name."""
-_BRAKE, _LEAST_BRAKE = 3.0, 5.0
-"""Processor time after which a verification is ended: in what its effort was fitted to take, and in seconds."""
+_BRAKE, _LEAST_BRAKE = 1.75, 5.0
+"""Processor time after which a verification is ended, so that it takes no more than twice what it is to take: in what
+its effort was fitted to take, and in seconds."""
+_BETWEEN_LOOKS = 0.02
+"""Seconds between two looks at the processor time."""
 
 
 class Work(Enum):
@@ -27,6 +30,8 @@ class Work(Enum):
 
     STEP = auto()
     """An instruction that a group of threads executes."""
+    REPLAY = auto()
+    """An instruction that one thread executes with numbers, to confirm a race."""
     EVENT = auto()
     """An instruction that synchronises or accesses shared memory, lowered to actions."""
     ACTION = auto()
@@ -37,6 +42,10 @@ class Work(Enum):
     """A state of the explicit search."""
     TRANSITION = auto()
     """An action of a strand in the product of role automata."""
+    LOWERING = auto()
+    """An instruction of a role automaton that is lowered for threads that act together."""
+    LANDMARK = auto()
+    """An action of a role that is made ready for the product: what it touches, and the landmarks of it."""
     QUESTION = auto()
     """A question to the solver."""
     SOLVING = auto()
@@ -44,10 +53,14 @@ class Work(Enum):
 
 
 COST: Mapping[Work, int] = {
-    Work.STEP: 7, Work.EVENT: 170, Work.ACTION: 1, Work.SPAN: 5, Work.STATE: 300, Work.TRANSITION: 10,
-    Work.QUESTION: 400, Work.SOLVING: 800,
+    Work.STEP: 7, Work.REPLAY: 3, Work.EVENT: 170, Work.ACTION: 1, Work.SPAN: 5, Work.STATE: 300,
+    Work.TRANSITION: 10, Work.LOWERING: 30, Work.LANDMARK: 30, Work.QUESTION: 400, Work.SOLVING: 800,
 }  # fmt: skip
 """Units that each kind of work costs."""
+
+
+class OutOfEffortError(Exception):
+    """Raised where work is paid for and nothing is left."""
 
 
 class Effort:
@@ -58,19 +71,40 @@ class Effort:
         self.spent = 0
         self.was_braked = False
         """The clock has ended it."""
+        self._next_look = 0.0
         self.limit = None if seconds is None else int(seconds * UNITS_PER_SECOND)
         self._brake = None if seconds is None else time.process_time() + max(_BRAKE * seconds, _LEAST_BRAKE)
+
+    def part(self, share: float) -> Effort:
+        """Return an effort besides this one, of a share of it: the clock ends both."""
+        part = Effort(None if self.limit is None else share * self.limit / UNITS_PER_SECOND)
+        if part._brake is not None and self._brake is not None:
+            now = time.process_time()
+            part._brake = min(part._brake, now + share * (self._brake - now))
+        return part
 
     def spend(self, kind: Work, times: int = 1) -> None:
         """Count work."""
         self.spent += COST[kind] * times
 
+    def pay(self, kind: Work, times: int = 1) -> None:
+        """Count work that is to be done. Raises OutOfEffortError when nothing is left for it."""
+        self.spend(kind, times)
+        if self.is_over:
+            raise OutOfEffortError
+
+    def affords(self, kind: Work) -> int | None:
+        """Return how much more work of a kind may be done, at least one piece; None for no limit."""
+        return None if self.limit is None else max(1, (self.limit - self.spent) // COST[kind])
+
     @property
     def is_over(self) -> bool:
-        """Tell whether more was spent than the limit."""
-        return self.limit is not None and self.spent > self.limit
+        """Tell whether more was spent than the limit, or the clock has ended it."""
+        return (self.limit is not None and self.spent > self.limit) or self.is_braked()
 
     def is_braked(self) -> bool:
-        """Tell whether the processor time is over, too."""
-        self.was_braked |= self._brake is not None and time.process_time() > self._brake
+        """Tell whether the processor time is over, too; its clock is slow, and not looked at each time."""
+        if self._brake is not None and not self.was_braked and time.perf_counter() >= self._next_look:
+            self.was_braked = time.process_time() > self._brake
+            self._next_look = time.perf_counter() + _BETWEEN_LOOKS
         return self.was_braked

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.consistency import untold
 from ptxcheck.checker import check
 from ptxcheck.config import Config
 from ptxcheck.source import Source
 
-from ..expectations import marks, untold
+from ..expectations import marks
 
 TEXT = """
 .version 8.7

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from ptxcheck.cli import main
 from ptxcheck.terms import effort
-from ptxcheck.terms.effort import LEVELS, Effort, Work
+from ptxcheck.terms.effort import LEVELS, Effort, OutOfEffortError, Work
 
 RING = Path(__file__).parents[2] / "corpus" / "protocols" / "ring" / "four_stages_filled_ahead.ptx"
 
@@ -25,6 +25,8 @@ class Machine:
 
     def process_time(self) -> float:
         return self._started + (time.process_time() - self._started) * self._slower
+
+    perf_counter = process_time
 
 
 def verdicts(monkeypatch: pytest.MonkeyPatch, slower: float, *options: str) -> str:
@@ -49,7 +51,7 @@ def test_little_effort_decides_less_and_says_what_to_pass(monkeypatch: pytest.Mo
 
 
 def test_the_clock_ends_what_takes_far_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "it took three times the processor time" in verdicts(monkeypatch, 10_000.0)
+    assert "it took twice the processor time" in verdicts(monkeypatch, 10_000.0)
 
 
 def test_work_adds_up() -> None:
@@ -69,3 +71,29 @@ def test_levels(text: str, code: int, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["check", "--isolated", "--no-cache", "--effort", text, str(path)])
     assert result.exit_code == code
     assert code == 0 or "low, normal, high" in result.output
+
+
+def test_the_clock_ends_the_parts_of_an_effort_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Machine(0.0)
+    monkeypatch.setattr(effort, "time", clock)
+    whole = Effort(10.0)
+    part = whole.part(0.25)
+    assert (whole.limit, part.limit) == (10_000_000, 2_500_000)
+    assert not (whole.is_over)
+    assert not (part.is_over)
+    clock._started += 4.9
+    assert (whole.is_over, part.is_over) == (False, True)
+    assert not whole.part(0.5).is_over, "what is left of the clock is shared"
+    clock._started += 14.2
+    assert whole.is_over
+    assert whole.part(0.5).is_over
+
+
+def test_work_is_paid_for_until_nothing_is_left() -> None:
+    counted = Effort(0.001)
+    counted.pay(Work.LANDMARK)
+    assert counted.affords(Work.QUESTION) == 2
+    with pytest.raises(OutOfEffortError):
+        counted.pay(Work.LANDMARK, 100)
+    assert counted.affords(Work.QUESTION) == 1
+    assert Effort().affords(Work.QUESTION) is None

@@ -100,6 +100,7 @@ def test_each_flaw_belongs_to_one_rule(flaw: Flaw, monkeypatch: pytest.MonkeyPat
                 found = owners(fake(flaw, mechanism, cause, op=op))
                 assert len(found) == 1, (mechanism, cause, op, [rule.id for rule in found])
                 assert found[0].id[:2] in FAMILIES
+                assert (found[0].pedantic, found[0].confidence) == (False, Confidence.PROVED)
 
 
 @pytest.mark.parametrize("axiom", [each for each in AXIOMS if each.rule], ids=lambda axiom: axiom.id)

@@ -93,3 +93,8 @@ class Automaton:
     assumptions: tuple[Assumption, ...] = ()
     widened: frozenset[tuple[int, str]] = field(default_factory=frozenset)
     """Registers that are symbols from the header of a loop on."""
+
+    @property
+    def places_by_loop(self) -> int:
+        """Return what it takes to look at all places for each loop."""
+        return len(self.nodes) * len(self.parents)

@@ -17,7 +17,7 @@ from itertools import chain, product
 from math import prod
 
 from ...launch import GivenValue
-from ...terms.effort import Effort
+from ...terms.effort import Effort, OutOfEffortError, Work
 from ...verdict import AssumptionKind
 from ..automata.automaton import Automaton
 from ..automata.builder import build
@@ -206,21 +206,27 @@ class _Kernel:
 
     def _explored(self, kept: Kept) -> Shown | Open | tuple[Found, ...]:
         cfg = self.program.cfg
+        stored = Stores(cfg, self.program.facts).numbers
         try:
             automata = self._automata(kept)
-            roles = roles_of(cfg, automata, MEANINGS, Stores(cfg, self.program.facts).numbers, self.given)
+            roles = roles_of(cfg, automata, MEANINGS, stored, self.given, self.effort)
             words = WordUses(roles, kept.words)
             uses = ReceivedUses(cfg, automata, roles, kept.received.points)
+            setup = Setup(
+                [role.info for role in roles],
+                [[action for step in role.steps.values() for action in step.actions] for role in roles],
+                cluster_threads=self.shape.threads * self.shape.ctas,
+                registers=self.registers,
+                effort=self.effort,
+            )
+            for automaton in automata:
+                self.effort.pay(Work.TRANSITION, automaton.places_by_loop)
         except NotFollowedError as error:
             return Open(error.reason, error.point)
+        except OutOfEffortError:
+            return Open("roles take more than their share of the effort", -1)
         except RecursionError:
             return Open("a value is computed in too many steps to be followed", -1)
-        setup = Setup(
-            [role.info for role in roles],
-            [[action for step in role.steps.values() for action in step.actions] for role in roles],
-            cluster_threads=self.shape.threads * self.shape.ctas,
-            registers=self.registers,
-        )
         exploration = Exploration(
             automata, roles, setup, self.effort, kept.residues.known, words if kept.words.points else None,
             Receiving(uses, roles, self.shape.threads) if uses.are_any else None,

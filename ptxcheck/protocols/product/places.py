@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ...terms.effort import Effort, Work
 from ..model.actions import (
     OBJECT_BYTES,
     Access,
@@ -49,8 +50,8 @@ _NO_CLOCK = np.zeros((0, 0), dtype=np.int32)
 _GROUPS = 8
 
 
-def cells_of(groups: Sequence[Spans]) -> list[tuple[int, ...]]:
-    """Return the numbers of the cells of each group of spans."""
+def cells_of(groups: Sequence[Spans], effort: Effort) -> list[tuple[int, ...]]:
+    """Return the numbers of the cells of each group of spans. Raises OutOfEffortError."""
     changes: dict[Place, list[tuple[int, int]]] = {}
     for number, spans in enumerate(groups):
         for span in spans:
@@ -68,6 +69,7 @@ def cells_of(groups: Sequence[Spans]) -> list[tuple[int, ...]]:
             if was != (counts[number] > 0):
                 name ^= 1 << number
                 active ^= {number}
+        effort.pay(Work.ACTION, len(active))
         if active and name not in seen:
             for number in sorted(active):
                 found[number].append(len(seen))
@@ -121,8 +123,10 @@ Cells = tuple[int, ...]
 class Places:
     """Which cells each action of a kernel touches, and what is taken for granted of them."""
 
-    def __init__(self, inventory: Inventory) -> None:
+    def __init__(self, inventory: Inventory, effort: Effort) -> None:
+        """Raises OutOfEffortError."""
         self._inventory = inventory
+        self._effort = effort
         self.provisos: tuple[Proviso, ...] = ()
         self.parts = self._placed()
         self.provisos += open_sizes(action for _, action in inventory.every())
@@ -144,13 +148,15 @@ class Places:
                     continue
                 found[strand, action] = []
                 for part in _parts(action):
+                    self._effort.pay(Work.LANDMARK)
                     if any(span.start < 0 for span in part.spans):
                         found[strand, action] = None
                         break
                     touch = _touch(strand, index, action, part)
                     touches.append(sized(touch, sizes) if sizes else touch)
                     parts.append((strand, action, part))
-        for part_cells, (strand, action, part) in zip(cells_of(self._reached(touches)), parts, strict=True):
+        cells = cells_of(self._reached(touches), self._effort)
+        for part_cells, (strand, action, part) in zip(cells, parts, strict=True):
             known = found[strand, action]
             if known is not None:
                 known.append((part, part_cells))
@@ -184,7 +190,7 @@ class Places:
             for columns, writes in ((action.reads, False), (action.writes, True))
             if places[columns]
         ]
-        cells = cells_of([spans for _, _, _, spans in groups])
+        cells = cells_of([spans for _, _, _, spans in groups], self._effort)
         for (strand, action, writes, _), own in zip(groups, cells, strict=True):
             found.setdefault((strand, action), []).append((writes, tuple(first + cell for cell in own)))
         return found

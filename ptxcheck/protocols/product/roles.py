@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from ...cfg.cfg import Cfg
 from ...launch import GivenValue
 from ...opcodes.op import Op
+from ...terms.effort import Effort, Work
 from ..automata.automaton import Arrival, Automaton, Node
 from ..contract.given import with_given
 from ..model.actions import Action, Protocol, Strand, Transfer
@@ -57,9 +58,14 @@ def roles_of(
     meanings: Mapping[Op, Lower],
     stored: Stored,
     given: Sequence[GivenValue],
+    effort: Effort,
 ) -> tuple[Role, ...]:
-    """Return the strands of all CTAs. Raises NotFollowedError."""
-    rows = [row for number, each in enumerate(automata) for row in _rows(cfg, number, each, meanings, stored)]
+    """Return the strands of all CTAs. Raises NotFollowedError, OutOfEffortError."""
+    rows = [
+        row
+        for number, each in enumerate(automata)
+        for row in _rows(cfg, number, each, meanings, stored, effort)
+    ]
     strands = tuple(_strand(info, by_node) for info, _, _, by_node in rows)
     changed = _with_requests(cfg, with_given(Protocol(strands, 0), given).strands)
     heard = without_unheard_arrivals(cfg, changed)
@@ -107,7 +113,12 @@ def _nexts(node: Node, threads: ThreadSet) -> tuple[tuple[int, Arrival], ...]:
 
 
 def _rows(
-    cfg: Cfg, number: int, automaton: Automaton, meanings: Mapping[Op, Lower], stored: Stored
+    cfg: Cfg,
+    number: int,
+    automaton: Automaton,
+    meanings: Mapping[Op, Lower],
+    stored: Stored,
+    effort: Effort,
 ) -> Iterator[tuple[StrandInfo, int, ThreadSet, dict[int, tuple[Action, ...]]]]:
     events = tuple(event for node in automaton.nodes for event in node.events)
     trace = Trace(automaton.rank, automaton.shape, events, (), automaton.assumptions)
@@ -125,6 +136,7 @@ def _rows(
                 if own:
                     again = known.get((id(event), own))
                     if again is None:
+                        effort.pay(Work.LOWERING)
                         again = known[id(event), own] = tuple(lowering.lower(event, own))
                     actions += again
             by_node[node.number] = tuple(actions)

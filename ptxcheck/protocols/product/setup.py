@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ...terms.effort import Effort
 from ..model.actions import TEAM_PIPELINES, Action, Init, Inval, Registers, Rendezvous, Transfer
 from ..model.outcome import Equation
 from .inventory import Inventory, OnTwoSides, StrandInfo
@@ -35,7 +36,10 @@ class Setup(Inventory):
         is_straight: bool = False,
         equations: Sequence[Equation] = (),
         on_two_sides: OnTwoSides | None = None,
+        effort: Effort | None = None,
     ) -> None:
+        """As in `Inventory`; making it ready is paid for. Raises OutOfEffortError."""
+        effort = effort or Effort()
         super().__init__(
             strands,
             actions,
@@ -45,7 +49,7 @@ class Setup(Inventory):
             equations=equations,
             on_two_sides=on_two_sides,
         )
-        places = Places(self)
+        places = Places(self, effort)
         self.provisos = places.provisos
         """What is taken for granted of places."""
         self.changers = tuple(
@@ -59,11 +63,11 @@ class Setup(Inventory):
         self._numbers: dict[tuple[object, ...], int] = {}
         repeating = self._repeating()
         self._number_landmarks(repeating)
-        Steps(self, places, self._bit, Rows(0), repeating)  # numbers the rest
+        Steps(self, places, self._bit, Rows(0), repeating, effort)  # numbers the rest
         self.names = tuple(self._numbers)
         """Names of landmarks, by number."""
         self.rows = Rows(len(self.names))
-        made = Steps(self, places, self._bit, self.rows, repeating)
+        made = Steps(self, places, self._bit, self.rows, repeating, effort)
         self._by_value = made.by_value
         self.steps: tuple[dict[int, Step], ...] = tuple(
             {id(action): table[action] for action in own}

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...terms.effort import Effort, Work
 from ..model.actions import (
     TEAM_PIPELINES,
     TENSOR_CORE,
@@ -80,9 +81,16 @@ class Steps:
     """The steps of all actions of a kernel, and the landmarks that they use."""
 
     def __init__(
-        self, inventory: Inventory, places: Places, bit: Bit, rows: Rows, repeating: frozenset[int]
+        self,
+        inventory: Inventory,
+        places: Places,
+        bit: Bit,
+        rows: Rows,
+        repeating: frozenset[int],
+        effort: Effort,
     ) -> None:
-        """`repeating`: counted barriers that may have more than one generation."""
+        """`repeating`: counted barriers that may have more than one generation. Raises OutOfEffortError."""
+        self._effort = effort
         self._inventory = inventory
         self._places = places
         self._bit = bit
@@ -144,6 +152,7 @@ class Steps:
         return tuple(found)
 
     def _step(self, strand: int, action: Action) -> Step:
+        self._effort.pay(Work.LANDMARK)
         try:
             return self._known_step(strand, action)
         except _NowhereError:

@@ -162,22 +162,29 @@ class Verification:
         """Tell whether the runs are all that there are, and some of them executed a point and were in order."""
         return self.complete and point in self.in_order
 
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """Return a verdict for each property."""
-        return tuple(self._verdict(each) for each in PROPERTIES)
+    def verdicts(self, told: Sequence[Problem] | None = None) -> tuple[Verdict, ...]:
+        """Return a verdict for each property.
 
-    def _verdict(self, which: Property) -> Verdict:
+        One is `violated` by the first of the problems that are `told`, which are certain: all that are, if not given.
+        """
+        if told is None:
+            told = [
+                problem for run in self.failures for problem in run.problems if self.is_sure(run, problem)
+            ]
+        by_property = {PROPERTY_OF[problem.flaw]: problem for problem in reversed(told)}
+        return tuple(self._verdict(each, by_property.get(each)) for each in PROPERTIES)
+
+    def _verdict(self, which: Property, certain: Problem | None) -> Verdict:
+        if certain is not None:
+            reason = Reason(certain.detail, certain.point)
+            launch = (self.reason_of(each) for key, each in self.assumptions.items() if key == BLOCK)
+            return Verdict(which, VerdictKind.VIOLATED, (reason,), assumptions=tuple(launch))
         broken = [
             (run, problem)
             for run in self.failures
             for problem in run.problems
             if PROPERTY_OF[problem.flaw] is which
         ]
-        certain = next((problem for run, problem in broken if self.is_sure(run, problem)), None)
-        if certain is not None:
-            reason = Reason(certain.detail, certain.point)
-            launch = (self.reason_of(each) for key, each in self.assumptions.items() if key == BLOCK)
-            return Verdict(which, VerdictKind.VIOLATED, (reason,), assumptions=tuple(launch))
         spread = [each for each in self._spread() if each not in broken]
         excuses = [self._unless(*each) for each in broken]
         if broken and (self.reasons or not all(excuses)):

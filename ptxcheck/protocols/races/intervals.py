@@ -18,6 +18,7 @@ from functools import cached_property
 
 from ...cfg import Cfg, Edge, EdgeKind
 from ...terms.bitvectors import Bits
+from ...terms.effort import Work
 from .kernel import Kernel
 from .meetings import Meetings
 from .passages import Context, Passage, Round
@@ -119,7 +120,8 @@ class Interval:
             visit = work.pop()
             if visit in found:
                 continue
-            if len(found) > _MOST_VISITS:
+            self._kernel.effort.spend(Work.LOWERING)
+            if len(found) > _MOST_VISITS or self._kernel.effort.is_over:
                 raise TooManyVisitsError
             found[visit] = tuple(self._steps(visit)) if self._goes_on(visit) else ()
             work.extend(target for _, target in found[visit])

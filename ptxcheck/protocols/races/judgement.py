@@ -22,6 +22,7 @@ from ...launch import Dim
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
 from ...terms.bitvectors import variables_of
+from ...terms.effort import Effort
 from ...verdict import AssumptionSource, Need, Openness, Property, Reason, Verdict, VerdictKind
 from ..order.axioms import ENDED_LANES, LANES_IN_STEP, SAME_VALUE
 from ..symex.slice.endless_loops import ENDLESS, endless_loops
@@ -37,7 +38,6 @@ from .layout import layout_of
 from .left_rounds import AbsentSource, LeftRounds
 from .meetings import Meetings, is_block_barrier
 from .pairs import MOST_FOUND, Pair, Pairs, Relation
-from .questions import SolverAllowance
 from .thread_terms import LOADED
 from .witness import Divergence, Race, Witnesses
 
@@ -218,7 +218,7 @@ class _Judge:
     def __init__(self, view: KernelView, accesses: Accesses) -> None:
         self._view = view
         self._accesses = accesses.known
-        self._effort = SolverAllowance()
+        self._effort = Effort(view.verify_seconds)
         launch = view.launch
         self._stated = launch.block if launch.block_is_exact else None
 
@@ -276,6 +276,8 @@ class _Judge:
             else:
                 found.left.append(pair)
         found.left = [pair for pair in found.left if frozenset(pair.points) not in told]
+        if self._effort.is_over:
+            found.doubts += [Reason(_UNDECIDED, pair.points[1]) for pair in found.left]
         return found
 
     def _gone(

@@ -13,9 +13,10 @@ from ...ir import Component, Immediate, Instruction, Operand, Register
 from ...opcodes.op import Op
 from ...terms.bit_pool import Pool
 from ...terms.bitvectors import Bits
+from ...terms.effort import Effort
 from .geometry import Geometry
 from .layout import SharedLayout
-from .questions import Questions, SolverAllowance
+from .questions import Questions
 
 _MOST_BLOCKS = 64
 """Blocks between a merge and its dominator; where there are more, the merge is a variable."""
@@ -35,14 +36,13 @@ class Step:
 class Kernel:
     """What terms of all threads are made from: one kernel, its shared variables, its block."""
 
-    def __init__(
-        self, facts: Facts, layout: SharedLayout, geometry: Geometry, effort: SolverAllowance
-    ) -> None:
+    def __init__(self, facts: Facts, layout: SharedLayout, geometry: Geometry, effort: Effort) -> None:
         self.facts = facts
         self.cfg: Cfg = facts.cfg
         self.pool = Pool()
         self.layout = layout
         self.geometry = geometry
+        self.effort = effort
         self.questions = Questions(self.pool, effort)
         self._steps: dict[Name, tuple[Step, ...] | None] = {}
         self._regions: dict[int, tuple[int, ...] | None] = {}

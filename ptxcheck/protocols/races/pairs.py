@@ -21,6 +21,7 @@ from enum import Enum
 from ...cfg import Uniformity
 from ...terms.bit_pool import Pool
 from ...terms.bitvectors import Bits, Numbers
+from ...terms.effort import Work
 from .accesses import Access, Action
 from .disjoint import are_apart
 from .intervals import Interval
@@ -113,6 +114,7 @@ class Pairs:
         ones, twos = ([*self._sites(interval, thread)] for thread in self.threads)
         if not any(site.access.action is not Action.READ for site in ones):
             return Meeting(())
+        self.kernel.effort.spend(Work.SPAN, len(ones) * len(twos))
         pairs = [
             (a, b) for place, a in enumerate(ones) for b in twos[place:]
             if a.access.conflicts(b.access) and self._may_meet(a, b)

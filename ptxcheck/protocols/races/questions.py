@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from ...terms.bit_pool import Pool
 from ...terms.bitvectors import Bits, Numbers, variables_of
+from ...terms.effort import Effort, Work
 from ...terms.smt import BitVectorSolver, UndecidedError
 
+_UNITS = 1_000
+"""Resource units that are counted as one piece of work."""
 _MOST = 1_500_000
 """Resource units of the solver for one question: as nearly all answers take less than a hundredth of it."""
-
-
-@dataclass
-class SolverAllowance:
-    """Resource units that are left for a kernel."""
-
-    left: int = 5_000_000
 
 
 class Questions:
     """Asks whether claims can hold together, variables being within their bounds."""
 
-    def __init__(self, pool: Pool, effort: SolverAllowance) -> None:
+    def __init__(self, pool: Pool, effort: Effort) -> None:
         self._pool = pool
         self._effort = effort
         self._bounded: set[Bits] = set()
@@ -41,7 +36,8 @@ class Questions:
         asked = [claim for claim in claims if claim is not self._pool.true]
         if any(claim is self._pool.false for claim in asked):
             return None
-        if self._effort.left <= 0:
+        self._effort.spend(Work.QUESTION)
+        if self._effort.is_over:
             raise UndecidedError
         variables = variables_of(*asked)
         for variable in variables:
@@ -51,9 +47,15 @@ class Questions:
                     self._solver.assume(self._pool.bounds(variable))
         before = self._solver.spent
         try:
-            return self._solver.numbers(asked, (*variables, *also), min(_MOST, self._effort.left))
+            return self._solver.numbers(asked, (*variables, *also), self._most)
         finally:
-            self._effort.left -= self._solver.spent - before
+            self._effort.spend(Work.SOLVING, 1 + (self._solver.spent - before) // _UNITS)
+
+    @property
+    def _most(self) -> int:
+        """Resource units for the next question."""
+        left = self._effort.affords(Work.SOLVING)
+        return _MOST if left is None else min(_MOST, left * _UNITS)
 
 
-__all__ = ["Questions", "SolverAllowance", "UndecidedError"]
+__all__ = ["Questions", "UndecidedError"]

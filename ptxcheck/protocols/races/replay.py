@@ -19,6 +19,7 @@ from ...cfg import AtomKind, EdgeKind, Name
 from ...ir import Address, Operand, Register, Vector
 from ...terms.bit_pool import Pool
 from ...terms.bitvectors import Bits
+from ...terms.effort import Work
 from .accesses import Access
 from .geometry import Geometry, ThreadIndex
 from .program import Program, Step
@@ -96,8 +97,10 @@ class Replay:
     def _through(self, block: int) -> bool:
         """Execute a block; False where that is not known to its end."""
         true, false = self.pool.true, self.pool.false
-        self._steps += len(self._kernel.cfg.blocks[block].points)
-        if self._steps > _MOST_STEPS:
+        points = len(self._kernel.cfg.blocks[block].points)
+        self._steps += points
+        self._kernel.effort.spend(Work.REPLAY, points)
+        if self._steps > _MOST_STEPS or self._kernel.effort.is_over:
             return False
         for step in self._program.steps(block):
             runs = true if step.guard is None else self._guard(step.guard, step.negated)

@@ -17,7 +17,16 @@ from ..slice.layout import Layout
 from ..slice.sliced_program import Program
 from ..values.register_file import SplitError
 from ..values.symbol import Decisions, Value
-from ..values.trace import HaltError, NotFollowedError, Shape, Side, ThreadSet, TooLongError, Trace
+from ..values.trace import (
+    HaltError,
+    NotFollowedError,
+    OutOfTimeError,
+    Shape,
+    Side,
+    ThreadSet,
+    TooLongError,
+    Trace,
+)
 from .branching import Branches
 from .cta import Cta
 from .decider import Deciders
@@ -172,6 +181,9 @@ class Machine:
             self._execution.accesses.record_skipped(self._program.regions.of(block), threads)
             group.move(join, block)
             return True
+        if self._cta.options.is_late():
+            # What decides a branch may take long, so that the effort is looked at for each.
+            raise OutOfTimeError(last)
         sides = self._branches.sides(block, edges, threads, last)
         if sides is None:
             group.move(join, block)

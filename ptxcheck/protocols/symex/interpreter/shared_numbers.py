@@ -21,7 +21,7 @@ from ..slice.sliced_program import Program
 from ..values.assumptions import Assume
 from ..values.register_file import lanes_of
 from ..values.symbol import Lanes, Value
-from ..values.trace import RANK_SHIFT, ThreadSet
+from ..values.trace import RANK_SHIFT, NotFollowedError, ThreadSet
 from .decider import Decider
 from .event_log import EventLog
 from .mailbox_rings import Rings
@@ -88,7 +88,7 @@ class SharedNumbers:
             self._table.write(address, size, known, lanes_of(threads, self._threads))
 
     def forget(self, point: int, threads: ThreadSet) -> None:
-        """Note that a store writes some of the bytes that it may write, or none of them."""
+        """Note that a store writes some of the bytes that it may write, or none of them. Raises NotFollowedError."""
         stores = self._program.stores
         if point in stores.ring and point not in stores.table:
             return
@@ -98,7 +98,11 @@ class SharedNumbers:
             return
         instruction = self._program.cfg.instructions[point]
         address = self._operands.value(instruction.operands[0], threads)
-        assert isinstance(address, int)
+        if not isinstance(address, int):
+            # A register that nothing writes, say: it may hold the place of any number that is kept.
+            raise NotFollowedError(
+                "where this stores to is not known, and numbers are kept in shared memory", point
+            )
         self._table.write(address, access_bytes(instruction), None, lanes_of(threads, self._threads))
 
     def read(

@@ -4,8 +4,8 @@ Property: `data-race` is proved where no pair of accesses of two threads can mee
 violated where two runs with numbers, of two threads, have such a pair whatever is loaded. `barrier-divergence`
 likewise for the barriers that two threads come to.
 
-Argument: `pairs` asks about all runs; `witness` replays what it finds. What is found and cannot be replayed is
-unknown.
+Argument: `pairs` asks about all runs; `witness` replays what it finds, and `data_witness` runs the block with data where
+that shows nothing. What is found and cannot be replayed is unknown.
 
 Not covered: mbarriers, clusters, counted barriers and asynchronous copies, which whole-kernel verification is about.
 """
@@ -29,6 +29,7 @@ from .accesses import Accesses, Action, accesses_of
 from .agreement import agreement
 from .blocks import axes_used, bound_of, candidate_blocks
 from .collectives import open_collectives
+from .data_witness import data_races
 from .geometry import Geometry
 from .gone_lanes import GoneLanes, gone_lanes
 from .intervals import TooManyVisitsError, intervals
@@ -275,6 +276,9 @@ class _Judge:
                 told.add(frozenset(pair.points))
             else:
                 found.left.append(pair)
+        if not found.races and (found.left or found.doubts):
+            found.races += data_races(self._view, self._accesses, block, witnesses)
+            told |= {frozenset(race.points) for race in found.races}
         found.left = [pair for pair in found.left if frozenset(pair.points) not in told]
         return found
 

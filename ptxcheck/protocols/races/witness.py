@@ -172,12 +172,12 @@ class Witnesses:
         for size, inputs in self.settings(self._block):
             race = self._shown(pair, chosen, size, inputs) or self._searched(pair, size, inputs)
             in_a_row = [*in_a_row, race] if race is not None else []
-            if len(in_a_row) == _IN_A_ROW or (race is not None and not self._has_sizes):
+            if len(in_a_row) == _IN_A_ROW or (race is not None and not self.has_sizes):
                 return in_a_row[0]
         return None
 
     @cached_property
-    def _has_sizes(self) -> bool:
+    def has_sizes(self) -> bool:
         """Tell whether numbers that are no pointers are passed: else all settings are alike."""
         return any(not is_pointer for _, is_pointer in self.parameters)
 

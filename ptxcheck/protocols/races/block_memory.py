@@ -1,0 +1,161 @@
+"""Memory of one block in a run with numbers: bytes of shared memory, and global memory with made-up contents.
+
+Property: a load gives what the last store of these bytes left, or the contents that the run began with; None where one
+of them was stored with a number that the run does not know.
+
+Argument: one array of bytes for shared memory, whose variables do not overlap; a table of the bytes of global memory
+that were stored, over a function of the address for all others.
+
+Not covered: memory that other blocks write meanwhile. The run is one in which they have not begun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...ir import Symbol, Variable
+from .lane_integers import Lanes, number
+from .layout import Placed, SharedLayout
+
+BASE = 1 << 24
+"""Where shared variables begin: above all numbers that sizes have, below all pointers."""
+_ALIGN = 1024
+_DYNAMIC = 227 * 1024
+"""Dynamic shared memory that a block may have at most."""
+_TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+Contents = Callable[[Lanes], Lanes]
+"""The number of an element of global memory, by its place."""
+
+
+class OutsideError(Exception):
+    """An access outside of all variables, or misaligned: the run breaks what the kernel asks for."""
+
+
+def close_layout(variables: Mapping[tuple[str, int], Variable]) -> SharedLayout:
+    """Return starts of shared variables, one behind the other with a gap; those of open size begin together."""
+    found: dict[tuple[str, int], Placed] = {}
+    end, dynamic = BASE, None
+    for key, variable in variables.items():
+        if variable.is_sized_elsewhere:
+            if dynamic is None:
+                dynamic = Placed("dynamic shared memory", end, None)
+                end += _DYNAMIC + _ALIGN
+            found[key] = dynamic
+        else:
+            found[key] = Placed(variable.name, end, variable.size)
+            end += -(-variable.size // _ALIGN) * _ALIGN + _ALIGN
+    return SharedLayout(found)
+
+
+def _end(layout: SharedLayout) -> int:
+    """Return where the last variable ends."""
+    ends = (each.start + (_DYNAMIC if each.size is None else each.size) for each in layout.starts.values())
+    return max(ends, default=BASE) - BASE
+
+
+class SharedBytes:
+    """Shared memory: its bytes, which of them are known, and which belong to a variable."""
+
+    def __init__(self, layout: SharedLayout) -> None:
+        size = -(-_end(layout) // _ALIGN) * _ALIGN + _ALIGN
+        self._bytes = np.zeros(size, np.uint8)
+        self._known = np.ones(size, np.bool_)
+        self._has_unknown = False
+        self._views = {width: self._bytes.view(type_) for width, type_ in _TYPES.items()}
+        self._inside = np.zeros(size, np.bool_)
+        for placed in layout.starts.values():
+            start = placed.start - BASE
+            self._inside[start : start + (_DYNAMIC if placed.size is None else placed.size)] = True
+
+    @property
+    def size(self) -> int:
+        """Bytes from the first variable to behind the last one."""
+        return len(self._bytes)
+
+    def offsets(self, addresses: Lanes, size: int) -> Lanes:
+        """Return where in the bytes an access is; OutsideError where it is misaligned or not inside of variables."""
+        addresses = addresses - number(BASE)
+        if len(addresses) and int(addresses.max()) + size > len(self._bytes):
+            raise OutsideError
+        last = addresses + number(size - 1)
+        if (addresses & number(size - 1)).any() or not (self._inside[addresses] & self._inside[last]).all():
+            raise OutsideError
+        return addresses
+
+    def load(self, offsets: Lanes, size: int) -> Lanes | None:
+        """Return what lies at offsets."""
+        if self._has_unknown and not all(self._known[offsets + number(byte)].all() for byte in range(size)):
+            return None
+        found: Lanes = self._views[size][offsets // number(size)].astype(np.uint64)
+        return found
+
+    def store(self, offsets: Lanes, size: int, values: Lanes | None) -> None:
+        """Store at offsets; values of None are not known."""
+        self._has_unknown |= values is None
+        for byte in range(size) if self._has_unknown else ():
+            self._known[offsets + number(byte)] = values is not None
+        if values is not None:
+            self._views[size][offsets // number(size)] = values.astype(_TYPES[size])
+
+
+@dataclass
+class GlobalBytes:
+    """Global memory: what was stored, over contents by the place of an element."""
+
+    contents: Contents
+    element: int
+    """Bytes of an element."""
+
+    def __post_init__(self) -> None:
+        self._stored: dict[int, int | None] = {}
+
+    def load(self, addresses: Lanes, size: int) -> Lanes | None:
+        """Return what lies at some addresses."""
+        found = np.zeros(len(addresses), np.uint64)
+        if size % self.element or (addresses % number(self.element)).any():
+            for byte in range(size):
+                at = addresses + number(byte)
+                within = (at % number(self.element)) * number(8)
+                part = self._element(at // number(self.element)) >> within & number(255)
+                found |= part << number(8 * byte)
+        else:
+            for part in range(size // self.element):
+                shift = number(8 * self.element * part)
+                found |= self._element(addresses // number(self.element) + number(part)) << shift
+        return self._overlaid(addresses, size, found) if self._stored else found
+
+    def _element(self, places: Lanes) -> Lanes:
+        return self.contents(places & number((1 << 32) // self.element - 1)) & number(
+            (1 << 8 * self.element) - 1
+        )
+
+    def _overlaid(self, addresses: Lanes, size: int, found: Lanes) -> Lanes | None:
+        for lane, address in enumerate(addresses.tolist()):
+            for byte in range(size):
+                if address + byte in self._stored:
+                    stored = self._stored[address + byte]
+                    if stored is None:
+                        return None
+                    kept = int(found[lane]) & ~(255 << 8 * byte)
+                    found[lane] = kept | stored << 8 * byte
+        return found
+
+    def store(self, addresses: Lanes, size: int, values: Lanes | None) -> None:
+        """Store numbers; None stands for those that are not known."""
+        numbers = [None] * len(addresses) if values is None else values.tolist()
+        for address, value in zip(addresses.tolist(), numbers, strict=True):
+            for byte in range(size):
+                self._stored[address + byte] = None if value is None else value >> 8 * byte & 255
+
+
+def of_symbol(layout: SharedLayout, symbol: Symbol) -> int | None:
+    """Return where a shared variable begins, None for one of another space."""
+    placed = layout.starts.get((symbol.name, symbol.scope)) or layout.starts.get((symbol.name, 0))
+    return None if placed is None else placed.start
+
+
+__all__ = ["BASE", "Contents", "GlobalBytes", "OutsideError", "SharedBytes", "close_layout", "of_symbol"]

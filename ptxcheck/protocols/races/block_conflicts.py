@@ -1,7 +1,7 @@
 """Which accesses of one barrier interval of a run race.
 
-Property: each `Conflict` is of two threads of which one stores to a byte that the other one accesses, in one interval, not
-both by atomic operations nor both strongly. Two stores are of different values, both known. The threads are of
+Property: each `Conflict` is of two threads of which one stores to a byte that the other one accesses, in one interval,
+not both by atomic operations nor both strongly. Two stores are of different values, both known. The threads are of
 different warps, or lanes of one warp that store by one instruction in one step.
 
 Argument: no barrier of the block lies between, and nothing else orders threads of different warps in a kernel that has
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from .accesses import Action
 from .block_run import Touch
 from .lane_exchanges import WARP
-from .lane_integers import number
+from .lane_integers import Lanes, number
 
 _MOST_PLACES = 400
 """Places of shared memory of one interval whose accesses are compared in pairs."""
@@ -89,11 +89,11 @@ class Conflicts:
     def _places(self, touch: Touch) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
         """Return the places of a touch, and the warps that touch them."""
         parts = touch.size // self._granule
-        first = touch.offsets // number(self._granule)
+        first: Lanes = np.asarray(touch.offsets // number(self._granule))
         warps = (touch.threads // WARP).astype(np.int32)
         if parts == 1:
             return first, warps
-        places = (first[:, None] + np.arange(parts, dtype=np.uint64)).reshape(-1)
+        places: Lanes = np.add.outer(first, np.arange(parts, dtype=np.uint64)).reshape(-1)
         return places, np.repeat(warps, parts)
 
     def _suspected(self, touch: Touch) -> list[npt.NDArray[np.uint64]]:
@@ -152,16 +152,20 @@ def _note(mine: Sequence[_Access], its: Sequence[_Access], found: dict[tuple[int
 def _race(one: _Access, two: _Access) -> bool:
     """Tell whether accesses of this kind race where they meet."""
     mine, its = one.touch.step.access, two.touch.step.access
-    assert mine is not None and its is not None
+    assert mine is not None
+    assert its is not None
     return mine.conflicts(its) and not (mine.strong and its.strong)
 
 
 def _conflict(one: _Access, two: _Access) -> Conflict | None:
     if one.thread // WARP == two.thread // WARP:
         return None
-    if one.action is Action.WRITE and two.action is Action.WRITE:
-        if one.value is None or two.value is None or (one.value == two.value and one.offset == two.offset):
-            return None
+    if (
+        one.action is Action.WRITE
+        and two.action is Action.WRITE
+        and (None in (one.value, two.value) or (one.value, one.offset) == (two.value, two.offset))
+    ):
+        return None
     return Conflict((one.touch, two.touch), (one.thread, two.thread), max(one.offset, two.offset))
 
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ir import Symbol, Variable
-from .lane_integers import Lanes, number
-from .layout import Placed, SharedLayout
+from ...ir import Variable
+from .lane_integers import Lanes, cut, number
+from .layout import Placed, SharedLayout, in_source
 
 BASE = 1 << 24
 """Where shared variables begin: above all numbers that sizes have, below all pointers."""
@@ -28,7 +28,7 @@ _DYNAMIC = 227 * 1024
 _TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 Contents = Callable[[Lanes], Lanes]
-"""The number of an element of global memory, by its place."""
+"""The numbers of elements of global memory, by their places: addresses over the bytes of an element."""
 
 
 class OutsideError(Exception):
@@ -38,16 +38,14 @@ class OutsideError(Exception):
 def close_layout(variables: Mapping[tuple[str, int], Variable]) -> SharedLayout:
     """Return starts of shared variables, one behind the other with a gap; those of open size begin together."""
     found: dict[tuple[str, int], Placed] = {}
-    end, dynamic = BASE, None
+    end = BASE
     for key, variable in variables.items():
-        if variable.is_sized_elsewhere:
-            if dynamic is None:
-                dynamic = Placed("dynamic shared memory", end, None)
-                end += _DYNAMIC + _ALIGN
-            found[key] = dynamic
-        else:
-            found[key] = Placed(variable.name, end, variable.size)
-            end += -(-variable.size // _ALIGN) * _ALIGN + _ALIGN
+        if not variable.is_sized_elsewhere:
+            size = variable.size or 0
+            found[key] = Placed(in_source(variable.name), end, size)
+            end += -(-size // _ALIGN) * _ALIGN + _ALIGN
+    dynamic = Placed("dynamic shared memory", end, None)
+    found |= {key: dynamic for key, variable in variables.items() if variable.is_sized_elsewhere}
     return SharedLayout(found)
 
 
@@ -57,10 +55,16 @@ def _end(layout: SharedLayout) -> int:
     return max(ends, default=BASE) - BASE
 
 
+def dynamic_offset(layout: SharedLayout) -> int | None:
+    """Return where shared memory of open size begins, None where there is none."""
+    return next((each.start - BASE for each in layout.starts.values() if each.size is None), None)
+
+
 class SharedBytes:
     """Shared memory: its bytes, which of them are known, and which belong to a variable."""
 
-    def __init__(self, layout: SharedLayout) -> None:
+    def __init__(self, layout: SharedLayout, dynamic: int | None = None) -> None:
+        """Begin with zeros; `dynamic` is how many bytes shared memory of open size has."""
         size = -(-_end(layout) // _ALIGN) * _ALIGN + _ALIGN
         self._bytes = np.zeros(size, np.uint8)
         self._known = np.ones(size, np.bool_)
@@ -69,7 +73,7 @@ class SharedBytes:
         self._inside = np.zeros(size, np.bool_)
         for placed in layout.starts.values():
             start = placed.start - BASE
-            self._inside[start : start + (_DYNAMIC if placed.size is None else placed.size)] = True
+            self._inside[start : start + (dynamic or _DYNAMIC if placed.size is None else placed.size)] = True
 
     @property
     def size(self) -> int:
@@ -112,26 +116,27 @@ class GlobalBytes:
 
     def __post_init__(self) -> None:
         self._stored: dict[int, int | None] = {}
+        self.loaded: list[Lanes] = []
+        """The places of elements that were loaded."""
 
     def load(self, addresses: Lanes, size: int) -> Lanes | None:
         """Return what lies at some addresses."""
         found = np.zeros(len(addresses), np.uint64)
         if size % self.element or (addresses % number(self.element)).any():
             for byte in range(size):
-                at = addresses + number(byte)
+                at: Lanes = addresses + number(byte)
                 within = (at % number(self.element)) * number(8)
                 part = self._element(at // number(self.element)) >> within & number(255)
                 found |= part << number(8 * byte)
         else:
-            for part in range(size // self.element):
-                shift = number(8 * self.element * part)
-                found |= self._element(addresses // number(self.element) + number(part)) << shift
+            for place in range(size // self.element):
+                shift = number(8 * self.element * place)
+                found |= self._element(addresses // number(self.element) + number(place)) << shift
         return self._overlaid(addresses, size, found) if self._stored else found
 
     def _element(self, places: Lanes) -> Lanes:
-        return self.contents(places & number((1 << 32) // self.element - 1)) & number(
-            (1 << 8 * self.element) - 1
-        )
+        self.loaded.append(places)
+        return cut(self.contents(places), 8 * self.element)
 
     def _overlaid(self, addresses: Lanes, size: int, found: Lanes) -> Lanes | None:
         for lane, address in enumerate(addresses.tolist()):
@@ -152,10 +157,4 @@ class GlobalBytes:
                 self._stored[address + byte] = None if value is None else value >> 8 * byte & 255
 
 
-def of_symbol(layout: SharedLayout, symbol: Symbol) -> int | None:
-    """Return where a shared variable begins, None for one of another space."""
-    placed = layout.starts.get((symbol.name, symbol.scope)) or layout.starts.get((symbol.name, 0))
-    return None if placed is None else placed.start
-
-
-__all__ = ["BASE", "Contents", "GlobalBytes", "OutsideError", "SharedBytes", "close_layout", "of_symbol"]
+__all__ = ["BASE", "Contents", "GlobalBytes", "OutsideError", "SharedBytes", "close_layout", "dynamic_offset"]

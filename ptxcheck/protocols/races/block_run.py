@@ -1,7 +1,7 @@
 """One block executed with numbers, all threads: which accesses of shared memory are made between two barriers.
 
-Property: the touches that `BlockRun.intervals` yields are those of one execution that PTX allows, of the block alone, for
-the parameters and the contents of global memory that are given: one list for each barrier interval. A thread is in
+Property: the touches that `BlockRun.intervals` yields are those of one execution that PTX allows, of the block alone,
+for the parameters and the contents of global memory that are given: one list for each barrier interval. A thread is in
 one of two lists in a row only if a barrier of the whole block lies between.
 
 Argument: threads are executed in turns, from the one that is furthest behind in the order of the blocks; whatever the
@@ -63,12 +63,19 @@ class Touch:
 class BlockRun:
     """One run of a block."""
 
-    def __init__(self, steps: Steps, block: Dim, inputs: Mapping[str, int], contents: Contents) -> None:
+    def __init__(
+        self,
+        steps: Steps,
+        block: Dim,
+        inputs: Mapping[str, int],
+        contents: Contents,
+        dynamic: int | None = None,
+    ) -> None:
         self._steps = steps
         self._inputs = inputs
         self.registers = Registers(block, inputs, steps.layout, steps.local)
-        self.shared = SharedBytes(steps.layout)
-        self._global = GlobalBytes(contents, steps.element)
+        self.shared = SharedBytes(steps.layout, dynamic)
+        self.outside = GlobalBytes(contents, steps.element)
         padded = self.registers.padded
         stack = sum(steps.local.values())
         self._stack = stack
@@ -84,6 +91,8 @@ class BlockRun:
         self._has_tried = False
         self._touches: list[Touch] = []
         self.is_complete = False
+        self.reached = 0
+        """How many bytes from the first shared variable on are used."""
 
     @property
     def steps_taken(self) -> int:
@@ -344,7 +353,7 @@ class BlockRun:
                 case ".local":
                     found = self._local.load(at, size)
                 case ".global":
-                    found = self._global.load(at, size)
+                    found = self.outside.load(at, size)
                 case _:
                     found = None
             if found is not None and size < 4 and typing_of(step.instruction.operation).signed:
@@ -360,7 +369,7 @@ class BlockRun:
     ) -> Lanes:
         """Return where in the bytes of its space an access is, having noted it where that is shared memory."""
         if space == ".shared":
-            offsets = self.shared.offsets(addresses, size)
+            offsets = self._shared_offsets(addresses, size)
             if step.task is Task.LOAD or step.task is Task.CHANGE:
                 self._touches.append(Touch(step, threads, offsets, size, None))
             return offsets
@@ -370,8 +379,13 @@ class BlockRun:
             )
         return addresses
 
+    def _shared_offsets(self, addresses: Lanes, size: int) -> Lanes:
+        offsets = self.shared.offsets(addresses, size)
+        self.reached = max(self.reached, int(offsets.max(initial=0)) + size)
+        return offsets
+
     def _of_stack(self, threads: npt.NDArray[np.int64]) -> Lanes:
-        return threads.astype(np.uint64) * number(self._stack)
+        return threads.astype(np.uint64) * np.uint64(self._stack)
 
     def _store(
         self, step: Step, threads: npt.NDArray[np.int64], addresses: Lanes, space: str, here: Active
@@ -389,7 +403,7 @@ class BlockRun:
                 case ".local":
                     self._local.store(at, size, values)
                 case ".global":
-                    self._global.store(at, size, values)
+                    self.outside.store(at, size, values)
                 case _:
                     raise _StoppedError
 
@@ -400,7 +414,7 @@ class BlockRun:
             raise _StoppedError
         size = step.size
         offsets = self._offsets(step, threads, addresses, space, size)
-        memory = self.shared if space == ".shared" else self._global
+        memory = self.shared if space == ".shared" else self.outside
         sources = [self.registers.read(each, 8 * size) for each in step.sources]
         rows = [np.broadcast_to(each, here.shape)[here] for each in sources if each is not None]
         old: Lanes | None = None
@@ -421,7 +435,7 @@ class BlockRun:
         """Note the rows of a matrix that lanes name; what is loaded is not known."""
         assert step.access is not None
         used = threads % WARP < step.access.lanes
-        offsets = self.shared.offsets(addresses[used], step.size)
+        offsets = self._shared_offsets(addresses[used], step.size)
         self._touches.append(Touch(step, threads[used], offsets, step.size, None))
         for register in step.instruction.writes():
             self.registers.write(register, None, here, whole=whole)

@@ -1,7 +1,7 @@
 """The instructions of a kernel made ready for runs of whole blocks: decoded once for all runs.
 
-Property: a `Step` says of an instruction what a run has to do: compute by a meaning, load, store, change, exchange, meet,
-or nothing. What is not followed is `UNKNOWN`, and its results are not known to a run.
+Property: a `Step` says of an instruction what a run has to do: compute by a meaning, load, store, change, exchange,
+meet, or nothing. What is not followed is `UNKNOWN`, and its results are not known to a run.
 
 Argument: by the operation and its slots; meanings are those of `lane_integers` and `lane_floats`.
 """
@@ -89,7 +89,9 @@ class Steps:
         self.layout = close_layout(
             {(each.name, each.scope): each for each in variables if each.space == ".shared"}
         )
-        self.local = {(each.name, each.scope): each.size for each in variables if each.space == ".local"}
+        self.local: dict[tuple[str, int], int] = {
+            (each.name, each.scope): each.size or 0 for each in variables if each.space == ".local"
+        }
 
     @cached_property
     def all(self) -> tuple[Step, ...]:
@@ -102,6 +104,14 @@ class Steps:
         return any(
             each.operation.op in _FENCES or not _ORDERING.isdisjoint(each.operation.modifiers)
             for each in self.cfg.instructions
+        )
+
+    @cached_property
+    def polls(self) -> bool:
+        """Tell whether numbers outside of the block are changed by others meanwhile: flags, locks, counters."""
+        return any(
+            step.space in (".global", "") and (step.task is Task.CHANGE or _is_strong_load(step))
+            for step in self.all
         )
 
     @cached_property
@@ -137,9 +147,8 @@ class Steps:
         if traits & {Trait.LOAD, Trait.STORE, Trait.ATOMIC}:
             return self._accessing(point, instruction, access)
         meaning = integer_meaning(instruction) or float_meaning(instruction)
-        if meaning is not None and len(meaning.widths) == len(instruction.operands) - 1:
-            if not (isinstance(instruction.operands[0], Pair) and len(meaning.widths) > 2):
-                return Step(point, instruction, Task.COMPUTE, guard, instruction.operands[1:], meaning)
+        if meaning is not None and _fits(meaning, instruction):
+            return Step(point, instruction, Task.COMPUTE, guard, instruction.operands[1:], meaning)
         is_void = Trait.BARRIER not in traits and next(instruction.writes(), None) is None
         is_void = is_void and Trait.ANYTHING not in traits and Trait.CALL not in traits
         return Step(point, instruction, Task.NOTHING if is_void else Task.UNKNOWN, guard)
@@ -170,6 +179,17 @@ class Steps:
         return Step(
             point, instruction, task, guard, sources, address=address, space=space, size=size, access=access
         )
+
+
+def _fits(meaning: Meaning, instruction: Instruction) -> bool:
+    """Tell whether a meaning speaks of all operands; the second result of a combined comparison is not followed."""
+    is_combined_pair = isinstance(instruction.operands[0], Pair) and len(meaning.widths) > 2
+    return len(meaning.widths) == len(instruction.operands) - 1 and not is_combined_pair
+
+
+def _is_strong_load(step: Step) -> bool:
+    sem = step.instruction.operation.slots.get("sem", "")
+    return step.task is Task.LOAD and sem not in ("", ".weak")
 
 
 def _element_bytes(instruction: Instruction) -> int:

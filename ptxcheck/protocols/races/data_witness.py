@@ -1,131 +1,144 @@
 """Races in runs of a whole block with numbers in global memory, too: what is left open because of data.
 
-Property: a `Race` of `data_races` is in executions of the block for all contents of global memory that are tried (all zeros,
-rising, falling and mixed numbers) and two sizes that follow each other, at the same two instructions.
+Property: a `Race` of `data_races` is in executions of the block for two sizes that follow each other, of the same
+access, whatever of `_CONDITIONS` a host keeps to: with contents of global memory that are sorted, sorted the other
+way, all different, sorted and different, flags, and numbers that repeat.
 
 Argument: each run is one that PTX allows (`block_run`), and two accesses of it that nothing orders are a race
-(`block_conflicts`). What a host has to keep to (keys in order, places that differ, few numbers) rules out some contents:
-zeros are in order, rising numbers differ, and all are kept so small that no access leaves its variable. A race that all
-of them have does not hang on such a condition.
+(`block_conflicts`). A host may have to keep to a condition, and a race with other contents is none of the kernel then;
+so each condition has contents that keep it and have the race. Numbers are so small that no access leaves its
+variable, which is what kernels ask for that take places from memory; shared memory of open size is taken to be as long
+as the run with zeros uses it. A kernel that changes global memory by atomic operations, or waits for it, may ask that
+it begins with zeros: those have the race, too. Where numbers that are sorted and different can be nothing but the
+ranks of the elements, that is no condition.
 
-Not covered: kernels with fences or acquire and release; contents that break what a kernel asks for in every case,
-where nothing is said.
+Not covered: kernels with fences or acquire and release; conditions of other kinds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...launch import Dim
 from .accesses import Access, Action
 from .block_conflicts import Conflict, Conflicts
-from .block_memory import BASE, Contents, OutsideError
+from .block_memory import BASE, Contents, OutsideError, dynamic_offset
 from .block_run import BlockRun
 from .block_steps import Steps
 from .lane_exchanges import WARP
-from .lane_integers import Lanes, number
+from .made_up_data import Data, Ranks, zeros
 from .pairs import Relation
 from .witness import Race, Witnesses
 
 if TYPE_CHECKING:
     from ...view import KernelView
 
-_BOUNDS = (1 << 15, 1024, 256, 128, 64, 32)
+_BOUNDS = (1 << 15, 1024, 512, 256, 128, 64, 32)
 """What numbers in global memory are below: the largest with which all accesses stay inside of their variables."""
-_MIXING = 2_654_435_761
+_CONDITIONS: tuple[tuple[Data, ...], ...] = (
+    (Data.MIXED,),
+    (Data.FALLING, Data.ZEROS),
+    (Data.RISING, Data.ZEROS),
+    (Data.RISING, Data.FALLING),
+    (Data.RISING, Data.SPREAD),
+    (Data.ZEROS, Data.BITS),
+)
+"""By contents that keep them: numbers that repeat, fall, rise, differ, rise and differ, are flags."""
 _IN_A_ROW = 2
-_Found = Mapping[tuple[int, int], Conflict]
-_Make = Callable[[int], Contents]
-
-
-def _rising(bound: int) -> Contents:
-    return lambda places: places % number(bound)
-
-
-def _falling(bound: int) -> Contents:
-    return lambda places: number(bound - 1) - places % number(bound)
-
-
-def _mixed(bound: int) -> Contents:
-    return lambda places: (places * number(_MIXING) >> number(9)) % number(bound)
-
-
-def _zero(bound: int) -> Contents:
-    def contents(places: Lanes) -> Lanes:
-        return places * number(0)
-
-    return contents
-
-
-_CONTENTS = (_rising, _zero, _mixed, _falling)
+_Found = dict[int, Conflict]
+"""By the points of both accesses."""
 
 
 class _DataRaces:
     def __init__(
         self, view: KernelView, accesses: Sequence[Access], block: Dim, witnesses: Witnesses
     ) -> None:
-        self._steps = Steps(
-            view.facts, view.module, view.function, {access.point: access for access in accesses}
-        )
+        points = {access.point: access for access in accesses}
+        self._steps = Steps(view.facts, view.module, view.function, points)
         self._block = block
         self._witnesses = witnesses
 
     def races(self) -> Iterator[Race]:
-        """Yield a race for each two instructions that all runs have one at."""
+        """Yield a race for each access that has one in all runs."""
         if self._steps.orders_by_flags:
             return
         settings = [inputs for _, inputs in self._witnesses.settings(self._block)]
         if not self._witnesses.has_sizes:
             settings = settings[:1]
         middle = len(settings) // 2
-        found = self._in_all(settings[middle], None)
-        around = [each for each in (middle - 1, middle + 1) if 0 <= each < len(settings)]
-        confirmed: dict[tuple[int, int], Conflict] = {}
-        left = dict(found)
-        for other in around:
-            if left:
-                confirmed |= self._in_all(settings[other], left)
-                left = {points: each for points, each in left.items() if points not in confirmed}
-        shown = (
-            found if len(settings) < _IN_A_ROW else {each: found[each] for each in found if each in confirmed}
-        )
-        for _, conflict in sorted(shown.items()):
+        found = self._whatever_data(settings[middle], None)
+        confirmed: set[int] = set() if len(settings) >= _IN_A_ROW else {*found}
+        for other in (middle - 1, middle + 1):
+            left = {*found} - confirmed
+            if left and 0 <= other < len(settings):
+                confirmed |= {*self._whatever_data(settings[other], left)}
+        told = {conflict.points: conflict for point, conflict in found.items() if point in confirmed}
+        for conflict in told.values():
             yield self._told(conflict, settings[middle])
 
-    def _in_all(self, inputs: Mapping[str, int], only: _Found | None) -> _Found:
-        """Return conflicts that runs have with each of the contents; `only` those of some points."""
-        for make in _CONTENTS:
-            found = self._within(inputs, make, only)
-            only = {} if found is None else found
-            if not only:
+    def _whatever_data(self, inputs: Mapping[str, int], only: set[int] | None) -> _Found:
+        """Return the races that each condition on data leaves; `only` some."""
+        try:
+            run, with_zeros = self._of_run(inputs, zeros, None)
+        except OutsideError:
+            return {}
+        ranks = Ranks(run.outside.loaded, self._steps.element)
+        dynamic = self._length_of_dynamic(run)
+        runs: dict[Data, _Found] = {Data.ZEROS: with_zeros}
+        found: _Found | None = None
+        conditions = (*_CONDITIONS, (Data.ZEROS,)) if self._steps.polls else _CONDITIONS
+        for condition in conditions:
+            kept: set[int] = set()
+            for data in condition:
+                if found is not None and kept.issuperset(found):
+                    break
+                if data not in runs:
+                    runs[data] = self._within(inputs, ranks, data, dynamic)
+                kept |= {*runs[data]}
+            if found is None:
+                found = {
+                    point: each for point, each in runs[condition[0]].items() if only is None or point in only
+                }
+            found = {point: each for point, each in found.items() if point in kept}
+            if not found:
                 break
-        return only or {}
+        return found or {}
 
-    def _within(self, inputs: Mapping[str, int], make: _Make, only: _Found | None) -> _Found | None:
-        """Return the conflicts of a run that stays inside of its variables, None where none does."""
-        for bound in _BOUNDS if make is not _zero else _BOUNDS[:1]:
+    def _length_of_dynamic(self, run: BlockRun) -> int | None:
+        start = dynamic_offset(self._steps.layout)
+        return None if start is None else max(run.reached - start, 0)
+
+    def _within(self, inputs: Mapping[str, int], ranks: Ranks, data: Data, dynamic: int | None) -> _Found:
+        """Return the races of a run that stays inside of its variables, with numbers as large as that allows."""
+        for bound in _BOUNDS:
+            contents = ranks.contents(data, bound)
+            if contents is None:
+                break
             try:
-                return self._of_run(inputs, make(bound), only)
+                _, found = self._of_run(inputs, contents, dynamic)
             except OutsideError:
                 continue
-        return None
+            return found
+        return self._within(inputs, ranks, Data.FALLING, dynamic) if data is Data.SPREAD else {}
 
-    def _of_run(self, inputs: Mapping[str, int], contents: Contents, only: _Found | None) -> _Found:
-        run = BlockRun(self._steps, self._block, inputs, contents)
+    def _of_run(
+        self, inputs: Mapping[str, int], contents: Contents, dynamic: int | None
+    ) -> tuple[BlockRun, _Found]:
+        run = BlockRun(self._steps, self._block, inputs, contents, dynamic)
         conflicts = Conflicts(run.shared.size, self._steps.granule)
-        found: dict[tuple[int, int], Conflict] = {}
+        found: _Found = {}
         for touches in run.intervals():
             for conflict in conflicts.of(touches):
-                points = _in_order(conflict)
-                if only is None or points in only:
-                    found.setdefault(points, conflict)
-        return found
+                for point in conflict.points:
+                    found.setdefault(point, conflict)
+        return run, found
 
     def _told(self, conflict: Conflict, inputs: Mapping[str, int]) -> Race:
         one, two = conflict.touches
         threads, (first, second) = conflict.threads, (one.step.access, two.step.access)
-        assert first is not None and second is not None
+        assert first is not None
+        assert second is not None
         relation = Relation.OTHER_WARPS if threads[0] // WARP != threads[1] // WARP else Relation.SAME_WARP
         address = conflict.offset + BASE
         before = (each for each in self._steps.layout.starts.values() if each.start <= address)
@@ -135,16 +148,13 @@ class _DataRaces:
             first, second, threads = second, first, (threads[1], threads[0])
         dims = (self._dim(threads[0]), self._dim(threads[1]))
         actions = (first.action, second.action)
-        return Race((first.point, second.point), actions, dims, self._block, relation, place, inputs)
+        return Race(
+            (first.point, second.point), actions, dims, self._block, relation, place, inputs, with_data=True
+        )
 
     def _dim(self, thread: int) -> Dim:
         x, y, _ = self._block
         return thread % x, thread // x % y, thread // (x * y)
-
-
-def _in_order(conflict: Conflict) -> tuple[int, int]:
-    one, two = conflict.points
-    return (one, two) if one <= two else (two, one)
 
 
 def data_races(

@@ -4,8 +4,8 @@ Property: `data-race` is proved where no pair of accesses of two threads can mee
 violated where two runs with numbers, of two threads, have such a pair whatever is loaded. `barrier-divergence`
 likewise for the barriers that two threads come to.
 
-Argument: `pairs` asks about all runs; `witness` replays what it finds, and `data_witness` runs the block with data where
-that shows nothing. What is found and cannot be replayed is unknown.
+Argument: `pairs` asks about all runs; `witness` replays what it finds, and `data_witness` runs the block with data
+where that shows nothing. What is found and cannot be replayed is unknown.
 
 Not covered: mbarriers, clusters, counted barriers and asynchronous copies, which whole-kernel verification is about.
 """

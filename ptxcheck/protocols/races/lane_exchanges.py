@@ -1,7 +1,7 @@
 """What lanes of a warp give each other: shuffles, votes, matches and reductions of registers.
 
-Property: `exchanged` gives in each lane of `active` what the PTX ISA says (9.7.9.6, 9.7.14.10, 9.7.14.11, 9.7.14.13) where
-the lanes of `active` that a mask names execute the instruction together.
+Property: `exchanged` gives in each lane of `active` what the PTX ISA says (9.7.9.6, 9.7.14.10, 9.7.14.11, 9.7.14.13)
+where the lanes of `active` that a mask names execute the instruction together.
 
 Argument: the definitions, on arrays of 32 lanes a row. A lane that reads from one which is not active gets its own
 number: the ISA leaves it open.
@@ -77,7 +77,10 @@ def _members(mask: Lanes, active: Active) -> Active:
 
 
 def _bits(chosen: Active) -> Lanes:
-    return (chosen.astype(np.uint64) << _LANE.astype(np.uint64)).sum(axis=2, dtype=np.uint64).reshape(-1)
+    found: Lanes = (
+        (chosen.astype(np.uint64) << _LANE.astype(np.uint64)).sum(axis=2, dtype=np.uint64).reshape(-1)
+    )
+    return found
 
 
 def _voted(instruction: Instruction, value: Lanes, mask: Lanes, active: Active) -> tuple[Lanes, Lanes]:

@@ -65,8 +65,9 @@ def encoded(a: Floats, type_: str, *, flush: bool = False) -> Lanes:
         case _:
             bits = a.astype(np.float32).view(np.uint32).astype(np.uint64)
             odd = bits >> number(16) & number(1)
-            rounded = (bits + number(0x7FFF) + odd) >> number(16) & number(0xFFFF)
-            return np.where(np.isnan(a), number(0x7FFF), rounded)
+            rounded: Lanes = (bits + number(0x7FFF) + odd) >> number(16) & number(0xFFFF)
+            found_half: Lanes = np.where(np.isnan(a), number(0x7FFF), rounded)
+            return found_half
 
 
 def _flushed(a: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -165,8 +166,7 @@ def _convert(typing: Typing) -> Meaning | None:
         if typing.signed:
             held = np.where(whole >= float(high), high, inside.astype(np.int64))
             return unsigned(held, max(width, 32))
-        held = np.where(whole >= float(high), number(high), inside.astype(np.uint64))
-        return held
+        return np.where(whole >= float(high), number(high), inside.astype(np.uint64))
 
     return Meaning((_WIDTHS[source],), to_integer)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +41,8 @@ _OTHER_PICKS = (".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16")
 _SIXTY_FOUR = np.uint64(64)
 
 
-def number(value: int) -> np.uint64:
-    """Return a number as lanes hold it, modulo 2^64."""
+def number(value: int) -> Any:
+    """Return a number as lanes hold it, modulo 2^64; as an operand of arrays it stands for that number in each lane."""
     return np.uint64(value & (1 << 64) - 1)
 
 
@@ -53,7 +54,8 @@ def cut(a: Lanes, width: int) -> Lanes:
 def signed(a: Lanes, width: int) -> npt.NDArray[np.int64]:
     """Return numbers of a width as signed ones."""
     rest = number(64 - width)
-    return (np.asarray(a) << rest).view(np.int64) >> np.int64(64 - width)
+    found: npt.NDArray[np.int64] = (np.asarray(a) << rest).view(np.int64) >> np.int64(64 - width)
+    return found
 
 
 def unsigned(a: npt.NDArray[np.int64], width: int) -> Lanes:
@@ -68,12 +70,14 @@ def truth(a: npt.NDArray[np.bool_]) -> Lanes:
 
 def shifted_left(a: Lanes, by: Lanes) -> Lanes:
     """Shift within 64 bits; by 64 and more all bits are lost."""
-    return np.where(by >= _SIXTY_FOUR, number(0), a << np.minimum(by, number(63)))
+    found: Lanes = np.where(by >= _SIXTY_FOUR, number(0), a << np.minimum(by, number(63)))
+    return found
 
 
 def shifted_right(a: Lanes, by: Lanes) -> Lanes:
     """Shift without the sign; by 64 and more all bits are lost."""
-    return np.where(by >= _SIXTY_FOUR, number(0), a >> np.minimum(by, number(63)))
+    found: Lanes = np.where(by >= _SIXTY_FOUR, number(0), a >> np.minimum(by, number(63)))
+    return found
 
 
 def _binary(function: Callable[[Lanes, Lanes], Lanes]) -> Callable[[Typing, Instruction], Meaning]:
@@ -241,7 +245,7 @@ def _convert(typing: Typing, instruction: Instruction) -> Meaning | None:
 
 def _select(typing: Typing, instruction: Instruction) -> Meaning:
     width = typing.width
-    return Meaning((width, width, 1), lambda a, b, test: np.where(test != number(0), a, b))
+    return Meaning((width, width, 1), lambda a, b, test: np.asarray(np.where(test != number(0), a, b)))
 
 
 def _bit_extract(typing: Typing, instruction: Instruction) -> Meaning:
@@ -291,7 +295,8 @@ def _permuted(typing: Typing, instruction: Instruction) -> Meaning | None:
         return None
 
     def function(a: Lanes, b: Lanes, picks: Lanes) -> Lanes:
-        both, result = a | b << number(32), number(0)
+        both: Lanes = a | b << number(32)
+        result: Lanes = number(0)
         for place in range(4):
             pick = picks >> number(4 * place) & number(15)
             byte = both >> ((pick & number(7)) * number(8)) & number(255)
@@ -333,7 +338,8 @@ def leading(a: Lanes) -> Lanes:
         high = rest >> number(step)
         found = np.where(high != number(0), found + number(step), found)
         rest = np.where(high != number(0), high, rest)
-    return np.where(np.asarray(a) != number(0), found + number(1), number(0))
+    place: Lanes = np.where(np.asarray(a) != number(0), found + number(1), number(0))
+    return place
 
 
 def _reversed(typing: Typing, instruction: Instruction) -> Meaning:
@@ -356,7 +362,7 @@ def _find(typing: Typing, instruction: Instruction) -> Meaning:
             a = np.where(signed(a, width) < 0, cut(~a, width), a)
         top = leading(a)
         if typing.has(".shiftamt"):
-            return np.where(top == number(0), number((1 << 32) - 1), number(width) - top)
+            top = np.where(top == number(0), top, number(width + 1) - top)
         return cut(top - number(1), 32)
 
     return Meaning((width,), function)

@@ -56,6 +56,8 @@ class Race:
     relation: Relation
     place: str
     inputs: Mapping[str, int]
+    with_data: bool = False
+    """Whether it takes numbers in global memory to show it."""
 
     @property
     def written_threads(self) -> tuple[str, str]:
@@ -66,11 +68,12 @@ class Race:
     @property
     def message(self) -> str:
         """Say what meets where."""
+        shown = " (in runs with made-up data)" if self.with_data else ""
         one, two = self.written_threads
         mine, its = (f"{each.article} {each.value}" for each in self.actions)
         return (
             f"thread {one} makes {mine} of {self.place} here, and thread {two} {its} of the same byte: "
-            "no barrier lies between"
+            f"no barrier lies between{shown}"
         )
 
 

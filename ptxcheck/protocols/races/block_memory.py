@@ -120,18 +120,12 @@ class GlobalBytes:
         """The places of elements that were loaded."""
 
     def load(self, addresses: Lanes, size: int) -> Lanes | None:
-        """Return what lies at some addresses."""
+        """Return what lies at some addresses. Raises OutsideError where they are misaligned."""
+        _check_alignment(addresses, size)
         found = np.zeros(len(addresses), np.uint64)
-        if size % self.element or (addresses % number(self.element)).any():
-            for byte in range(size):
-                at: Lanes = addresses + number(byte)
-                within = (at % number(self.element)) * number(8)
-                part = self._element(at // number(self.element)) >> within & number(255)
-                found |= part << number(8 * byte)
-        else:
-            for place in range(size // self.element):
-                shift = number(8 * self.element * place)
-                found |= self._element(addresses // number(self.element) + number(place)) << shift
+        for place in range(size // self.element):
+            shift = number(8 * self.element * place)
+            found |= self._element(addresses // number(self.element) + number(place)) << shift
         return self._overlaid(addresses, size, found) if self._stored else found
 
     def _element(self, places: Lanes) -> Lanes:
@@ -151,10 +145,16 @@ class GlobalBytes:
 
     def store(self, addresses: Lanes, size: int, values: Lanes | None) -> None:
         """Store numbers; None stands for those that are not known."""
+        _check_alignment(addresses, size)
         numbers = [None] * len(addresses) if values is None else values.tolist()
         for address, value in zip(addresses.tolist(), numbers, strict=True):
             for byte in range(size):
                 self._stored[address + byte] = None if value is None else value >> 8 * byte & 255
+
+
+def _check_alignment(addresses: Lanes, size: int) -> None:
+    if (addresses & number(size - 1)).any():
+        raise OutsideError
 
 
 __all__ = ["BASE", "Contents", "GlobalBytes", "OutsideError", "SharedBytes", "close_layout", "dynamic_offset"]

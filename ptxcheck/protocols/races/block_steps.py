@@ -26,6 +26,7 @@ from .lane_integers import Meaning, integer_meaning
 from .meetings import is_block_barrier
 
 _FENCES = frozenset({Op.FENCE, Op.MEMBAR})
+_LOCKING = frozenset({".cas", ".exch"})
 _ORDERING = frozenset({".acquire", ".release", ".acq_rel"})
 
 
@@ -100,10 +101,16 @@ class Steps:
 
     @cached_property
     def orders_by_flags(self) -> bool:
-        """Tell whether threads may order accesses by other means than barriers: fences, or acquire and release."""
-        return any(
+        """Tell whether threads may order accesses by other means than barriers: fences, words they wait for."""
+        if any(
             each.operation.op in _FENCES or not _ORDERING.isdisjoint(each.operation.modifiers)
             for each in self.cfg.instructions
+        ):
+            return True
+        looping = {block for loop in self.cfg.loops for block in loop.blocks}
+        return any(
+            self.cfg.graph.block_of[step.point] in looping and (_is_strong_load(step) or _may_lock(step))
+            for step in self.all
         )
 
     @cached_property
@@ -190,6 +197,10 @@ def _fits(meaning: Meaning, instruction: Instruction) -> bool:
 def _is_strong_load(step: Step) -> bool:
     sem = step.instruction.operation.slots.get("sem", "")
     return step.task is Task.LOAD and sem not in ("", ".weak")
+
+
+def _may_lock(step: Step) -> bool:
+    return step.task is Task.CHANGE and not _LOCKING.isdisjoint(step.instruction.operation.modifiers)
 
 
 def _element_bytes(instruction: Instruction) -> int:

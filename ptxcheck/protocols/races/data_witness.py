@@ -7,12 +7,13 @@ way, all different, sorted and different, flags, and numbers that repeat.
 Argument: each run is one that PTX allows (`block_run`), and two accesses of it that nothing orders are a race
 (`block_conflicts`). A host may have to keep to a condition, and a race with other contents is none of the kernel then;
 so each condition has contents that keep it and have the race. Numbers are so small that no access leaves its
-variable, which is what kernels ask for that take places from memory; shared memory of open size is taken to be as long
-as the run with zeros uses it. A kernel that changes global memory by atomic operations, or waits for it, may ask that
-it begins with zeros: those have the race, too. Where numbers that are sorted and different can be nothing but the
-ranks of the elements, that is no condition.
+variable, which is what kernels ask for that take places from memory; those that take places from some of the bits ask
+for numbers that differ in these, so multiples of each power of two have the race, too. Shared memory of open size is
+taken to be as long as the run with zeros uses it. A kernel that changes global memory by atomic operations, or waits
+for it, may ask that it begins with zeros: those have the race, too. Where numbers that are sorted and different can be
+nothing but the ranks of the elements, that is no condition.
 
-Not covered: kernels with fences or acquire and release; conditions of other kinds.
+Not covered: kernels with fences, acquire and release, or loops that wait for a word; conditions of other kinds.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ _CONDITIONS: tuple[tuple[Data, ...], ...] = (
     (Data.ZEROS, Data.BITS),
 )
 """By contents that keep them: numbers that repeat, fall, rise, differ, rise and differ, are flags."""
+_SHIFTS = range(1, 13)
 _IN_A_ROW = 2
 _Found = dict[int, Conflict]
 """By the points of both accesses."""
@@ -103,7 +105,22 @@ class _DataRaces:
             found = {point: each for point, each in found.items() if point in kept}
             if not found:
                 break
-        return found or {}
+        return self._far_apart(inputs, ranks, dynamic, found or {})
+
+    def _far_apart(
+        self, inputs: Mapping[str, int], ranks: Ranks, dynamic: int | None, found: _Found
+    ) -> _Found:
+        """Return the races that numbers have, too, which differ by any power of two."""
+        for shift in _SHIFTS:
+            contents = ranks.scaled(shift)
+            if not found or contents is None:
+                break
+            try:
+                _, its = self._of_run(inputs, contents, dynamic)
+            except OutsideError:
+                continue
+            found = {point: each for point, each in found.items() if point in its}
+        return found
 
     def _length_of_dynamic(self, run: BlockRun) -> int | None:
         start = dynamic_offset(self._steps.layout)

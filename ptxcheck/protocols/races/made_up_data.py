@@ -1,7 +1,8 @@
 """Contents of global memory for runs, and which conditions on data each keeps.
 
 Property: of the elements that a kernel loads from one array, `RISING` gives each a larger number than the one before,
-as far as the bound has as many numbers; `FALLING` the reverse; `SPREAD` as `RISING`, with gaps. All are below the bound.
+as far as the bound has as many numbers; `FALLING` the reverse; `SPREAD` as `RISING`, with gaps. All are below the
+bound.
 
 Argument: numbers are made of ranks among the places that were loaded, array by array; where the bound has fewer
 numbers, ranks are scaled, so that their order stays.
@@ -48,6 +49,7 @@ class Ranks:
 
     def __init__(self, loaded: Sequence[Lanes], element: int) -> None:
         self._loaded = np.unique(np.concatenate([*loaded, np.zeros(0, np.uint64)]))
+        self._most = 1 << 8 * min(element, 4) - 1
         shift = number(_ARRAY - element.bit_length() + 1)
         self._shift = shift
         self._arrays, starts, counts = np.unique(self._loaded >> shift, return_index=True, return_counts=True)
@@ -72,6 +74,17 @@ class Ranks:
         def contents(places: Lanes) -> Lanes:
             rank, count = self._of(places)
             return make(rank, count, number(bound))
+
+        return contents
+
+    def scaled(self, shift: int) -> Contents | None:
+        """Return ranks times a power of two, None where they do not fit in an element."""
+        if len(self._counts) and int(self._counts.max()) << shift > self._most:
+            return None
+
+        def contents(places: Lanes) -> Lanes:
+            rank, _ = self._of(places)
+            return np.left_shift(rank, np.uint64(shift))
 
         return contents
 

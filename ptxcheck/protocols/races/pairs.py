@@ -168,13 +168,21 @@ class Pairs:
         return meet
 
     def _told_apart(self, interval: Interval, pairs: Sequence[tuple[Site, Site]]) -> Meeting:
-        """Return the pairs that meet, those that lanes in step order by themselves."""
+        """Return the pairs that meet, those that lanes in step order by themselves.
+
+        Where the effort ends before that is known of the latter, one is taken to meet: that lanes run in step is
+        enough in either case.
+        """
         if self.relation is not Relation.SAME_WARP:
             return self._asked(interval, pairs)
         meeting = self._asked(interval, [each for each in pairs if not self._is_ordered(*each)])
-        ordered = self._asked(interval, [each for each in pairs if self._is_ordered(*each)])
-        undecided = meeting.undecided if ordered.pairs else (*meeting.undecided, *ordered.undecided)
-        return Meeting(meeting.pairs, undecided, ordered.pairs)
+        kept = [each for each in pairs if self._is_ordered(*each)]
+        ordered = self._asked(interval, kept)
+        if ordered.pairs or not ordered.undecided:
+            return Meeting(meeting.pairs, meeting.undecided, ordered.pairs)
+        a, b = kept[0]
+        pair = Pair(interval, self.relation, a, b, {}, self.claim(a, b), self.threads)
+        return Meeting(meeting.pairs, meeting.undecided, (pair,))
 
     def _is_ordered(self, a: Site, b: Site) -> bool:
         p, q = a.access.point, b.access.point

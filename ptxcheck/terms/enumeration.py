@@ -6,7 +6,7 @@ and numbers only where those do. Otherwise it gives None.
 Argument: each variable with few numbers is an axis of an array, and each term an array of its numbers: all combinations
 are tried. A variable with many is not known: terms carry a mask of what is known of them, and truth values whether they
 may be true and whether they surely are (Kleene's logic). Where no combination may make all claims true, none does.
-Numbers are found by setting all that is not known to its least number, or to its largest.
+Numbers are found by setting all that is not known to different numbers, to the least ones, or to the largest.
 
 Not covered: terms wider than 64 bits, and signed division, which are not known; more combinations than `_MOST`.
 """
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .bitvectors import Bits, Kind, Numbers, in_order, variables_of
+from .bitvectors import Bits, Kind, Numbers, in_order
 
 _MOST = 1 << 18
 """Combinations of numbers."""
@@ -58,13 +58,13 @@ def enumerated(claims: Sequence[Bits], wanted: Sequence[Bits]) -> Numbers | Neve
     axes = _axes(terms)
     if not axes or _work(terms, axes) > _MOST_WORK:
         return None
-    values = _computed(terms, axes, {})
+    values = _computed(terms, axes)
     may = reduce(np.logical_and, (values[claim].numbers for claim in claims))
     if not may.any():
         return Never.NEVER
     others = [term for term in terms if term.kind is Kind.VARIABLE and term not in axes]
     for given in _guesses(others):
-        values = _computed(terms, axes, given) if others else values
+        values = _supposed(terms, values, given)
         sure = reduce(np.logical_and, (values[claim].known for claim in claims))
         if sure.any():
             sizes = [_span(variable) for variable in axes]
@@ -75,16 +75,34 @@ def enumerated(claims: Sequence[Bits], wanted: Sequence[Bits]) -> Numbers | Neve
 
 
 def _guesses(variables: Sequence[Bits]) -> Iterator[dict[Bits, int]]:
-    """Yield numbers for variables that are not tried: all at their least, or at their most."""
-    yield {variable: variable.low for variable in variables}
+    """Yield numbers for variables that are not tried: all different, all at their least, or all at their most."""
+    yield {each: each.low + min(place, _span(each) - 1) for place, each in enumerate(variables)}
     if variables:
+        yield {variable: variable.low for variable in variables}
         yield {variable: variable.high for variable in variables}
+
+
+def _supposed(
+    terms: Sequence[Bits], before: Mapping[Bits, _Value], given: Mapping[Bits, int]
+) -> dict[Bits, _Value]:
+    """Return terms again, some variables being known."""
+    values = dict(before)
+    changed = set(given)
+    with np.errstate(all="ignore"):
+        for term in terms:
+            if term in given:
+                values[term] = _number(np.full(1, given[term], np.uint64), term)
+            elif not changed.isdisjoint(term.parts):
+                changed.add(term)
+                values[term] = _of(term, [values[part] for part in term.parts])
+    return values
 
 
 def _completed(found: dict[Bits, int], wanted: Sequence[Bits]) -> Numbers | None:
     """Return numbers of further terms, too."""
-    variables = {variable: found.get(variable, variable.low) for variable in variables_of(*wanted)}
-    values = _computed([*in_order(*wanted)], {}, variables)
+    terms = [*in_order(*wanted)]
+    variables = {each: found.get(each, each.low) for each in terms if each.kind is Kind.VARIABLE}
+    values = _supposed(terms, _computed(terms, {}), variables)
     for term in wanted:
         value = values[term]
         if term.width == 1:
@@ -130,9 +148,7 @@ def _work(terms: Sequence[Bits], axes: Mapping[Bits, int]) -> int:
     return total
 
 
-def _computed(
-    terms: Sequence[Bits], axes: Mapping[Bits, int], given: Mapping[Bits, int]
-) -> dict[Bits, _Value]:
+def _computed(terms: Sequence[Bits], axes: Mapping[Bits, int]) -> dict[Bits, _Value]:
     values: dict[Bits, _Value] = {}
     with np.errstate(all="ignore"):
         for term in terms:
@@ -142,8 +158,6 @@ def _computed(
                 values[term] = _number(
                     np.arange(term.low, term.high + 1, dtype=np.uint64).reshape(shape), term
                 )
-            elif term in given:
-                values[term] = _number(np.full(1, given[term], np.uint64), term)
             elif term.kind in (Kind.VARIABLE, Kind.APPLY):
                 values[term] = _MAYBE if term.width == 1 else _UNKNOWN
             else:

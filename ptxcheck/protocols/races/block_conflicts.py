@@ -71,6 +71,8 @@ class Conflicts:
         self._several = np.zeros(count, np.bool_)
         """Whether more than one warp has read a place in the last interval that did."""
         self._interval = -1
+        self.is_exhaustive = True
+        """Whether all places with a conflict were looked at."""
 
     def of(self, touches: Sequence[Touch]) -> list[Conflict]:
         """Return conflicts of an interval, one for each two points at least where there are any."""
@@ -82,7 +84,9 @@ class Conflicts:
         places = [place for touch in touches for place in self._suspected(touch)]
         if places:
             suspected = np.unique(np.concatenate(places))
-            for each in self._compared(touches, suspected[:: max(1, len(suspected) // _MOST_PLACES)]):
+            step = max(1, len(suspected) // _MOST_PLACES)
+            self.is_exhaustive &= step == 1
+            for each in self._compared(touches, suspected[::step]):
                 found.setdefault(each.points, each)
         return list(found.values())
 

@@ -1,7 +1,7 @@
 """Races in runs of a whole block with numbers in global memory, too: what is left open because of data.
 
-Property: a `Race` of `data_races` is in executions of the block for two sizes that follow each other, of the same
-access, whatever of `_CONDITIONS` a host keeps to: with contents of global memory that are sorted, sorted the other
+Property: a `Race` of `DataWitness.races` is in executions of the block for two sizes that follow each other, of the
+same access, whatever of `_CONDITIONS` a host keeps to: with contents of global memory that are sorted, sorted the other
 way, all different, sorted and different, flags, and numbers that repeat.
 
 Argument: each run is one that PTX allows (`block_run`), and two accesses of it that nothing orders are a race
@@ -19,17 +19,19 @@ Not covered: kernels with fences, acquire and release, or loops that wait for a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...launch import Dim
 from .accesses import Access, Action
 from .block_conflicts import Conflict, Conflicts
 from .block_memory import BASE, Contents, OutsideError, dynamic_offset
-from .block_run import BlockRun
+from .block_run import BlockRun, Touch
 from .block_steps import Steps
 from .lane_exchanges import WARP
+from .lane_integers import number
 from .made_up_data import Data, Ranks, zeros
-from .pairs import Relation
+from .pairs import Pair, Relation
 from .witness import Race, Witnesses
 
 if TYPE_CHECKING:
@@ -52,22 +54,58 @@ _Found = dict[int, Conflict]
 """By the points of both accesses."""
 
 
-class _DataRaces:
+class DataWitness:
+    """Runs of one block: what they show, and what they rule out."""
+
     def __init__(
         self, view: KernelView, accesses: Sequence[Access], block: Dim, witnesses: Witnesses
     ) -> None:
         points = {access.point: access for access in accesses}
         self._steps = Steps(view.facts, view.module, view.function, points)
+        self._accesses = accesses
         self._block = block
         self._witnesses = witnesses
+
+    @cached_property
+    def _settings(self) -> Sequence[Mapping[str, int]]:
+        settings = [inputs for _, inputs in self._witnesses.settings(self._block)]
+        return settings if self._witnesses.has_sizes else settings[:1]
+
+    def rules_out(self, pair: Pair) -> bool:
+        """Tell whether the two accesses of a pair do not race in some run, so that none has to be sought with any data.
+
+        What races whatever is loaded, for two sizes that follow each other, does in a run with the middle one.
+        """
+        one, two = pair.points
+        if pair.relation is Relation.SAME_WARP and one != two:
+            return False
+        found = self._seen
+        return found is not None and frozenset(pair.points) not in found
+
+    @cached_property
+    def _seen(self) -> frozenset[frozenset[int]] | None:
+        """The points of accesses that race in one run to the end, or store what is not known; None without one."""
+        inputs = self._settings[len(self._settings) // 2]
+        run = BlockRun(self._steps, self._block, inputs, lambda places: places & number(_BOUNDS[0] - 1))
+        conflicts = Conflicts(run.shared.size, self._steps.granule)
+        found: set[frozenset[int]] = set()
+        vague: set[int] = set()
+        try:
+            for touches in run.intervals():
+                found |= {frozenset(each.points) for each in conflicts.of(touches)}
+                vague |= {each.step.point for each in touches if each.values is None and _stores(each)}
+        except OutsideError:
+            return None
+        if not run.is_complete or not conflicts.is_exhaustive:
+            return None
+        stores = {access.point for access in self._accesses if access.action is Action.WRITE}
+        return frozenset(found) | {frozenset({one, two}) for one in vague for two in stores}
 
     def races(self) -> Iterator[Race]:
         """Yield a race for each access that has one in all runs."""
         if self._steps.orders_by_flags:
             return
-        settings = [inputs for _, inputs in self._witnesses.settings(self._block)]
-        if not self._witnesses.has_sizes:
-            settings = settings[:1]
+        settings = self._settings
         middle = len(settings) // 2
         found = self._whatever_data(settings[middle], None)
         confirmed: set[int] = set() if len(settings) >= _IN_A_ROW else {*found}
@@ -174,11 +212,9 @@ class _DataRaces:
         return thread % x, thread // x % y, thread // (x * y)
 
 
-def data_races(
-    view: KernelView, accesses: Sequence[Access], block: Dim, witnesses: Witnesses
-) -> tuple[Race, ...]:
-    """Return races that runs of a whole block have, whatever of some contents global memory has."""
-    return tuple(_DataRaces(view, accesses, block, witnesses).races())
+def _stores(touch: Touch) -> bool:
+    access = touch.step.access
+    return access is not None and access.action is Action.WRITE
 
 
-__all__ = ["data_races"]
+__all__ = ["DataWitness"]

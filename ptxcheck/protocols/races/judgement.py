@@ -29,7 +29,7 @@ from .accesses import Accesses, Action, accesses_of
 from .agreement import agreement
 from .blocks import axes_used, bound_of, candidate_blocks
 from .collectives import open_collectives
-from .data_witness import data_races
+from .data_witness import DataWitness
 from .geometry import Geometry
 from .gone_lanes import GoneLanes, gone_lanes
 from .intervals import TooManyVisitsError, intervals
@@ -267,8 +267,10 @@ class _Judge:
         asked = self._pairs(kernel, agreed)
         found.in_step, found.doubts = asked.in_step, asked.doubts
         told: set[frozenset[int]] = set()
+        runs = DataWitness(self._view, self._accesses, block, witnesses)
         for pair in asked.pairs:
-            race = None if frozenset(pair.points) in told else witnesses.race(pair)
+            sought = frozenset(pair.points) not in told and not runs.rules_out(pair)
+            race = witnesses.race(pair) if sought else None
             if race is None and _stores_one_value(pair):
                 found.same_value.append(pair)
             elif race is not None:
@@ -277,7 +279,7 @@ class _Judge:
             else:
                 found.left.append(pair)
         if not found.races and (found.left or found.doubts):
-            found.races += data_races(self._view, self._accesses, block, witnesses)
+            found.races += runs.races()
             told |= {frozenset(race.points) for race in found.races}
         found.left = [pair for pair in found.left if frozenset(pair.points) not in told]
         return found

@@ -39,7 +39,7 @@ from .left_rounds import AbsentSource, LeftRounds
 from .meetings import Meetings, is_block_barrier
 from .pairs import MOST_FOUND, Pair, Pairs, Relation
 from .questions import SolverAllowance
-from .thread_terms import LOADED
+from .thread_terms import LOADED, ThreadTerms
 from .witness import Divergence, Race, Witnesses
 
 if TYPE_CHECKING:
@@ -310,10 +310,12 @@ class _Judge:
         """Return what meets; without `all_of_them` as little as shows that something does."""
         if not any(access.action is not Action.READ for access in self._accesses):
             return _Asked()
-        found = self._in_relation(kernel, agreed, Relation.ANY, most=1)
+        level = Relation.ANY.level
+        threads = (ThreadTerms(kernel, 1, level), ThreadTerms(kernel, 2, level))
+        found = self._in_relation(kernel, agreed, Relation.ANY, 1, threads)
         if found.pairs or found.doubts:
             most = MOST_FOUND if all_of_them else 1
-            found = self._in_relation(kernel, agreed, Relation.OTHER_WARPS, most)
+            found = self._in_relation(kernel, agreed, Relation.OTHER_WARPS, most, threads)
             if all_of_them or not (found.pairs or found.doubts):
                 lanes = self._in_relation(kernel, agreed, Relation.SAME_WARP, most)
                 found.pairs += lanes.pairs
@@ -322,10 +324,15 @@ class _Judge:
         return found
 
     def _in_relation(
-        self, kernel: Kernel, agreed: frozenset[int], relation: Relation, most: int = MOST_FOUND
+        self,
+        kernel: Kernel,
+        agreed: frozenset[int],
+        relation: Relation,
+        most: int,
+        threads: tuple[ThreadTerms, ThreadTerms] | None = None,
     ) -> _Asked:
         found = _Asked()
-        asked = Pairs(kernel, relation, self._accesses, most)
+        asked = Pairs(kernel, relation, self._accesses, most, threads)
         for interval in intervals(kernel, Meetings(kernel.facts, relation.level, agreed)):
             try:
                 meeting = asked.meeting(interval)

@@ -121,17 +121,15 @@ class BlockRun:
         return self._meet()
 
     def _meet(self) -> bool:
-        """Let all threads out of a barrier; False where they do not all wait at one."""
+        """Let all threads out of a barrier; False where they do not all wait at one place."""
         waiting = self._state == _AT_BARRIER
         if not (waiting | (self._state == _ENDED)).all():
             return False
-        points = set(self._point[waiting].tolist())
-        barriers = {self._steps.cfg.instructions[point].get("barrier") for point in points}
-        if len(barriers) != 1:
+        points = np.unique(self._point[waiting])
+        if len(points) != 1:
             return False
         self._state[waiting] = _RUNS
-        for point in points:
-            self._go_on(waiting & (self._point == point), point + 1)
+        self._go_on(waiting, int(points[0]) + 1)
         return True
 
     def _turn(self) -> bool:

@@ -156,7 +156,8 @@ class Pool(BitOperations):
         difference = self.sub(a, b)
         if difference.constant is not None:
             return self.number(int(difference.constant == 0), 1)
-        if difference.low > 0 or (difference.kind is Kind.SUM and difference.number % least_bit(difference)):
+        step = least_bit(difference) if difference.kind is Kind.SUM else 0
+        if difference.low > 0 or (step and difference.number % step):
             return self.false
         if b.constant is None:
             a, b = (b, a) if a.constant is not None else sorted((a, b), key=lambda each: each.serial)

@@ -4,8 +4,8 @@ Property: `data-race` is proved where no pair of accesses of two threads can mee
 violated where two runs with numbers, of two threads, have such a pair whatever is loaded. `barrier-divergence`
 likewise for the barriers that two threads come to.
 
-Argument: `pairs` asks about all runs; `witness` replays what it finds. What is found and cannot be replayed is
-unknown.
+Argument: `pairs` asks about all runs; `witness` replays what it finds, and `data_witness` runs the block with data
+where that shows nothing. What is found and cannot be replayed is unknown.
 
 Not covered: mbarriers, clusters, counted barriers and asynchronous copies, which whole-kernel verification is about.
 """
@@ -30,6 +30,7 @@ from .accesses import Accesses, Action, accesses_of
 from .agreement import agreement
 from .blocks import axes_used, bound_of, candidate_blocks
 from .collectives import open_collectives
+from .data_witness import DataWitness
 from .geometry import Geometry
 from .gone_lanes import GoneLanes, gone_lanes
 from .intervals import TooManyVisitsError, intervals
@@ -38,7 +39,7 @@ from .layout import layout_of
 from .left_rounds import AbsentSource, LeftRounds
 from .meetings import Meetings, is_block_barrier
 from .pairs import MOST_FOUND, Pair, Pairs, Relation
-from .thread_terms import LOADED
+from .thread_terms import LOADED, ThreadTerms
 from .witness import Divergence, Race, Witnesses
 
 if TYPE_CHECKING:
@@ -266,8 +267,10 @@ class _Judge:
         asked = self._pairs(kernel, agreed)
         found.in_step, found.doubts = asked.in_step, asked.doubts
         told: set[frozenset[int]] = set()
+        runs = DataWitness(self._view, self._accesses, block, witnesses)
         for pair in asked.pairs:
-            race = None if frozenset(pair.points) in told else witnesses.race(pair)
+            sought = frozenset(pair.points) not in told and not runs.rules_out(pair)
+            race = witnesses.race(pair) if sought else None
             if race is None and _stores_one_value(pair):
                 found.same_value.append(pair)
             elif race is not None:
@@ -275,6 +278,9 @@ class _Judge:
                 told.add(frozenset(pair.points))
             else:
                 found.left.append(pair)
+        if not found.races and (found.left or found.doubts):
+            found.races += runs.races()
+            told |= {frozenset(race.points) for race in found.races}
         found.left = [pair for pair in found.left if frozenset(pair.points) not in told]
         if self._effort.is_over:
             found.doubts += [Reason(_UNDECIDED, pair.points[1]) for pair in found.left]
@@ -306,10 +312,12 @@ class _Judge:
         """Return what meets; without `all_of_them` as little as shows that something does."""
         if not any(access.action is not Action.READ for access in self._accesses):
             return _Asked()
-        found = self._in_relation(kernel, agreed, Relation.ANY, most=1)
+        level = Relation.ANY.level
+        threads = (ThreadTerms(kernel, 1, level), ThreadTerms(kernel, 2, level))
+        found = self._in_relation(kernel, agreed, Relation.ANY, 1, threads)
         if found.pairs or found.doubts:
             most = MOST_FOUND if all_of_them else 1
-            found = self._in_relation(kernel, agreed, Relation.OTHER_WARPS, most)
+            found = self._in_relation(kernel, agreed, Relation.OTHER_WARPS, most, threads)
             if all_of_them or not (found.pairs or found.doubts):
                 lanes = self._in_relation(kernel, agreed, Relation.SAME_WARP, most)
                 found.pairs += lanes.pairs
@@ -318,10 +326,15 @@ class _Judge:
         return found
 
     def _in_relation(
-        self, kernel: Kernel, agreed: frozenset[int], relation: Relation, most: int = MOST_FOUND
+        self,
+        kernel: Kernel,
+        agreed: frozenset[int],
+        relation: Relation,
+        most: int,
+        threads: tuple[ThreadTerms, ThreadTerms] | None = None,
     ) -> _Asked:
         found = _Asked()
-        asked = Pairs(kernel, relation, self._accesses, most)
+        asked = Pairs(kernel, relation, self._accesses, most, threads)
         for interval in intervals(kernel, Meetings(kernel.facts, relation.level, agreed)):
             try:
                 meeting = asked.meeting(interval)

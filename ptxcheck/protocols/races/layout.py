@@ -55,11 +55,11 @@ def layout_of(function: Function, module: Module) -> SharedLayout:
             dynamic = dynamic or Placed("dynamic shared memory", start, None)
             found[variable.name, variable.scope] = dynamic
         else:
-            found[variable.name, variable.scope] = Placed(_in_source(variable.name), start, variable.size)
+            found[variable.name, variable.scope] = Placed(in_source(variable.name), start, variable.size)
     return SharedLayout(found)
 
 
-def _in_source(name: str) -> str:
+def in_source(name: str) -> str:
     """Return a variable of a C++ function by its own name, without that of the function."""
     local = _LOCAL.fullmatch(name)
     if local is None:

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 from ...cfg import Uniformity
 from ...terms.bit_pool import Pool
@@ -26,6 +27,7 @@ from .accesses import Access, Action
 from .disjoint import are_apart
 from .intervals import Interval
 from .kernel import Kernel
+from .passages import Context
 from .questions import UndecidedError
 from .sites import Site
 from .thread_terms import ThreadTerms
@@ -140,18 +142,17 @@ class Pairs:
                 if condition is self.pool.false:
                     continue
                 address = thread.address(point, access.address, visit.context)
-                value = None
-                if access.value is not None:
-                    value = thread.operand(point, access.value, 8 * access.size, visit.context)
-                yield Site(access, visit.context, condition, address, value)
+                stored = partial(_stored, thread, access, visit.context)
+                yield Site(access, visit.context, condition, address, stored)
 
     def _may_meet(self, a: Site, b: Site) -> bool:
-        if a.access.point == b.access.point and a.access.action is Action.WRITE and a.value is b.value:
-            return False
         if self._overlap(a, b) is self.pool.false:
             return False
         one, two = self.threads
-        return not are_apart(a, b, self.pool.sub(a.address, b.address), one.index, two.index)
+        if are_apart(a, b, self.pool.sub(a.address, b.address), one.index, two.index):
+            return False
+        stores_once = a.access.point == b.access.point and a.access.action is Action.WRITE
+        return not (stores_once and a.value is b.value)
 
     def _overlap(self, a: Site, b: Site) -> Bits:
         pool, size = self.pool, max(a.access.size, b.access.size)
@@ -165,18 +166,28 @@ class Pairs:
         """Return that both accesses happen and meet."""
         pool = self.pool
         meet = pool.both(self._overlap(a, b), pool.both(a.condition, b.condition))
-        if a.access.point == b.access.point and a.value is not None and b.value is not None:
-            meet = pool.both(meet, pool.not_(pool.eq(a.value, b.value)))
+        if a.access.point == b.access.point:
+            one, two = a.value, b.value
+            if one is not None and two is not None:
+                meet = pool.both(meet, pool.not_(pool.eq(one, two)))
         return meet
 
     def _told_apart(self, interval: Interval, pairs: Sequence[tuple[Site, Site]]) -> Meeting:
-        """Return the pairs that meet, those that lanes in step order by themselves."""
+        """Return the pairs that meet, those that lanes in step order by themselves.
+
+        Where the effort ends before that is known of the latter, one is taken to meet: that lanes run in step is
+        enough in either case.
+        """
         if self.relation is not Relation.SAME_WARP:
             return self._asked(interval, pairs)
         meeting = self._asked(interval, [each for each in pairs if not self._is_ordered(*each)])
-        ordered = self._asked(interval, [each for each in pairs if self._is_ordered(*each)])
-        undecided = meeting.undecided if ordered.pairs else (*meeting.undecided, *ordered.undecided)
-        return Meeting(meeting.pairs, undecided, ordered.pairs)
+        kept = [each for each in pairs if self._is_ordered(*each)]
+        ordered = self._asked(interval, kept)
+        if ordered.pairs or not ordered.undecided:
+            return Meeting(meeting.pairs, meeting.undecided, ordered.pairs)
+        a, b = kept[0]
+        pair = Pair(interval, self.relation, a, b, {}, self.claim(a, b), self.threads)
+        return Meeting(meeting.pairs, meeting.undecided, (pair,))
 
     def _is_ordered(self, a: Site, b: Site) -> bool:
         p, q = a.access.point, b.access.point
@@ -211,3 +222,10 @@ class Pairs:
                 and not any(told[each.access.point] >= _OF_EACH_WRITE for each in (x, y))
             ]  # fmt: skip
         return Meeting(tuple(found))
+
+
+def _stored(thread: ThreadTerms, access: Access, context: Context) -> Bits | None:
+    """Return what a thread stores."""
+    if access.value is None:
+        return None
+    return thread.operand(access.point, access.value, 8 * access.size, context)

@@ -1,4 +1,7 @@
-"""Questions to the solver about one kernel: one solver for all of a pool, made when the first one is asked."""
+"""Questions about the registers of one kernel: by trying numbers where they are few, else to one solver for all.
+
+The solver is made when the first question needs it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from functools import cached_property
 from ...terms.bit_pool import Pool
 from ...terms.bitvectors import Bits, Numbers, variables_of
 from ...terms.effort import Effort, Work
+from ...terms.enumeration import Never, enumerated
+from ...terms.refutations import note_registers
 from ...terms.smt import BitVectorSolver, UndecidedError
 
 _UNITS = 1_000
@@ -39,6 +44,12 @@ class Questions:
         self._effort.spend(Work.QUESTION)
         if self._effort.is_over:
             raise UndecidedError
+        tried = enumerated(asked, also)
+        if tried is Never.NEVER:
+            note_registers((*map(self._pool.bounds, variables_of(*asked)), *asked))
+            return None
+        if tried is not None:
+            return tried
         variables = variables_of(*asked)
         for variable in variables:
             if variable not in self._bounded:

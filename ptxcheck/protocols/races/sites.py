@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...terms.bitvectors import Bits
@@ -17,4 +18,9 @@ class Site:
     context: Context
     condition: Bits
     address: Bits
-    value: Bits | None
+    stored: Callable[[], Bits | None]
+
+    @property
+    def value(self) -> Bits | None:
+        """Return what a write stores: made when it is asked for, as most sites are of other places anyway."""
+        return self.stored()

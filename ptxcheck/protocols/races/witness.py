@@ -56,6 +56,8 @@ class Race:
     relation: Relation
     place: str
     inputs: Mapping[str, int]
+    with_data: bool = False
+    """Whether it takes numbers in global memory to show it."""
 
     @property
     def written_threads(self) -> tuple[str, str]:
@@ -66,11 +68,12 @@ class Race:
     @property
     def message(self) -> str:
         """Say what meets where."""
+        shown = " (in runs with made-up data)" if self.with_data else ""
         one, two = self.written_threads
         mine, its = (f"{each.article} {each.value}" for each in self.actions)
         return (
             f"thread {one} makes {mine} of {self.place} here, and thread {two} {its} of the same byte: "
-            "no barrier lies between"
+            f"no barrier lies between{shown}"
         )
 
 
@@ -172,12 +175,12 @@ class Witnesses:
         for size, inputs in self.settings(self._block):
             race = self._shown(pair, chosen, size, inputs) or self._searched(pair, size, inputs)
             in_a_row = [*in_a_row, race] if race is not None else []
-            if len(in_a_row) == _IN_A_ROW or (race is not None and not self._has_sizes):
+            if len(in_a_row) == _IN_A_ROW or (race is not None and not self.has_sizes):
                 return in_a_row[0]
         return None
 
     @cached_property
-    def _has_sizes(self) -> bool:
+    def has_sizes(self) -> bool:
         """Tell whether numbers that are no pointers are passed: else all settings are alike."""
         return any(not is_pointer for _, is_pointer in self.parameters)
 

@@ -7,8 +7,8 @@ from ..rule import Rule, Severity
 RULES = (
     # Checks: every two accesses of shared memory by two threads of a block, one of them a write, between which no
     # barrier lies in any run: the solver is asked for two threads and one byte, and what it finds is confirmed by
-    # running both threads with numbers. Parameters that decide whether the two meet make it no finding, nor does what
-    # is loaded.
+    # running both threads with numbers. Where what is loaded decides, the block is run with contents of memory that are
+    # sorted, different, flags, zeros or none of that: each must have the race. Parameters that decide make no finding.
     # Why: the order of the two accesses depends on the schedule. Source: PTX ISA 8.7 (data races), 9.7.14.1 (`bar`).
     # Not checked: kernels with asynchronous copies, mbarriers, clusters or counted barriers, which are verified as a
     # whole (SM020 to SM022); global memory.

@@ -48,7 +48,7 @@ def _are_apart(
         for factor, term in zip(factors, (index.axes[0], low, high), strict=False):
             address = pool.add(address, pool.times(term, factor))
         access = Access(number, Action.WRITE, Address(None, 0), size, strong=False)
-        sites.append(Site(access, Context(), pool.true, address, None))
+        sites.append(Site(access, Context(), pool.true, address, lambda: None))
     difference = pool.sub(sites[0].address, sites[1].address)
     return are_apart(sites[0], sites[1], difference, *indices)
 

@@ -1,0 +1,220 @@
+"""Races in runs of a whole block with numbers in global memory, too: what is left open because of data.
+
+Property: a `Race` of `DataWitness.races` is in executions of the block for two sizes that follow each other, of the
+same access, whatever of `_CONDITIONS` a host keeps to: with contents of global memory that are sorted, sorted the other
+way, all different, sorted and different, flags, and numbers that repeat.
+
+Argument: each run is one that PTX allows (`block_run`), and two accesses of it that nothing orders are a race
+(`block_conflicts`). A host may have to keep to a condition, and a race with other contents is none of the kernel then;
+so each condition has contents that keep it and have the race. Numbers are so small that no access leaves its
+variable, which is what kernels ask for that take places from memory; those that take places from some of the bits ask
+for numbers that differ in these, so multiples of each power of two have the race, too. Shared memory of open size is
+taken to be as long as the run with zeros uses it. A kernel that changes global memory by atomic operations, or waits
+for it, may ask that it begins with zeros: those have the race, too. Where numbers that are sorted and different can be
+nothing but the ranks of the elements, that is no condition.
+
+Not covered: kernels with fences, acquire and release, or loops that wait for a word; conditions of other kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ...launch import Dim
+from .accesses import Access, Action
+from .block_conflicts import Conflict, Conflicts
+from .block_memory import BASE, Contents, OutsideError, dynamic_offset
+from .block_run import BlockRun, Touch
+from .block_steps import Steps
+from .lane_exchanges import WARP
+from .lane_integers import number
+from .made_up_data import Data, Ranks, zeros
+from .pairs import Pair, Relation
+from .witness import Race, Witnesses
+
+if TYPE_CHECKING:
+    from ...view import KernelView
+
+_BOUNDS = (1 << 15, 1024, 512, 256, 128, 64, 32)
+"""What numbers in global memory are below: the largest with which all accesses stay inside of their variables."""
+_CONDITIONS: tuple[tuple[Data, ...], ...] = (
+    (Data.MIXED,),
+    (Data.FALLING, Data.ZEROS),
+    (Data.RISING, Data.ZEROS),
+    (Data.RISING, Data.FALLING),
+    (Data.RISING, Data.SPREAD),
+    (Data.ZEROS, Data.BITS),
+)
+"""By contents that keep them: numbers that repeat, fall, rise, differ, rise and differ, are flags."""
+_SHIFTS = range(1, 13)
+_IN_A_ROW = 2
+_Found = dict[int, Conflict]
+"""By the points of both accesses."""
+
+
+class DataWitness:
+    """Runs of one block: what they show, and what they rule out."""
+
+    def __init__(
+        self, view: KernelView, accesses: Sequence[Access], block: Dim, witnesses: Witnesses
+    ) -> None:
+        points = {access.point: access for access in accesses}
+        self._steps = Steps(view.facts, view.module, view.function, points)
+        self._accesses = accesses
+        self._block = block
+        self._witnesses = witnesses
+
+    @cached_property
+    def _settings(self) -> Sequence[Mapping[str, int]]:
+        settings = [inputs for _, inputs in self._witnesses.settings(self._block)]
+        return settings if self._witnesses.has_sizes else settings[:1]
+
+    def rules_out(self, pair: Pair) -> bool:
+        """Tell whether the two accesses of a pair do not race in some run, so that none has to be sought with any data.
+
+        What races whatever is loaded, for two sizes that follow each other, does in a run with the middle one.
+        """
+        one, two = pair.points
+        if pair.relation is Relation.SAME_WARP and one != two:
+            return False
+        found = self._seen
+        return found is not None and frozenset(pair.points) not in found
+
+    @cached_property
+    def _seen(self) -> frozenset[frozenset[int]] | None:
+        """The points of accesses that race in one run to the end, or store what is not known; None without one."""
+        inputs = self._settings[len(self._settings) // 2]
+        run = BlockRun(self._steps, self._block, inputs, lambda places: places & number(_BOUNDS[0] - 1))
+        conflicts = Conflicts(run.shared.size, self._steps.granule)
+        found: set[frozenset[int]] = set()
+        vague: set[int] = set()
+        try:
+            for touches in run.intervals():
+                found |= {frozenset(each.points) for each in conflicts.of(touches)}
+                vague |= {each.step.point for each in touches if each.values is None and _stores(each)}
+        except OutsideError:
+            return None
+        if not run.is_complete or not conflicts.is_exhaustive:
+            return None
+        stores = {access.point for access in self._accesses if access.action is Action.WRITE}
+        return frozenset(found) | {frozenset({one, two}) for one in vague for two in stores}
+
+    def races(self) -> Iterator[Race]:
+        """Yield a race for each access that has one in all runs."""
+        if self._steps.orders_by_flags:
+            return
+        settings = self._settings
+        middle = len(settings) // 2
+        found = self._whatever_data(settings[middle], None)
+        confirmed: set[int] = set() if len(settings) >= _IN_A_ROW else {*found}
+        for other in (middle - 1, middle + 1):
+            left = {*found} - confirmed
+            if left and 0 <= other < len(settings):
+                confirmed |= {*self._whatever_data(settings[other], left)}
+        told = {conflict.points: conflict for point, conflict in found.items() if point in confirmed}
+        for conflict in told.values():
+            yield self._told(conflict, settings[middle])
+
+    def _whatever_data(self, inputs: Mapping[str, int], only: set[int] | None) -> _Found:
+        """Return the races that each condition on data leaves; `only` some."""
+        try:
+            run, with_zeros = self._of_run(inputs, zeros, None)
+        except OutsideError:
+            return {}
+        ranks = Ranks(run.outside.loaded, self._steps.element)
+        dynamic = self._length_of_dynamic(run)
+        runs: dict[Data, _Found] = {Data.ZEROS: with_zeros}
+        found: _Found | None = None
+        conditions = (*_CONDITIONS, (Data.ZEROS,)) if self._steps.polls else _CONDITIONS
+        for condition in conditions:
+            kept: set[int] = set()
+            for data in condition:
+                if found is not None and kept.issuperset(found):
+                    break
+                if data not in runs:
+                    runs[data] = self._within(inputs, ranks, data, dynamic)
+                kept |= {*runs[data]}
+            if found is None:
+                found = {
+                    point: each for point, each in runs[condition[0]].items() if only is None or point in only
+                }
+            found = {point: each for point, each in found.items() if point in kept}
+            if not found:
+                break
+        return self._far_apart(inputs, ranks, dynamic, found or {})
+
+    def _far_apart(
+        self, inputs: Mapping[str, int], ranks: Ranks, dynamic: int | None, found: _Found
+    ) -> _Found:
+        """Return the races that numbers have, too, which differ by any power of two."""
+        for shift in _SHIFTS:
+            contents = ranks.scaled(shift)
+            if not found or contents is None:
+                break
+            try:
+                _, its = self._of_run(inputs, contents, dynamic)
+            except OutsideError:
+                continue
+            found = {point: each for point, each in found.items() if point in its}
+        return found
+
+    def _length_of_dynamic(self, run: BlockRun) -> int | None:
+        start = dynamic_offset(self._steps.layout)
+        return None if start is None else max(run.reached - start, 0)
+
+    def _within(self, inputs: Mapping[str, int], ranks: Ranks, data: Data, dynamic: int | None) -> _Found:
+        """Return the races of a run that stays inside of its variables, with numbers as large as that allows."""
+        for bound in _BOUNDS:
+            contents = ranks.contents(data, bound)
+            if contents is None:
+                break
+            try:
+                _, found = self._of_run(inputs, contents, dynamic)
+            except OutsideError:
+                continue
+            return found
+        return self._within(inputs, ranks, Data.FALLING, dynamic) if data is Data.SPREAD else {}
+
+    def _of_run(
+        self, inputs: Mapping[str, int], contents: Contents, dynamic: int | None
+    ) -> tuple[BlockRun, _Found]:
+        run = BlockRun(self._steps, self._block, inputs, contents, dynamic)
+        conflicts = Conflicts(run.shared.size, self._steps.granule)
+        found: _Found = {}
+        for touches in run.intervals():
+            for conflict in conflicts.of(touches):
+                for point in conflict.points:
+                    found.setdefault(point, conflict)
+        return run, found
+
+    def _told(self, conflict: Conflict, inputs: Mapping[str, int]) -> Race:
+        one, two = conflict.touches
+        threads, (first, second) = conflict.threads, (one.step.access, two.step.access)
+        assert first is not None
+        assert second is not None
+        relation = Relation.OTHER_WARPS if threads[0] // WARP != threads[1] // WARP else Relation.SAME_WARP
+        address = conflict.offset + BASE
+        before = (each for each in self._steps.layout.starts.values() if each.start <= address)
+        placed = max(before, key=lambda each: each.start)
+        place = f"'{placed.name}' + {address - placed.start}"
+        if first.action is Action.READ:
+            first, second, threads = second, first, (threads[1], threads[0])
+        dims = (self._dim(threads[0]), self._dim(threads[1]))
+        actions = (first.action, second.action)
+        return Race(
+            (first.point, second.point), actions, dims, self._block, relation, place, inputs, with_data=True
+        )
+
+    def _dim(self, thread: int) -> Dim:
+        x, y, _ = self._block
+        return thread % x, thread // x % y, thread // (x * y)
+
+
+def _stores(touch: Touch) -> bool:
+    access = touch.step.access
+    return access is not None and access.action is Action.WRITE
+
+
+__all__ = ["DataWitness"]

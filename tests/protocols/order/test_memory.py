@@ -334,7 +334,10 @@ def test_a_fence_of_the_thread_that_copies_is_only_strict() -> None:
 
 
 def test_a_fence_of_one_writer_does_not_speak_for_the_other() -> None:
-    warps = multiplying_warp(0, pipeline="bulk", first=True), multiplying_warp(1, pipeline="bulk", fence=False)
+    warps = (
+        multiplying_warp(0, pipeline="bulk", first=True),
+        multiplying_warp(1, pipeline="bulk", fence=False),
+    )
     assert flaws_of_warps(*warps) == [Flaw.MISSING_PROXY_FENCE]
 
 

@@ -17,6 +17,7 @@ from .capacity import enlarge_variable
 from .clone import clone_statement
 from .cluster_release import tell_cluster
 from .computation import borrow_computation, copy_source
+from .counted_arrival import leave_out_counted_arrival
 from .descriptor import set_descriptor_field
 from .directive import change_directive
 from .duplicate import remove_duplicate
@@ -75,6 +76,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     insert_release,
     move_statement,
     remove_duplicate,
+    leave_out_counted_arrival,
     agree_on_barrier,
     insert_named_barrier,
     wait_at_barrier,

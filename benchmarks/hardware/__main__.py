@@ -39,6 +39,7 @@ def main() -> int:
     )
     prepare.add_argument("--perturbations", type=int, default=2)
     prepare.add_argument("--triton", action="store_true", help="Triton's kernels of the corpora instead")
+    prepare.add_argument("--large", action="store_true", help="of --triton: products for times and counters")
     more = steps.add_parser("prepare-more")
     more.add_argument("folder", type=Path)
     more.add_argument("out", type=Path)
@@ -63,7 +64,7 @@ def main() -> int:
 
         how = arguments.mutants, arguments.perturbations
         if arguments.triton:
-            print(prepare_triton(arguments.folder, *how), "entries")
+            print(prepare_triton(arguments.folder, *how, large=arguments.large), "entries")
         else:
             print(prepare_all(arguments.folder, _ROOT, *how), "entries")
     elif arguments.step == "prepare-more":

@@ -15,6 +15,7 @@ python -m benchmarks.hardware run-trials TRIALS --out RESULTS.jsonl             
 python -m benchmarks.hardware prepare-twins --repairs CORPUS.jsonl --texts TEXTS --out TRIALS
 python -m benchmarks.hardware prepare-schedules --out TRIALS    schedules of corpus/runnable; needs nvcc
 python -m benchmarks.hardware trial-table TRIALS --results RESULTS.jsonl
+python -m benchmarks.hardware counters TRIALS … --out COUNTERS.jsonl    Nsight Compute; needs a GPU and ncu; goes on
 """
 
 from __future__ import annotations
@@ -112,6 +113,12 @@ def _add_trials(steps: Any) -> None:
     run.add_argument("--jobs", type=int, default=4)
     run.add_argument("--seconds", type=float, default=500.0)
     run.add_argument("--sanitized", type=int, default=4, help="trials of each kernel under Compute Sanitizer")
+    counters = steps.add_parser("counters")
+    counters.add_argument(
+        "folders", type=Path, nargs="*", help="folders of trials; questions are always counted"
+    )
+    counters.add_argument("--out", type=Path, required=True)
+    counters.add_argument("--seconds", type=float, default=500.0)
     table = steps.add_parser("trial-table")
     table.add_argument("folder", type=Path)
     table.add_argument("--results", type=Path, required=True)
@@ -155,6 +162,13 @@ def _run_trials(arguments: argparse.Namespace) -> str:
     return f"{done} steps done, {left} left"
 
 
+def _counters(arguments: argparse.Namespace) -> str:
+    from .counters import count_all
+
+    done, left = count_all(arguments.folders, arguments.out, _ROOT, arguments.seconds)
+    return f"{done} kernels counted, {left} left"
+
+
 def _trial_table(arguments: argparse.Namespace) -> str:
     from .trial_table import show_trials
 
@@ -167,6 +181,7 @@ _TRIAL_STEPS = {
     "prepare-schedules": _prepare_schedules,
     "run-trials": _run_trials,
     "trial-table": _trial_table,
+    "counters": _counters,
 }
 
 

@@ -17,6 +17,7 @@ from ..descriptors.matrix import instruction as words
 from ..descriptors.matrix.instruction import Kind
 from ..isa.modifier import Mod
 from ..opcodes.op import Op
+from ..protocols.typestate.bank_conflicts import find_conflicts
 from ..protocols.typestate.barriers import BARRIER_BYTES, find_barriers
 from ..protocols.typestate.matrix_operands import (
     TCGEN05,
@@ -28,8 +29,10 @@ from ..protocols.typestate.matrix_tiles import MatrixTiles
 from ..protocols.typestate.register_count import RegisterCount, most_registers
 from ..protocols.typestate.shared_access import find_shared_accesses
 from ..protocols.typestate.tensor_memory import TensorMemory
+from .occupancy import occupancy
 from .table import (
     Balance,
+    BankConflict,
     MainLoop,
     Registers,
     Resources,
@@ -65,15 +68,21 @@ def gather(view: KernelView) -> Resources:
     target = view.module.target
     machines = _HOPPER if target is not None and target.arch == 90 else _BLACKWELL
     matrix = target is not None and target.arch in (90, 100, 103)
+    shared_bytes = sum(v.size or 0 for v in mine if ".extern" not in v.linkage)
+    threads = view.launch.threads or view.launch.max_threads or 0
     return Resources(
         kernel=view.function.name,
         shared=tuple(_shared(view)),
-        shared_bytes=sum(v.size or 0 for v in mine if ".extern" not in v.linkage),
+        shared_bytes=shared_bytes,
         is_dynamic=any(v.is_sized_elsewhere for v in mine),
         tensor=tuple(_tensor(view)),
         registers=tuple(_registers(view)),
         loop=_main_loop(view),
         machines=machines if matrix else (),
+        occupancy=None if target is None else occupancy(target.arch, threads, shared_bytes),
+        conflicts=tuple(
+            BankConflict(each.point, each.wavefronts, each.needed) for each in view.get(find_conflicts)
+        ),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .occupancy import Occupancy
+
 
 @dataclass(frozen=True, slots=True)
 class SharedUse:
@@ -41,6 +43,16 @@ class Registers:
     """Warps that have so many; empty where it is not known which."""
     point: int | None
     """The `setmaxnreg`; None for the count at the start."""
+
+
+@dataclass(frozen=True, slots=True)
+class BankConflict:
+    """An access of shared memory whose lanes meet in banks."""
+
+    point: int
+    wavefronts: int
+    needed: int
+    """Wavefronts without conflicts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +110,6 @@ class Resources:
     loop: MainLoop | None
     machines: tuple[Balance, ...]
     """Machines of the kernel's target."""
+    occupancy: Occupancy | None = None
+    """Without registers, which `ptxas` gives, and dynamic shared memory; None where the block or the SM is not known."""
+    conflicts: tuple[BankConflict, ...] = ()

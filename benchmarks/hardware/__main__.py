@@ -16,6 +16,7 @@ python -m benchmarks.hardware prepare-twins --repairs CORPUS.jsonl --texts TEXTS
 python -m benchmarks.hardware prepare-schedules --out TRIALS    schedules of corpus/runnable; needs nvcc
 python -m benchmarks.hardware trial-table TRIALS --results RESULTS.jsonl
 python -m benchmarks.hardware counters TRIALS … --out COUNTERS.jsonl    Nsight Compute; needs a GPU and ncu; goes on
+python -m benchmarks.hardware predictions FOLDER … --counters COUNTERS.jsonl     beside what `show resources` says
 """
 
 from __future__ import annotations
@@ -119,6 +120,9 @@ def _add_trials(steps: Any) -> None:
     )
     counters.add_argument("--out", type=Path, required=True)
     counters.add_argument("--seconds", type=float, default=500.0)
+    predictions = steps.add_parser("predictions")
+    predictions.add_argument("folders", type=Path, nargs="*", help="folders of `prepare`")
+    predictions.add_argument("--counters", type=Path, required=True)
     table = steps.add_parser("trial-table")
     table.add_argument("folder", type=Path)
     table.add_argument("--results", type=Path, required=True)
@@ -169,6 +173,12 @@ def _counters(arguments: argparse.Namespace) -> str:
     return f"{done} kernels counted, {left} left"
 
 
+def _predictions(arguments: argparse.Namespace) -> str:
+    from .predictions import show_predictions
+
+    return show_predictions(arguments.folders, arguments.counters, _ROOT)
+
+
 def _trial_table(arguments: argparse.Namespace) -> str:
     from .trial_table import show_trials
 
@@ -182,6 +192,7 @@ _TRIAL_STEPS = {
     "run-trials": _run_trials,
     "trial-table": _trial_table,
     "counters": _counters,
+    "predictions": _predictions,
 }
 
 

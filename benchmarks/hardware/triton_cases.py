@@ -16,7 +16,7 @@ from ptxcheck.repair.triton_harness import Given, TensorDescriptor, TritonHarnes
 _DRIVERS = {"ptx_version": 86}
 """The PTX that drivers of CUDA 12.7 and later take."""
 _LARGE = 2048
-_PATTERN = 128, 192
+_PATTERN = 128, 320
 """Rows and columns of numbers that are repeated in large matrices, which then take little room in an archive."""
 _OF_H100 = 132
 _MANY_PROGRAMS = 4

@@ -70,7 +70,9 @@ def _use(use: SharedUse) -> str:
 
 
 def _occupancy(one: Occupancy, resources: Resources) -> str:
-    limit = "shared memory" if one.by_shared < one.by_warps else "warps"
+    limit = "shared memory" if one.by_shared == one.ctas < one.by_warps else "warps"
+    if one.by_barriers is not None and one.by_barriers == one.ctas < min(one.by_shared, one.by_warps):
+        limit = f"{resources.barriers} named barriers"
     open_ = "registers and dynamic shared memory" if resources.is_dynamic else "registers"
     ctas = "1 CTA" if one.ctas == 1 else f"{one.ctas} CTAs"
     return (
@@ -97,6 +99,8 @@ def _loop(loop: MainLoop, resources: Resources, line: Line) -> Iterator[str]:
         yield f"  reads {loop.operand_bytes} bytes of A and B from shared memory a round"
     if loop.expected_bytes is not None:
         yield f"  copies bring {loop.expected_bytes} bytes a round of the loop that starts them"
+    if loop.loaded_bytes:
+        yield f"  threads load {loop.loaded_bytes} bytes a round from global memory"
     if loop.intensity is None:
         yield "  bytes not known: no balance"
         return

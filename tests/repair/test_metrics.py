@@ -45,8 +45,8 @@ def ncu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_was_recorded_is_read() -> None:
     (seen,) = read_log(_RECORDED.read_text())
     assert {key for key, _ in seen.values} == {counter.key for counter in COUNTERS}
-    assert seen.get("conflicts_st") == 261888
-    assert seen.get("stalled_barrier") == pytest.approx(18.11)
+    assert seen.get("brought_to_sms") == 524288
+    assert seen.get("stalled_barrier") == pytest.approx(2.99)
     assert seen.get("no such") is None
 
 
@@ -70,9 +70,9 @@ def test_before_and_after_stand_side_by_side() -> None:
 def test_a_profile_is_in_the_report() -> None:
     command = (str(_stand_in_of_the_worker()), "--log-file", "/dev/null")
     session = run_session(_RING, Plan("k", rounds=0, profiled=["old", "k"]), command=command)
-    assert "stalled: barrier             18.11 warps -> 18.11 warps" in session_text(session, compared=False)
+    assert "stalled: barrier             2.99 warps -> 2.99 warps" in session_text(session, compared=False)
     metrics = json.loads(session_json(session))["metrics"]
-    assert [each["conflicts_st"] for each in metrics] == [261888, 261888]
+    assert [each["brought_to_sms"] for each in metrics] == [524288, 524288]
 
 
 def _stand_in_of_the_worker() -> Path:

@@ -132,7 +132,7 @@ _LARGE = 4000
 def propose(*subjects: Subject) -> Iterator[Patch]:
     """Yield every patch for a finding, or for several of one kernel, the smallest first; each text change once."""
     is_large = any(len(subject.view.body.instructions) > _LARGE for subject in subjects)
-    stages = (STRATEGIES,)
+    stages: tuple[tuple[Strategy, ...], ...] = (STRATEGIES,)
     if is_large:
         stages = tuple(tuple(s for s in STRATEGIES if (s in BROAD) is broad) for broad in (False, True))
     seen: set[object] = set()

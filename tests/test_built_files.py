@@ -39,11 +39,11 @@ def test_other_hosts_may_launch_fewer() -> None:
 
 def test_a_bug_of_a_compiler_is_known_in_all_its_kernels_and_nowhere_else() -> None:
     kinds = {"phase-safety": "assumes", "slot-safety": "violated", "exit-safety": "assumes"}
-    said = "the proxy fence is not on the side of the thread that wrote these bytes, before this read of the same bytes"
-    reasons = {"slot-safety": f"{said} through the async proxy (shared memory 0x800 of CTA 0) @9"}
+    said = "nothing orders this deallocation after a load"
+    reasons = {"slot-safety": f"{said} (column 0 of CTA 0) @9"}
     states = [
         Row(file, "kernel", "", kinds, reasons, 1, 0.1).state
-        for file in ("tilelang/layer_norm.sm_90a", "triton/matmul_fp16.sm_90a")
+        for file in ("tilelang/matmul_tensor_memory.sm_100a", "triton/matmul_fp16.sm_90a")
     ]
     assert states == ["decided", "violated"]
 

@@ -15,6 +15,8 @@ python -m benchmarks.hardware run-trials TRIALS --out RESULTS.jsonl             
 python -m benchmarks.hardware prepare-twins --repairs CORPUS.jsonl --texts TEXTS --out TRIALS
 python -m benchmarks.hardware prepare-schedules --out TRIALS    schedules of corpus/runnable; needs nvcc
 python -m benchmarks.hardware trial-table TRIALS --results RESULTS.jsonl
+python -m benchmarks.hardware counters TRIALS … --out COUNTERS.jsonl    Nsight Compute; needs a GPU and ncu; goes on
+python -m benchmarks.hardware predictions FOLDER … --counters COUNTERS.jsonl     beside what `show resources` says
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ def main() -> int:
     )
     prepare.add_argument("--perturbations", type=int, default=2)
     prepare.add_argument("--triton", action="store_true", help="Triton's kernels of the corpora instead")
+    prepare.add_argument("--large", action="store_true", help="of --triton: products for times and counters")
     more = steps.add_parser("prepare-more")
     more.add_argument("folder", type=Path)
     more.add_argument("out", type=Path)
@@ -63,7 +66,7 @@ def main() -> int:
 
         how = arguments.mutants, arguments.perturbations
         if arguments.triton:
-            print(prepare_triton(arguments.folder, *how), "entries")
+            print(prepare_triton(arguments.folder, *how, large=arguments.large), "entries")
         else:
             print(prepare_all(arguments.folder, _ROOT, *how), "entries")
     elif arguments.step == "prepare-more":
@@ -111,6 +114,15 @@ def _add_trials(steps: Any) -> None:
     run.add_argument("--jobs", type=int, default=4)
     run.add_argument("--seconds", type=float, default=500.0)
     run.add_argument("--sanitized", type=int, default=4, help="trials of each kernel under Compute Sanitizer")
+    counters = steps.add_parser("counters")
+    counters.add_argument(
+        "folders", type=Path, nargs="*", help="folders of trials; questions are always counted"
+    )
+    counters.add_argument("--out", type=Path, required=True)
+    counters.add_argument("--seconds", type=float, default=500.0)
+    predictions = steps.add_parser("predictions")
+    predictions.add_argument("folders", type=Path, nargs="*", help="folders of `prepare`")
+    predictions.add_argument("--counters", type=Path, required=True)
     table = steps.add_parser("trial-table")
     table.add_argument("folder", type=Path)
     table.add_argument("--results", type=Path, required=True)
@@ -154,6 +166,19 @@ def _run_trials(arguments: argparse.Namespace) -> str:
     return f"{done} steps done, {left} left"
 
 
+def _counters(arguments: argparse.Namespace) -> str:
+    from .counters import count_all
+
+    done, left = count_all(arguments.folders, arguments.out, _ROOT, arguments.seconds)
+    return f"{done} kernels counted, {left} left"
+
+
+def _predictions(arguments: argparse.Namespace) -> str:
+    from .predictions import show_predictions
+
+    return show_predictions(arguments.folders, arguments.counters, _ROOT)
+
+
 def _trial_table(arguments: argparse.Namespace) -> str:
     from .trial_table import show_trials
 
@@ -166,6 +191,8 @@ _TRIAL_STEPS = {
     "prepare-schedules": _prepare_schedules,
     "run-trials": _run_trials,
     "trial-table": _trial_table,
+    "counters": _counters,
+    "predictions": _predictions,
 }
 
 

@@ -41,12 +41,12 @@ def prepare_all(folder: Path, root: Path, limit: int, perturbations: int) -> int
     return len(entries)
 
 
-def prepare_triton(folder: Path, limit: int, perturbations: int) -> int:
+def prepare_triton(folder: Path, limit: int, perturbations: int, *, large: bool = False) -> int:
     """Fill a folder with Triton's kernels of the corpora, data and mutants; return the number of entries."""
-    from .triton_cases import harnesses
+    from .triton_cases import harnesses, large_harnesses
 
     entries: list[Entry] = []
-    for name, harness in harnesses().items():
+    for name, harness in (large_harnesses() if large else harnesses()).items():
         written = prepare(harness, folder / name)
         text = written.with_suffix(".ptx").read_text(encoding="utf-8")
         subject = _Subject(name, str(written.relative_to(folder)), harness, text)

@@ -15,6 +15,10 @@ from ptxcheck.repair.triton_harness import Given, TensorDescriptor, TritonHarnes
 
 _DRIVERS = {"ptx_version": 86}
 """The PTX that drivers of CUDA 12.7 and later take."""
+_LARGE = 2048
+_PATTERN = 128, 320
+"""Rows and columns of numbers that are repeated in large matrices, which then take little room in an archive."""
+_OF_H100 = 132
 _MANY_PROGRAMS = 4
 """Of a persistent kernel: fewer than tiles, so that programs turn."""
 
@@ -30,8 +34,7 @@ class _Product:
     def arguments(self, case: Case, names: tuple[str, ...]) -> Mapping[str, Given]:
         m, n, k = (case[name] for name in "mnk")
         generator = np.random.default_rng(1)
-        a = generator.integers(-2, 3, (m, k)).astype(np.float16)
-        b = generator.integers(-2, 3, (n, k)).astype(np.float16)
+        a, b = (_integers(generator, rows, k) for rows in (m, n))
         tile_m, tile_n, tile_k = self.tile
         c = np.zeros((m, n), np.float16)
         maps = {
@@ -44,6 +47,15 @@ class _Product:
     def reference(self, before: Mapping[str, Any]) -> Mapping[str, Array]:
         product = before["a_map"].astype(np.float32) @ before["b_map"].astype(np.float32).T
         return {"c_map": product.astype(np.float16)}
+
+
+def _integers(generator: np.random.Generator, rows: int, columns: int) -> Array:
+    """Return small integers; no step of a large matrix has those of the step before."""
+    if columns < _LARGE:
+        return generator.integers(-2, 3, (rows, columns)).astype(np.float16)
+    pattern = generator.integers(-2, 3, _PATTERN).astype(np.float16)
+    times = -(-rows // _PATTERN[0]), -(-columns // _PATTERN[1])
+    return np.tile(pattern, times)[:rows, :columns].copy()
 
 
 def _sizes(tile: tuple[int, int, int], tiles: tuple[int, int], *steps: int) -> list[Case]:
@@ -80,7 +92,7 @@ def _persistent(tile: tuple[int, int, int], **constants: Any) -> TritonHarness:
     )  # fmt: skip
 
 
-def _attention() -> TritonHarness:
+def _attention(lengths: tuple[int, ...] = (64, 128, 448)) -> TritonHarness:
     block_m, block_n, width, heads = 64, 64, 64, 2
 
     def arguments(case: Case) -> Mapping[str, Given]:
@@ -105,7 +117,7 @@ def _attention() -> TritonHarness:
         return {"out_map": out.reshape(-1, width).astype(np.float16)}
 
     return TritonHarness(
-        triton_kernels.attention_descriptors, [{"length": n} for n in (64, 128, 448)], arguments,
+        triton_kernels.attention_descriptors, [{"length": n} for n in lengths], arguments,
         lambda meta: (meta["length"] // block_m, heads), reference,
         signature={"length": "i32"}, options=_DRIVERS, num_warps=4,
         constexprs={"BM": block_m, "BN": block_n, "D": width, "SPECIALISE": True}, rtol=2e-2, atol=2e-3,
@@ -218,6 +230,46 @@ def _pair_of_ctas() -> TritonHarness:
         triton_kernels.matmul_host_descriptors, tile, _sizes(tile, (2, 2), 1, 2, 3, 4, 7), num_warps=4, num_ctas=2,
         constexprs={"BM": 128, "BN": 128, "BK": 64},
     )  # fmt: skip
+
+
+def _all_large(tile: tuple[int, int, int]) -> list[Case]:
+    return _sizes(tile, (_LARGE // tile[0], _LARGE // tile[1]), _LARGE // tile[2])
+
+
+def large_harnesses() -> Mapping[str, TritonHarness]:
+    """Return harnesses of products on matrices that keep a GPU busy, for times and counters."""
+    tile, small, half = (128, 128, 64), (64, 128, 64), gluon_kernels.HALF
+    persistent = partial(
+        _product, triton_kernels.matmul_persistent, names=("m", "n", "k"), programs=_OF_H100, num_warps=4
+    )
+    constants = {"BK": 64, "PROGRAMS": _OF_H100, "HALVES": False}
+    return {
+        "matmul_pair_large": _product(
+            triton_kernels.matmul_host_descriptors, tile, _all_large(tile), num_warps=4, num_ctas=2,
+            constexprs={"BM": 128, "BN": 128, "BK": 64},
+        ),
+        "matmul_host_descriptors_large": _product(
+            triton_kernels.matmul_host_descriptors, tile, _all_large(tile), num_warps=8,
+            constexprs={"BM": 128, "BN": 128, "BK": 64},
+        ),
+        "matmul_persistent_large": persistent(
+            tile, _all_large(tile),
+            constexprs={**constants, "BM": 128, "BN": 128, "FLATTEN": True, "SPECIALISE": False},
+        ),
+        "matmul_specialised_large": persistent(
+            small, _all_large(small),
+            constexprs={**constants, "BM": 64, "BN": 128, "FLATTEN": False, "SPECIALISE": True},
+        ),
+        "wgmma_pipelined_large": _product(
+            gluon_kernels.wgmma_pipelined, tile, _all_large(tile), layout=half, num_warps=4,
+            constexprs={"STAGES": 3},
+        ),
+        "wgmma_specialised_large": _product(
+            gluon_kernels.wgmma_specialised, tile, _all_large(tile), layout=half, num_warps=4,
+            constexprs={"STAGES": 3},
+        ),
+        "attention_specialised_large": _attention((2048,)),
+    }  # fmt: skip
 
 
 def harnesses() -> Mapping[str, TritonHarness]:

@@ -38,12 +38,6 @@ RULES_WITHOUT_ROW = {
 }  # fmt: skip
 """By rule."""
 EXPLAINED = {
-    "bulk_load_of_stored_global__no_fence": "not covered: global memory; PX003 looks at one thread",
-    "bulk_load_of_stored_global__other_scope": "not covered: global memory; PX003 looks at one thread",
-    "bulk_store_awaited_for_reading__wait_of_another": "not covered: global memory",
-    "bulk_store_awaited_for_reading__no_wait": (
-        "not covered: global memory; BG004 and BG006 see a wait later on"
-    ),
     "bulk_store_read_by_the_peer__no_wait": "not covered: global memory; BG004 and BG006 see a wait later on",
     "bulk_groups_in_order__newer": "not covered: global memory; BG005 sees a wait later on",
     "cluster_barrier_behind_stores_to_global_memory__relaxed": "not covered: global memory",

@@ -26,7 +26,7 @@ CLUSTERS = (
             "Does a bulk copy into the shared memory of another CTA find what threads stored in "
             "front of a barrier?"
         ),
-        ("PX001", "PX020"),
+        ("PX001", "PX020", "fence-on-the-path"),
         (
             Role(
                 4,

@@ -20,7 +20,7 @@ FENCES = (
     Litmus(
         "bulk_store_of_stored_bytes",
         "Does a bulk copy out of shared memory find what threads stored in front of a barrier?",
-        ("PX001", "PX002", "PX005", "PX020"),
+        ("PX001", "PX002", "PX005", "PX020", "fence-on-the-path"),
         (Role(12, STORED_IN_BULK),),
         (
             Variant("fence_of_the_writers", _CONTROL, {"front": "fence", "wait": WAIT}),
@@ -68,7 +68,7 @@ FENCES = (
     Litmus(
         "wgmma_of_stored_bytes",
         "Does wgmma find what threads stored in front of a barrier?",
-        ("fenced-behind-barrier", "PX020"),
+        ("fenced-behind-barrier", "fence-on-the-path", "PX020"),
         (Role(4, _MULTIPLIED),),
         (
             Variant("fence_of_the_writers", _CONTROL, {"front": "fence", "barrier": "barrier"}),

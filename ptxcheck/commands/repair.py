@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 @choice("text", "json")
 @click.option("--limit", default=10.0, show_default=True, help="Seconds after which a kernel hangs.")
 @click.option("--rounds", default=30, show_default=True, help="Timed rounds; 0 for none.")
+@click.option("--metrics", is_flag=True, help="Ask ncu what limits the kernel, before and after.")
 @click.option("--sanitizer/--no-sanitizer", default=True, help="Ask compute-sanitizer, where it is on PATH.")
 @CONFIG_FILE
 @takes(RepairOptions)
@@ -117,7 +118,10 @@ def _on_hardware(before: str, after: str, options: RepairOptions) -> tuple[Sessi
         against = before if options.optimise and after != before else None
         sanitizer = find_sanitizer() if options.sanitizer else None
         delayed = delayed_forms(after, kernel, 3)
-        plan = Plan(after, delayed, against, rounds=options.rounds, sanitizer=sanitizer)
+        profiled = dict.fromkeys((before, after)) if options.metrics else ()
+        plan = Plan(
+            after, delayed, against, rounds=options.rounds, sanitizer=sanitizer, profiled=tuple(profiled)
+        )
         return run_session(harness, plan, limit_seconds=options.limit), ""
     except HarnessError as error:
         console.fail(str(error))

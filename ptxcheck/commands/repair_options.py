@@ -20,5 +20,6 @@ class RepairOptions:
     form: str
     limit: float
     rounds: int
+    metrics: bool
     sanitizer: bool
     config_file: str | None

@@ -27,6 +27,7 @@ class RunOptions:
     delays: int
     rounds: int
     limit: float
+    metrics: bool
     arch: str | None
     form: str
     output: str | None
@@ -45,6 +46,9 @@ class RunOptions:
 @click.option("--delays", default=3, show_default=True, help="Forms with random delays to run.")
 @click.option("--rounds", default=30, show_default=True, help="Timed rounds; 0 for none.")
 @click.option("--limit", default=10.0, show_default=True, help="Seconds after which a kernel hangs.")
+@click.option(
+    "--metrics", is_flag=True, help="Ask ncu what limits the kernel; with --against that one first."
+)
 @click.option("--arch", metavar="sm_XY", help="Architecture that a .cu file is compiled for.")
 @choice("text", "json")
 @click.option("--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all.")
@@ -72,13 +76,10 @@ def run_command(options: RunOptions) -> None:
             console.write(_prepared_text(options.harness, loaded, Path(options.prepare)), options.output)
             return
         text = _image(Path(options.image or loaded.source), options.arch)
-        plan = Plan(
-            text,
-            delayed_forms(text, loaded.kernel, options.delays),
-            _image(Path(options.against), options.arch) if options.against else None,
-            options.repeat,
-            options.rounds,
-        )
+        against = _image(Path(options.against), options.arch) if options.against else None
+        profiled = tuple(each for each in (against, text) if each is not None) if options.metrics else ()
+        delayed = delayed_forms(text, loaded.kernel, options.delays)
+        plan = Plan(text, delayed, against, options.repeat, options.rounds, profiled=profiled)
         session = run_session(Path(options.harness), plan, limit_seconds=options.limit)
     except HarnessError as error:
         console.fail(str(error))

@@ -355,6 +355,7 @@ _REMEDY = {
     Flaw.WRITES_COLLIDE: "one of the writes must come after something that is done after the other",
     Flaw.MISSING_PROXY_FENCE: "the writing thread must execute a proxy fence after the write, before it synchronises",
     Flaw.FENCED_BEHIND_BARRIER: "the writing thread must execute its proxy fence before the barrier, not behind it",
+    Flaw.FENCED_ON_THE_WAY: "the writing thread must execute the proxy fence itself, before it synchronises",
     Flaw.UNFENCED_COPY: "each copying thread must execute a proxy fence when its copies are over, before it arrives",
     Flaw.EXIT_WITH_REMOTE_ACCESS: "some thread of that CTA must know that the access is over before it ends",
     Flaw.UNORDERED_INIT: "this use must come after a barrier that the initialising thread reaches after the "

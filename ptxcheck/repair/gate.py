@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from ..explain.violations import whole_kernel
 from ..finding import Finding
 from ..ir import Immediate, Instruction
 from ..opcodes.op import Op
-from ..verdict import SEVERITY, Property, VerdictKind
+from ..verdict import SEVERITY, Property, Reason, VerdictKind
 from ..view import KernelView
 
 _GOOD = frozenset({VerdictKind.PROVED, VerdictKind.PROVED_BOUNDED, VerdictKind.ASSUMES})
@@ -100,15 +101,61 @@ def refusal(
 
 
 def _hides(before: Judgement, after: Judgement, kernel: str | None) -> bool:
-    """Tell whether a flaw is gone only because the verifier gives up: nothing is violated, and less is decided."""
+    """Tell whether a flaw may be gone only because the verifier gives up: nothing is violated, and less is decided.
+
+    It is not where the verifier gave up before for the same reasons, or does so only about other accesses than those
+    of which something was found.
+    """
     kinds = {name: kind for name, kind in after.verdicts.items() if name[0] == kernel}
     if VerdictKind.VIOLATED in kinds.values():
         return False
-    return any(
-        kinds.get(name) is VerdictKind.UNKNOWN
+    undecided = {
+        name[1]
         for name, kind in before.verdicts.items()
         if name[0] == kernel and kind is VerdictKind.VIOLATED and name[1] not in _OF_MAPS
+        if kinds.get(name) is VerdictKind.UNKNOWN
+    }
+    if not undecided or _gave_up_before(before, after, kernel, undecided):
+        return False
+    return undecided != {Property.SLOT_SAFETY} or not _doubts_others(before, after, kernel)
+
+
+def _gave_up_before(
+    before: Judgement, after: Judgement, kernel: str | None, properties: Iterable[Property]
+) -> bool:
+    """Tell whether all reasons why properties are not decided any more were there before, of any property."""
+    known = {reason.text for reason in _reasons(before, kernel, Property)}
+    now = _reasons(after, kernel, properties)
+    return bool(now) and all(reason.text in known for reason in now)
+
+
+def _doubts_others(before: Judgement, after: Judgement, kernel: str | None) -> bool:
+    """Tell whether slot safety is left open by accesses alone, and no finding was about any of these."""
+    view, old = after.views.get(kernel or ""), before.views.get(kernel or "")
+    whole = None if view is None else view.get(whole_kernel)
+    if view is None or old is None or whole is None or whole.result.reasons or not whole.result.memory_doubts:
+        return False
+    text, starts = old.module.source.text, {each.start: each for each in old.body.instructions}
+    places = [finding.location.span.start for finding in before.findings if finding.kernel == kernel]
+    places += [each.location.span.start for finding in before.findings for each in finding.related]
+    found = {text[starts[place].start : starts[place].end] for place in places if place in starts}
+    statements = _statements(view)
+    return all(
+        doubt.point >= 0 and statements[doubt.point][1] not in found for doubt in whole.result.memory_doubts
     )
+
+
+def _reasons(state: Judgement, kernel: str | None, properties: Iterable[Property]) -> list[Reason]:
+    """Return why some properties of a kernel are not decided."""
+    view = state.views.get(kernel or "")
+    whole = None if view is None else view.get(whole_kernel)
+    wanted = frozenset(properties)
+    return [
+        reason
+        for verdict in (() if whole is None else whole.verdicts)
+        if verdict.property in wanted and verdict.kind is VerdictKind.UNKNOWN
+        for reason in verdict.reasons
+    ]
 
 
 class Proof(Enum):
@@ -138,7 +185,10 @@ def proof(before: Judgement, after: Judgement, kernel: str | None, *, local: boo
         return Proof.RULES
     open_ = {name for name, kind in after.verdicts.items() if name[0] == kernel and kind not in _GOOD}
     known = all(before.verdicts.get(name) is VerdictKind.UNKNOWN for name in open_)
-    if known and old is not None and is_verified(after, kernel) and _only_orders_more(old, view):
+    broken = {name[1] for name in open_ if before.verdicts.get(name) is VerdictKind.VIOLATED}
+    alike = all(before.verdicts.get(name) not in _GOOD for name in open_)
+    alike = alike and bool(broken) and _gave_up_before(before, after, kernel, broken)
+    if (known or alike) and old is not None and is_verified(after, kernel) and _only_orders_more(old, view):
         return Proof.MORE_ORDER
     if not local:
         known = known and old is not None and _maps(old) == _maps(view)

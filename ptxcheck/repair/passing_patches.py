@@ -305,8 +305,8 @@ def _is_plainly_there(target: Finding, before: Judgement, after: Judgement) -> b
     return bool(after.problems) or (there > 0 and after.counts()[key] >= there)
 
 
-def _candidates(view: KernelView, target: Finding, findings: tuple[Finding, ...]) -> tuple[Patch, ...]:
-    """Return the patches for a finding; where a run shows it, with those for what else runs of the kernel show.
+def _candidates(view: KernelView, target: Finding, findings: tuple[Finding, ...]) -> Iterator[Patch]:
+    """Yield the patches for a finding; where a run shows it, with those for what else runs of the kernel show.
 
     One fault shows in several ways, and the strategy that knows it may be one for another of them.
     """

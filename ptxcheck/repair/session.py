@@ -16,6 +16,7 @@ from ..source import Source
 from .device import Device
 from .harness import Harness, HarnessError, MapArgument, plan_of
 from .harness_files import load_harness
+from .metrics import Profile, profile, profile_lines
 from .outcome import Environment, Outcome, RunResult
 from .prepared import worker_file
 from .sanitizer import (
@@ -42,6 +43,8 @@ class Plan:
     rounds: int = 30
     sanitizer: str | None = None
     """Path of compute-sanitizer; None leaves it out."""
+    profiled: Sequence[str] = ()
+    """Kernels that Nsight Compute is asked about: the one before, the one behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,8 @@ class Session:
     """Median times; of the kernel with itself when there was nothing to compare with. None: not timed."""
     sanitized: tuple[Sanitized, ...] = ()
     """What Compute Sanitizer says of the first case, none when it was not asked or the kernel is not right."""
+    profiles: tuple[Profile, ...] = ()
+    """What Nsight Compute says of the first case, of each kernel that it was asked about."""
 
     @property
     def is_right(self) -> bool:
@@ -101,7 +106,11 @@ def _run_session(
             sanitize(harness, plan.image, cases[:1], tool, plan.sanitizer, limit_seconds=limit)
             for tool in Tool
         )
-    return Session(loaded.kernel, environment, result, delayed, timing, sanitized)
+    profiles = tuple(
+        profile(harness, loaded.kernel, image, 0, limit_seconds=limit_seconds * _SLOWER_UNDER_TOOLS)
+        for image in plan.profiled
+    )
+    return Session(loaded.kernel, environment, result, delayed, timing, sanitized, profiles)
 
 
 def check_parameters(module: Module, harness: Harness) -> None:
@@ -149,6 +158,7 @@ def session_json(session: Session) -> str:
         "delayed": [result.to_json() for result in session.delayed],
         "timing": timing,
         "sanitizer": [asdict(each) for each in session.sanitized],
+        "metrics": [each.to_json() for each in session.profiles],
         "right": session.is_right,
     }
     return json.dumps(table, indent=2) + "\n"
@@ -176,6 +186,7 @@ def session_text(session: Session, *, compared: bool) -> str:
         if compared:
             lines.append(f"  the other      {timing.first_median * 1e3:.1f} µs")
             lines.append(f"  ratio          {timing.ratio:.3f} (95 %: {timing.low:.3f} to {timing.high:.3f})")
+    lines += [f"  {line}" for line in profile_lines(session.profiles)]
     return "\n".join(lines) + "\n"
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from .gather import gather
+from .occupancy import MACHINES, Occupancy, occupancy
 from .table import (
     Balance,
+    BankConflict,
     MainLoop,
     Registers,
     Resources,
@@ -12,4 +14,16 @@ from .table import (
     TensorAllocation,
 )
 
-__all__ = ["Balance", "MainLoop", "Registers", "Resources", "SharedUse", "TensorAllocation", "gather"]
+__all__ = [
+    "MACHINES",
+    "Balance",
+    "BankConflict",
+    "MainLoop",
+    "Occupancy",
+    "Registers",
+    "Resources",
+    "SharedUse",
+    "TensorAllocation",
+    "gather",
+    "occupancy",
+]

@@ -9,14 +9,17 @@ Data sheets: H100 SXM and H200 (NVIDIA, 2022 and 2024), B200 (NVIDIA Blackwell a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ..cfg import Loop
 from ..descriptors.matrix import instruction as words
 from ..descriptors.matrix.instruction import Kind
+from ..ir import Variable
 from ..isa.modifier import Mod
 from ..opcodes.op import Op
+from ..protocols.typestate.bank_conflicts import find_conflicts
 from ..protocols.typestate.barriers import BARRIER_BYTES, find_barriers
 from ..protocols.typestate.matrix_operands import (
     TCGEN05,
@@ -26,10 +29,12 @@ from ..protocols.typestate.matrix_operands import (
 )
 from ..protocols.typestate.matrix_tiles import MatrixTiles
 from ..protocols.typestate.register_count import RegisterCount, most_registers
-from ..protocols.typestate.shared_access import find_shared_accesses
+from ..protocols.typestate.shared_access import access_bytes, find_shared_accesses
 from ..protocols.typestate.tensor_memory import TensorMemory
+from .occupancy import occupancy
 from .table import (
     Balance,
+    BankConflict,
     MainLoop,
     Registers,
     Resources,
@@ -51,6 +56,10 @@ _KIND_RATES: Mapping[Kind, float] = {
 _STAGE = 512
 """Least bytes between two stages of a buffer: smaller steps are rows and columns of a tile."""
 _WARPGROUP = 128
+_WORD = re.compile(r"[\w$%.]+")
+_BARRIERS = frozenset({Op.BAR_SYNC, Op.BAR_ARRIVE, Op.BAR_RED})
+_ALL_BARRIERS = 16
+_LOADS = frozenset({Op.LD, Op.LD_NC})
 
 
 def gather(view: KernelView) -> Resources:
@@ -65,15 +74,23 @@ def gather(view: KernelView) -> Resources:
     target = view.module.target
     machines = _HOPPER if target is not None and target.arch == 90 else _BLACKWELL
     matrix = target is not None and target.arch in (90, 100, 103)
+    shared_bytes = sum(v.size or 0 for v in mine if ".extern" not in v.linkage)
+    threads = view.launch.threads or view.launch.max_threads or 0
+    barriers = _named_barriers(view)
     return Resources(
         kernel=view.function.name,
         shared=tuple(_shared(view)),
-        shared_bytes=sum(v.size or 0 for v in mine if ".extern" not in v.linkage),
-        is_dynamic=any(v.is_sized_elsewhere for v in mine),
+        shared_bytes=shared_bytes,
+        barriers=barriers,
+        is_dynamic=any(v.is_sized_elsewhere for v in (*mine, *_named(view, variables))),
         tensor=tuple(_tensor(view)),
         registers=tuple(_registers(view)),
         loop=_main_loop(view),
         machines=machines if matrix else (),
+        occupancy=None if target is None else occupancy(target.arch, threads, shared_bytes, None, barriers),
+        conflicts=tuple(
+            BankConflict(each.point, each.wavefronts, each.needed) for each in view.get(find_conflicts)
+        ),
     )
 
 
@@ -176,7 +193,8 @@ def _main_loop(view: KernelView) -> MainLoop | None:
     if not known:
         return None
     loop, inside, (flops, rate) = max(known, key=lambda one: (one[2][0], -one[1][0]))
-    return MainLoop(inside[0], flops, rate, _operand_bytes(view, inside), _expected(view, loop))
+    bytes_ = _operand_bytes(view, inside), _expected(view, loop), _loaded(view, loop)
+    return MainLoop(inside[0], flops, rate, *bytes_)
 
 
 def _work(view: KernelView, points: Iterable[int]) -> tuple[int, float] | None:
@@ -212,10 +230,40 @@ def _flops(word: InstructionWord | None) -> int | None:
 
 
 def _warpgroups(view: KernelView, point: int) -> int:
-    threads = view.facts.execution(point).threads
-    if threads is None or view.launch.threads is None:
+    """Return how many warpgroups surely execute a point; one where that depends on more than their index."""
+    execution = view.facts.execution(point)
+    if execution.threads is None or not execution.exact or view.launch.threads is None:
         return 1
-    return max(len(threads) // _WARPGROUP, 1)
+    return max(len(execution.threads) // _WARPGROUP, 1)
+
+
+def _named(view: KernelView, variables: Iterable[Variable]) -> Iterator[Variable]:
+    """Yield the variables that instructions of the kernel name."""
+    text = view.module.source.text
+    names = {word for each in view.body.instructions for word in _WORD.findall(text[each.start : each.end])}
+    return (variable for variable in variables if variable.name in names)
+
+
+def _named_barriers(view: KernelView) -> int:
+    """Return how many named barriers the kernel has, from number 0 on, as ptxas counts them."""
+    count = 0
+    for point, instruction in enumerate(view.body.instructions):
+        if instruction.operation.op in _BARRIERS and not view.facts.never_runs(point):
+            number = view.facts.constant(point, instruction.get("barrier"))
+            count = max(count, _ALL_BARRIERS if number is None else number + 1)
+    return count
+
+
+def _loaded(view: KernelView, loop: Loop) -> int:
+    """Return the bytes that threads load from global memory in one round, each by itself."""
+    total = 0
+    for point in (point for block in sorted(loop.blocks) for point in view.cfg.blocks[block].points):
+        instruction = view.body.instructions[point]
+        if instruction.operation.op in _LOADS and instruction.operation.slots.get("space") == ".global":
+            threads = view.facts.execution(point).threads
+            count = view.launch.threads or view.launch.max_threads or 0
+            total += access_bytes(instruction) * (count if threads is None else len(threads))
+    return total
 
 
 def _operand_bytes(view: KernelView, points: Iterable[int]) -> int | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .occupancy import Occupancy
+
 
 @dataclass(frozen=True, slots=True)
 class SharedUse:
@@ -44,6 +46,16 @@ class Registers:
 
 
 @dataclass(frozen=True, slots=True)
+class BankConflict:
+    """An access of shared memory whose lanes meet in banks."""
+
+    point: int
+    wavefronts: int
+    needed: int
+    """Wavefronts without conflicts."""
+
+
+@dataclass(frozen=True, slots=True)
 class Balance:
     """A machine: dense multiplication of 16-bit floats and the bandwidth of its memory, from its data sheet."""
 
@@ -72,11 +84,13 @@ class MainLoop:
     """Distinct bytes of A and B in shared memory that one round reads; None when not known of all."""
     expected_bytes: int | None
     """Bytes that mbarriers expect of copies in one round of the loop that starts them; None without constants."""
+    loaded_bytes: int = 0
+    """Bytes that threads load from global memory themselves in one round."""
 
     @property
     def bytes(self) -> int | None:
-        """Return the bytes that one round needs from outside the CTA: what copies bring, else what it reads."""
-        return self.expected_bytes or self.operand_bytes
+        """Return the bytes that one round needs from outside the CTA: what is copied and loaded, else what it reads."""
+        return (self.expected_bytes or 0) + self.loaded_bytes or self.operand_bytes
 
     @property
     def intensity(self) -> float | None:
@@ -92,9 +106,14 @@ class Resources:
     shared: tuple[SharedUse, ...]
     shared_bytes: int
     """Declared bytes; dynamic shared memory comes on top."""
+    barriers: int
+    """Named barriers, from the first to the last that is named; all of them where one is named by a register."""
     is_dynamic: bool
     tensor: tuple[TensorAllocation, ...]
     registers: tuple[Registers, ...]
     loop: MainLoop | None
     machines: tuple[Balance, ...]
     """Machines of the kernel's target."""
+    occupancy: Occupancy | None = None
+    """Without registers, which `ptxas` gives, and dynamic shared memory; None where block or SM are not known."""
+    conflicts: tuple[BankConflict, ...] = ()

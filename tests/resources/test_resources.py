@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from ptxcheck.cli import main
 from ptxcheck.launches.hints import launch_of
 from ptxcheck.parser import parse_module
-from ptxcheck.resources import Resources, gather
+from ptxcheck.resources import Resources, gather, occupancy
 from ptxcheck.resources.table import Balance
 from ptxcheck.source import Source
 from ptxcheck.view import KernelView
@@ -140,3 +140,88 @@ def test_a_kernel_that_is_not_there(tmp_path: Path) -> None:
     file.write_text(HOPPER, encoding="utf-8")
     result = CliRunner().invoke(main, ["show", "resources", str(file), "--kernel", "other", "--isolated"])
     assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("shape", "most", "percent"),
+    [
+        ((160, 66560 + 64, 58, 1), 3, 23.4375),  # gemm of corpus/runnable, by shared memory
+        ((1024, 4224, 16, 1), 2, 100.0),
+        ((384, 0, 168, 1), 1, 18.75),  # by registers
+        ((128, 512, 20, 16), 4, 25.0),  # hand_over, by named barriers
+        ((192, 0, 16, 7), 9, 84.375),
+    ],
+)
+def test_occupancy_is_what_nsight_compute_reports_on_an_h100(
+    shape: tuple[int, int, int, int], most: int, percent: float
+) -> None:
+    found = occupancy(90, *shape)
+    assert found is not None
+    assert (found.ctas, found.percent) == (most, percent)
+    assert occupancy(50, *shape) is None
+
+
+LOADS = """
+.version 8.6
+.target sm_90a
+.address_size 64
+.extern .shared .align 16 .b8 dynamic[];
+
+.visible .entry loads(.param .u64 from, .param .u32 which) .reqntid 128
+{
+    .reg .pred p;
+    .reg .b32 i, n, a, number;
+    .reg .b64 addr, desc;
+    .reg .f32 d<4>, f<4>;
+    ld.param.u64 addr, [from];
+    ld.param.u32 number, [which];
+    bar.sync BARRIER, 128;
+    mov.u32 a, dynamic;
+    mov.u32 i, 0;
+LOOP:
+    ld.global.v4.f32 {f0, f1, f2, f3}, [addr];
+    wgmma.fence.sync.aligned;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {d0, d1, d2, d3}, desc, desc, 1, 1, 1, 0, 0;
+    wgmma.commit_group.sync.aligned;
+    wgmma.wait_group.sync.aligned 0;
+    add.u32 i, i, 1;
+    setp.lt.u32 p, i, 8;
+    @p bra LOOP;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("barrier", "count", "most"), [("0", 1, 16), ("6", 7, 9), ("number", 16, 4)])
+def test_named_barriers_limit_what_an_sm_holds(barrier: str, count: int, most: int) -> None:
+    found = resources_of(LOADS.replace("BARRIER", barrier))
+    assert found.barriers == count
+    assert found.occupancy is not None
+    assert found.occupancy.ctas == most
+
+
+def test_bytes_that_threads_load_count_beside_those_that_copies_bring() -> None:
+    found = resources_of(LOADS.replace("BARRIER", "0"))
+    assert found.is_dynamic
+    assert found.loop is not None
+    assert found.loop.loaded_bytes == 128 * 16
+    assert found.loop.bytes == 128 * 16
+
+
+def test_conflicts_and_occupancy_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(LOADS.replace("BARRIER", "number").replace("    mov.u32 i, 0;", CONFLICT))
+    shown = CliRunner().invoke(main, ["show", "resources", str(path)]).output
+    assert "bank conflicts: 32 wavefronts instead of 1 [line 20]" in shown
+    assert "an SM holds 4 CTAs of 4 warps at most, by 16 named barriers: 25 % of its warps" in shown
+    assert "threads load 2048 bytes a round from global memory" in shown
+    table = json.loads(CliRunner().invoke(main, ["show", "resources", "--format", "json", str(path)]).output)
+    assert table["occupancy"]["ctas"] == 4
+    assert table["conflicts"] == [{"line": 20, "needed": 1, "wavefronts": 32}]
+
+
+CONFLICT = """    mov.u32 n, %tid.x;
+    shl.b32 n, n, 7;
+    add.u32 n, n, a;
+    st.shared.u32 [n], i;
+    mov.u32 i, 0;"""

@@ -59,6 +59,8 @@ class Flaw(Enum):
     """Generic writes reach an access through the async proxy without a proxy fence on the way."""
     FENCED_BEHIND_BARRIER = "fenced-behind-barrier"
     """`wgmma` reads what another warp stored, which has its proxy fence behind the barrier, in front of its `wgmma`."""
+    FENCED_ON_THE_WAY = "fence-on-the-path"
+    """Generic writes reach a read through the async proxy behind a proxy fence that another thread executes."""
     UNFENCED_COPY = "unfenced-copy"
     """A matrix instruction reads what `cp.async` brought, without a proxy fence on the way."""
     OUTSIDE_ALLOCATION = "outside-allocation"

@@ -146,6 +146,12 @@ LATE_FENCE = Axiom(
     source="released kernels that fence where wgmma begins",
     rule="PX021",
 )
+FENCE_ON_THE_PATH = Axiom(
+    id=Flaw.FENCED_ON_THE_WAY.value,
+    text="a proxy fence on the path from the write to its use is in time, whoever executes it",
+    source="TileLang, whose copying thread has the fence; sm_90a measured (benchmarks/litmus.md)",
+    rule="PX021",
+)
 COPY_WITHOUT_FENCE = Axiom(
     id=Flaw.UNFENCED_COPY.value,
     text="what cp.async brought is visible to matrix instructions without a proxy fence",
@@ -218,6 +224,13 @@ def _is_fenced_behind(conflict: Conflict) -> bool:
     """
     is_missing = conflict.race.flaw is Flaw.MISSING_PROXY_FENCE
     return is_missing and _is_fenced_in_step(conflict.protocol, conflict.earlier, conflict.later)
+
+
+def _is_fenced_on_the_way(conflict: Conflict) -> bool:
+    """Tell whether a thread that had seen a write fenced it, on the path to its use through the async proxy."""
+    earlier, later = conflict.earlier, conflict.later
+    is_missing = conflict.race.flaw is Flaw.MISSING_PROXY_FENCE and earlier.writes
+    return is_missing and bool(later.clock[Row.CROSSED, earlier.component] >= earlier.over)
 
 
 def _is_copied_and_multiplied(conflict: Conflict) -> bool:
@@ -296,6 +309,12 @@ MEMORY: tuple[MemoryAxiom, ...] = (
         _is_fenced_behind,
         Flaw.FENCED_BEHIND_BARRIER,
         "a warp fences its store behind the barrier in front of a wgmma of another warp, which reads it",
+    ),
+    MemoryAxiom(
+        FENCE_ON_THE_PATH,
+        _is_fenced_on_the_way,
+        Flaw.FENCED_ON_THE_WAY,
+        "the thread that wrote these bytes does not fence them, and another one does, on the way to this access",
     ),
     MemoryAxiom(SAME_VALUE, _is_one_store),
     MemoryAxiom(LANES_IN_STEP, _is_warp_synchronous),

@@ -18,6 +18,7 @@ from ..model.axiom import Axiom
 from ..model.outcome import Flaw
 from ..order.axioms import (
     COPY_WITHOUT_FENCE,
+    FENCE_ON_THE_PATH,
     LANES_IN_STEP,
     LATE_FENCE,
     RESULT_OF_BLOCKING_WRITE,
@@ -93,8 +94,8 @@ def _excused(state: State, earlier: Kind, later: Kind, known: Knowledge) -> Bits
     if flaw is Flaw.WRITES_COLLIDE and _store_different(earlier, later):
         raise Unproved(flaw.value, later.strand, later.point)
     axiom = _axiom(state, earlier, later, flaw, known)
-    if axiom is None and flaw is Flaw.MISSING_PROXY_FENCE and _is_fenced_behind(state, earlier, later):
-        axiom = LATE_FENCE
+    if axiom is None and flaw is Flaw.MISSING_PROXY_FENCE:
+        axiom = _late_fence(state, earlier, later, known)
     if axiom is None and state.setup.are_in_step(earlier, later):
         axiom = LANES_IN_STEP
         state.clocks[later.strand] |= earlier.bit
@@ -141,6 +142,14 @@ def _axiom(state: State, earlier: Kind, later: Kind, flaw: Flaw, known: Knowledg
     if flaw is Flaw.READ_TOO_EARLY and isinstance(one, Access) and one.blocks and known & earlier.bit:
         return RESULT_OF_BLOCKING_WRITE
     return None
+
+
+def _late_fence(state: State, earlier: Kind, later: Kind, known: Knowledge) -> Axiom | None:
+    """Return what lets a read pass that a fence comes in front of, if not that of the strand which stored."""
+    if _is_fenced_behind(state, earlier, later):
+        return LATE_FENCE
+    is_crossed = earlier.writes and state.setup.rows.of(known, CROSSED) & earlier.bit
+    return FENCE_ON_THE_PATH if is_crossed else None
 
 
 def _is_fenced_behind(state: State, earlier: Kind, later: Kind) -> bool:

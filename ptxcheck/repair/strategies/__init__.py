@@ -17,6 +17,7 @@ from .capacity import enlarge_variable
 from .clone import clone_statement
 from .cluster_release import tell_cluster
 from .computation import borrow_computation, copy_source
+from .counted_arrival import leave_out_counted_arrival
 from .descriptor import set_descriptor_field
 from .directive import change_directive
 from .duplicate import remove_duplicate
@@ -75,6 +76,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     insert_release,
     move_statement,
     remove_duplicate,
+    leave_out_counted_arrival,
     agree_on_barrier,
     insert_named_barrier,
     wait_at_barrier,
@@ -116,10 +118,27 @@ STRATEGIES: tuple[Strategy, ...] = (
 )
 
 
-def propose(*subjects: Subject) -> tuple[Patch, ...]:
-    """Return every patch for a finding, or for several of one kernel, the smallest first; each text change once."""
-    found = [patch for subject in subjects for strategy in STRATEGIES for patch in strategy(subject)]
-    unique: dict[object, Patch] = {}
-    for patch in sorted(found, key=lambda p: (p.cost, p.strategy, p.edits)):
-        unique.setdefault(patch.edits, patch)
-    return tuple(unique.values())
+BROAD = frozenset(
+    {
+        clone_statement, change_number, change_predicate, take_other_register, leave_out_update, borrow_computation,
+        copy_source, change_start, agree_on_numbers, test_bound,
+    }
+)  # fmt: skip
+"""Strategies that try what other places of the kernel have: so many patches, in a large kernel, that they come last."""
+_LARGE = 4000
+"""Instructions."""
+
+
+def propose(*subjects: Subject) -> Iterator[Patch]:
+    """Yield every patch for a finding, or for several of one kernel, the smallest first; each text change once."""
+    is_large = any(len(subject.view.body.instructions) > _LARGE for subject in subjects)
+    stages: tuple[tuple[Strategy, ...], ...] = (STRATEGIES,)
+    if is_large:
+        stages = tuple(tuple(s for s in STRATEGIES if (s in BROAD) is broad) for broad in (False, True))
+    seen: set[object] = set()
+    for strategies in stages:
+        found = [patch for subject in subjects for strategy in strategies for patch in strategy(subject)]
+        for patch in sorted(found, key=lambda p: (p.cost, p.strategy, p.edits)):
+            if patch.edits not in seen:
+                seen.add(patch.edits)
+                yield patch

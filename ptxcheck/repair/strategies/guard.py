@@ -14,7 +14,7 @@ from ..subject import Subject
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class Choice:
     """Who stays, and the statements that find out: `{p}` is the predicate, `{t}` a 32-bit register,
     `{response}` that operand of the instruction."""
 
@@ -22,16 +22,16 @@ class _Choice:
     lines: tuple[str, ...]
 
 
-_THREAD = _Choice("thread 0", ("mov.u32 {t}, %tid.x;", "setp.eq.u32 {p}, {t}, 0;"))
-_LANE = _Choice("lane 0 of each warp", ("mov.u32 {t}, %laneid;", "setp.eq.u32 {p}, {t}, 0;"))
-_ELECTED = _Choice("one elected lane", ("elect.sync {t}|{p}, -1;",))
-_WARP = _Choice("warp 0", ("mov.u32 {t}, %tid.x;", "setp.lt.u32 {p}, {t}, 32;"))
-_WARPGROUP = _Choice("warpgroup 0", ("mov.u32 {t}, %tid.x;", "setp.lt.u32 {p}, {t}, 128;"))
-_CANCELED = _Choice(
+_THREAD = Choice("thread 0", ("mov.u32 {t}, %tid.x;", "setp.eq.u32 {p}, {t}, 0;"))
+_LANE = Choice("lane 0 of each warp", ("mov.u32 {t}, %laneid;", "setp.eq.u32 {p}, {t}, 0;"))
+_ELECTED = Choice("one elected lane", ("elect.sync {t}|{p}, -1;",))
+_WARP = Choice("warp 0", ("mov.u32 {t}, %tid.x;", "setp.lt.u32 {p}, {t}, 32;"))
+_WARPGROUP = Choice("warpgroup 0", ("mov.u32 {t}, %tid.x;", "setp.lt.u32 {p}, {t}, 128;"))
+_CANCELED = Choice(
     "who got a cluster", ("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 {p}, {response};",)
 )
 
-_CHOICES: tuple[tuple[frozenset[str], tuple[_Choice, ...]], ...] = (
+_CHOICES: tuple[tuple[frozenset[str], tuple[Choice, ...]], ...] = (
     (frozenset({"MB007", "MB026"}), (_THREAD,)),
     (frozenset({"MB005", "MB015", "TX001", "TX002"}), (_LANE, _THREAD)),
     (frozenset({"MB020", "MB021", "MB022", "MB024"}), (_LANE, _THREAD)),
@@ -69,7 +69,7 @@ def guard_statement(subject: Subject) -> Iterator[Patch]:
             ]
             groups = (tuple(same_operation), (subject.point,), _together(subject, own))
             for more, points in enumerate(dict.fromkeys(groups)):
-                edits = [_guarded(subject, point, choice) for point in points]
+                edits = [guarded(subject, point, choice) for point in points]
                 count = f" ({len(points)} times)" if len(points) > 1 else ""
                 summary = f"'{own.operation.text}' by {choice.who} only{count}"
                 yield combined("guard", summary, 3 + rank + more, edits)
@@ -87,7 +87,8 @@ def _together(subject: Subject, own: Instruction) -> tuple[int, ...]:
     )
 
 
-def _guarded(subject: Subject, point: int, choice: _Choice) -> Edit:
+def guarded(subject: Subject, point: int, choice: Choice) -> Edit:
+    """Return an instruction that only those execute who are chosen, of those who execute it."""
     instruction = subject.view.body.instructions[point]
     names = {"p": f"%ptxcheck_one{point}", "t": f"%ptxcheck_who{point}"}
     lines = [f".reg .pred {names['p']};", f".reg .b32 {names['t']};"]

@@ -75,10 +75,10 @@ def handover(*after_write: Action, before_read: list[Action]) -> set[Flaw]:
     return flaws_of({}, [WRITE, *after_write, meeting(2)], [meeting(2), *before_read, *TO_ASYNC])
 
 
-def test_generic_writes_need_a_proxy_fence_of_their_writer() -> None:
+def test_generic_writes_need_a_proxy_fence_on_the_way() -> None:
     assert handover(PROXY, before_read=[]) == set()
     assert handover(before_read=[]) == {Flaw.MISSING_PROXY_FENCE}
-    assert handover(before_read=[PROXY]) == {Flaw.MISSING_PROXY_FENCE}
+    assert handover(before_read=[PROXY]) == set()
     assert handover(Fence(0, releases=True, acquires=True), before_read=[]) == {Flaw.MISSING_PROXY_FENCE}
 
 
@@ -324,10 +324,21 @@ def test_a_warp_that_never_fences_is_not_excused(which: int) -> None:
     )
 
 
-def test_bulk_copies_are_not_excused() -> None:
-    assert Flaw.MISSING_PROXY_FENCE in flaws_of_warps(
-        multiplying_warp(0, pipeline="bulk"), multiplying_warp(1, pipeline="bulk")
+def test_a_fence_of_the_thread_that_copies_is_only_strict() -> None:
+    warps = multiplying_warp(0, pipeline="bulk"), multiplying_warp(1, pipeline="bulk")
+    outcome = simulate(Protocol(warps, 64))
+    assert outcome.problems == ()
+    assert {problem.flaw for problem in outcome.strict} == {
+        Flaw.FENCED_ON_THE_WAY, Flaw.EXIT_WITH_REMOTE_ACCESS,
+    }  # fmt: skip
+
+
+def test_a_fence_of_one_writer_does_not_speak_for_the_other() -> None:
+    warps = (
+        multiplying_warp(0, pipeline="bulk", first=True),
+        multiplying_warp(1, pipeline="bulk", fence=False),
     )
+    assert flaws_of_warps(*warps) == [Flaw.MISSING_PROXY_FENCE]
 
 
 MBARRIER_BEHIND_A_BARRIER = """

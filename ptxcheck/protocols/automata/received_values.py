@@ -143,9 +143,19 @@ def renamed(form: Form, names: dict[Atom, Atom]) -> Form:
             return found
         if isinstance(part, tuple):
             inner = tuple(map(changed, part))
-            return part if all(new is old for new, old in zip(inner, part, strict=True)) else inner
+            return part if all(new is old for new, old in zip(inner, part, strict=True)) else _in_order(inner)
         return part
 
-    terms = [(changed(name), factor) for name, factor in form.terms]
-    kept = [(name, factor) for name, factor in terms if isinstance(name, Atom)]
-    return Form(tuple(sorted(kept, key=lambda term: term[0].digest)), form.constant)
+    terms = changed(form.terms)
+    assert isinstance(terms, tuple)
+    return Form(terms, form.constant)
+
+
+def _in_order(parts: tuple[object, ...]) -> tuple[object, ...]:
+    """Return the terms of a sum in their order, anything else as it is."""
+    terms = [
+        each for each in parts if isinstance(each, tuple) and len(each) == 2 and isinstance(each[0], Atom)
+    ]
+    if len(terms) < len(parts) or isinstance(parts, Atom):
+        return parts
+    return tuple(sorted(terms, key=lambda term: term[0].digest))

@@ -1,0 +1,79 @@
+"""Values that threads receive through shared memory: who holds one value answers alike, and nobody else does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.mutation.judge import launched
+from ptxcheck.protocols.product.for_all import Open, Shown
+from ptxcheck.protocols.verify import shown_for_every_count
+from ptxcheck.source import Source
+
+PERSISTENT = Path(__file__).parents[3] / "corpus" / "protocols" / "persistent"
+
+
+def shown(kernel: str, *edits: tuple[str, str]) -> Shown | Open:
+    text = (PERSISTENT / f"{kernel}.ptx").read_text(encoding="utf-8")
+    for old, new in edits:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return shown_for_every_count(*launched(Source("k.ptx", text), kernel), seconds=6.0)
+
+
+def test_two_roles_go_on_by_one_value() -> None:
+    found = shown("tiles_for_two_roles")
+    assert isinstance(found, Shown)
+    assert found.states <= 6
+
+
+LOAD = "    ld.shared.u32 mine, [tile];\n    setp.ge.u32 has_work, mine, all;\n    @has_work bra END;\n"
+RELEASE = "    mbarrier.arrive.shared::cta.b64 _, [taken];\n"
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [("    mov.u32 phase, 1;\n", "    mov.u32 phase, 1;\n    @worker sub.u32 all, all, 1;\n")],
+        [(LOAD + RELEASE, RELEASE + LOAD)],
+        [(LOAD, "    ld.shared.u32 mine, [tile];\n    setp.gt.u32 has_work, mine, all;\n    @has_work bra END;\n")],
+        [("    setp.lt.u32 has_work, mine, all;\n", "    setp.le.u32 has_work, mine, all;\n")],
+        [(RELEASE, "")],
+        [("    .shared .align 4 .b32 tile;\n", "    .shared .align 4 .b32 tile;\n    .shared .align 4 .b32 own;\n"),
+         (LOAD, LOAD.replace("[tile]", "[own]"))],
+    ],
+    ids=["another bound", "released first", "another relation", "one more", "never released", "another word"],
+)  # fmt: skip
+def test_nothing_is_shown_where_roles_do_not_go_by_one_value(edits: list[tuple[str, str]]) -> None:
+    assert isinstance(shown("tiles_for_two_roles", *edits), Open)
+
+
+def test_two_reads_of_one_value_are_one() -> None:
+    """The value is read once more, and what is read then decides."""
+    again = "    ld.shared.u32 mine, [tile];\n" + LOAD
+    assert isinstance(shown("tiles_for_two_roles", (LOAD, again)), Shown)
+
+
+def test_a_value_that_was_read_a_round_ago_is_another_one() -> None:
+    """The worker decides by what it has read in the round before."""
+    late = "    mov.u32 phase, mine;\n" + LOAD.replace("has_work, mine", "has_work, phase")
+    found = shown(
+        "tiles_for_two_roles",
+        ("    @worker bra WORK;\n", "    mov.u32 mine, 0;\n    @worker bra WORK;\n"),
+        (LOAD, late),
+    )
+    assert isinstance(found, Open)
+
+
+def test_the_answer_to_a_request_is_one_for_all_threads() -> None:
+    found = shown("launch_control")
+    assert isinstance(found, Shown)
+    assert found.states <= 4
+
+
+def test_nobody_asks_behind_an_answer_that_nobody_looks_at() -> None:
+    found = shown(
+        ["launch_control", "asks_by_count"][0], ("    @has_work bra ROUND;\n", "    bra ROUND;\n")
+    )
+    assert isinstance(found, Open)

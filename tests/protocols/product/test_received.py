@@ -73,7 +73,5 @@ def test_the_answer_to_a_request_is_one_for_all_threads() -> None:
 
 
 def test_nobody_asks_behind_an_answer_that_nobody_looks_at() -> None:
-    found = shown(
-        ["launch_control", "asks_by_count"][0], ("    @has_work bra ROUND;\n", "    bra ROUND;\n")
-    )
+    found = shown(["launch_control", "asks_by_count"][0], ("    @has_work bra ROUND;\n", "    bra ROUND;\n"))
     assert isinstance(found, Open)

@@ -7,8 +7,9 @@ start (polyvariant specialisation: Jones, Gomard, Sestoft 1993), by the machine 
 at a branch are followed apart up to its join and go on together from there; where one side comes there in several
 ways, what differs is a symbol. An open predicate that a counted event depends on is a question with two targets.
 
-Not covered: numbers that threads hand to each other through shared memory in loops, polls that are not repeated, and
-predicates that differ between the lanes of a warp: these are not followed.
+Not covered: numbers that threads hand to each other through shared memory in loops, polls that are not repeated,
+predicates that differ between the lanes of a warp, and a kernel whose first instruction is in a loop: these are not
+followed.
 """
 
 from __future__ import annotations
@@ -86,6 +87,10 @@ class _Builder:
         start = Target()
         left = self._region(Come((start,), -1, self._cfg.graph.entry, everybody, {}, {}), stop=-1)
         assert not left
+        if start.arrival is not Arrival.MOVE:
+            raise NotFollowedError(
+                "the kernel begins with a loop", self._cfg.blocks[self._cfg.graph.entry].start
+            )
         assumptions = self._cta.assumptions.all
         unwritten = next((each for each in assumptions if each.kind is AssumptionKind.UNDEFINED), None)
         if unwritten is not None:

@@ -89,7 +89,8 @@ MENDED = (
     ),
 )
 """Both CTAs know that all mbarriers are there, and the first one waits for room in both rings. The thread that copies
-waits for it alone: a warp that only waits and comes two rounds late would wait for ever, and all of the cluster for it. A `tl::cluster_sync();`
+waits for it alone: a warp that only waits and comes two rounds late would wait for ever, and all of the cluster for it.
+A `tl::cluster_sync();`
 at the end keeps it there until the second one has arrived."""
 
 

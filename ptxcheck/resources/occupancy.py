@@ -2,7 +2,7 @@
 
 Sources: CUDA C++ Programming Guide, technical specifications by compute capability; the reserved bytes and the units of
 allocation as `cudaOccupancyMaxActiveBlocksPerMultiprocessor` has them (cuda_occupancy.h). Named barriers: what Nsight
-Compute reports for sm_90 (benchmarks/hardware.md), where an SM has 64.
+Compute reports for sm_90 (benchmarks/history/hardware_counters.md), where an SM has 64.
 """
 
 from __future__ import annotations

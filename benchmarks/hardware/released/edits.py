@@ -70,7 +70,12 @@ KERNELS: Mapping[str, Mapping[str, tuple[Edit, ...]]] = {
 
 
 _SECOND = "tl::block_rank_in_cluster() != 0"
+_WAITING, _ELECTED = (
+    "mbarrier[((step & 1) + 2)].wait((((step & 3) >> 1) ^ 1));",
+    "if (tl::tl_shuffle_elect<128>()) {",
+)
 MENDED = (
+    (f"{_WAITING}\n      {_ELECTED}", f"{_ELECTED}\n        {_WAITING}"),
     ("mbarrier[2].init(128);", f"mbarrier[2].init({_SECOND} ? 128 : 256);"),
     ("mbarrier[3].init(128);", f"mbarrier[3].init({_SECOND} ? 128 : 256);"),
     (
@@ -83,7 +88,9 @@ MENDED = (
         f"if ({_SECOND}) tl::mbarrier_arrive(mbarrier_mem[((step_1 & 1) + 2)], 0, 1u);",
     ),
 )
-"""Both CTAs know that all mbarriers are there, and the first one waits for room in both rings. A `tl::cluster_sync();`
+"""Both CTAs know that all mbarriers are there, and the first one waits for room in both rings. The thread that copies
+waits for it alone: a warp that only waits and comes two rounds late would wait for ever, and all of the cluster for it.
+A `tl::cluster_sync();`
 at the end keeps it there until the second one has arrived."""
 
 

@@ -7,7 +7,7 @@ strand. Its rows are senses of "known", each weaker than the first:
 - `EXECUTED`: it happened earlier, in every schedule.
 - `VISIBLE`: its accesses of memory are visible (release, acquire and completion, as the PTX memory model has it).
 - `FENCED`: its generic writes are visible to the async proxy, by a proxy fence of the strand that wrote.
-- `CROSSED`: the same, by a proxy fence of any strand on the way.
+- `CROSSED`: the same, by a proxy fence of any strand on the way; one that only releases or only acquires is none.
 - `INITIALISED`: its mbarrier initialisations are visible;
 - `WIDE`: its accesses of memory are visible to other CTAs (scope `.cluster` or wider).
 

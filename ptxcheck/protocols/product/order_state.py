@@ -86,14 +86,12 @@ def _fence(state: State, strand: int, step: FenceStep) -> int:
     if step.acquires:
         seen = state.clocks.get(("acquirable", strand), 0)
         known |= seen & (rows.memory if step.wide else rows.narrow)
-    if step.proxy:
+    if step.proxy and not step.of_others and (not step.to_others or setup.acquires_proxies):
         visible = rows.of(known, VISIBLE)
-        known |= visible << rows.at[CROSSED]
-        if not step.of_others and (not step.to_others or setup.acquires_proxies):
-            fenced = setup.synchronous_of[strand] | setup.copied_by.get(strand, 0)
-            known |= (visible & fenced) << rows.at[FENCED]
-            if state.late_fences:
-                fence_late(state, strand)
+        fenced = setup.synchronous_of[strand] | setup.copied_by.get(strand, 0)
+        known |= visible << rows.at[CROSSED] | (visible & fenced) << rows.at[FENCED]
+        if state.late_fences:
+            fence_late(state, strand)
     state.clocks[strand] = known
     released = ("released", strand)
     if step.releases:

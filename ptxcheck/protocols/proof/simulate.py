@@ -420,12 +420,10 @@ class _Simulation:
             seen = np.maximum(clock, runner.acquirable)
             rows = MEMORY_ROWS if action.wide else NARROW_ROWS
             clock[rows] = seen[rows]
-        if action.proxy:
+        if action.proxy and not action.of_others and (not action.to_others or self._acquires_proxies):
             clock[Row.CROSSED] = np.maximum(clock[Row.CROSSED], clock[Row.VISIBLE])
-            place = None
-            if not action.of_others and (not action.to_others or self._acquires_proxies):
-                clock[Row.FENCED, runner.index] = runner.at
-                place = self._components.work_of("cp.async", runner.index)
+            clock[Row.FENCED, runner.index] = runner.at
+            place = self._components.work_of("cp.async", runner.index)
             if place is not None:
                 clock[Row.FENCED, place] = clock[Row.VISIBLE, place]
         runner.clock = clock

@@ -16,7 +16,9 @@ HOLD = (
     "handover/four_warps_to_one", "handover/named_barriers", "handover/numbers_in_registers",
     "handover/three_roles_meet", "leaders/elected_after_waiting", "leaders/leader_arrives_for_all", "leaders/mailbox",
     "leaders/one_warp_counts_twice", "leaders/warp_writes_leader_arrives", "persistent/first_step_peeled",
-    "persistent/tiles_and_steps", "pingpong/consumers_in_turn", "pingpong/named_barriers", "pingpong/order_barriers",
+    "persistent/launch_control",
+    "persistent/tiles_and_steps", "persistent/tiles_for_two_roles", "persistent/tiles_of_a_counter",
+    "pingpong/consumers_in_turn", "pingpong/named_barriers", "pingpong/order_barriers",
     "ring/copies_then_expects", "ring/drained_by_its_producer", "ring/eight_stages", "ring/elected_thread_loads",
     "ring/expects_then_arrives", "ring/five_stages_by_division", "ring/freed_by_both_sides", "ring/one_stage",
     "ring/six_stages_by_multiplication", "ring/three_stages", "ring/two_operands",
@@ -42,6 +44,7 @@ BROKEN = sorted(
     str(path.relative_to(ROOT))[: -len(".ptx")]
     for name in HOLD
     for path in (ROOT / name).parent.glob(f"{(ROOT / name).name}.*.ptx")
+    if "// expect-verdict: all holds" not in path.read_text(encoding="utf-8")
 )
 
 

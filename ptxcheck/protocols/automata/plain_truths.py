@@ -4,7 +4,7 @@ Property: `plain` returns a predicate, or a number, that is true where the given
 
 Argument: the comparison is made for both numbers: where they differ it is the condition of the choice, or its opposite.
 
-Not covered: choices between symbols.
+Not covered: choices between symbols, or large numbers.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of, negate
 from ..symex.values.symbol import CHOSEN, Atom, Form, Value
 
+_MOST = 1 << 31
+"""Numbers below it are the same in registers of 32 and of 64 bits, signed and unsigned."""
 _MASK = 0xFFFFFFFF
 
 
@@ -37,9 +39,11 @@ def _made(truth: Form) -> Value | None:
     _, chosen_by, one, other = name.inner
     if not (isinstance(chosen_by, Atom) and isinstance(one, int) and isinstance(other, int)):
         return None
-    holds, fails = (
-        condition.holds(factor * each + condition.form.constant & _MASK) == positive for each in (one, other)
-    )
+    compared = [factor * each + condition.form.constant for each in (one, other)]
+    least = 0 if condition.relation == "below" else -_MOST
+    if not all(0 <= each < _MOST for each in (one, other)) or not all(least <= v < _MOST for v in compared):
+        return None
+    holds, fails = (condition.holds(each & _MASK) == positive for each in compared)
     if holds == fails:
         return int(holds)
     form = Form(((chosen_by, 1),))

@@ -111,9 +111,9 @@ def _explored(kernel: _Kernel, *, takes_sizes: bool) -> tuple[Shown | Open, bool
     found = kernel.explored(kept)
     takes_some = bool(kept.sizes)
     asked = kept.words.asked | kept.words.points
-    for ways in ({"points": asked}, {"follows": True}) if kept.words.asked else ():
+    for points in (asked, frozenset[int]()) if kept.words.asked else ():
         if isinstance(found, Open):
-            kept = _kept(takes_sizes, **ways)
+            kept = _kept(takes_sizes, points, follows=True)
             again = kernel.explored(kept)
             takes_some |= bool(kept.sizes)
             found = again if isinstance(again, Shown) else found
@@ -198,6 +198,10 @@ class _Kernel:
         """Explore the product, again as long as it tells of words that warps hand to each other."""
         while True:
             found = self._explored(kept)
+            if (
+                isinstance(found, Shown) and kept.words.asked
+            ):  # threads of a group may have read different ones
+                return Open("a word in shared memory decides what threads do", min(kept.words.asked))
             if isinstance(found, Shown | Open):
                 return found
             read = dict(found)  # lanes of one warp that act apart read one word

@@ -75,3 +75,73 @@ def test_the_answer_to_a_request_is_one_for_all_threads() -> None:
 def test_nobody_asks_behind_an_answer_that_nobody_looks_at() -> None:
     found = shown(["launch_control", "asks_by_count"][0], ("    @has_work bra ROUND;\n", "    bra ROUND;\n"))
     assert isinstance(found, Open)
+
+
+TWO_WORDS = """// ptxcheck: launch block=96 cluster=1
+.version 8.6
+.target sm_90a
+.address_size 64
+
+.visible .entry two_words(.param .u64 counter, .param .u32 tiles)
+{
+    .shared .align 8 .b64 told[2];
+    .shared .align 8 .b64 taken[2];
+    .shared .align 4 .b32 tile;
+    .reg .pred ready, first, worker, has_work;
+    .reg .b32 thread, parity, phase, next, mine, all, warp, own, back;
+    .reg .b64 where;
+
+    ld.param.u64 where, [counter];
+    ld.param.u32 all, [tiles];
+    cvta.to.global.u64 where, where;
+    mov.u32 thread, %tid.x;
+    shr.u32 warp, thread, 5;
+    shl.b32 warp, warp, 3;
+    setp.eq.u32 first, thread, 64;
+    setp.lt.u32 worker, thread, 64;
+    @!first bra READY;
+    mbarrier.init.shared::cta.b64 [told], 1;
+    mbarrier.init.shared::cta.b64 [taken], 32;
+    mbarrier.init.shared::cta.b64 [told+8], 1;
+    mbarrier.init.shared::cta.b64 [taken+8], 32;
+READY:
+    bar.sync 0;
+    @worker bra WORK;
+    @!first bra END;
+    ld.global.u32 next, [where];
+    st.shared.u32 [tile], next;
+    mbarrier.arrive.shared::cta.b64 _, [told];
+TAKE:
+    mbarrier.try_wait.parity.shared::cta.b64 ready, [taken], 0;
+    @!ready bra TAKE;
+    ld.global.u32 next, [where+4];
+    st.shared.u32 [tile], next;
+    mbarrier.arrive.shared::cta.b64 _, [told+8];
+    bra END;
+WORK:
+    mov.u32 own, told;
+    add.u32 own, own, warp;
+    mov.u32 back, taken;
+    add.u32 back, back, warp;
+WAIT:
+    mbarrier.try_wait.parity.shared::cta.b64 ready, [own], 0;
+    @!ready bra WAIT;
+    ld.shared.u32 mine, [tile];
+    mbarrier.arrive.shared::cta.b64 _, [back];
+    setp.lt.u32 has_work, mine, all;
+    @!has_work bra END;
+    bar.sync 1, 64;
+END:
+    ret;
+}
+"""
+
+
+def test_threads_that_do_alike_may_read_different_values() -> None:
+    """The two workers run one code, and the word is another one by the time that the second one reads it."""
+    found = shown_for_every_count(*launched(Source("k.ptx", TWO_WORDS), "two_words"), seconds=6.0)
+    assert isinstance(found, Open)
+    once = TWO_WORDS.replace("    @!has_work bra END;\n    bar.sync 1, 64;\n", "")
+    assert isinstance(
+        shown_for_every_count(*launched(Source("k.ptx", once), "two_words"), seconds=6.0), Shown
+    )

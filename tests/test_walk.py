@@ -18,7 +18,7 @@ import ptxcheck
 from .test_layers import LAYERS
 
 ROOT = Path(__file__).parent.parent
-KERNEL = ROOT / "corpus/protocols/ring/looks_ahead.ptx"
+KERNEL = ROOT / "corpus/protocols/ring/four_stages_filled_ahead.ptx"
 """A kernel that the product of role automata leaves to the runs of the first engine."""
 MOST = 10
 _STEP = re.compile(r"^( *)\* `(ptxcheck[\w.]*):([\w.]+)`", re.MULTILINE)

@@ -14,7 +14,7 @@ followed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from ...cfg.graph import Edge
@@ -29,7 +29,7 @@ from ..symex.values.assumptions import unwritten_text
 from ..symex.values.recurrent_arithmetic import period
 from ..symex.values.symbol import LANE, Decisions, Form
 from ..symex.values.thread_sets import warps_of
-from ..symex.values.trace import Event, NotFollowedError, Shape, ThreadSet
+from ..symex.values.trace import Assumption, Event, NotFollowedError, Shape, ThreadSet
 from .automaton import Arrival, Automaton, Node, Question, Target
 from .handed_words import UnknownWordError, WordNumbers
 from .joins import Come, Joins
@@ -67,14 +67,13 @@ class _Builder:
         self._shape = shape
         self._rank = rank
         self._decider = NamingDecider(shape.threads, kept.sizes, kept.residues)
-        options = Options(
-            budget=UNLIMITED, effort=effort, peek_fails=self._decider.poll_fails, counts_tries=False
-        )
+        options = _options(self._decider, effort)
         self._machine = Machine(program, layout, shape, rank, Decisions(), self._decider, options)
         self._cta = self._machine.cta
         self._visits = self._cta.visits
         self._received = ReceivedValues(kept.received, self._cta.registers, self._decider)
-        self._words = WordNumbers(kept.words, self._received, rank, shape.threads, self._cta.registers)
+        own = self._cta.registers
+        self._words = WordNumbers(kept.words, self._received, rank, shape.threads, own)
         self._cta.shared = self._words
         self._heads = LoopHeads(program, shape.threads, kept)
         self._kept = kept
@@ -87,14 +86,8 @@ class _Builder:
         start = Target()
         left = self._region(Come((start,), -1, self._cfg.graph.entry, everybody, {}, {}), stop=-1)
         assert not left
-        if start.arrival is not Arrival.MOVE:
-            raise NotFollowedError(
-                "the kernel begins with a loop", self._cfg.blocks[self._cfg.graph.entry].start
-            )
         assumptions = self._cta.assumptions.all
-        unwritten = next((each for each in assumptions if each.kind is AssumptionKind.UNDEFINED), None)
-        if unwritten is not None:
-            raise NotFollowedError(unwritten.text, unwritten.point)
+        _check_beginning(start, assumptions, self._cfg.blocks[self._cfg.graph.entry].start)
         parents = {header: (self._heads.around(header)[:-1] or (-1,))[-1] for header in self._kept.opened}
         widened = frozenset((h, r.name) for h, registers in self._kept.widened.items() for r in registers)
         return Automaton(
@@ -364,3 +357,17 @@ class _Builder:
             come = Come((target,), node.block, edge.target, threads, own, residues)
             ends.append(self._region(come, self._heads.stop_of(join)))
         return self._joins.meet(node, ends, join, residues)
+
+
+def _options(decider: NamingDecider, effort: Effort) -> Options:
+    """Return how blocks are executed: polls that are not repeated are asked about, each time."""
+    return Options(budget=UNLIMITED, effort=effort, peek_fails=decider.poll_fails, counts_tries=False)
+
+
+def _check_beginning(start: Target, assumptions: Iterable[Assumption], point: int) -> None:
+    """Check that a kernel begins with no loop, and reads nothing unwritten. Raises NotFollowedError."""
+    if start.arrival is not Arrival.MOVE:
+        raise NotFollowedError("the kernel begins with a loop", point)
+    unwritten = next((each for each in assumptions if each.kind is AssumptionKind.UNDEFINED), None)
+    if unwritten is not None:
+        raise NotFollowedError(unwritten.text, unwritten.point)

@@ -249,10 +249,7 @@ class Decisions:
         if not outer:
             return True
         parent = loop[: len(outer)]
-        for each in standing_at:
-            if each is None:
-                continue
-            automaton, node, ordinals = each
+        for automaton, node, ordinals in filter(None, standing_at):
             nest = self._questions.nests[automaton]
             where, ordinal = standing(nest, node.number, ordinals, parent, outer[:-1])
             if where is Standing.BEFORE or (where is Standing.INSIDE and ordinal <= outer[-1]):
@@ -264,11 +261,10 @@ class Decisions:
     ) -> Iterator[Hashable]:
         nodes = [(each[0], each[1].number) for each in standing_at if each is not None]
         for (terms, place), known in list(self._intervals.items()):
-            may_ask = self._questions.reachable.may_ask((terms, place[0]), nodes)
-            if not may_ask or not self._may_ask(place, standing_at):
+            key = terms, place[0]
+            if not self._questions.reachable.may_ask(key, nodes) or not self._may_ask(place, standing_at):
                 del self._intervals[terms, place]
                 continue
-            key = terms, place[0]
             base, slope = bases.get(place), self._questions.slopes.get(key)
             window = self._questions.window.get(key)
             kept = known

@@ -17,7 +17,6 @@ number of steps: what was yielded is the beginning of an execution all the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -26,38 +25,18 @@ from ...cfg import AtomKind, EdgeKind, Name
 from ...cfg.optypes import typing_of
 from ...ir import Pair, Register
 from ...launch import Dim
-from ...opcodes.op import Op
 from ...opcodes.spec import Trait
-from .block_atomics import changed
-from .block_memory import BASE, Contents, GlobalBytes, OutsideError, SharedBytes
-from .block_registers import LOCAL, Registers
+from .block_accesses import BlockAccesses, StoppedError, Touch
+from .block_memory import Contents, GlobalBytes, OutsideError, SharedBytes
+from .block_registers import Registers
 from .block_steps import Step, Steps, Task
 from .lane_exchanges import WARP, Active, exchanged
-from .lane_integers import Lanes, cut, number, signed
-from .layout import Placed, SharedLayout
+from .lane_integers import number
 
 MOST_STEPS = 10_000
 """Instructions of a run, each for all threads that execute it together."""
-_POINTERS = 1 << 32
 _FAR = np.int64(1 << 62)
 _RUNS, _AT_BARRIER, _AT_LANES, _ENDED = range(4)
-
-
-class _StoppedError(Exception):
-    """Something is not known that decides what comes next."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Touch:
-    """One access of shared memory by several threads in one step."""
-
-    step: Step
-    threads: npt.NDArray[np.int64]
-    offsets: Lanes
-    """From the first variable on."""
-    size: int
-    values: Lanes | None
-    """What a store stores; None where that is not known, or nothing is stored."""
 
 
 class BlockRun:
@@ -74,13 +53,8 @@ class BlockRun:
         self._steps = steps
         self._inputs = inputs
         self.registers = Registers(block, inputs, steps.layout, steps.local)
-        self.shared = SharedBytes(steps.layout, dynamic)
-        self.outside = GlobalBytes(contents, steps.element)
+        self._memory = BlockAccesses(steps, self.registers, contents, dynamic)
         padded = self.registers.padded
-        stack = sum(steps.local.values())
-        self._stack = stack
-        own = SharedLayout({("", 0): Placed("", BASE, stack * padded)} if stack else {})
-        self._local = SharedBytes(own)
         self._threads = np.arange(padded, dtype=np.int64)
         cfg = steps.cfg
         self._block = np.full(padded, cfg.order[0], np.int64)
@@ -89,10 +63,20 @@ class BlockRun:
         self._ranks = _ranks(steps)
         self._left = MOST_STEPS
         self._has_tried = False
-        self._touches: list[Touch] = []
         self.is_complete = False
-        self.reached = 0
-        """How many bytes from the first shared variable on are used."""
+
+    @property
+    def shared(self) -> SharedBytes:
+        return self._memory.shared
+
+    @property
+    def outside(self) -> GlobalBytes:
+        return self._memory.outside
+
+    @property
+    def reached(self) -> int:
+        """Return how many bytes from the first shared variable on are used."""
+        return self._memory.reached
 
     @property
     def steps_taken(self) -> int:
@@ -104,16 +88,16 @@ class BlockRun:
         while True:
             with np.errstate(all="ignore"):
                 going = self._through_interval()
-            yield self._touches
+            yield self._memory.touches
             if not going:
                 return
-            self._touches = []
+            self._memory.touches = []
 
     def _through_interval(self) -> bool:
         try:
             while self._turn():
                 pass
-        except _StoppedError:
+        except StoppedError:
             return False
         if (self._state == _ENDED).all():
             self.is_complete = True
@@ -144,7 +128,7 @@ class BlockRun:
         for step in self._steps.all[point : self._steps.cfg.blocks[block].end]:
             self._left -= 1
             if self._left < 0:
-                raise _StoppedError
+                raise StoppedError
             if step.task is Task.NOTHING:
                 continue
             here = active
@@ -184,7 +168,7 @@ class BlockRun:
     def _holds(self, register: Register, *, negated: bool) -> Active:
         test = self.registers.read(register, 1)
         if test is None:
-            raise _StoppedError
+            raise StoppedError
         found: Active = (test == number(0)) if negated else (test != number(0))
         return np.broadcast_to(found, (self.registers.padded,))
 
@@ -201,12 +185,12 @@ class BlockRun:
         left = threads
         for edge in cfg.edges_from(block):
             if edge.kind is EdgeKind.UNKNOWN:
-                raise _StoppedError
+                raise StoppedError
             taken = left
             if edge.kind is EdgeKind.INDIRECT:
                 index = self.registers.read(cfg.instructions[cfg.blocks[block].last].operands[0], 32)
                 if index is None:
-                    raise _StoppedError
+                    raise StoppedError
                 taken = left & np.isin(index, np.array(edge.cases, np.uint64))
             elif edge.guard is not None:
                 taken = left & self._holds(edge.guard.register, negated=edge.guard.negated)
@@ -221,14 +205,14 @@ class BlockRun:
                 self._block[taken] = edge.target
                 self._point[taken] = cfg.blocks[edge.target].start
         if left.any():
-            raise _StoppedError
+            raise StoppedError
 
     def _come_together(self, step: Step, here: Active) -> Active:
         """Let lanes wait for all that their mask names; return those that have all of them, earlier ones among them."""
         come = here | ((self._state == _AT_LANES) & (self._point == step.point))
         named = number((1 << WARP) - 1) if step.mask is None else self.registers.read(step.mask, 32)
         if named is None:
-            raise _StoppedError
+            raise StoppedError
         there = (come | (self._state == _ENDED)).reshape(-1, WARP)
         present = (there.astype(np.uint64) << np.arange(WARP, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
         ready: Active = come & (named & ~np.repeat(present, WARP) == number(0))
@@ -248,7 +232,7 @@ class BlockRun:
             case Task.PARAMETER:
                 self._parameter(step, here, whole=whole)
             case Task.LOAD | Task.STORE | Task.CHANGE | Task.TOUCH:
-                self._access(step, here, whole=whole)
+                self._memory.access(step, here, whole=whole)
             case Task.EXCHANGE:
                 self._exchange(step, here, whole=whole)
             case Task.MEET_WARP | Task.MEET_BLOCK:
@@ -259,7 +243,7 @@ class BlockRun:
     def _not_known(self, step: Step, here: Active, *, whole: bool) -> None:
         traits = step.instruction.operation.traits
         if not traits.isdisjoint(_NOT_FOLLOWED) or step.access is not None:
-            raise _StoppedError
+            raise StoppedError
         for register in step.instruction.writes():
             self.registers.write(register, None, here, whole=whole)
 
@@ -299,144 +283,6 @@ class BlockRun:
             self.registers.write(target.second, second, here, whole=whole)
         else:
             self.registers.write(target, first, here, whole=whole)
-
-    # ---- memory
-
-    def _access(self, step: Step, here: Active, *, whole: bool) -> None:
-        address = step.address
-        assert address is not None
-        base: Lanes | None = np.zeros(self.registers.padded, np.uint64)
-        if address.base is not None:
-            base = self.registers.read(address.base, 64)
-        if base is None:
-            raise _StoppedError
-        space = self._space(step, base, here)
-        addresses = np.broadcast_to(base, here.shape)[here] + number(address.offset)
-        threads = self._threads[here]
-        if space == ".shared":
-            addresses = cut(addresses, 32)
-        if step.task is Task.TOUCH:
-            self._touch_rows(step, threads, addresses, here, whole=whole)
-        elif step.task is Task.CHANGE:
-            self._change(step, threads, addresses, space, here, whole=whole)
-        elif step.task is Task.LOAD:
-            self._load(step, threads, addresses, space, here, whole=whole)
-        else:
-            self._store(step, threads, addresses, space, here)
-
-    def _space(self, step: Step, base: Lanes, here: Active) -> str:
-        """Return the state space of an access: that of its instruction, or that of the addresses."""
-        if step.space:
-            return step.space
-        used = np.broadcast_to(base, here.shape)[here]
-        low, high = int(used.min()), int(used.max())
-        if low >= _POINTERS:
-            return ".global"
-        if low >= LOCAL:
-            return ".local"
-        if low >= BASE and high < BASE + self.shared.size:
-            return ".shared"
-        raise _StoppedError
-
-    def _load(
-        self, step: Step, threads: npt.NDArray[np.int64], addresses: Lanes, space: str, here: Active, *, whole: bool
-    ) -> None:  # fmt: skip
-        size, elements = step.size, step.elements
-        offsets = self._offsets(step, threads, addresses, space, size * len(elements))
-        for place, element in enumerate(elements):
-            at = offsets + number(place * size)
-            match space:
-                case ".shared":
-                    found = self.shared.load(at, size)
-                case ".local":
-                    found = self._local.load(at, size)
-                case ".global":
-                    found = self.outside.load(at, size)
-                case _:
-                    found = None
-            if found is not None and size < 4 and typing_of(step.instruction.operation).signed:
-                found = cut(signed(found, 8 * size).view(np.uint64), 32)
-            full = None
-            if found is not None:
-                full = np.zeros(here.shape, np.uint64)
-                full[here] = found
-            self.registers.write(element, full, here, whole=whole)
-
-    def _offsets(
-        self, step: Step, threads: npt.NDArray[np.int64], addresses: Lanes, space: str, size: int
-    ) -> Lanes:
-        """Return where in the bytes of its space an access is, having noted it where that is shared memory."""
-        if space == ".shared":
-            offsets = self._shared_offsets(addresses, size)
-            if step.task is Task.LOAD or step.task is Task.CHANGE:
-                self._touches.append(Touch(step, threads, offsets, size, None))
-            return offsets
-        if space == ".local":
-            return self._local.offsets(
-                addresses - number(LOCAL) + number(BASE) + self._of_stack(threads), size
-            )
-        return addresses
-
-    def _shared_offsets(self, addresses: Lanes, size: int) -> Lanes:
-        offsets = self.shared.offsets(addresses, size)
-        self.reached = max(self.reached, int(offsets.max(initial=0)) + size)
-        return offsets
-
-    def _of_stack(self, threads: npt.NDArray[np.int64]) -> Lanes:
-        return threads.astype(np.uint64) * np.uint64(self._stack)
-
-    def _store(
-        self, step: Step, threads: npt.NDArray[np.int64], addresses: Lanes, space: str, here: Active
-    ) -> None:
-        size, elements = step.size, step.elements
-        offsets = self._offsets(step, threads, addresses, space, size * len(elements))
-        for place, element in enumerate(elements):
-            read = self.registers.read(element, 8 * size)
-            values = None if read is None else cut(np.broadcast_to(read, here.shape)[here], 8 * size)
-            at = offsets + number(place * size)
-            match space:
-                case ".shared":
-                    self._touches.append(Touch(step, threads, at, size, values))
-                    self.shared.store(at, size, values)
-                case ".local":
-                    self._local.store(at, size, values)
-                case ".global":
-                    self.outside.store(at, size, values)
-                case _:
-                    raise _StoppedError
-
-    def _change(
-        self, step: Step, threads: npt.NDArray[np.int64], addresses: Lanes, space: str, here: Active, *, whole: bool
-    ) -> None:  # fmt: skip
-        if space not in (".shared", ".global"):
-            raise _StoppedError
-        size = step.size
-        offsets = self._offsets(step, threads, addresses, space, size)
-        memory = self.shared if space == ".shared" else self.outside
-        sources = [self.registers.read(each, 8 * size) for each in step.sources]
-        rows = [np.broadcast_to(each, here.shape)[here] for each in sources if each is not None]
-        old: Lanes | None = None
-        if len(rows) == len(sources):
-            old = changed(step.instruction, memory, offsets, size, rows)
-        if old is None:
-            memory.store(offsets, size, None)
-        if step.instruction.operation.op is Op.ATOM:
-            full = None
-            if old is not None:
-                full = np.zeros(here.shape, np.uint64)
-                full[here] = old
-            self.registers.write(step.instruction.operands[0], full, here, whole=whole)
-
-    def _touch_rows(
-        self, step: Step, threads: npt.NDArray[np.int64], addresses: Lanes, here: Active, *, whole: bool
-    ) -> None:
-        """Note the rows of a matrix that lanes name; what is loaded is not known."""
-        assert step.access is not None
-        used = threads % WARP < step.access.lanes
-        offsets = self._shared_offsets(addresses[used], step.size)
-        self._touches.append(Touch(step, threads[used], offsets, step.size, None))
-        for register in step.instruction.writes():
-            self.registers.write(register, None, here, whole=whole)
 
 
 def _ranks(steps: Steps) -> npt.NDArray[np.int64]:

@@ -17,6 +17,11 @@ from .kinds import Kind
 from .symbol import Atom, Form, Value
 
 
+def arms(one: Value, other: Value, condition: object, opposite: object) -> tuple[Value, Value]:
+    """Return the two numbers of a choice, without choices by its condition, or the opposite, in them."""
+    return arm(one, {condition: True, opposite: False}), arm(other, {condition: False, opposite: True})
+
+
 def arm(value: Value, conditions: Mapping[object, bool]) -> Value:
     """Return a value where conditions, by their atoms, hold or do not."""
     while isinstance(value, Form) and len(value.terms) == 1 and not value.constant:

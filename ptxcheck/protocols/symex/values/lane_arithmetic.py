@@ -21,7 +21,7 @@ import numpy as np
 from ....ir import Register
 from ....opcodes.op import Op
 from . import recurrent_arithmetic as recurrent
-from .choices import arm
+from .choices import arms
 from .kinds import Kind
 from .symbol import (
     LANE,
@@ -373,12 +373,10 @@ def choose(condition: Value, a: Value, b: Value, threads: int) -> Value:
     if isinstance(condition, int):
         return a if condition else b
     if isinstance(condition, Form):
-        key, opposite = key_of(condition), key_of(negate(condition))
-        a, b = arm(a, {key: True, opposite: False}), arm(b, {key: False, opposite: True})
+        a, b = arms(a, b, key_of(condition), key_of(negate(condition)))
     if isinstance(condition, Form) or isinstance(a, Form) or isinstance(b, Form):
-        if not isinstance(a, np.ndarray) and not isinstance(b, np.ndarray) and a == b:
-            return a
-        return _opaque(Kind.SELP, condition, a, b)
+        is_one = not isinstance(a, np.ndarray) and not isinstance(b, np.ndarray) and a == b
+        return a if is_one else _opaque(Kind.SELP, condition, a, b)
     return np.where(condition != 0, as_lanes(a, threads), as_lanes(b, threads))
 
 

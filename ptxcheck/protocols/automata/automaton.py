@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ..symex.values.symbol import Form
+from ..symex.values.symbol import Atom, Form
 from ..symex.values.trace import Assumption, Event, Shape, ThreadSet
 from .handed_words import Read, Stored
 
@@ -98,3 +98,6 @@ class Automaton:
     def places_by_loop(self) -> int:
         """Return what it takes to look at all places for each loop."""
         return len(self.nodes) * len(self.parents)
+
+    of_shared: frozenset[Atom] = field(default_factory=frozenset)
+    """Those of their symbols that may be computed from what threads have read from shared memory."""

@@ -91,7 +91,8 @@ class _Builder:
         parents = {header: (self._heads.around(header)[:-1] or (-1,))[-1] for header in self._kept.opened}
         widened = frozenset((h, r.name) for h, registers in self._kept.widened.items() for r in registers)
         return Automaton(
-            self._rank, self._shape, self._nodes, start.node, self._kept.modulus, parents, assumptions, widened
+            self._rank, self._shape, self._nodes, start.node, self._kept.modulus, parents, assumptions, widened,
+            self._kept.of_shared,
         )  # fmt: skip
 
     # -- regions

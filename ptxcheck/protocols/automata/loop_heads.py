@@ -14,7 +14,7 @@ depends on one beyond its residue is not followed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,8 +30,8 @@ from ..symex.slice.sliced_program import Program
 from ..symex.values import lane_arithmetic as lanes
 from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import COUNTED, period
-from ..symex.values.register_file import lanes_of
-from ..symex.values.symbol import LANE, WARP, Atom, Form, Lanes, Value, atom, children
+from ..symex.values.register_file import Piece, lanes_of
+from ..symex.values.symbol import FROM_SHARED, LANE, WARP, Atom, Form, Lanes, Value, atom, children
 from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from ..symex.values.traversal import walk
@@ -62,6 +62,8 @@ class Kept:
     """Headers of loops whose number of rounds is open."""
     widened: dict[int, set[Register]] = field(default_factory=dict)
     """Registers that are symbols from a header on."""
+    sources: dict[Atom, set[Atom]] = field(default_factory=dict)
+    """What the registers that are symbols have held at their headers: such symbols, and values of shared memory."""
     sizes: dict[Atom, int] | None = None
     """Parameters that were taken not to be negative, and where they are compared; None to take none so."""
     residues: KnownResidues = field(default_factory=KnownResidues)
@@ -73,6 +75,21 @@ class Kept:
         """Return how much is known: it grows with every restart."""
         widened = sum(map(len, self.widened.values()))
         return self.modulus, len(self.opened), widened, self.words.size, len(self.received.points)
+
+    def note_sources(self, symbol: Form, pieces: Iterable[Piece]) -> None:
+        """Note what a register has held that is a symbol from now on."""
+        found = self.sources.setdefault(symbol.terms[0][0], set())
+        for _, value in pieces:
+            names = walk(value.terms) if isinstance(value, Form) else ()
+            found.update(each for each in names if each.kind is Kind.WIDENED or each.origin & FROM_SHARED)
+
+    @property
+    def of_shared(self) -> frozenset[Atom]:
+        """Symbols of registers that may have been computed from what threads have read from shared memory."""
+        found = {name for name, each in self.sources.items() if any(n.origin & FROM_SHARED for n in each)}
+        while more := {name for name, each in self.sources.items() if each & found} - found:
+            found |= more
+        return frozenset(found)
 
     def refine(self, wanted: int) -> None:
         """Keep more residues of what loops count. Raises RestartError where that is new."""
@@ -274,6 +291,7 @@ class LoopHeads:
         if len(pieces) > 1:
             differs = LANE | WARP
         symbol = atom(Kind.WIDENED, header, register.name, str(register.scope), differs=differs)
+        self.kept.note_sources(symbol, pieces)
         residue = residues.pop() if len(residues) == 1 else None
         if residue is None or self.kept.modulus == 1:
             return symbol

@@ -29,7 +29,7 @@ from .decisions import Decisions, Questions
 from .loop_nests import Ordinals
 from .operations import Failure
 from .order_state import BLOCKED, OrderState
-from .questions import OfReceived, Polled
+from .questions import OfReceived, OfStrand, Polled
 from .received import Contents, Receiving
 from .received_uses import Look, Put, Take
 from .roles import Role, Step
@@ -67,7 +67,7 @@ class _Strand:
     answers: int = 0
     """How many answers it has had: who has had fewest is answered next, so that nobody runs ahead."""
     polled: bool | None = None
-    """What its next poll finds."""
+    """What its next poll finds, or another question that it alone asks."""
 
     def copy(self) -> _Strand:
         return _Strand(self.node, self.index, self.ordinals, self.ended, self.answers, self.polled)
@@ -188,7 +188,7 @@ class Exploration:
         if isinstance(asked, OfReceived) and self._receiving is not None:
             state.received = self._receiving.decide(number, asked.truth, truth, state.received)
             return True
-        if isinstance(asked, Polled):
+        if isinstance(asked, Polled | OfStrand):
             state.strands[number].polled = truth
             return True
         return state.decisions.decide(role.automaton, node, state.strands[number].ordinals, truth)
@@ -197,7 +197,7 @@ class Exploration:
         asked = self.questions.site(role.automaton, node.number).asked
         if isinstance(asked, OfReceived) and self._receiving is not None:
             return self._receiving.answer(number, asked.truth, state.received)
-        if isinstance(asked, Polled):
+        if isinstance(asked, Polled | OfStrand):
             found, state.strands[number].polled = state.strands[number].polled, None
             return found
         return state.decisions.answer(role.automaton, node, state.strands[number].ordinals, number)

@@ -47,7 +47,7 @@ class Questions:
         self.roles = roles
         self._sites: dict[tuple[int, int], Site] = {}
         asked = {
-            (number, node.number): classified(node, automaton.modulus)
+            (number, node.number): classified(node, automaton.modulus, automaton.of_shared)
             for number, automaton in enumerate(automata)
             for node in automaton.nodes
             if node.question is not None

@@ -13,7 +13,7 @@ in each round of the outer one: there is more freedom than the kernel has."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from math import gcd
 from typing import TypeAlias
@@ -27,10 +27,12 @@ from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of
 from ..symex.values.recurrent_arithmetic import COUNTED
 from ..symex.values.substitution import with_pins
-from ..symex.values.symbol import Atom, Form, atom, children
+from ..symex.values.symbol import FROM_SHARED, Atom, Form, atom, children
 from ..symex.values.traversal import walk
 
 Terms: TypeAlias = tuple[tuple[Atom, int], ...]
+_OF_LOOPS = frozenset({Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY})
+"""What a loop has computed that is not followed, perhaps from what was read from shared memory in front of it."""
 _OF_GROUP = OF_ROUND | {Kind.WIDENED, Kind.LANES, Kind.OPERAND}
 
 
@@ -79,11 +81,16 @@ class Polled:
     """That a poll finds its phase complete: each strand has an answer of its own, each time."""
 
 
-Asked: TypeAlias = Below | Named | OfReceived | Polled | Free | bool
+@dataclass(frozen=True, slots=True)
+class OfStrand:
+    """A predicate on what was made of a value in shared memory: each strand has an answer of its own, each time."""
 
 
-def classified(node: Node, modulus: int) -> Asked:
-    """Return what a node asks."""
+Asked: TypeAlias = Below | Named | OfReceived | OfStrand | Polled | Free | bool
+
+
+def classified(node: Node, modulus: int, of_shared: Collection[Atom] = ()) -> Asked:
+    """Return what a node asks; symbols of `of_shared` are computed from what threads have read from shared memory."""
     question = node.question
     assert question is not None
     residues = dict(zip(node.loops, node.residues, strict=True))
@@ -92,7 +99,14 @@ def classified(node: Node, modulus: int) -> Asked:
     of_group = [each for each in walk(question.truth.terms) if each.inner_kind in _OF_GROUP]
     if of_group:
         is_of_received = all(map(is_received, of_group)) and not any(ordinals_in(question.truth))
-        return OfReceived(question.truth) if is_of_received else Free()
+        if is_of_received:
+            return OfReceived(question.truth)
+        is_own = (
+            question.truth.origin & FROM_SHARED
+            or not {*of_group}.isdisjoint(of_shared)
+            or any(each.inner_kind in _OF_LOOPS for each in of_group)
+        )
+        return OfStrand() if is_own else Free()
     found = _below(question, residues, modulus)
     if found is not None:
         return found

@@ -145,3 +145,26 @@ def test_threads_that_do_alike_may_read_different_values() -> None:
     assert isinstance(
         shown_for_every_count(*launched(Source("k.ptx", once), "two_words"), seconds=6.0), Shown
     )
+
+
+BRANCH = "    setp.lt.u32 has_work, mine, all;\n"
+LOOP = """    mov.u32 next, 0;
+    mov.u32 phase, 0;
+SUM:
+    mad.lo.u32 phase, phase, 3, mine;
+    add.u32 next, next, 1;
+    setp.lt.u32 ready, next, all;
+    @ready bra SUM;
+    setp.lt.u32 has_work, phase, all;
+"""
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["    add.u32 mine, mine, 3;\n    dp4a.u32.u32 mine, mine, mine, all;\n" + BRANCH, LOOP],
+    ids=["an operation that is not followed", "a loop that is not followed"],
+)
+def test_what_is_made_of_different_values_may_differ(made: str) -> None:
+    assert TWO_WORDS.count(BRANCH) == 1
+    text = TWO_WORDS.replace(BRANCH, made)
+    assert isinstance(shown_for_every_count(*launched(Source("k.ptx", text), "two_words"), seconds=6.0), Open)

@@ -173,21 +173,27 @@ def _verify(
     else:
         shape, is_admitted = known, True
     own = effort.part(_PART_OF_PRODUCT)
-    by_product = (
-        _by_product(program, layout, launch, Shape(block, shape), registers, own, asked)
-        if is_admitted
-        else None
-    )
-    result = verifier(program, shape).show(by_product) if isinstance(by_product, Shown) else None
-    if result is None:
+
+    def judged(cluster: Dim, *, asks_product: bool) -> Verification:
+        by_product = (
+            _by_product(program, layout, launch, Shape(block, cluster), registers, own, asked)
+            if asks_product
+            else None
+        )
+        if isinstance(by_product, Shown):
+            shown = verifier(program, cluster).show(by_product)
+            if shown is not None:
+                return shown
         sizes = by_product.sizes if isinstance(by_product, Open) else {}
-        result = verifier(program, shape).run(sizes)
+        return verifier(program, cluster).run(sizes)
+
+    result = judged(shape, asks_product=is_admitted)
     while known is None and prod(shape) < result.least_ctas <= MOST_CTAS:
         chosen = _larger_cluster(barriers_only, cfg, result.least_ctas, most)
         if chosen is None:
             break
         shape, is_admitted, is_only = chosen
-        result = verifier(program, shape).run()
+        result = judged(shape, asks_product=is_admitted or is_only)
     if accesses and program.thread_copies and _may_be_by_copies(result) and not Budget(effort).is_late():
         decided = verifier(Program(cfg, module, launch, accesses=True, decides_copies=True), shape).run()
         if any(not run.doubt for run in decided.failures) or _is_decided(decided):

@@ -2,7 +2,7 @@
 
 Property: each run of a thread is a path through the nodes that its thread set is part of: the events of the nodes in
 order are the synchronising instructions and accesses of the thread, with their operands, where the atoms of kind
-`ORDINAL` and `WIDENED` stand for the numbers of that round.
+`ORDINAL`, `WIDENED` and `VARIABLE` stand for the numbers of that round.
 
 Argument: `builder` makes a node for each block and each valuation of the registers that matter there.
 
@@ -13,70 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 
-from ..symex.values.symbol import Atom, Form
-from ..symex.values.trace import Assumption, Event, Shape, ThreadSet
-from .handed_words import Read, Stored
-
-
-class Arrival(Enum):
-    """What an edge does to the ordinals of loops."""
-
-    KEEP = 0
-    """It stays at the same place of the program."""
-    MOVE = 1
-    """It goes to another block, and may leave loops."""
-    ENTER = 2
-    """It enters the loop whose header its target is."""
-    REPEAT = 3
-    """It begins a further round of the loop whose header its target is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A predicate that the values of a role do not decide."""
-
-    point: int
-    truth: Form
-    threads: ThreadSet
-    """Who asks it."""
-
-
-@dataclass(slots=True)
-class Target:
-    """Where an edge leads."""
-
-    node: int = -1
-    arrival: Arrival = Arrival.KEEP
-
-
-@dataclass(slots=True)
-class Node:
-    """What threads do from one place of the program to the next choice."""
-
-    number: int
-    block: int
-    threads: ThreadSet
-    loops: tuple[int, ...]
-    """Headers of the loops around that are kept, outermost first."""
-    residues: tuple[int, ...]
-    """For each of them, the ordinal of the round modulo `Automaton.modulus`."""
-    events: tuple[Event, ...] = ()
-    question: Question | None = None
-    """What decides which of two targets is next: the first where it holds."""
-    sides: tuple[ThreadSet, ...] = ()
-    """Threads that part here, for each target."""
-    stored: tuple[Stored, ...] = ()
-    """Words that threads store to constant places."""
-    read: tuple[Read, ...] = ()
-    """Words that warps read."""
-    received: tuple[int, ...] = ()
-    """Points where threads receive values that are followed."""
-    is_cut: bool = False
-    """Its threads are followed no further: what they read last is to be found out."""
-    targets: tuple[Target, ...] = ()
-    """One that is next, one for each answer, one for each side, or none at the end."""
+from ..symex.values.symbol import Atom
+from ..symex.values.trace import Assumption, Shape
+from .environments import Variables
+from .nodes import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +31,7 @@ class Automaton:
     modulus: int
     parents: Mapping[int, int]
     """For the header of each loop that is kept, that of the loop around it; -1 for none."""
+    variables: Variables
     assumptions: tuple[Assumption, ...] = ()
     widened: frozenset[tuple[int, str]] = field(default_factory=frozenset)
     """Registers that are symbols from the header of a loop on."""

@@ -15,7 +15,6 @@ followed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NoReturn
 
 from ...cfg.graph import Edge
 from ...terms.effort import Effort, Work
@@ -24,19 +23,20 @@ from ..symex.interpreter.machine import Machine
 from ..symex.interpreter.options import UNLIMITED, Options
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
-from ..symex.values.approximated_terms import unwritten_in
-from ..symex.values.assumptions import unwritten_text
-from ..symex.values.recurrent_arithmetic import period
 from ..symex.values.symbol import LANE, Decisions, Form
 from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import Assumption, Event, NotFollowedError, Shape, ThreadSet
-from .automaton import Arrival, Automaton, Node, Question, Target
+from .asking import Asking
+from .automaton import Automaton
+from .environments import Variables
 from .handed_words import UnknownWordError, WordNumbers
 from .joins import Come, Joins
 from .loop_heads import Kept, LoopHeads, RestartError
 from .naming_decider import NamingDecider, OpenError
+from .nodes import Arrival, Node, Target
 from .received_values import ReceivedValues
 from .valuations import Key, Valuation, decided, key_of, restricted
+from .variables import NumbersNeededError
 
 _MOST_RESTARTS = 60
 _MOST_QUESTIONS = 4
@@ -55,6 +55,8 @@ def build(program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept,
             return _Builder(program, layout, shape, rank, kept, effort).build()
         except RestartError:
             continue
+        except NumbersNeededError as error:
+            kept.note_numbers(error.names)
     raise NotFollowedError("the loops of the kernel are kept in too many ways", -1)
 
 
@@ -76,6 +78,7 @@ class _Builder:
         self._words = WordNumbers(kept.words, self._received, rank, shape.threads, own)
         self._cta.shared = self._words
         self._heads = LoopHeads(program, shape.threads, kept)
+        self._asking = Asking(kept, self._words)
         self._kept = kept
         self._joins = Joins(program.cfg, self._heads, shape.threads)
         self._nodes: list[Node] = []
@@ -91,8 +94,8 @@ class _Builder:
         parents = {header: (self._heads.around(header)[:-1] or (-1,))[-1] for header in self._kept.opened}
         widened = frozenset((h, r.name) for h, registers in self._kept.widened.items() for r in registers)
         return Automaton(
-            self._rank, self._shape, self._nodes, start.node, self._kept.modulus, parents, assumptions, widened,
-            self._kept.of_shared,
+            self._rank, self._shape, self._nodes, start.node, self._kept.modulus, parents,
+            Variables(self._nodes, start.node, self._shape.threads), assumptions, widened, self._kept.of_shared,
         )  # fmt: skip
 
     # -- regions
@@ -110,7 +113,7 @@ class _Builder:
             if len(parts) > 1:
                 waiting += self._part_at_head(come, parts)
                 continue
-            valuation, residues = self._heads.arrive(
+            valuation, residues, assigned = self._heads.arrive(
                 come.source, come.block, come.contents, come.threads, come.residues
             )
             key = (come.block, come.threads, tuple(residues.values()), key_of(valuation))
@@ -122,7 +125,7 @@ class _Builder:
                     waiting.extend(self._execute(node, valuation, residues, stop))
             arrival = self._arrival(come.source, come.block)
             for slot in come.slots:
-                slot.node, slot.arrival = number, arrival
+                slot.node, slot.arrival, slot.assigned = number, arrival, assigned
         return left
 
     def _part_at_head(self, come: Come, parts: Sequence[ThreadSet]) -> list[Come]:
@@ -213,11 +216,11 @@ class _Builder:
     ) -> list[Come]:
         """Put a question in front of a block that depends on its answer."""
         if error.truth.differs and error.threads.bit_count() > 1:
-            self._raise_differing(error)
+            self._asking.raise_differing(error)
         if len(answers) >= _MOST_QUESTIONS or self._received.is_new(error.truth):
             raise NotFollowedError("more open predicates decide a block than are followed", error.point)
         found: list[Come] = []
-        node.question = self._question(error, node)
+        node.question = self._asking.question(error, node)
         node.targets = (Target(), Target())
         for target, answer in zip(node.targets, (True, False), strict=True):
             then = self._new(node.block, node.threads, residues)
@@ -226,22 +229,6 @@ class _Builder:
             held = decided(valuation, error.truth, answer, self._shape.threads)
             found += self._execute_with(known, then, held, residues, stop)
         return found
-
-    def _raise_differing(self, error: OpenError) -> NoReturn:
-        """Follow the words that a condition depends on, or nothing. Raises RestartError, NotFollowedError."""
-        if self._words.follow(error.truth):
-            raise RestartError
-        raise NotFollowedError("a condition differs between threads", error.point)
-
-    def _question(self, error: OpenError, node: Node) -> Question:
-        truth = error.truth
-        register = unwritten_in(truth)
-        if register:
-            raise NotFollowedError(unwritten_text(register), error.point)
-        if self._words.note_asked(truth):
-            raise RestartError
-        self._kept.refine(period(truth))
-        return Question(error.point, truth, node.threads)
 
     # -- ends of blocks
 
@@ -295,13 +282,10 @@ class _Builder:
         stop: int,
     ) -> list[Come]:
         """Ask at the end of a block which way threads take."""
-        for header in self._heads.exits(node.block):
-            if header not in self._kept.opened:
-                self._kept.opened.add(header)
-                raise RestartError
+        self._asking.open_loops(error, self._heads.exits(node.block))
         if error.truth.differs and error.threads.bit_count() > 1:
             return self._part_by_warp(error, answers, node, contents, residues, stop)
-        node.question = self._question(error, node)
+        node.question = self._asking.question(error, node)
         node.targets = (Target(), Target())
         found: list[Come] = []
         for target, answer in zip(node.targets, (True, False), strict=True):
@@ -324,7 +308,7 @@ class _Builder:
         """Let each warp decide by itself where warps may differ: they are roles of their own up to the join."""
         warps = [node.threads & 0xFFFFFFFF << first for first in warps_of(node.threads, self._shape.threads)]
         if error.truth.differs & LANE or len(warps) < 2:
-            self._raise_differing(error)
+            self._asking.raise_differing(error)
         join = self._program.regions.join(node.block)
         node.sides = tuple(warps)
         node.targets = tuple(Target() for _ in warps)

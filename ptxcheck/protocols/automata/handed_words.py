@@ -23,7 +23,7 @@ from ..symex.interpreter.shared_numbers import SharedNumbers
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import settle
 from ..symex.values.register_file import RegisterFile, lanes_of
-from ..symex.values.symbol import Atom, Form, Lanes, Value
+from ..symex.values.symbol import Atom, Form, Value
 from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from ..symex.values.traversal import walk
@@ -180,11 +180,11 @@ class WordNumbers(SharedNumbers):
         """Know nothing: the product looks at every store to bytes of a word."""
 
     def read(
-        self, point: int, instruction: Instruction, address: int | Lanes, guard: ThreadSet
+        self, point: int, instruction: Instruction, address: Value, guard: ThreadSet, offset: int
     ) -> Value | None:
         """Return what threads read at a point that is followed. Raises UnknownWordError, NotFollowedError."""
         if point in self._received.reads.points:
-            return self._received.read(point, instruction, address, guard)
+            return self._received.read(point, instruction, address, guard, offset)
         if point not in self._words.points:
             return None
         if isinstance(instruction.operands[0], Vector) or instruction.guard is not None:

@@ -17,8 +17,8 @@ from ...cfg.cfg import Cfg
 from ..symex.values.kinds import Kind
 from ..symex.values.symbol import LANE, WARP, atom
 from ..symex.values.trace import NotFollowedError, ThreadSet
-from .automaton import Node, Target
 from .loop_heads import LoopHeads
+from .nodes import Node, Target
 from .valuations import Valuation, key_of, restricted, united
 
 

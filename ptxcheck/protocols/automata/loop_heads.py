@@ -19,6 +19,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import lcm
+from typing import NoReturn
 
 import numpy as np
 
@@ -31,19 +32,24 @@ from ..symex.values import lane_arithmetic as lanes
 from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import COUNTED, period
 from ..symex.values.register_file import Piece, lanes_of
-from ..symex.values.symbol import FROM_SHARED, LANE, WARP, Atom, Form, Lanes, Value, atom, children
+from ..symex.values.symbol import FROM_SHARED, LANE, VARYING, WARP, Atom, Form, Lanes, Value, atom, children
 from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from ..symex.values.traversal import walk
 from .handed_words import HandedWords, counter
 from .known_residues import KnownResidues
+from .nodes import Assigned
 from .received_values import ReceivedReads, is_received
 from .recurrences import Step, recurrences
 from .round_names import OF_ROUND, ordinal, times
 from .valuations import Key, Valuation, key_of, restricted
+from .variables import header_of, is_of_variables, variable, variables_in
 
 _MOST_MODULUS = 512
+_MOST_NUMBERS = 24
+"""Valuations of one header and group of threads, for each residue: behind them numbers that differ are variables."""
 _TOKEN_BITS = 32
+_LARGEST = 1 << 31
 _MASK = (1 << 64) - 1
 _MOST_NODES = 96
 """Valuations of one header, for each residue, that differ in numbers: behind them what varies most is widened."""
@@ -69,12 +75,37 @@ class Kept:
     residues: KnownResidues = field(default_factory=KnownResidues)
     words: HandedWords = field(default_factory=HandedWords)
     received: ReceivedReads = field(default_factory=ReceivedReads)
+    variables: dict[int, set[Register]] = field(default_factory=dict)
+    """Registers that are variables from a header on."""
+    numbers: set[Atom] = field(default_factory=set)
+    """Variables that would be of such registers, and have to be numbers."""
 
     @property
     def size(self) -> tuple[int, ...]:
         """Return how much is known: it grows with every restart."""
         widened = sum(map(len, self.widened.values()))
-        return self.modulus, len(self.opened), widened, self.words.size, len(self.received.points)
+        variables = sum(map(len, self.variables.values())) + 2 * len(self.numbers)
+        return self.modulus, len(self.opened), widened, self.words.size, len(self.received.points), variables
+
+    def keep_numbers(self, names: Iterable[Atom]) -> NoReturn:
+        """Keep some variables as numbers from now on. Raises RestartError."""
+        self.note_numbers(names)
+        raise RestartError
+
+    def note_numbers(self, names: Iterable[Atom]) -> None:
+        """Keep some variables as numbers when automata are built anew."""
+        self.numbers.update(names)
+        for header, registers in self.variables.items():
+            registers -= {each for each in registers if not self.may_vary(header, each)}
+
+    def may_vary(self, header: int, register: Register) -> bool:
+        """Tell whether a register may be a variable from a header on."""
+        return variable(header, register).terms[0][0] not in self.numbers
+
+    def vary(self, header: int, registers: Iterable[Register]) -> NoReturn:
+        """Let registers be variables from a header on. Raises RestartError."""
+        self.variables.setdefault(header, set()).update(registers)
+        raise RestartError
 
     def note_sources(self, symbol: Form, pieces: Iterable[Piece]) -> None:
         """Note what a register has held that is a symbol from now on."""
@@ -111,6 +142,8 @@ class LoopHeads:
         self._entered: dict[tuple[int, Register], set[Form]] = {}
         """Symbols that registers hold where a loop is entered: they are of no round of it."""
         self._loops = {loop.header: loop for loop in program.cfg.loops}
+        self._computed: list[Register] = []
+        """Registers that the round that has just ended has computed from variables."""
 
     @cached_property
     def live(self) -> Sequence[AbstractSet[Register]]:
@@ -173,19 +206,20 @@ class LoopHeads:
 
     def arrive(
         self, source: int, block: int, contents: Valuation, threads: ThreadSet, residues: Mapping[int, int]
-    ) -> tuple[Valuation, dict[int, int]]:
-        """Return what threads hold where they come to a block, and the residues of the loops around it.
+    ) -> tuple[Valuation, dict[int, int], tuple[Assigned, ...]]:
+        """Return what threads hold where they come to a block, the residues of the loops around it, and new numbers.
 
         Raises RestartError, NotFollowedError.
         """
         if block == self._program.cfg.exit:
-            return {}, {}
+            return {}, {}, ()
         valuation = restricted(contents, self.live[block], threads, self._threads)
         around = self.around(block)
         now = {header: residues.get(header, 0) for header in around}
         loop = self._loops.get(block)
         if loop is None or source < 0:
-            return valuation, now
+            return self._at_join(block, valuation, threads), now, self._assigned(block, valuation, threads)
+        self._computed = []
         repeats = source in loop.blocks
         if block in self.kept.opened:
             now[block] = (residues.get(block, 0) + 1) % self.kept.modulus if repeats else 0
@@ -193,8 +227,36 @@ class LoopHeads:
             register: self._at_head(loop, register, valuation, threads, now.get(block, 0), repeats=repeats)
             for register in valuation
         }
+        if self._computed:
+            self.kept.vary(block, self._computed)
         self._count(loop, found, threads, now.get(block, 0))
-        return found, now
+        return found, now, self._assigned(block, valuation, threads)
+
+    def _at_join(self, block: int, valuation: Valuation, threads: ThreadSet) -> Valuation:
+        """Return what threads hold at a block that is no header, with symbols for variables. Raises RestartError."""
+        varying = self.kept.variables.get(block, set()) & valuation.keys()
+        found = dict(valuation)
+        for register in varying:
+            found[register] = [(threads, variable(block, register))]
+        if len(self._program.cfg.predecessors[block]) > 1:
+            seen = self._seen.setdefault(block, {})
+            seen[threads, 0, key_of(found)] = None
+            if len(seen) > _MOST_NUMBERS:
+                self._let_vary(block, threads, 1)
+        return found
+
+    def _assigned(self, block: int, valuation: Valuation, threads: ThreadSet) -> tuple[Assigned, ...]:
+        """Return what registers that are variables become at a block. Raises RestartError."""
+        found: list[Assigned] = []
+        for register in sorted(self.kept.variables.get(block, set()) & valuation.keys()):
+            (name, _), *_ = variable(block, register).terms
+            values = {value for _, value in valuation[register] if not isinstance(value, np.ndarray)}
+            held = sum(held for held, _ in valuation[register])
+            value = values.pop() if len(values) == 1 else None
+            if value is None or held != threads or not is_of_variables(value):
+                self.kept.keep_numbers((name,))
+            found.append((name, value))
+        return tuple(found)
 
     def _at_head(
         self,
@@ -209,6 +271,8 @@ class LoopHeads:
         header, pieces = loop.header, valuation[register]
         if register in self.kept.widened.get(header, ()):
             return [(threads, self._symbol(header, register, pieces))]
+        if register in self.kept.variables.get(header, ()):
+            return [(threads, variable(header, register))]
         step = self._step(loop, register, valuation) if header in self.kept.opened else None
         if step is not None:
             return [
@@ -225,10 +289,26 @@ class LoopHeads:
                 if isinstance(value, Form) and value not in entered and self._is_of_round(loop, value)
             ]
             self._check_states(pieces)
-            if stale:
+            self._check_variables(loop, register, pieces)
+            if stale and register not in self._computed:
                 self.kept.refine(lcm(*map(period, stale)))
                 self._widen(header, register)
         return pieces
+
+    def _check_variables(self, loop: Loop, register: Register, pieces: list[tuple[ThreadSet, Value]]) -> None:
+        """Note a register that a round computes from variables. Raises RestartError."""
+        values = [value for _, value in pieces if isinstance(value, Form) and value.origin & VARYING]
+        entered = self._entered[loop.header, register]
+        stale = [n for value in values for n in variables_in(value) if header_of(n) in loop.blocks]
+        if not stale and all(value in entered for value in values):
+            return
+        if len(values) == len(pieces) == 1 and is_of_variables(values[0]):
+            if self.kept.may_vary(loop.header, register):
+                self._computed.append(register)
+                return
+            self.kept.keep_numbers(stale or variables_in(values[0]))
+        if stale:
+            self._widen(loop.header, register)
 
     def _check_states(self, pieces: list[tuple[ThreadSet, Value]]) -> None:
         if any(
@@ -306,6 +386,22 @@ class LoopHeads:
         is_known = all(factor % modulus == 0 for _, factor in value.terms)
         return value.constant % modulus if is_known else None
 
+    def _let_vary(self, header: int, threads: ThreadSet, residues: int) -> None:
+        """Let the registers that hold several numbers at a block be variables. Raises RestartError."""
+        values: dict[Register, set[object]] = {}
+        ways = [key for each, _, key in self._seen[header] if each == threads]
+        if len(ways) <= _MOST_NUMBERS * residues:
+            return
+        for register, pieces in (row for key in ways for row in key):
+            values.setdefault(register, set()).add(pieces)
+        varying = [
+            register
+            for register, each in values.items()
+            if len(each) > 1 and all(map(_is_number, each)) and self.kept.may_vary(header, register)
+        ]
+        if varying:
+            self.kept.vary(header, varying)
+
     def _widen(self, header: int, register: Register) -> None:
         self.kept.widened.setdefault(header, set()).add(register)
         raise RestartError
@@ -314,6 +410,8 @@ class LoopHeads:
         """Count the valuations of a header; where there are too many, give up numbers. Raises RestartError."""
         seen = self._seen.setdefault(loop.header, {})
         seen[threads, residue, key_of(valuation)] = None
+        if len(seen) > _MOST_NUMBERS * self.kept.modulus:
+            self._let_vary(loop.header, threads, self.kept.modulus)
         if len(seen) <= _MOST_NODES * self.kept.modulus:
             return
         if loop.header not in self.kept.opened:
@@ -330,3 +428,12 @@ class LoopHeads:
         raise NotFollowedError(
             "too many ways to begin a round of a loop", self._program.cfg.blocks[loop.header].start
         )
+
+
+def _is_number(pieces: object) -> bool:
+    """Tell whether all threads of a group hold one number that a variable may be."""
+    assert isinstance(pieces, tuple)
+    return len(pieces) == 1 and (
+        (isinstance(pieces[0][1], int) and pieces[0][1] < _LARGEST)
+        or (isinstance(pieces[0][1], Form) and is_of_variables(pieces[0][1]))
+    )

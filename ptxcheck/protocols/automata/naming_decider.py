@@ -35,6 +35,7 @@ from ..symex.values.wraparound import may_be_negative
 from .known_residues import KnownResidues
 from .plain_truths import plain
 from .quotients import undivided, undivided_natural
+from .variables import is_of_variables
 
 _WORD = 32
 _MOST_SIGNED = 1 << _WORD - 1
@@ -156,6 +157,8 @@ class NamingDecider:
     def concrete(self, value: Value, threads: ThreadSet, point: int) -> Value:
         value = self._stated(value)
         if not isinstance(value, Form) or not has_choice(value) or is_pointer(value):
+            return value
+        if is_of_variables(value):
             return value
 
         def decide(truth: Form) -> bool:

@@ -17,16 +17,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from ...cfg.optypes import typing_of
 from ...ir import Instruction
 from ..symex.values.kinds import Kind
 from ..symex.values.register_file import RegisterFile
 from ..symex.values.symbol import Atom, Form, Value, atom, children
-from ..symex.values.trace import OFFSET_MASK, NotFollowedError, ThreadSet
+from ..symex.values.trace import NotFollowedError, ThreadSet
 from ..symex.values.traversal import walk
 from .naming_decider import NamingDecider
+from .variables import is_of_variables
 
 OLDEST = 2
 
@@ -57,9 +56,11 @@ class ReceivedValues:
         self.threads = threads
         self.done.clear()
 
-    def read(self, point: int, instruction: Instruction, address: Value, guard: ThreadSet) -> Form:
-        """Return what threads read at a point. Raises NotFollowedError."""
-        if isinstance(address, Form | np.ndarray):
+    def read(
+        self, point: int, instruction: Instruction, address: Value, guard: ThreadSet, offset: int
+    ) -> Form:
+        """Return what threads read at a point, `offset` bytes behind the first. Raises NotFollowedError."""
+        if not (isinstance(address, int) or is_of_variables(address)):
             raise NotFollowedError("what threads receive lies at different places", point)
         if guard != self.threads:
             raise NotFollowedError("some threads of a group receive a value", point)
@@ -67,7 +68,7 @@ class ReceivedValues:
             self.done.add(point)
             self._grow_older(point)
         width = typing_of(instruction.operation).width
-        return atom(Kind.RECEIVED, address & OFFSET_MASK, width, point, 0, differs=0)
+        return atom(Kind.RECEIVED, offset, width, point, 0, differs=0)
 
     def is_new(self, truth: Form) -> bool:
         """Tell whether a predicate depends on what the node itself has received."""
@@ -99,7 +100,7 @@ def age_of(name: Atom) -> int:
 
 
 def place_of(name: Atom) -> tuple[int, int]:
-    """Return the offset in shared memory and the size, in bytes, of a received value."""
+    """Return the offset from where threads read and the size, in bytes, of a received value."""
     return int(str(name[1])), int(str(name[2])) // 8
 
 

@@ -17,7 +17,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from math import lcm
 from typing import TypeAlias
 
-from ..automata.automaton import Node
+from ..automata.environments import Env
+from ..automata.nodes import Node
 from ..symex.values.kinds import Kind
 from ..symex.values.symbol import Atom, Form
 from .intervals import Interval
@@ -41,7 +42,7 @@ class Decisions:
         self._names: dict[
             tuple[Hashable, Place], tuple[bool, Named, Mapping[int, int], Mapping[int, int]]
         ] = {}
-        self._free: dict[tuple[int, int, Ordinals], tuple[bool, int]] = {}
+        self._free: dict[tuple[int, int, Ordinals, Env], tuple[bool, int]] = {}
         self._strides: Mapping[Class, int] = {}
 
     def copy(self) -> Decisions:
@@ -54,7 +55,9 @@ class Decisions:
         site = self._questions.site(automaton, node.number)
         return site, (site.loop, ordinals[: site.depth]), dict(zip(node.loops, ordinals, strict=True))
 
-    def answer(self, automaton: int, node: Node, ordinals: Ordinals, strand: int) -> bool | None:
+    def answer(
+        self, automaton: int, node: Node, ordinals: Ordinals, strand: int, env: Env = ()
+    ) -> bool | None:
         """Return what is known of a question."""
         site, place, rounds = self._asked(automaton, node, ordinals)
         asked = site.asked
@@ -77,15 +80,15 @@ class Decisions:
                 return name
             entry = self._names.get((name, place))
             return None if entry is None else entry[0]
-        free = self._free.get((automaton, node.number, ordinals))
+        free = self._free.get((automaton, node.number, ordinals, env))
         if free is None:
             return None
         answer, left = free
         left &= ~(1 << strand)
         if left:
-            self._free[automaton, node.number, ordinals] = answer, left
+            self._free[automaton, node.number, ordinals, env] = answer, left
         else:
-            del self._free[automaton, node.number, ordinals]
+            del self._free[automaton, node.number, ordinals, env]
         return answer
 
     def _name(self, asked: Named, automaton: int, node: Node, rounds: Mapping[int, int]) -> Hashable:
@@ -93,7 +96,7 @@ class Decisions:
         residues = dict(zip(node.loops, node.residues, strict=True))
         return instantiated(asked, residues, rounds, each.modulus, each.shape.threads)
 
-    def decide(self, automaton: int, node: Node, ordinals: Ordinals, truth: bool) -> bool:
+    def decide(self, automaton: int, node: Node, ordinals: Ordinals, truth: bool, env: Env = ()) -> bool:
         """Answer a question; False where no run can have that answer."""
         site, place, rounds = self._asked(automaton, node, ordinals)
         asked = site.asked
@@ -123,7 +126,7 @@ class Decisions:
             for number, role in enumerate(self._questions.roles)
             if role.automaton == automaton and not role.threads & ~node.threads
         )
-        self._free[automaton, node.number, ordinals] = truth, everybody
+        self._free[automaton, node.number, ordinals, env] = truth, everybody
         return True
 
     def sizes(self) -> dict[Atom, int]:
@@ -166,10 +169,10 @@ class Decisions:
         free = tuple(
             sorted(
                 (
-                    automaton, number, answer, left,
+                    automaton, number, answer, left, env,
                     self._position((automaton, self._questions.automata[automaton].nodes[number], ordinals), bases),
                 )
-                for (automaton, number, ordinals), (answer, left) in self._free.items()
+                for (automaton, number, ordinals, env), (answer, left) in self._free.items()
             )
         )  # fmt: skip
         host = tuple(sorted((text_of(terms), _row(known)) for terms, known in self._host.items()))

@@ -21,15 +21,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...terms.effort import Effort, Work
-from ..automata.automaton import Arrival, Automaton, Node
+from ..automata.automaton import Automaton
+from ..automata.environments import Env
 from ..automata.known_residues import Residue
+from ..automata.nodes import Arrival, Node
 from ..model.outcome import Flaw
 from ..symex.values.symbol import Atom
 from .decisions import Decisions, Questions
 from .loop_nests import Ordinals
 from .operations import Failure
 from .order_state import BLOCKED, OrderState
-from .questions import OfReceived, OfStrand, Polled
+from .questions import OfReceived, OfStrand, OfVariables, Polled
 from .received import Contents, Receiving
 from .received_uses import Look, Put, Take
 from .roles import Role, Step
@@ -68,9 +70,11 @@ class _Strand:
     """How many answers it has had: who has had fewest is answered next, so that nobody runs ahead."""
     polled: bool | None = None
     """What its next poll finds, or another question that it alone asks."""
+    env: Env = ()
+    """Numbers of the variables that are live at its node."""
 
     def copy(self) -> _Strand:
-        return _Strand(self.node, self.index, self.ordinals, self.ended, self.answers, self.polled)
+        return _Strand(self.node, self.index, self.ordinals, self.ended, self.answers, self.polled, self.env)
 
 
 @dataclass(slots=True)
@@ -159,7 +163,7 @@ class Exploration:
             None if each.ended else (role.automaton, self._node(role, each), each.ordinals)
             for role, each in zip(self._roles, strands, strict=True)
         ]
-        indices = tuple(each.index for each in strands)
+        indices = tuple((each.index, each.env) for each in strands)
         self._forget_received(state)
         control = (
             decisions.normal(standing_at), indices, order.control(), text_of(state.words), state.received.text
@@ -191,19 +195,23 @@ class Exploration:
         if isinstance(asked, Polled | OfStrand):
             state.strands[number].polled = truth
             return True
-        return state.decisions.decide(role.automaton, node, state.strands[number].ordinals, truth)
+        strand = state.strands[number]
+        return state.decisions.decide(role.automaton, node, strand.ordinals, truth, strand.env)
 
     def _answer(self, state: _State, number: int, role: Role, node: Node) -> bool | None:
         asked = self.questions.site(role.automaton, node.number).asked
         if isinstance(asked, OfReceived) and self._receiving is not None:
             return self._receiving.answer(number, asked.truth, state.received)
+        strand = state.strands[number]
         if isinstance(asked, Polled | OfStrand):
-            found, state.strands[number].polled = state.strands[number].polled, None
+            found, strand.polled = strand.polled, None
             return found
-        return state.decisions.answer(role.automaton, node, state.strands[number].ordinals, number)
+        if isinstance(asked, OfVariables):
+            return role.variables.truth(node.number, strand.env)
+        return state.decisions.answer(role.automaton, node, strand.ordinals, number, strand.env)
 
     def _node(self, role: Role, strand: _Strand) -> Node:
-        return role.steps[strand.node].node
+        return self._automata[role.automaton].nodes[strand.node]
 
     def _run(self, state: _State) -> int:
         """Let all strands go on as far as they come; return one that asks, -1 when all have ended."""
@@ -231,8 +239,8 @@ class Exploration:
         if any(self._is_polling(number, strands[number]) for number in left):
             return -1  # no run comes here: a poll cannot find a phase complete that never is
         if left:
-            step = self._roles[left[0]].steps[strands[left[0]].node]
-            point = step.actions[strands[left[0]].index].point
+            stuck = strands[left[0]]
+            point = self._roles[left[0]].step(stuck.node, stuck.env).actions[stuck.index].point
             raise _StuckError(Failure("threads wait for ever", left[0], point))
         failure = order.finish()
         if failure is not None:
@@ -241,7 +249,7 @@ class Exploration:
 
     def _is_polling(self, number: int, strand: _Strand) -> bool:
         """Tell whether a strand waits at a poll that was taken to find its phase complete."""
-        actions = self._roles[number].steps[strand.node].actions
+        actions = self._roles[number].step(strand.node, strand.env).actions
         return strand.index < len(actions) and actions[strand.index].point in self._polls
 
     def _tell_words(self, state: _State) -> None:
@@ -250,7 +258,7 @@ class Exploration:
             return
         found: list[Found] = []
         for number, (role, strand) in enumerate(zip(self._roles, state.strands, strict=True)):
-            step = role.steps[strand.node]
+            step = role.step(strand.node, strand.env)
             if not step.node.is_cut or strand.index < len(step.actions):
                 continue
             told = self._words.found(number, step, state.words)
@@ -274,7 +282,7 @@ class Exploration:
         if self._receiving is None:
             return
         before = state.received
-        state.received, use = self._receiving.perform(number, step.node.number, strand.index, before)
+        state.received, use = self._receiving.perform(number, step.number, strand.index, before)
         cta, point = self._roles[number].info.cta, step.actions[strand.index].point
         failure = None
         if isinstance(use, Put) and use.is_answer and before.may_have_refused(cta):
@@ -296,7 +304,7 @@ class Exploration:
         role, order = self._roles[number], state.order
         silent = 0
         while True:
-            step = role.steps[strand.node]
+            step = role.step(strand.node, strand.env)
             actions = step.actions
             while strand.index < len(actions):
                 result = order.perform(number, actions[strand.index])
@@ -324,15 +332,16 @@ class Exploration:
                 if failure is not None:
                     raise _StuckError(failure)
                 return False
-            target, arrival = step.nexts[0]
+            target, arrival, which = step.nexts[0]
             if len(step.nexts) == 2:
                 truth = self._answer(state, number, role, step.node)
                 if truth is None:
                     return True
-                target, arrival = step.nexts[0 if truth else 1]
+                target, arrival, which = step.nexts[0 if truth else 1]
                 strand.answers += 1
                 self.steps += 1
-            strand.ordinals = _moved(strand.ordinals, role.steps[target].node, arrival)
+            strand.env = role.variables.moved(strand.node, which, strand.env)
+            strand.ordinals = _moved(strand.ordinals, self._automata[role.automaton].nodes[target], arrival)
             strand.node, strand.index = target, 0
 
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from ..automata.automaton import Arrival, Automaton
+from ..automata.automaton import Automaton
+from ..automata.nodes import Arrival
 from ..symex.values.trace import ThreadSet
 
 Class: TypeAlias = tuple[int, ...]

@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..automata.automaton import Automaton, Node
+from ..automata.automaton import Automaton
 from ..automata.known_residues import Residue
+from ..automata.nodes import Node
 from ..symex.values.symbol import Atom
 from .congruences import Congruence, congruence_of
 from .loop_nests import Class, Nest, nest_of

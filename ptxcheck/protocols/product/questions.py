@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TypeAlias
 
-from ..automata.automaton import Node, Question
 from ..automata.naming_decider import succeeds
+from ..automata.nodes import Node, Question
 from ..automata.quotients import undivided, undivided_truncated
 from ..automata.received_values import is_received
 from ..automata.round_names import OF_ROUND, ordinal, ordinals_in
+from ..automata.variables import is_of_variables
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of
 from ..symex.values.recurrent_arithmetic import COUNTED
@@ -86,7 +87,12 @@ class OfStrand:
     """A predicate on what was made of a value in shared memory: each strand has an answer of its own, each time."""
 
 
-Asked: TypeAlias = Below | Named | OfReceived | OfStrand | Polled | Free | bool
+@dataclass(frozen=True, slots=True)
+class OfVariables:
+    """A predicate on variables, which are numbers for each strand."""
+
+
+Asked: TypeAlias = Below | Named | OfReceived | OfStrand | OfVariables | Polled | Free | bool
 
 
 def classified(node: Node, modulus: int, of_shared: Collection[Atom] = ()) -> Asked:
@@ -96,6 +102,8 @@ def classified(node: Node, modulus: int, of_shared: Collection[Atom] = ()) -> As
     residues = dict(zip(node.loops, node.residues, strict=True))
     if question.truth == succeeds(question.point):
         return Polled()
+    if is_of_variables(question.truth):
+        return OfVariables()
     of_group = [each for each in walk(question.truth.terms) if each.inner_kind in _OF_GROUP]
     if of_group:
         is_of_received = all(map(is_received, of_group)) and not any(ordinals_in(question.truth))

@@ -73,10 +73,10 @@ class Receiving:
         self._threads = threads
 
     def perform(
-        self, strand: int, node: int, index: int, contents: Contents
+        self, strand: int, step: int, index: int, contents: Contents
     ) -> tuple[Contents, Put | Look | Take | None]:
         """Return the values behind an action, and what it does to them."""
-        use = self._uses.of(strand, node, index)
+        use = self._uses.of(strand, step, index)
         if isinstance(use, Put):
             return _put(contents, use), use
         if isinstance(use, Look):
@@ -106,7 +106,9 @@ class Receiving:
         for age in reversed(range(OLDEST)):
             if (strand, take.point, age) in held:
                 held[strand, take.point, age + 1] = held[strand, take.point, age]
-        held[strand, take.point, 0] = pieces
+        held[strand, take.point, 0] = tuple(
+            (start - span.start, size, value) for start, size, value in pieces
+        )
         return replace(contents, held=held)
 
     def answer(self, strand: int, truth: Form, contents: Contents) -> bool | None:

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 from ...cfg.cfg import Cfg
 from ...isa.modifier import Mod
-from ..automata.automaton import Automaton, Node
+from ..automata.automaton import Automaton
+from ..automata.nodes import Node
 from ..automata.received_values import age_of, point_of, received_in
 from ..model.actions import Access, Action, Span, Transfer
 from ..model.launch_answers import requests_of
@@ -57,7 +58,7 @@ class Take:
 
 
 class Uses:
-    """What all actions do, by strand, node and number of the action."""
+    """What all actions do, by strand, step and number of the action."""
 
     def __init__(
         self, cfg: Cfg, automata: Sequence[Automaton], roles: Sequence[Role], points: Collection[int]
@@ -83,7 +84,7 @@ class Uses:
         for number, role in enumerate(roles):
             for step in role.steps.values():
                 for index, take in _takes(step, points):
-                    self._uses[number, step.node.number, index] = take
+                    self._uses[number, step.number, index] = take
                     bytes_read.update(_bytes(take.span))
                 self._add_looks(number, step, answered)
         for number, role in enumerate(roles):
@@ -95,13 +96,13 @@ class Uses:
         """Tell whether any action does anything to values."""
         return bool(self._uses)
 
-    def of(self, strand: int, node: int, index: int) -> Put | Look | Take | None:
+    def of(self, strand: int, step: int, index: int) -> Put | Look | Take | None:
         """Return what an action does to values."""
-        return self._uses.get((strand, node, index))
+        return self._uses.get((strand, step, index))
 
     def _add_looks(self, number: int, step: Step, answered: set[tuple[int, int]]) -> None:
         for index, action in enumerate(step.actions):
-            key = number, step.node.number, index
+            key = number, step.number, index
             if not isinstance(action, Access) or key in self._uses:
                 continue
             spans = tuple(span for span in action.reads if _may_meet(span, answered))
@@ -117,7 +118,7 @@ class Uses:
             touched = tuple(span for span in action.writes if not read.isdisjoint(_bytes(span)))
             if not touched:
                 continue
-            if (number, step.node.number, index) in self._uses:
+            if (number, step.number, index) in self._uses:
                 raise NotFollowedError("an instruction receives a value and writes it", action.point)
             is_answer = isinstance(action, Transfer) and action.point in self._requests
             if is_answer:
@@ -127,7 +128,7 @@ class Uses:
                 touched = _of_request(step.actions, action.point)
             is_known = _is_known(action, touched)
             put = Put(touched if is_known else (), () if is_known else touched, is_answer)
-            self._uses[number, step.node.number, index] = put
+            self._uses[number, step.number, index] = put
 
 
 def _may_meet(span: Span, answered: set[tuple[int, int]]) -> bool:

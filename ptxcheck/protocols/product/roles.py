@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from ...cfg.cfg import Cfg
 from ...launch import GivenValue
 from ...opcodes.op import Op
 from ...terms.effort import Effort, Work
-from ..automata.automaton import Arrival, Automaton, Node
+from ..automata.automaton import Automaton
+from ..automata.environments import Env, Variables
+from ..automata.nodes import Arrival, Node
 from ..contract.given import with_given
 from ..model.actions import Action, Protocol, Strand, Transfer
 from ..model.launch_answers import as_request, requests_of
@@ -25,21 +28,25 @@ from ..model.lowering import Events, Lower, Stored, strand_name, thread_classes
 from ..model.lowering_cache import Lowered
 from ..model.tensor_address import allocations_of
 from ..model.unobserved_arrivals import without_unheard_arrivals
-from ..symex.values.trace import ThreadSet, Trace
+from ..symex.values.trace import Event, ThreadSet, Trace
 from .inventory import StrandInfo
 
 _WARP = 32
 _WARP_MASK = (1 << _WARP) - 1
+_At: TypeAlias = tuple[int, Env]
+"""A node, and the numbers of the variables that its events depend on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """What a strand does in one node, and where it goes."""
 
+    number: int
+    """Its own number: that of the node, or another one where the node is a step for each number of its variables."""
     node: Node
     actions: tuple[Action, ...]
-    nexts: tuple[tuple[int, Arrival], ...]
-    """One target, or those of the two answers; none at the end."""
+    nexts: tuple[tuple[int, Arrival, int], ...]
+    """One target, or those of the two answers, with the place of each among those of the node; none at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,15 @@ class Role:
     automaton: int
     threads: ThreadSet
     steps: Mapping[int, Step]
+    """By number."""
+    variants: Mapping[tuple[int, Env], Step]
+    """By node, and the numbers of the variables that what happens there depends on."""
+    variables: Variables
+
+    def step(self, node: int, env: Env) -> Step:
+        """Return what the strand does at a node, with some numbers of the variables that are live there."""
+        found = self.steps.get(node)
+        return self.variants[node, self.variables.variant(node, env)] if found is None else found
 
 
 def roles_of(
@@ -74,14 +90,17 @@ def roles_of(
         left = None if kept is strand else {id(action) for action in kept.actions}
         actions = iter(strand.actions)
         steps: dict[int, Step] = {}
-        for node, own in by_node.items():
+        variants: dict[tuple[int, Env], Step] = {}
+        for (node, variant), own in by_node.items():
             taken = tuple(next(actions) for _ in own)
             if left is not None:
                 taken = tuple(action for action in taken if id(action) in left)
-            steps[node] = Step(
-                automata[number].nodes[node], taken, _nexts(automata[number].nodes[node], threads)
-            )
-        found.append(Role(info, number, threads, steps))
+            at = automata[number].nodes[node]
+            its = len(automata[number].nodes) + len(variants) if variant else node
+            steps[its] = Step(its, at, taken, _nexts(at, threads))
+            if variant:
+                variants[node, variant] = steps[its]
+        found.append(Role(info, number, threads, steps, variants, automata[number].variables))
     return tuple(found)
 
 
@@ -97,19 +116,17 @@ def _with_requests(cfg: Cfg, strands: Sequence[Strand]) -> Sequence[Strand]:
     return [replace(each, actions=tuple(marked(a, each.cta) for a in each.actions)) for each in strands]
 
 
-def _strand(info: StrandInfo, by_node: Mapping[int, tuple[Action, ...]]) -> Strand:
+def _strand(info: StrandInfo, by_node: Mapping[_At, tuple[Action, ...]]) -> Strand:
     """Return a strand that does all that one does in any node."""
     actions = tuple(action for own in by_node.values() for action in own)
     return Strand(info.cta, info.warp, info.lanes, info.name, actions, tuple(range(len(actions))))
 
 
-def _nexts(node: Node, threads: ThreadSet) -> tuple[tuple[int, Arrival], ...]:
+def _nexts(node: Node, threads: ThreadSet) -> tuple[tuple[int, Arrival, int], ...]:
+    found = tuple((target.node, target.arrival, which) for which, target in enumerate(node.targets))
     if node.sides:
-        chosen = next(
-            target for side, target in zip(node.sides, node.targets, strict=True) if not threads & ~side
-        )
-        return ((chosen.node, chosen.arrival),)
-    return tuple((target.node, target.arrival) for target in node.targets)
+        return (next(row for side, row in zip(node.sides, found, strict=True) if not threads & ~side),)
+    return found
 
 
 def _rows(
@@ -119,8 +136,14 @@ def _rows(
     meanings: Mapping[Op, Lower],
     stored: Stored,
     effort: Effort,
-) -> Iterator[tuple[StrandInfo, int, ThreadSet, dict[int, tuple[Action, ...]]]]:
-    events = tuple(event for node in automaton.nodes for event in node.events)
+) -> Iterator[tuple[StrandInfo, int, ThreadSet, dict[_At, tuple[Action, ...]]]]:
+    variables = automaton.variables
+    by_variant: dict[int, list[tuple[Env, tuple[Event, ...]]]] = {}
+    for node in automaton.nodes:
+        by_variant[node.number] = [
+            (each, variables.events(node.number, each)) for each in variables.variants(node.number)
+        ]
+    events = tuple(event for each in by_variant.values() for _, own in each for event in own)
     trace = Trace(automaton.rank, automaton.shape, events, (), automaton.assumptions)
     lowered = Lowered()
     origins = allocations_of(cfg, trace)
@@ -128,18 +151,19 @@ def _rows(
     known: dict[tuple[int, int], tuple[Action, ...]] = {}
     sides = {side for node in automaton.nodes for side in node.sides}
     for threads in _cut(thread_classes(cfg, trace, meanings), sorted(sides)):
-        by_node: dict[int, tuple[Action, ...]] = {}
+        by_node: dict[_At, tuple[Action, ...]] = {}
         for node in _reached(automaton, threads):
-            actions: list[Action] = []
-            for event in node.events:
-                own = event.threads & threads
-                if own:
-                    again = known.get((id(event), own))
-                    if again is None:
-                        effort.pay(Work.LOWERING)
-                        again = known[id(event), own] = tuple(lowering.lower(event, own))
-                    actions += again
-            by_node[node.number] = tuple(actions)
+            for variant, happening in by_variant[node.number]:
+                actions: list[Action] = []
+                for event in happening:
+                    own = event.threads & threads
+                    if own:
+                        again = known.get((id(event), own))
+                        if again is None:
+                            effort.pay(Work.LOWERING)
+                            again = known[id(event), own] = tuple(lowering.lower(event, own))
+                        actions += again
+                by_node[node.number, variant] = tuple(actions)
         first = (threads & -threads).bit_length() - 1
         warp = first // _WARP
         lanes = threads >> warp * _WARP & _WARP_MASK
@@ -162,7 +186,7 @@ def _reached(automaton: Automaton, threads: ThreadSet) -> Iterator[Node]:
     seen, waiting = {automaton.entry}, [automaton.entry]
     while waiting:
         node = automaton.nodes[waiting.pop()]
-        for number, _ in _nexts(node, threads):
+        for number, _, _ in _nexts(node, threads):
             if number not in seen:
                 seen.add(number)
                 waiting.append(number)

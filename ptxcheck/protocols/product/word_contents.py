@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..automata.automaton import Node
 from ..automata.handed_words import HandedWords, Reader
+from ..automata.nodes import Node
 from ..model.actions import Access, Action, Span, Transfer
 from ..symex.values.trace import OFFSET_MASK, RANK_SHIFT, NotFollowedError
 from .roles import Role, Step
@@ -59,7 +59,7 @@ class WordUses:
                 for index, action in enumerate(step.actions):
                     take = _take(role, step.node, action)
                     if take is not None:
-                        self._uses[number, step.node.number, index] = take
+                        self._uses[number, step.number, index] = take
                         read.update(take.place)
         for number, role in enumerate(roles):
             for step in role.steps.values():
@@ -75,7 +75,7 @@ class WordUses:
             put = dict(_stored(role, step.node, action.point))
             if not isinstance(action, Access) or action.reads or not action.certain or touched - put.keys():
                 raise NotFollowedError("a word is written in another way than by a number", action.point)
-            self._uses[number, step.node.number, index] = _Put(
+            self._uses[number, step.number, index] = _Put(
                 tuple((byte, put[byte]) for byte in sorted(touched))
             )
 
@@ -83,7 +83,7 @@ class WordUses:
         self, role: int, step: Step, index: int, contents: Mapping[Byte, int]
     ) -> Mapping[Byte, int] | None:
         """Return what words hold behind an action, None where a warp reads another one than was expected."""
-        use = self._uses.get((role, step.node.number, index))
+        use = self._uses.get((role, step.number, index))
         if isinstance(use, _Put):
             return {**contents, **dict(use.values)}
         if isinstance(use, _Take) and use.number is not None and _number(use, contents) != use.number:
@@ -93,7 +93,7 @@ class WordUses:
     def found(self, role: int, step: Step, contents: Mapping[Byte, int]) -> Found | None:
         """Return the word that a role has read where it is followed no further, None where it is not known."""
         for index in reversed(range(len(step.actions))):
-            use = self._uses.get((role, step.node.number, index))
+            use = self._uses.get((role, step.number, index))
             if isinstance(use, _Take):
                 number = _number(use, contents)
                 return None if number is None else (use.reader, number)

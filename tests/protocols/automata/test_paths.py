@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.protocols.automata.automaton import Automaton, Node
+from ptxcheck.protocols.automata.automaton import Automaton
+from ptxcheck.protocols.automata.nodes import Node
 from ptxcheck.protocols.proof.first.deciding import Answers, Question
 from ptxcheck.protocols.symex.interpreter.machine import Machine
 from ptxcheck.protocols.symex.values.solver import SolverOracle

@@ -65,10 +65,9 @@ def _loaded(
     operation = instruction.operation
     space = operation.slots.get("space", "")
     if space.startswith(".shared") or (not space and isinstance(at, int) and at & SHARED_WINDOW):
-        if not isinstance(at, Form):
-            held = cta.shared.read(point, instruction, at, guard)
-            if held is not None:
-                return lanes.settle(held)
+        held = cta.shared.read(point, instruction, at, guard, number * types.width // 8)
+        if held is not None:
+            return lanes.settle(held)
         visit = cta.visits.count(("shared", lanes.key_of(at), guard))
         if isinstance(at, int) and _is_told_all(cta, point, number, types.width):
             at &= OFFSET_MASK

@@ -20,7 +20,7 @@ from ..slice.layout import Layout
 from ..slice.sliced_program import Program
 from ..values.assumptions import Assume
 from ..values.register_file import lanes_of
-from ..values.symbol import Lanes, Value
+from ..values.symbol import Form, Lanes, Value
 from ..values.trace import RANK_SHIFT, NotFollowedError, ThreadSet
 from .decider import Decider
 from .event_log import EventLog
@@ -106,9 +106,14 @@ class SharedNumbers:
         self._table.write(address, access_bytes(instruction), None, lanes_of(threads, self._threads))
 
     def read(
-        self, point: int, instruction: Instruction, address: int | Lanes, guard: ThreadSet
+        self, point: int, instruction: Instruction, address: Value, guard: ThreadSet, offset: int
     ) -> Value | None:
-        """Return what threads read at places, None when it is not known. Raises ParkError."""
+        """Return what threads read at places, None when it is not known. Raises ParkError.
+
+        `offset` are the bytes between the operand of the instruction and the number that is read.
+        """
+        if isinstance(address, Form):
+            return None
         size = typing_of(instruction.operation).width // 8
         held = self._table.read(address, size, guard, lanes_of(guard, self._threads))
         if held is None:

@@ -29,15 +29,15 @@ from ....opcodes.op import Op
 from ....opcodes.spec import OperandKind, Operation, Trait
 from ...typestate.shared_access import ROW_BYTES, access_bytes, address_lanes
 from ..values.kinds import Kind
-from ..values.symbol import Atom, Form, Value
-from ..values.trace import PARAM_WINDOW, SHARED_WINDOW, Access
+from ..values.substitution import is_number_of
+from ..values.symbol import VARYING, Atom, Form, Value
+from ..values.trace import OFFSETS, PARAM_WINDOW, SHARED_WINDOW, Access
 from .fragments import Fragment, fragment_of
 
 Constant: TypeAlias = Callable[[int, Operand | None], int | None]
 _ACCESSING = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC})
 _LEFT_OUT = frozenset({Trait.ASYNC, Trait.MBARRIER, Trait.TENSOR_MEMORY})
 _MATRIX = frozenset({Op.LDMATRIX, Op.STMATRIX})
-_OFFSETS = ~SHARED_WINDOW & ((1 << 64) - 1)
 """Bits of a generic address of shared memory that are not the window; unsigned, as lanes are."""
 _POINTER_BYTES = 8
 _STRONG = (".acquire", ".relaxed", ".volatile", ".mmio", ".cv")
@@ -58,24 +58,34 @@ class AccessKind:
 
     def at(self, address: Value, threads: int) -> Access | None:
         """Return the access at an address in so many threads, None when it is not of shared memory."""
-        if self.space:
-            known = None if isinstance(address, Form) else address
-        elif isinstance(address, Form):
-            if is_pointer(address):
+        known: Value | None
+        if isinstance(address, Form):
+            if not self.space and is_pointer(address):
                 return None
-            known = None
+            known = address if self._is_of_variables(address) else None
+        elif self.space:
+            known = address
         elif isinstance(address, int):
             if not address & SHARED_WINDOW or address & PARAM_WINDOW:
                 return None
-            known = address & _OFFSETS
+            known = address & OFFSETS
         else:
             if not bool((address & SHARED_WINDOW).any()):
                 return None
-            known = np.bitwise_and(address, np.uint64(_OFFSETS))
+            known = np.bitwise_and(address, np.uint64(OFFSETS))
         size = self.size
-        if self.fragment is not None:
+        if self.fragment is not None and not isinstance(known, Form):
             known, size = self.fragment.places(known, threads)
         return Access(self.reads, self.writes, known, size, self.lanes)
+
+    def _is_of_variables(self, address: Form) -> bool:
+        """Tell whether an address is a number for each thread, in shared memory, once variables are numbers."""
+        return (
+            bool(address.origin & VARYING)
+            and self.fragment is None
+            and (bool(self.space) or bool(address.constant & SHARED_WINDOW))
+            and is_number_of(address, Kind.VARIABLE)
+        )
 
 
 def is_strong(operation: Operation) -> bool:

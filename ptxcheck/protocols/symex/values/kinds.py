@@ -90,6 +90,7 @@ class Kind(StrEnum):
     TURN = "turn"
     ORDINAL = "ordinal"
     WIDENED = "widened"
+    VARIABLE = "variable"
     CONSTANT = "constant"
     OPCODE = "opcode"
 

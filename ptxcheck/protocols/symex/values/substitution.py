@@ -111,6 +111,14 @@ def leaves(value: Form) -> Iterator[Atom]:
     return (name for name in walk(value.terms, _is_computed) if not _is_computed(name))
 
 
+def is_number_of(value: Form, kind: Kind) -> bool:
+    """Tell whether a value is a number once the atoms of one kind are: it is computed from those alone."""
+    return all(
+        name.kind is kind or (_is_computed(name) or name.inner_kind in _DIVISIONS)
+        for name in walk(value.terms, lambda name: name.kind is not kind)
+    )
+
+
 def mapped(address: Value, rank: Value, *, generic: bool) -> Value:
     """Return the place of a shared address in the CTA of a rank, as `mapa` gives it."""
     if isinstance(address, Form) or isinstance(rank, Form):

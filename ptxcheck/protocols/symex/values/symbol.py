@@ -37,9 +37,9 @@ LANE, WARP = 1, 2
 """Bits of `differs`: the lanes of a warp may hold different numbers; equal lanes of different warps may."""
 
 
-FROM_SHARED, FROM_GLOBAL, INEXACT, CHOSEN = 1, 2, 4, 8
+FROM_SHARED, FROM_GLOBAL, INEXACT, CHOSEN, VARYING = 1, 2, 4, 8, 16
 """Bits of `origin`: loaded from shared memory, from global memory; left behind by code that was not followed; chosen by
-a predicate."""
+a predicate; computed from variables of automata."""
 LOOPS = {
     0: Kind.LOOP,
     FROM_SHARED: Kind.LOOP_SHARED,
@@ -51,7 +51,7 @@ OF_HOST = frozenset({Kind.PARAM, Kind.LOAD})
 """Kinds of what the host passes, or has put into global memory."""
 _ORIGINS = {
     Kind.SHARED: FROM_SHARED, Kind.RECEIVED: FROM_SHARED, Kind.LOAD: FROM_GLOBAL, Kind.MERGED: INEXACT,
-    Kind.SELP: CHOSEN,
+    Kind.SELP: CHOSEN, Kind.VARIABLE: VARYING,
 } | {kind: INEXACT | memory for memory, kind in LOOPS.items()}  # fmt: skip
 _OF_KERNEL = re.compile(r"\A_Z\w+_(?=param_\d+\Z)")
 """What nvcc puts before the number of a parameter: the name of the kernel."""

@@ -50,9 +50,12 @@ def loss_of(op: Op, types: Typing) -> str:
 
 
 def may_be_negative(name: Atom) -> bool:
-    """Tell whether an atom may be a negative number: what is a place in the grid or a rest of a mask is none."""
+    """Tell whether an atom may be a negative number.
+
+    What is a place in the grid, a variable of an automaton, or a rest of a mask is none.
+    """
     match name.inner:
-        case (Kind.SPECIAL, *_):
+        case (Kind.SPECIAL | Kind.VARIABLE, *_):
             return False
         case (Kind.AND, one, other):
             return not any(isinstance(each, int) and 0 <= each < 1 << WORD - 1 for each in (one, other))

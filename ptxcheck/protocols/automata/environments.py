@@ -1,0 +1,255 @@
+"""The numbers that variables have at the nodes of an automaton.
+
+Property: `Variables.moved` gives the numbers that the variables have behind an edge, and `variants` names every
+combination of numbers with which threads may come to the events of a node.
+
+Argument: the stage and the phase of a ring are numbers that each thread computes from what they were before, so a
+register file of a few numbers beside the node says as much as a node for each combination, of which there are as many
+as the product of the lengths of all rings. A variable is a symbol at the header of its loop: what is computed from
+variables alone is a number once they are. Variables are kept only where something ahead reads them (backward
+analysis over the nodes). Those that are computed from one another, or decide one branch, are one component; each
+component is explored by itself, with branches on others open, so `variants` may have more than a run comes to.
+
+Not covered: numbers that are negative, or differ between the threads of a group: `NumbersNeededError` asks for nodes
+that tell them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+
+from ..symex.values.substitution import with_pins
+from ..symex.values.symbol import VARYING, Atom, Form, Value
+from ..symex.values.trace import OFFSETS, SHARED_WINDOW, Event, NotFollowedError
+from .nodes import Node, Target
+from .variables import NumbersNeededError, is_of_variables, variables_in
+
+Env: TypeAlias = tuple[int, ...]
+"""Numbers of the variables that are live at a node, in their order."""
+_Component: TypeAlias = int
+_LARGEST = 1 << 31
+_MOST_NUMBERS = 128
+"""Combinations of the variables of one component at one node."""
+_MOST_VARIANTS = 256
+"""Combinations of all variables that the events of one node depend on."""
+
+
+class Variables:
+    """The variables of one automaton."""
+
+    def __init__(self, nodes: Sequence[Node], entry: int, threads: int) -> None:
+        """Find where variables are live, and which numbers they have. Raises NumbersNeededError, NotFollowedError."""
+        self._nodes = nodes
+        self._threads = threads
+        self._read = [_read_by(node) for node in nodes]
+        self.live = _live(nodes, self._read)
+        """Variables that are live at each node."""
+        self._position = [{name: at for at, name in enumerate(live)} for live in self.live]
+        self._moved: dict[tuple[int, int, Env], Env] = {}
+        self._truths: dict[tuple[int, Env], bool] = {}
+        self._component = _components(nodes)
+        self._numbers: dict[tuple[int, _Component], set[tuple[tuple[Atom, int], ...]]] = {}
+        if self.live[entry]:
+            raise NumbersNeededError(self.live[entry])
+        for component in sorted(set(self._component.values())):
+            self._explore(component, entry)
+
+    @property
+    def are_any(self) -> bool:
+        """Tell whether there are variables."""
+        return bool(self._component)
+
+    def moved(self, node: int, which: int, env: Env) -> Env:
+        """Return the numbers behind an edge: the `which`-th target of a node."""
+        target = self._nodes[node].targets[which]
+        live = self.live[target.node]
+        if not live:
+            return ()
+        key = node, which, env
+        found = self._moved.get(key)
+        if found is None:
+            pins = dict(zip(self.live[node], env, strict=True))
+            assigned = dict(target.assigned)
+            found = self._moved[key] = tuple(
+                self._number(assigned[name], pins) if name in assigned else pins[name] for name in live
+            )
+        return found
+
+    def truth(self, node: int, env: Env) -> bool:
+        """Return the answer to the question of a node that asks about variables."""
+        key = node, env
+        found = self._truths.get(key)
+        if found is None:
+            question = self._nodes[node].question
+            assert question is not None
+            pins = dict(zip(self.live[node], env, strict=True))
+            found = self._truths[key] = bool(self._number(question.truth, pins) & 1)
+        return found
+
+    def variant(self, node: int, env: Env) -> Env:
+        """Return the numbers of those variables that the events of a node depend on."""
+        at = self._position[node]
+        return tuple(env[at[name]] for name in self._read[node])
+
+    def variants(self, node: int) -> Iterator[Env]:
+        """Yield all that `variant` may give for a node. Raises NotFollowedError."""
+        names = self._read[node]
+        columns: list[list[dict[Atom, int]]] = []
+        for component in sorted({self._component[name] for name in names}):
+            rows = {
+                tuple((name, number) for name, number in row if name in names)
+                for row in self._numbers.get((node, component), ())
+            }
+            columns.append([dict(row) for row in sorted(rows, key=lambda row: [n for _, n in row])])
+        if prod(map(len, columns)) > _MOST_VARIANTS:
+            raise NotFollowedError("an instruction names more places than are followed", self._point(node))
+        for chosen in product(*columns):
+            pins = {name: number for row in chosen for name, number in row.items()}
+            yield tuple(pins[name] for name in names)
+
+    def events(self, node: int, variant: Env) -> tuple[Event, ...]:
+        """Return the events of a node with numbers for what they depend on."""
+        pins = dict(zip(self._read[node], variant, strict=True))
+        events = self._nodes[node].events
+        return tuple(self._with_numbers(event, pins) for event in events) if pins else events
+
+    def _with_numbers(self, event: Event, pins: Mapping[Atom, int]) -> Event:
+        def put_in(value: Value) -> Value:
+            is_open = isinstance(value, Form) and value.origin & VARYING
+            return with_pins(value, pins, self._threads) if is_open and isinstance(value, Form) else value
+
+        access = event.access
+        if access is not None and access.address is not None:
+            access = replace(access, address=_offset(put_in(access.address)))
+        return replace(
+            event, operands={name: put_in(value) for name, value in event.operands.items()}, access=access
+        )
+
+    def _number(self, value: int | Form, pins: Mapping[Atom, int]) -> int:
+        found = with_pins(value, pins, self._threads) if isinstance(value, Form) else value
+        if not isinstance(found, int) or not 0 <= found < _LARGEST:
+            raise NumbersNeededError(variables_in(value))
+        return found
+
+    def _point(self, node: int) -> int:
+        events = self._nodes[node].events
+        return events[0].point if events else -1
+
+    def _explore(self, component: _Component, entry: int) -> None:
+        """Find the numbers that the variables of a component have, at each node."""
+        own = [tuple(name for name in live if self._component[name] == component) for live in self.live]
+        waiting: list[tuple[int, Env]] = [(entry, ())]
+        seen: dict[int, set[Env]] = {entry: {()}}
+        while waiting:
+            number, env = waiting.pop()
+            node = self._nodes[number]
+            pins = dict(zip(own[number], env, strict=True))
+            if pins:
+                self._numbers.setdefault((number, component), set()).add(tuple(pins.items()))
+            for target in self._taken(node, component, pins):
+                assigned = dict(target.assigned)
+                then = tuple(
+                    self._number(assigned[name], pins) if name in assigned else pins[name]
+                    for name in own[target.node]
+                )
+                known = seen.setdefault(target.node, set())
+                if then not in known:
+                    known.add(then)
+                    waiting.append((target.node, then))
+                    if len(known) > _MOST_NUMBERS:
+                        raise NumbersNeededError(_varying_most(own[target.node], known))
+
+    def _taken(self, node: Node, component: _Component, pins: Mapping[Atom, int]) -> Sequence[Target]:
+        """Return where threads may go: both ways where a question is not about a component."""
+        question = node.question
+        if question is None or not pins or not is_of_variables(question.truth):
+            return node.targets
+        if {self._component[name] for name in variables_in(question.truth)} != {component}:
+            return node.targets
+        return (node.targets[0 if self._number(question.truth, pins) & 1 else 1],)
+
+
+def _offset(address: Value) -> Value:
+    """Return the offset in shared memory of an address, which may be a generic one."""
+    if isinstance(address, int):
+        return address & OFFSETS if address & SHARED_WINDOW else address
+    if isinstance(address, np.ndarray) and bool((address & np.uint64(SHARED_WINDOW)).any()):
+        return np.bitwise_and(address, np.uint64(OFFSETS))
+    return address
+
+
+def _varying_most(names: Sequence[Atom], numbers: Iterable[Env]) -> list[Atom]:
+    columns = [len(set(column)) for column in zip(*numbers, strict=True)]
+    most = max(columns)
+    return [name for name, count in zip(names, columns, strict=True) if count == most]
+
+
+def _read_by(node: Node) -> tuple[Atom, ...]:
+    """Return the variables that the events of a node depend on."""
+    found: set[Atom] = set()
+    for event in node.events:
+        for value in event.operands.values():
+            found.update(variables_in(value))
+        if event.access is not None and event.access.address is not None:
+            found.update(variables_in(event.access.address))
+    return tuple(sorted(found, key=lambda name: name.digest))
+
+
+def _live(nodes: Sequence[Node], read: Sequence[Sequence[Atom]]) -> list[tuple[Atom, ...]]:
+    """Return the variables that something ahead of each node reads before they get other numbers."""
+    own = [set(names) for names in read]
+    for node in nodes:
+        if node.question is not None:
+            own[node.number].update(variables_in(node.question.truth))
+    before: dict[int, list[int]] = {}
+    for node in nodes:
+        for target in node.targets:
+            before.setdefault(target.node, []).append(node.number)
+    live = [set(names) for names in own]
+    waiting = [node.number for node in nodes]
+    while waiting:
+        number = waiting.pop()
+        now = set(own[number])
+        for target in nodes[number].targets:
+            assigned = dict(target.assigned)
+            for name in live[target.node]:
+                now.update(variables_in(assigned[name]) if name in assigned else (name,))
+        if now != live[number]:
+            live[number] = now
+            waiting += before.get(number, ())
+    return [tuple(sorted(names, key=lambda name: name.digest)) for names in live]
+
+
+def _components(nodes: Sequence[Node]) -> dict[Atom, _Component]:
+    """Return a number for each variable, equal for those that depend on one another."""
+    above: dict[Atom, Atom] = {}
+
+    def root(name: Atom) -> Atom:
+        while above.setdefault(name, name) is not name:
+            name = above[name]
+        return name
+
+    def unite(names: Sequence[Atom]) -> None:
+        for name in names:
+            above[root(name)] = root(names[0])
+
+    for node in nodes:
+        unite(variables_in(node.question.truth) if node.question is not None else ())
+        for name in _read_by(node):
+            root(name)
+        for target in node.targets:
+            for name, value in target.assigned:
+                unite((name, *variables_in(value)))
+    numbers: dict[Atom, int] = {}
+    return {
+        name: numbers.setdefault(root(name), len(numbers)) for name in sorted(above, key=lambda n: n.digest)
+    }
+
+
+__all__ = ["Env", "Variables"]

@@ -1,0 +1,82 @@
+"""The nodes of a role automaton, and the edges between them.
+
+Property: a node says all that its threads do before they go on to a target.
+
+Argument: see `automaton`.
+
+Not covered: what decides which target is next: that is up to the question, or to the side that a thread is on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from ..symex.values.symbol import Atom, Form
+from ..symex.values.trace import Event, ThreadSet
+from .handed_words import Read, Stored
+
+Assigned: TypeAlias = tuple[Atom, int | Form]
+"""A variable, and what it becomes, in terms of what variables were before."""
+
+
+class Arrival(Enum):
+    """What an edge does to the ordinals of loops."""
+
+    KEEP = 0
+    """It stays at the same place of the program."""
+    MOVE = 1
+    """It goes to another block, and may leave loops."""
+    ENTER = 2
+    """It enters the loop whose header its target is."""
+    REPEAT = 3
+    """It begins a further round of the loop whose header its target is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A predicate that the values of a role do not decide."""
+
+    point: int
+    truth: Form
+    threads: ThreadSet
+    """Who asks it."""
+
+
+@dataclass(slots=True)
+class Target:
+    """Where an edge leads."""
+
+    node: int = -1
+    arrival: Arrival = Arrival.KEEP
+    assigned: tuple[Assigned, ...] = ()
+    """Variables that get new numbers on the way, all at once."""
+
+
+@dataclass(slots=True)
+class Node:
+    """What threads do from one place of the program to the next choice."""
+
+    number: int
+    block: int
+    threads: ThreadSet
+    loops: tuple[int, ...]
+    """Headers of the loops around that are kept, outermost first."""
+    residues: tuple[int, ...]
+    """For each of them, the ordinal of the round modulo `Automaton.modulus`."""
+    events: tuple[Event, ...] = ()
+    question: Question | None = None
+    """What decides which of two targets is next: the first where it holds."""
+    sides: tuple[ThreadSet, ...] = ()
+    """Threads that part here, for each target."""
+    stored: tuple[Stored, ...] = ()
+    """Words that threads store to constant places."""
+    read: tuple[Read, ...] = ()
+    """Words that warps read."""
+    received: tuple[int, ...] = ()
+    """Points where threads receive values that are followed."""
+    is_cut: bool = False
+    """Its threads are followed no further: what they read last is to be found out."""
+    targets: tuple[Target, ...] = ()
+    """One that is next, one for each answer, one for each side, or none at the end."""

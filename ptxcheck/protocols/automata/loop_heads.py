@@ -47,7 +47,10 @@ from .variables import header_of, is_of_variables, variable, variables_in
 
 _MOST_MODULUS = 512
 _MOST_NUMBERS = 24
-"""Valuations of one header and group of threads, for each residue: behind them numbers that differ are variables."""
+"""Valuations of one block and group of threads, for each residue: behind them numbers that differ are variables."""
+_MOST_OF_LARGE = 4
+"""The same, in automata with more blocks and valuations than `_LARGE`."""
+_LARGE = 400
 _TOKEN_BITS = 32
 _LARGEST = 1 << 31
 _MASK = (1 << 64) - 1
@@ -142,8 +145,13 @@ class LoopHeads:
         self._entered: dict[tuple[int, Register], set[Form]] = {}
         """Symbols that registers hold where a loop is entered: they are of no round of it."""
         self._loops = {loop.header: loop for loop in program.cfg.loops}
+        self._seen_in_all = 0
         self._computed: list[Register] = []
         """Registers that the round that has just ended has computed from variables."""
+
+    @property
+    def _most_numbers(self) -> int:
+        return _MOST_NUMBERS if self._seen_in_all <= _LARGE else min(_MOST_NUMBERS, _MOST_OF_LARGE)
 
     @cached_property
     def live(self) -> Sequence[AbstractSet[Register]]:
@@ -241,7 +249,8 @@ class LoopHeads:
         if len(self._program.cfg.predecessors[block]) > 1:
             seen = self._seen.setdefault(block, {})
             seen[threads, 0, key_of(found)] = None
-            if len(seen) > _MOST_NUMBERS:
+            self._seen_in_all += 1
+            if len(seen) > self._most_numbers:
                 self._let_vary(block, threads, 1)
         return found
 
@@ -390,7 +399,7 @@ class LoopHeads:
         """Let the registers that hold several numbers at a block be variables. Raises RestartError."""
         values: dict[Register, set[object]] = {}
         ways = [key for each, _, key in self._seen[header] if each == threads]
-        if len(ways) <= _MOST_NUMBERS * residues:
+        if len(ways) <= self._most_numbers * residues:
             return
         for register, pieces in (row for key in ways for row in key):
             values.setdefault(register, set()).add(pieces)
@@ -410,7 +419,8 @@ class LoopHeads:
         """Count the valuations of a header; where there are too many, give up numbers. Raises RestartError."""
         seen = self._seen.setdefault(loop.header, {})
         seen[threads, residue, key_of(valuation)] = None
-        if len(seen) > _MOST_NUMBERS * self.kept.modulus:
+        self._seen_in_all += 1
+        if len(seen) > self._most_numbers * self.kept.modulus:
             self._let_vary(loop.header, threads, self.kept.modulus)
         if len(seen) <= _MOST_NODES * self.kept.modulus:
             return

@@ -43,7 +43,7 @@ from .received_values import ReceivedReads, is_received
 from .recurrences import Step, recurrences
 from .round_names import OF_ROUND, ordinal, times
 from .valuations import Key, Valuation, key_of, restricted
-from .variables import header_of, is_of_variables, variable, variables_in
+from .variables import Place, is_of_variables, place_of, variable, variables_in
 
 _MOST_MODULUS = 512
 _MOST_NUMBERS = 24
@@ -79,9 +79,9 @@ class Kept:
     words: HandedWords = field(default_factory=HandedWords)
     received: ReceivedReads = field(default_factory=ReceivedReads)
     variables: dict[int, set[Register]] = field(default_factory=dict)
-    """Registers that are variables from a header on."""
-    numbers: set[Atom] = field(default_factory=set)
-    """Variables that would be of such registers, and have to be numbers."""
+    """Registers that are variables from a block on."""
+    numbers: set[Place] = field(default_factory=set)
+    """Such registers that have to be numbers."""
 
     @property
     def size(self) -> tuple[int, ...]:
@@ -97,13 +97,13 @@ class Kept:
 
     def note_numbers(self, names: Iterable[Atom]) -> None:
         """Keep some variables as numbers when automata are built anew."""
-        self.numbers.update(names)
+        self.numbers.update(map(place_of, names))
         for header, registers in self.variables.items():
             registers -= {each for each in registers if not self.may_vary(header, each)}
 
     def may_vary(self, header: int, register: Register) -> bool:
         """Tell whether a register may be a variable from a header on."""
-        return variable(header, register).terms[0][0] not in self.numbers
+        return (header, register.name, str(register.scope)) not in self.numbers
 
     def vary(self, header: int, registers: Iterable[Register]) -> NoReturn:
         """Let registers be variables from a header on. Raises RestartError."""
@@ -245,7 +245,7 @@ class LoopHeads:
         varying = self.kept.variables.get(block, set()) & valuation.keys()
         found = dict(valuation)
         for register in varying:
-            found[register] = [(threads, variable(block, register))]
+            found[register] = [(threads, Form(((variable(block, register, threads), 1),)))]
         if len(self._program.cfg.predecessors[block]) > 1:
             seen = self._seen.setdefault(block, {})
             seen[threads, 0, key_of(found)] = None
@@ -258,7 +258,7 @@ class LoopHeads:
         """Return what registers that are variables become at a block. Raises RestartError."""
         found: list[Assigned] = []
         for register in sorted(self.kept.variables.get(block, set()) & valuation.keys()):
-            (name, _), *_ = variable(block, register).terms
+            name = variable(block, register, threads)
             values = {value for _, value in valuation[register] if not isinstance(value, np.ndarray)}
             held = sum(held for held, _ in valuation[register])
             value = values.pop() if len(values) == 1 else None
@@ -281,7 +281,7 @@ class LoopHeads:
         if register in self.kept.widened.get(header, ()):
             return [(threads, self._symbol(header, register, pieces))]
         if register in self.kept.variables.get(header, ()):
-            return [(threads, variable(header, register))]
+            return [(threads, Form(((variable(header, register, threads), 1),)))]
         step = self._step(loop, register, valuation) if header in self.kept.opened else None
         if step is not None:
             return [
@@ -308,7 +308,7 @@ class LoopHeads:
         """Note a register that a round computes from variables. Raises RestartError."""
         values = [value for _, value in pieces if isinstance(value, Form) and value.origin & VARYING]
         entered = self._entered[loop.header, register]
-        stale = [n for value in values for n in variables_in(value) if header_of(n) in loop.blocks]
+        stale = [n for value in values for n in variables_in(value) if place_of(n)[0] in loop.blocks]
         if not stale and all(value in entered for value in values):
             return
         if len(values) == len(pieces) == 1 and is_of_variables(values[0]):

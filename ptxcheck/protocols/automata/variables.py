@@ -2,8 +2,9 @@
 
 Property: a value of which `is_of_variables` holds is one number for all threads once its variables are numbers.
 
-Argument: a variable is a symbol for what a register holds at the header of a loop; what is computed from variables
-alone by operations that are followed is computed again when they are known (`environments`).
+Argument: a variable is a symbol for what a register holds where some threads come to a block together; what is computed
+from variables alone by operations that are followed is computed again when they are known (`environments`). Threads
+that come there apart have variables of their own.
 
 Not covered: which registers are variables: see `loop_heads`.
 """
@@ -11,12 +12,17 @@ Not covered: which registers are variables: see `loop_heads`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from ...ir import Register
 from ..symex.values.kinds import Kind
 from ..symex.values.substitution import is_number_of
-from ..symex.values.symbol import VARYING, Atom, Form, Value, atom
+from ..symex.values.symbol import VARYING, Atom, Form, Value
+from ..symex.values.trace import ThreadSet
 from ..symex.values.traversal import walk
+
+Place: TypeAlias = tuple[int, str, str]
+"""A block, and the name and the scope of a register."""
 
 
 class NumbersNeededError(Exception):
@@ -27,9 +33,14 @@ class NumbersNeededError(Exception):
         self.names = frozenset(names)
 
 
-def variable(header: int, register: Register) -> Form:
-    """Return the symbol of what a register holds at the header of a loop."""
-    return atom(Kind.VARIABLE, header, register.name, str(register.scope), differs=0)
+def variable(block: int, register: Register, threads: ThreadSet) -> Atom:
+    """Return the symbol of what a register holds, in some threads that come to a block together."""
+    return Atom((Kind.VARIABLE, block, register.name, str(register.scope), hex(threads)), 0)
+
+
+def place_of(name: Atom) -> Place:
+    """Return the block and the register that a variable is of, in whichever threads."""
+    return int(str(name[1])), str(name[2]), str(name[3])
 
 
 def variables_in(value: Value) -> tuple[Atom, ...]:
@@ -37,11 +48,6 @@ def variables_in(value: Value) -> tuple[Atom, ...]:
     if not isinstance(value, Form) or not value.origin & VARYING:
         return ()
     return tuple(name for name in walk(value.terms) if name.kind is Kind.VARIABLE)
-
-
-def header_of(name: Atom) -> int:
-    """Return the header of the loop that a variable belongs to."""
-    return int(str(name[1]))
 
 
 def is_of_variables(value: Value) -> bool:

@@ -39,7 +39,7 @@ from .handed_words import HandedWords, counter
 from .known_residues import KnownResidues
 from .received_values import ReceivedReads, is_received
 from .recurrences import Step, recurrences
-from .round_names import OF_ROUND, ordinal, times
+from .round_names import OF_ROUND, ordinal, place_of, times
 from .valuations import Key, Valuation, key_of, restricted
 
 _MOST_MODULUS = 512
@@ -62,6 +62,8 @@ class Kept:
     """Headers of loops whose number of rounds is open."""
     widened: dict[int, set[Register]] = field(default_factory=dict)
     """Registers that are symbols from a header on."""
+    differing: dict[tuple[int, Register], int] = field(default_factory=dict)
+    """Between which threads they have been found to hold different numbers at that header."""
     sources: dict[Atom, set[Atom]] = field(default_factory=dict)
     """What the registers that are symbols have held at their headers: such symbols, and values of shared memory."""
     sizes: dict[Atom, int] | None = None
@@ -74,7 +76,21 @@ class Kept:
     def size(self) -> tuple[int, ...]:
         """Return how much is known: it grows with every restart."""
         widened = sum(map(len, self.widened.values()))
-        return self.modulus, len(self.opened), widened, self.words.size, len(self.received.points)
+        differing = sum(each.bit_count() for each in self.differing.values())
+        words, received = self.words.size, len(self.received.points)
+        return self.modulus, len(self.opened), widened, differing, words, received
+
+    def differs(self, header: int, register: Register, pieces: Sequence[Piece]) -> int:
+        """Return between which threads a register may differ that is a symbol at a header, in any of its rounds.
+
+        Raises RestartError where it was taken to differ between fewer of them: what was built with that is wrong.
+        """
+        found = LANE | WARP if len(pieces) > 1 else lanes.differs_of(pieces[0][1])
+        known = self.differing.get((header, register))
+        self.differing[header, register] = found | (known or 0)
+        if known is not None and found & ~known:
+            raise RestartError
+        return self.differing[header, register]
 
     def note_sources(self, symbol: Form, pieces: Iterable[Piece]) -> None:
         """Note what a register has held that is a symbol from now on."""
@@ -139,6 +155,10 @@ class LoopHeads:
             for loop in cfg.loops_around(block)
             if any(target not in loop.blocks for target in cfg.successors[block])
         ]
+
+    def is_head(self, block: int) -> bool:
+        """Tell whether a loop begins at a block."""
+        return block in self._loops
 
     def is_repeated(self, source: int, header: int) -> bool:
         """Tell whether an edge begins a further round of a loop."""
@@ -227,7 +247,7 @@ class LoopHeads:
             self._check_states(pieces)
             if stale:
                 self.kept.refine(lcm(*map(period, stale)))
-                self._widen(header, register)
+                self._widen(header, register, pieces)
         return pieces
 
     def _check_states(self, pieces: list[tuple[ThreadSet, Value]]) -> None:
@@ -275,7 +295,7 @@ class LoopHeads:
 
     def _names_round(self, loop: Loop, first: Atom) -> bool:
         return any(
-            name.inner[1] in loop.blocks
+            place_of(name) in loop.blocks
             if name.inner_kind in COUNTED
             else name.inner_kind in OF_ROUND and not is_received(name)
             for name in walk(first)
@@ -283,13 +303,8 @@ class LoopHeads:
 
     def _symbol(self, header: int, register: Register, pieces: list[tuple[ThreadSet, Value]]) -> Value:
         """Return the symbol of a widened register, with the residue that all threads have in common."""
-        differs = 0
-        residues: set[int | None] = set()
-        for _, value in pieces:
-            differs |= lanes.differs_of(value)
-            residues.add(self._residue(value))
-        if len(pieces) > 1:
-            differs = LANE | WARP
+        differs = self.kept.differs(header, register, pieces)
+        residues = {self._residue(value) for _, value in pieces}
         symbol = atom(Kind.WIDENED, header, register.name, str(register.scope), differs=differs)
         self.kept.note_sources(symbol, pieces)
         residue = residues.pop() if len(residues) == 1 else None
@@ -306,7 +321,9 @@ class LoopHeads:
         is_known = all(factor % modulus == 0 for _, factor in value.terms)
         return value.constant % modulus if is_known else None
 
-    def _widen(self, header: int, register: Register) -> None:
+    def _widen(self, header: int, register: Register, pieces: Sequence[Piece] = ()) -> None:
+        if pieces:
+            self.kept.differs(header, register, pieces)
         self.kept.widened.setdefault(header, set()).add(register)
         raise RestartError
 

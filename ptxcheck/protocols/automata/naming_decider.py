@@ -26,7 +26,15 @@ from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import compare, condition_of, negate, opaque
 from ..symex.values.recurrent_arithmetic import period
 from ..symex.values.register_file import set_of
-from ..symex.values.substitution import Restated, at_thread, has_choice, is_predicate, leaves, rebuild, with_pins
+from ..symex.values.substitution import (
+    Restated,
+    at_thread,
+    has_choice,
+    is_predicate,
+    leaves,
+    rebuild,
+    with_pins,
+)
 from ..symex.values.symbol import CHOSEN, LANE, Atom, Decisions, Form, Value, atom, plus
 from ..symex.values.thread_sets import is_one_value_in
 from ..symex.values.trace import Peek, Shape, ThreadSet

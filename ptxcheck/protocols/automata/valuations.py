@@ -129,7 +129,8 @@ def decided(
         return choices.of(value) if makes_choices and value.origin & CHOSEN else value
 
     return {
-        register: [(held, settled(value, held)) for held, value in pieces] for register, pieces in valuation.items()
+        register: [(held, settled(value, held)) for held, value in pieces]
+        for register, pieces in valuation.items()
     }
 
 

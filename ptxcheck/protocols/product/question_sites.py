@@ -3,9 +3,10 @@
 Property: of a direction that is asked about in a loop, the threshold moves by `slopes` with each unit of its class, in
 all automata alike; where it does not, the loop is in `fixed`.
 
-Argument: a question of a group is one of each strand where strands of the group may have come by other answers of their
-own: what registers hold then is a number of each. A question belongs to the loop whose ordinal is in it. One without an ordinal belongs to the loop that counts
-the same, the next one or the one before. Units of a class are what most of its loops move thresholds by.
+Argument: a question belongs to the loop whose ordinal is in it. One without an ordinal belongs to the loop that counts
+the same, the next one or the one before. Units of a class are what most of its loops move thresholds by. A question of
+a group is one of each strand where strands may have come to it by answers of their own: registers hold numbers of each
+of them then.
 
 Not covered: what relates different directions.
 """

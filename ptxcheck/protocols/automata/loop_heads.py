@@ -10,7 +10,7 @@ other register keeps its value, and a further node is made for each; one whose v
 to a symbol of its own, of which the residue is kept where it is known (widening: Cousot, Cousot 1977).
 
 Not covered: registers that are widened hold any number: what is decided by them is free, and a barrier or phase that
-depends on one beyond its residue is not followed."""
+depends on one beyond its residue is not followed. Loops that are entered in several places are refused."""
 
 from __future__ import annotations
 
@@ -127,6 +127,7 @@ class LoopHeads:
         self._entered: dict[tuple[int, Register], set[Form]] = {}
         """Symbols that registers hold where a loop is entered: they are of no round of it."""
         self._loops = {loop.header: loop for loop in program.cfg.loops}
+        self._entered_anywhere = frozenset[int]().union(*program.cfg.irreducible)
 
     @cached_property
     def live(self) -> Sequence[AbstractSet[Register]]:
@@ -200,6 +201,9 @@ class LoopHeads:
         """
         if block == self._program.cfg.exit:
             return {}, {}
+        if block in self._entered_anywhere:
+            start = self._program.cfg.blocks[block].start
+            raise NotFollowedError("a loop that is entered in several places has no head", start)
         valuation = restricted(contents, self.live[block], threads, self._threads)
         around = self.around(block)
         now = {header: residues.get(header, 0) for header in around}

@@ -175,17 +175,8 @@ def _verify(
     own = effort.part(_PART_OF_PRODUCT)
 
     def judged(cluster: Dim, *, asks_product: bool) -> Verification:
-        by_product = (
-            _by_product(program, layout, launch, Shape(block, cluster), registers, own, asked)
-            if asks_product
-            else None
-        )
-        if isinstance(by_product, Shown):
-            shown = verifier(program, cluster).show(by_product)
-            if shown is not None:
-                return shown
-        sizes = by_product.sizes if isinstance(by_product, Open) else {}
-        return verifier(program, cluster).run(sizes)
+        ask = partial(_by_product, program, layout, launch, Shape(block, cluster), registers, own, asked)
+        return _judged(verifier(program, cluster), ask if asks_product else None)
 
     result = judged(shape, asks_product=is_admitted)
     while known is None and prod(shape) < result.least_ctas <= MOST_CTAS:
@@ -209,6 +200,13 @@ def _verify(
     _note_clock(result, effort, own)
     result.seconds = effort.spent / UNITS_PER_SECOND
     return result
+
+
+def _judged(verifier: Verifier, ask: Callable[[], Shown | Open | None] | None) -> Verification:
+    """Verify for one shape of the cluster: by the product, where that is to be asked, or else by runs."""
+    by_product = None if ask is None else ask()
+    shown = verifier.show(by_product) if isinstance(by_product, Shown) else None
+    return shown or verifier.run(by_product.sizes if isinstance(by_product, Open) else {})
 
 
 def _larger_cluster(

@@ -19,7 +19,7 @@ from ..symex.values.assumptions import unwritten_text
 from ..symex.values.recurrent_arithmetic import period
 from ..symex.values.trace import NotFollowedError
 from .handed_words import WordNumbers
-from .loop_heads import Kept, RestartError
+from .kept_loops import Kept, RestartError
 from .naming_decider import OpenError
 from .nodes import Node, Question
 from .variables import is_of_variables, variables_in

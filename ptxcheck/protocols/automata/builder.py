@@ -31,9 +31,11 @@ from .automaton import Automaton
 from .environments import Variables
 from .handed_words import UnknownWordError, WordNumbers
 from .joins import Come, Joins
-from .loop_heads import Kept, LoopHeads, RestartError
+from .kept_loops import Kept, RestartError
+from .loop_heads import LoopHeads
 from .naming_decider import NamingDecider, OpenError
 from .nodes import Arrival, Node, Target
+from .parted_names import Parting
 from .received_values import ReceivedValues
 from .valuations import Key, Valuation, decided, key_of, restricted
 from .variables import NumbersNeededError
@@ -82,6 +84,8 @@ class _Builder:
         self._kept = kept
         self._joins = Joins(program.cfg, self._heads, shape.threads)
         self._nodes: list[Node] = []
+        self._passed: list[int] = []
+        """Heads of loops that threads came to, in order."""
         self._effort = effort
 
     def build(self) -> Automaton:
@@ -113,6 +117,8 @@ class _Builder:
             if len(parts) > 1:
                 waiting += self._part_at_head(come, parts)
                 continue
+            if self._heads.is_head(come.block):
+                self._passed.append(come.block)
             valuation, residues, assigned = self._heads.arrive(
                 come.source, come.block, come.contents, come.threads, come.residues
             )
@@ -226,7 +232,7 @@ class _Builder:
             then = self._new(node.block, node.threads, residues)
             target.node = then.number
             known = {**answers, error.truth: answer}
-            held = decided(valuation, error.truth, answer, self._shape.threads)
+            held = decided(valuation, error.truth, answer, self._shape.threads, self._decider.named)
             found += self._execute_with(known, then, held, residues, stop)
         return found
 
@@ -292,7 +298,7 @@ class _Builder:
             then = self._new(node.block, node.threads, residues)
             target.node = then.number
             self._decider.answers = {**answers, error.truth: answer}
-            held = decided(contents, error.truth, answer, self._shape.threads)
+            held = decided(contents, error.truth, answer, self._shape.threads, self._decider.named)
             found += self._leave(self._decider.answers, then, held, residues, stop)
         return found
 
@@ -309,7 +315,7 @@ class _Builder:
         warps = [node.threads & 0xFFFFFFFF << first for first in warps_of(node.threads, self._shape.threads)]
         if error.truth.differs & LANE or len(warps) < 2:
             self._asking.raise_differing(error)
-        join = self._program.regions.join(node.block)
+        join, passed = self._program.regions.join(node.block), len(self._passed)
         node.sides = tuple(warps)
         node.targets = tuple(Target() for _ in warps)
         ends: list[list[Come]] = []
@@ -322,7 +328,8 @@ class _Builder:
             for come in self._leave(answers, then, own, residues, inner):
                 left += [come] if come.block == inner else self._region(come, inner)
             ends.append(left)
-        return self._joins.meet(node, ends, join, residues)
+        parting = Parting(self._cfg, node.block, join, contents, frozenset(self._passed[passed:]))
+        return self._joins.meet(node, ends, parting, residues)
 
     def _part(
         self,
@@ -333,7 +340,7 @@ class _Builder:
         stop: int,
     ) -> list[Come]:
         """Follow the sides of a branch apart, up to its join."""
-        join = self._program.regions.join(node.block)
+        join, passed = self._program.regions.join(node.block), len(self._passed)
         node.sides = tuple(threads for _, threads in sides)
         node.targets = tuple(Target() for _ in sides)
         ends: list[list[Come]] = []
@@ -341,7 +348,8 @@ class _Builder:
             own = restricted(contents, contents.keys(), threads, self._shape.threads)
             come = Come((target,), node.block, edge.target, threads, own, residues)
             ends.append(self._region(come, self._heads.stop_of(join)))
-        return self._joins.meet(node, ends, join, residues)
+        parting = Parting(self._cfg, node.block, join, contents, frozenset(self._passed[passed:]))
+        return self._joins.meet(node, ends, parting, residues)
 
 
 def _options(decider: NamingDecider, effort: Effort) -> Options:

@@ -2,8 +2,9 @@
 
 Property: who goes on from a join together holds what each of the threads held where it came there.
 
-Argument: threads of different sides are different ones. Where one side comes to the join in several ways, what differs
-between the ways is a symbol from there on, which stands for either.
+Argument: threads of different sides are different ones, and what they have found apart has names of their own
+(`parted_names`). Where one side comes to the join in several ways, what differs between the ways is a symbol from there
+on, which stands for either.
 
 Not covered: sides of which some threads end in one way and come to the join in another: these are not followed.
 """
@@ -19,6 +20,7 @@ from ..symex.values.symbol import LANE, WARP, atom
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from .loop_heads import LoopHeads
 from .nodes import Node, Target
+from .parted_names import Parting, told_apart
 from .valuations import Valuation, key_of, restricted, united
 
 
@@ -43,19 +45,21 @@ class Joins:
         self._threads = threads
 
     def meet(
-        self, node: Node, ends: Sequence[Sequence[Come]], join: int, residues: Mapping[int, int]
+        self, node: Node, ends: Sequence[Sequence[Come]], parting: Parting, residues: Mapping[int, int]
     ) -> list[Come]:
-        """Return how the threads of some sides go on together from their join."""
-        came = [self._together(each, join) for each in ends if each]
+        """Return how the threads of some sides go on together from their join. Raises NotFollowedError."""
+        came = [self._together(each, parting) for each in ends if each]
         if not came:
             return []
+        parting.check()
         slots = tuple(slot for each in came for slot in each.slots)
         threads = sum(each.threads for each in came)
-        contents = united([(each.threads, each.contents) for each in came])
-        return [Come(slots, node.block, join, threads, contents, residues)]
+        contents = united(told_apart([(each.threads, each.contents) for each in came], parting))
+        return [Come(slots, node.block, parting.join, threads, contents, residues)]
 
-    def _together(self, ends: Sequence[Come], join: int) -> Come:
+    def _together(self, ends: Sequence[Come], parting: Parting) -> Come:
         """Return how threads come to a join in whichever way: what differs between the ways is a symbol."""
+        join = parting.join
         first = ends[0]
         if len(ends) == 1:
             return first
@@ -63,7 +67,7 @@ class Joins:
         for each in ends:
             by_threads.setdefault(each.threads, []).append(each)
         if len(by_threads) > 1:
-            return self._united([self._together(each, join) for each in by_threads.values()], join)
+            return self._united([self._together(each, parting) for each in by_threads.values()], parting)
         live, count = self._heads.live[join], self._threads
         ways = [restricted(each.contents, live, first.threads, count) for each in ends]
         keys = [dict(key_of(way)) for way in ways]
@@ -78,13 +82,14 @@ class Joins:
         slots = tuple(slot for each in ends for slot in each.slots)
         return Come(slots, first.source, join, first.threads, contents, first.residues)
 
-    def _united(self, ends: Sequence[Come], join: int) -> Come:
+    def _united(self, ends: Sequence[Come], parting: Parting) -> Come:
         """Return how different threads come to a join."""
+        join = parting.join
         threads: ThreadSet = 0
         for each in ends:
             if threads & each.threads:
                 raise NotFollowedError("some threads of a side end, or not", self._cfg.blocks[join].start)
             threads |= each.threads
         slots = tuple(slot for each in ends for slot in each.slots)
-        contents = united([(each.threads, each.contents) for each in ends])
+        contents = united(told_apart([(each.threads, each.contents) for each in ends], parting))
         return Come(slots, ends[0].source, join, threads, contents, ends[0].residues)

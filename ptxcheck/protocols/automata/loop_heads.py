@@ -10,16 +10,14 @@ other register keeps its value, and a further node is made for each; one whose v
 to a symbol of its own, of which the residue is kept where it is known (widening: Cousot, Cousot 1977).
 
 Not covered: registers that are widened hold any number: what is decided by them is free, and a barrier or phase that
-depends on one beyond its residue is not followed."""
+depends on one beyond its residue is not followed. Loops that are entered in several places are refused."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from functools import cached_property
 from math import lcm
-from typing import NoReturn
 
 import numpy as np
 
@@ -32,105 +30,22 @@ from ..symex.values import lane_arithmetic as lanes
 from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import COUNTED, period
 from ..symex.values.register_file import Piece, lanes_of
-from ..symex.values.symbol import FROM_SHARED, LANE, VARYING, WARP, Atom, Form, Lanes, Value, atom, children
+from ..symex.values.symbol import LANE, VARYING, Atom, Form, Lanes, Value, atom, children
 from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from ..symex.values.traversal import walk
-from .handed_words import HandedWords, counter
-from .known_residues import KnownResidues
+from .handed_words import counter
+from .kept_loops import Kept, RestartError
 from .nodes import Assigned
-from .received_values import ReceivedReads, is_received
+from .received_values import is_received
 from .recurrences import Step, recurrences
-from .round_names import OF_ROUND, ordinal, times
-from .valuations import Key, Valuation, key_of, restricted
-from .variables import Place, is_of_variables, place_of, variable, variables_in
+from .round_names import OF_ROUND, ordinal, place_of, times
+from .valuations import Valuation, key_of, restricted
+from .variables import is_of_variables, register_of, variable, variables_in
+from .ways import Ways
 
-_MOST_MODULUS = 512
-_MOST_NUMBERS = 24
-"""Valuations of one block and group of threads, for each residue: behind them numbers that differ are variables."""
-_MOST_OF_LARGE = 4
-"""The same, in automata with more blocks and valuations than `_LARGE`."""
-_LARGE = 400
 _TOKEN_BITS = 32
-_LARGEST = 1 << 31
 _MASK = (1 << 64) - 1
-_MOST_NODES = 96
-"""Valuations of one header, for each residue, that differ in numbers: behind them what varies most is widened."""
-
-
-class RestartError(Exception):
-    """More is known of how loops are to be kept: the automaton has to be built anew."""
-
-
-@dataclass(slots=True)
-class Kept:
-    """How loops are kept; it only grows."""
-
-    modulus: int = 1
-    opened: set[int] = field(default_factory=set)
-    """Headers of loops whose number of rounds is open."""
-    widened: dict[int, set[Register]] = field(default_factory=dict)
-    """Registers that are symbols from a header on."""
-    sources: dict[Atom, set[Atom]] = field(default_factory=dict)
-    """What the registers that are symbols have held at their headers: such symbols, and values of shared memory."""
-    sizes: dict[Atom, int] | None = None
-    """Parameters that were taken not to be negative, and where they are compared; None to take none so."""
-    residues: KnownResidues = field(default_factory=KnownResidues)
-    words: HandedWords = field(default_factory=HandedWords)
-    received: ReceivedReads = field(default_factory=ReceivedReads)
-    variables: dict[int, set[Register]] = field(default_factory=dict)
-    """Registers that are variables from a block on."""
-    numbers: set[Place] = field(default_factory=set)
-    """Such registers that have to be numbers."""
-
-    @property
-    def size(self) -> tuple[int, ...]:
-        """Return how much is known: it grows with every restart."""
-        widened = sum(map(len, self.widened.values()))
-        variables = sum(map(len, self.variables.values())) + 2 * len(self.numbers)
-        return self.modulus, len(self.opened), widened, self.words.size, len(self.received.points), variables
-
-    def keep_numbers(self, names: Iterable[Atom]) -> NoReturn:
-        """Keep some variables as numbers from now on. Raises RestartError."""
-        self.note_numbers(names)
-        raise RestartError
-
-    def note_numbers(self, names: Iterable[Atom]) -> None:
-        """Keep some variables as numbers when automata are built anew."""
-        self.numbers.update(map(place_of, names))
-        for header, registers in self.variables.items():
-            registers -= {each for each in registers if not self.may_vary(header, each)}
-
-    def may_vary(self, header: int, register: Register) -> bool:
-        """Tell whether a register may be a variable from a header on."""
-        return (header, register.name, str(register.scope)) not in self.numbers
-
-    def vary(self, header: int, registers: Iterable[Register]) -> NoReturn:
-        """Let registers be variables from a header on. Raises RestartError."""
-        self.variables.setdefault(header, set()).update(registers)
-        raise RestartError
-
-    def note_sources(self, symbol: Form, pieces: Iterable[Piece]) -> None:
-        """Note what a register has held that is a symbol from now on."""
-        found = self.sources.setdefault(symbol.terms[0][0], set())
-        for _, value in pieces:
-            names = walk(value.terms) if isinstance(value, Form) else ()
-            found.update(each for each in names if each.kind is Kind.WIDENED or each.origin & FROM_SHARED)
-
-    @property
-    def of_shared(self) -> frozenset[Atom]:
-        """Symbols of registers that may have been computed from what threads have read from shared memory."""
-        found = {name for name, each in self.sources.items() if any(n.origin & FROM_SHARED for n in each)}
-        while more := {name for name, each in self.sources.items() if each & found} - found:
-            found |= more
-        return frozenset(found)
-
-    def refine(self, wanted: int) -> None:
-        """Keep more residues of what loops count. Raises RestartError where that is new."""
-        modulus = self.modulus * wanted
-        if wanted > 1 and modulus <= _MOST_MODULUS:
-            self.modulus = modulus
-            raise RestartError
 
 
 class LoopHeads:
@@ -141,17 +56,13 @@ class LoopHeads:
         self._threads = threads
         self.kept = kept
         self._steps: dict[int, Mapping[Register, Step]] = {}
-        self._seen: dict[int, dict[tuple[ThreadSet, int, Key], None]] = {}
         self._entered: dict[tuple[int, Register], set[Form]] = {}
         """Symbols that registers hold where a loop is entered: they are of no round of it."""
         self._loops = {loop.header: loop for loop in program.cfg.loops}
-        self._seen_in_all = 0
+        self._entered_anywhere = frozenset[int]().union(*program.cfg.irreducible)
+        self._ways = Ways(program, kept)
         self._computed: list[Register] = []
         """Registers that the round that has just ended has computed from variables."""
-
-    @property
-    def _most_numbers(self) -> int:
-        return _MOST_NUMBERS if self._seen_in_all <= _LARGE else min(_MOST_NUMBERS, _MOST_OF_LARGE)
 
     @cached_property
     def live(self) -> Sequence[AbstractSet[Register]]:
@@ -180,6 +91,10 @@ class LoopHeads:
             for loop in cfg.loops_around(block)
             if any(target not in loop.blocks for target in cfg.successors[block])
         ]
+
+    def is_head(self, block: int) -> bool:
+        """Tell whether a loop begins at a block."""
+        return block in self._loops
 
     def is_repeated(self, source: int, header: int) -> bool:
         """Tell whether an edge begins a further round of a loop."""
@@ -221,6 +136,9 @@ class LoopHeads:
         """
         if block == self._program.cfg.exit:
             return {}, {}, ()
+        if block in self._entered_anywhere:
+            start = self._program.cfg.blocks[block].start
+            raise NotFollowedError("a loop that is entered in several places has no head", start)
         valuation = restricted(contents, self.live[block], threads, self._threads)
         around = self.around(block)
         now = {header: residues.get(header, 0) for header in around}
@@ -237,7 +155,8 @@ class LoopHeads:
         }
         if self._computed:
             self.kept.vary(block, self._computed)
-        self._count(loop, found, threads, now.get(block, 0))
+        self._ways.note(block, threads, now.get(block, 0), key_of(found))
+        self._ways.check(block)
         return found, now, self._assigned(block, valuation, threads)
 
     def _at_join(self, block: int, valuation: Valuation, threads: ThreadSet) -> Valuation:
@@ -247,11 +166,7 @@ class LoopHeads:
         for register in varying:
             found[register] = [(threads, Form(((variable(block, register, threads), 1),)))]
         if len(self._program.cfg.predecessors[block]) > 1:
-            seen = self._seen.setdefault(block, {})
-            seen[threads, 0, key_of(found)] = None
-            self._seen_in_all += 1
-            if len(seen) > self._most_numbers:
-                self._let_vary(block, threads, 1)
+            self._ways.note(block, threads, 0, key_of(found))
         return found
 
     def _assigned(self, block: int, valuation: Valuation, threads: ThreadSet) -> tuple[Assigned, ...]:
@@ -301,14 +216,14 @@ class LoopHeads:
             self._check_variables(loop, register, pieces)
             if stale and register not in self._computed:
                 self.kept.refine(lcm(*map(period, stale)))
-                self._widen(header, register)
+                self._widen(header, register, pieces)
         return pieces
 
     def _check_variables(self, loop: Loop, register: Register, pieces: list[tuple[ThreadSet, Value]]) -> None:
         """Note a register that a round computes from variables. Raises RestartError."""
         values = [value for _, value in pieces if isinstance(value, Form) and value.origin & VARYING]
         entered = self._entered[loop.header, register]
-        stale = [n for value in values for n in variables_in(value) if place_of(n)[0] in loop.blocks]
+        stale = [n for value in values for n in variables_in(value) if register_of(n)[0] in loop.blocks]
         if not stale and all(value in entered for value in values):
             return
         if len(values) == len(pieces) == 1 and is_of_variables(values[0]):
@@ -317,7 +232,7 @@ class LoopHeads:
                 return
             self.kept.keep_numbers(stale or variables_in(values[0]))
         if stale:
-            self._widen(loop.header, register)
+            self._widen(loop.header, register, pieces)
 
     def _check_states(self, pieces: list[tuple[ThreadSet, Value]]) -> None:
         if any(
@@ -364,7 +279,7 @@ class LoopHeads:
 
     def _names_round(self, loop: Loop, first: Atom) -> bool:
         return any(
-            name.inner[1] in loop.blocks
+            place_of(name) in loop.blocks
             if name.inner_kind in COUNTED
             else name.inner_kind in OF_ROUND and not is_received(name)
             for name in walk(first)
@@ -372,13 +287,8 @@ class LoopHeads:
 
     def _symbol(self, header: int, register: Register, pieces: list[tuple[ThreadSet, Value]]) -> Value:
         """Return the symbol of a widened register, with the residue that all threads have in common."""
-        differs = 0
-        residues: set[int | None] = set()
-        for _, value in pieces:
-            differs |= lanes.differs_of(value)
-            residues.add(self._residue(value))
-        if len(pieces) > 1:
-            differs = LANE | WARP
+        differs = self.kept.differs(header, register, pieces)
+        residues = {self._residue(value) for _, value in pieces}
         symbol = atom(Kind.WIDENED, header, register.name, str(register.scope), differs=differs)
         self.kept.note_sources(symbol, pieces)
         residue = residues.pop() if len(residues) == 1 else None
@@ -395,55 +305,8 @@ class LoopHeads:
         is_known = all(factor % modulus == 0 for _, factor in value.terms)
         return value.constant % modulus if is_known else None
 
-    def _let_vary(self, header: int, threads: ThreadSet, residues: int) -> None:
-        """Let the registers that hold several numbers at a block be variables. Raises RestartError."""
-        values: dict[Register, set[object]] = {}
-        ways = [key for each, _, key in self._seen[header] if each == threads]
-        if len(ways) <= self._most_numbers * residues:
-            return
-        for register, pieces in (row for key in ways for row in key):
-            values.setdefault(register, set()).add(pieces)
-        varying = [
-            register
-            for register, each in values.items()
-            if len(each) > 1 and all(map(_is_number, each)) and self.kept.may_vary(header, register)
-        ]
-        if varying:
-            self.kept.vary(header, varying)
-
-    def _widen(self, header: int, register: Register) -> None:
+    def _widen(self, header: int, register: Register, pieces: Sequence[Piece] = ()) -> None:
+        if pieces:
+            self.kept.differs(header, register, pieces)
         self.kept.widened.setdefault(header, set()).add(register)
         raise RestartError
-
-    def _count(self, loop: Loop, valuation: Valuation, threads: ThreadSet, residue: int) -> None:
-        """Count the valuations of a header; where there are too many, give up numbers. Raises RestartError."""
-        seen = self._seen.setdefault(loop.header, {})
-        seen[threads, residue, key_of(valuation)] = None
-        self._seen_in_all += 1
-        if len(seen) > self._most_numbers * self.kept.modulus:
-            self._let_vary(loop.header, threads, self.kept.modulus)
-        if len(seen) <= _MOST_NODES * self.kept.modulus:
-            return
-        if loop.header not in self.kept.opened:
-            self.kept.opened.add(loop.header)
-            raise RestartError
-        values: dict[Register, set[object]] = {}
-        for _, _, key in seen:
-            for register, pieces in key:
-                values.setdefault(register, set()).add(pieces)
-        most = max(len(each) for each in values.values())
-        for register in sorted(values):
-            if len(values[register]) == most and register not in self.kept.widened.get(loop.header, ()):
-                self._widen(loop.header, register)
-        raise NotFollowedError(
-            "too many ways to begin a round of a loop", self._program.cfg.blocks[loop.header].start
-        )
-
-
-def _is_number(pieces: object) -> bool:
-    """Tell whether all threads of a group hold one number that a variable may be."""
-    assert isinstance(pieces, tuple)
-    return len(pieces) == 1 and (
-        (isinstance(pieces[0][1], int) and pieces[0][1] < _LARGEST)
-        or (isinstance(pieces[0][1], Form) and is_of_variables(pieces[0][1]))
-    )

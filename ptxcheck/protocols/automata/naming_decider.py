@@ -23,11 +23,19 @@ from ..symex.slice.sliced_program import Program
 from ..symex.values.approximated_terms import unwritten_in
 from ..symex.values.assumptions import Assume
 from ..symex.values.kinds import Kind
-from ..symex.values.lane_arithmetic import compare, condition_of, negate
+from ..symex.values.lane_arithmetic import compare, condition_of, negate, opaque
 from ..symex.values.recurrent_arithmetic import period
 from ..symex.values.register_file import set_of
-from ..symex.values.substitution import Restated, at_thread, has_choice, is_predicate, rebuild
-from ..symex.values.symbol import CHOSEN, Atom, Decisions, Form, Value, atom, plus
+from ..symex.values.substitution import (
+    Restated,
+    at_thread,
+    has_choice,
+    is_predicate,
+    leaves,
+    rebuild,
+    with_pins,
+)
+from ..symex.values.symbol import CHOSEN, LANE, Atom, Decisions, Form, Value, atom, plus
 from ..symex.values.thread_sets import is_one_value_in
 from ..symex.values.trace import Peek, Shape, ThreadSet
 from ..symex.values.traversal import walk
@@ -99,7 +107,7 @@ class NamingDecider:
             return threads if value & 1 else 0
         if isinstance(value, np.ndarray):
             return set_of(value != 0) & threads
-        narrow = self._narrow(value, threads)
+        narrow = self.named(value, threads)
         if not isinstance(narrow, Form):
             return None if narrow is None else self.known(narrow, threads)
         answer = self._answer(narrow, point)
@@ -119,7 +127,8 @@ class NamingDecider:
             value = made if isinstance(made, Form) else value
         if known is not None:
             return known
-        raise self._open(value, threads, point)
+        named = self.named(value, threads)
+        raise self._open(named if isinstance(named, Form) else value, threads, point)
 
     def _open(self, truth: Form, threads: ThreadSet, point: int) -> OpenError:
         """Return what is asked first of a predicate: whether it depends on what nobody has written, if it may."""
@@ -238,6 +247,22 @@ class NamingDecider:
             and form.terms[0][1] == 1
             and form.terms[0][0].kind is Kind.PARAM
         )
+
+    def named(self, value: Form, threads: ThreadSet) -> Value | None:
+        """Return a value that is one in these threads, by a name that no other threads have for theirs; else None."""
+        found = self._narrow(value, threads)
+        if not isinstance(found, Form) or not found.differs:
+            return found
+        first = (threads & -threads).bit_length() - 1
+        own = {
+            name: atom(Kind.OF, first if name.differs & LANE else first // 32 * 32, name, differs=0)
+            for name in leaves(found)
+            if name.differs
+        }
+        made = with_pins(found, own, self._threads)
+        if isinstance(made, Form) and made.differs:
+            return opaque(Kind.OF, first, made, differs=0)
+        return made
 
     def _narrow(self, value: Form, threads: ThreadSet) -> Value | None:
         """Return a value that is one in these threads, None when they may hold different ones."""

@@ -30,6 +30,12 @@ def ordinal(header: int) -> Form:
     return atom(Kind.ORDINAL, header)
 
 
+def place_of(name: Atom) -> int:
+    """Return the block that an atom of what rounds change belongs to: the header of its loop, or its join."""
+    place = int(str(name.inner[1]))
+    return place if place >= 0 else -1 - place
+
+
 def times(form: Form, factor: int) -> Form | int:
     """Return a multiple."""
     return Form(tuple((name, k * factor) for name, k in form.terms), form.constant * factor) if factor else 0

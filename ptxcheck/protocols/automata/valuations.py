@@ -10,7 +10,7 @@ Not covered: registers outside the slice.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -96,8 +96,16 @@ def _key(value: Value) -> object:
     return value.tobytes() if isinstance(value, np.ndarray) else value
 
 
-def decided(valuation: Valuation, truth: Form, answer: bool, threads: int) -> Valuation:
+def decided(
+    valuation: Valuation,
+    truth: Form,
+    answer: bool,
+    threads: int,
+    named: Callable[[Form, ThreadSet], Value | None],
+) -> Valuation:
     """Return a valuation in which a predicate is answered: it is a number.
+
+    `named` gives the name that a predicate has in some threads, None where it may be another one in each of them.
 
     Choices by what was received are made, as they would name values that were received before. All others stay as they
     are: sides that meet again have one name for them.
@@ -109,17 +117,20 @@ def decided(valuation: Valuation, truth: Form, answer: bool, threads: int) -> Va
     choices = Restated(truths.get, threads, {})
     makes_choices = any(received_in(truth))
 
-    def settled(value: Value) -> Value:
+    def settled(value: Value, held: ThreadSet) -> Value:
         if not isinstance(value, Form):
             return value
-        made = plain(value) if value.origin & CHOSEN and is_predicate(value) else value
+        made: Value | None = plain(value) if value.origin & CHOSEN and is_predicate(value) else value
+        if isinstance(made, Form) and made.differs:
+            made = named(made, held) if is_predicate(made) else None
         known = truths.get(made) if isinstance(made, Form) else None
         if known is not None:
             return int(known)
         return choices.of(value) if makes_choices and value.origin & CHOSEN else value
 
     return {
-        register: [(held, settled(value)) for held, value in pieces] for register, pieces in valuation.items()
+        register: [(held, settled(value, held)) for held, value in pieces]
+        for register, pieces in valuation.items()
     }
 
 

@@ -38,7 +38,7 @@ def variable(block: int, register: Register, threads: ThreadSet) -> Atom:
     return Atom((Kind.VARIABLE, block, register.name, str(register.scope), hex(threads)), 0)
 
 
-def place_of(name: Atom) -> Place:
+def register_of(name: Atom) -> Place:
     """Return the block and the register that a variable is of, in whichever threads."""
     return int(str(name[1])), str(name[2]), str(name[3])
 

@@ -31,6 +31,10 @@ Place: TypeAlias = tuple[Class, Ordinals]
 Key: TypeAlias = tuple[object, ...]
 
 
+class AskedAgainError(Exception):
+    """Threads come to a question of their group again, in the same round, before all have had the answer."""
+
+
 class Decisions:
     """The decisions of one state."""
 
@@ -84,6 +88,8 @@ class Decisions:
         if free is None:
             return None
         answer, left = free
+        if not left >> strand & 1:
+            return None
         left &= ~(1 << strand)
         if left:
             self._free[automaton, node.number, ordinals, env] = answer, left
@@ -121,6 +127,8 @@ class Decisions:
             self._names[name, place] = truth, asked, kept, residues
             return True
         assert isinstance(asked, Free)
+        if (automaton, node.number, ordinals, env) in self._free:
+            raise AskedAgainError(node.number)
         everybody = sum(
             1 << number
             for number, role in enumerate(self._questions.roles)

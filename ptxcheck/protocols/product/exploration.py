@@ -27,7 +27,7 @@ from ..automata.known_residues import Residue
 from ..automata.nodes import Arrival, Node
 from ..model.outcome import Flaw
 from ..symex.values.symbol import Atom
-from .decisions import Decisions, Questions
+from .decisions import AskedAgainError, Decisions, Questions
 from .loop_nests import Ordinals
 from .operations import Failure
 from .order_state import BLOCKED, OrderState
@@ -41,6 +41,7 @@ from .word_contents import Byte, Found, WordUses, text_of
 _MOST_STATES = 1_500
 _MOST_VISITS = 4_000
 _MOST_SILENT = 100_000
+_AGAIN = "threads decide again before all of their group have decided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +197,10 @@ class Exploration:
             state.strands[number].polled = truth
             return True
         strand = state.strands[number]
-        return state.decisions.decide(role.automaton, node, strand.ordinals, truth, strand.env)
+        try:
+            return state.decisions.decide(role.automaton, node, strand.ordinals, truth, strand.env)
+        except AskedAgainError:
+            raise _StuckError(Failure(_AGAIN, number, -1)) from None
 
     def _answer(self, state: _State, number: int, role: Role, node: Node) -> bool | None:
         asked = self.questions.site(role.automaton, node.number).asked

@@ -22,8 +22,8 @@ from ...verdict import AssumptionKind
 from ..automata.automaton import Automaton
 from ..automata.builder import build
 from ..automata.handed_words import HandedWords
+from ..automata.kept_loops import Kept
 from ..automata.known_residues import KnownResidues, Residue
-from ..automata.loop_heads import Kept
 from ..automata.received_values import ReceivedReads
 from ..model.axiom import Axiom
 from ..model.launch_answers import requests_of

@@ -4,7 +4,9 @@ Property: of a direction that is asked about in a loop, the threshold moves by `
 all automata alike; where it does not, the loop is in `fixed`.
 
 Argument: a question belongs to the loop whose ordinal is in it. One without an ordinal belongs to the loop that counts
-the same, the next one or the one before. Units of a class are what most of its loops move thresholds by.
+the same, the next one or the one before. Units of a class are what most of its loops move thresholds by. A question of
+a group is one of each strand where strands may have come to it by answers of their own: registers hold numbers of each
+of them then.
 
 Not covered: what relates different directions.
 """
@@ -21,7 +23,19 @@ from ..automata.nodes import Node
 from ..symex.values.symbol import Atom
 from .congruences import Congruence, congruence_of
 from .loop_nests import Class, Nest, nest_of
-from .questions import Asked, Below, Named, Terms, classified, related, undivided_question
+from .questions import (
+    Asked,
+    Below,
+    Free,
+    Named,
+    OfReceived,
+    OfStrand,
+    Polled,
+    Terms,
+    classified,
+    related,
+    undivided_question,
+)
 from .reachable_questions import ReachableQuestions
 from .roles import Role
 
@@ -53,6 +67,9 @@ class Questions:
             for node in automaton.nodes
             if node.question is not None
         }
+        for at in _behind_own(automata, roles, asked):
+            if isinstance(asked.get(at), Free):
+                asked[at] = OfStrand()
         quotients = related(each for each in asked.values() if isinstance(each, Below))
         for (number, node_number), each in asked.items():
             if isinstance(each, Below) and each.terms in quotients:
@@ -188,3 +205,24 @@ def text_of(terms: Terms) -> bytes:
 
 
 __all__ = ["Questions", "Site", "text_of"]
+
+
+def _behind_own(
+    automata: Sequence[Automaton], roles: Sequence[Role], asked: Mapping[tuple[int, int], Asked]
+) -> set[tuple[int, int]]:
+    """Return the nodes that several strands may come to by answers that each of them had alone."""
+    found: set[tuple[int, int]] = set()
+    waiting: list[tuple[int, int]] = []
+    for (number, node), each in asked.items():
+        if isinstance(each, Polled | OfReceived | OfStrand):
+            threads = automata[number].nodes[node].threads
+            if sum(role.automaton == number and not role.threads & ~threads for role in roles) > 1:
+                waiting.append((number, node))
+    while waiting:
+        number, node = waiting.pop()
+        for target in automata[number].nodes[node].targets:
+            behind = number, target.node
+            if behind not in found:
+                found.add(behind)
+                waiting.append(behind)
+    return found

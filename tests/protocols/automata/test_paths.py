@@ -19,6 +19,7 @@ KERNELS = (
     "persistent/first_step_peeled", "persistent/tiles_and_steps", "pingpong/consumers_in_turn",
     "pingpong/order_barriers", "ring/eight_stages", "ring/elected_thread_loads", "ring/five_stages_by_division",
     "ring/one_stage", "ring/six_stages_by_multiplication", "ring/three_stages", "ring/two_passes",
+    "roles/rounds_of_two_warps", "waits/turn_of_all",
 )  # fmt: skip
 _NUMBERS = ("addr", "parity", "barrier", "count", "mbar", "dst")
 

@@ -7,7 +7,7 @@ from math import prod
 
 from ptxcheck.protocols.automata.automaton import Automaton
 from ptxcheck.protocols.automata.builder import build
-from ptxcheck.protocols.automata.loop_heads import Kept
+from ptxcheck.protocols.automata.kept_loops import Kept
 from ptxcheck.protocols.product.for_all import Open, Shown, for_all
 from ptxcheck.protocols.symex.slice.layout import Layout, layout_of
 from ptxcheck.protocols.symex.slice.sliced_program import Program

@@ -11,7 +11,7 @@ from ....verdict import AssumptionKind
 from ...symex.slice.sliced_program import Program
 from ...symex.values import lane_arithmetic as lanes
 from ...symex.values.approximated_terms import unwritten_in
-from ...symex.values.assumptions import Assume, unwritten_text
+from ...symex.values.assumptions import READ_ALIKE, Assume, unwritten_text
 from ...symex.values.kinds import Kind
 from ...symex.values.lane_arithmetic import condition_of
 from ...symex.values.register_file import set_of
@@ -422,8 +422,7 @@ class Decider:
     def _note_source(self, condition: Condition, point: int) -> None:
         origin = condition.form.origin
         if origin & FROM_SHARED:
-            note = "all roles read the same values from shared memory, in the same order"
-            self._assume(AssumptionKind.SHARED_LOAD, note, point)
+            self._assume(AssumptionKind.SHARED_LOAD, READ_ALIKE, point)
         if origin & FROM_GLOBAL:
             note = "numbers in global memory that decide branches do not change while the kernel runs"
             self._assume(

@@ -22,8 +22,9 @@ from ...typestate.address_kinds import takes_generic, takes_offset
 from ..slice.accesses import is_pointer
 from ..slice.polling import POLLS
 from ..values import lane_arithmetic as lanes
+from ..values.assumptions import READ_ALIKE
 from ..values.kinds import Kind
-from ..values.symbol import LANE, WARP, Form, Value
+from ..values.symbol import FROM_SHARED, LANE, WARP, Form, Value
 from ..values.thread_sets import by_warp, warps_of
 from ..values.trace import NotFollowedError, Peek, ThreadSet
 from .bounded_polls import Tries
@@ -40,6 +41,8 @@ _NUMBERS = frozenset({"addr", "mbar", "mask", "parity", "barrier", "threads", "c
 """Operands that have to be numbers: which barrier, which phase, how many."""
 _PLACES = frozenset({"src", "a_desc", "b_desc", "s_desc"})
 """Operands that say where something is read, and may stay symbols."""
+_BYTES = frozenset({"size", "tx_count"})
+"""Operands that say how many bytes are counted: those that are announced and those that come are compared."""
 
 
 class EventRecorder:
@@ -191,6 +194,8 @@ class EventRecorder:
             return self._decider.placed(value)
         self._cta.operands.note_use(value)
         value = self._decider.reduced(self._decider.concrete(value, guard, point))
+        if isinstance(value, Form) and name in _BYTES and value.origin & FROM_SHARED:
+            self._cta.assume(AssumptionKind.SHARED_LOAD, READ_ALIKE, point)
         if isinstance(value, Form) and name in _NUMBERS:
             value = self._decider.single(value, guard)
             return (

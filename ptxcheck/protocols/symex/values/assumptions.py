@@ -17,6 +17,9 @@ from .trace import Assumption
 Assume = Callable[[AssumptionKind, str, int], None]
 """Told of each approximation that a verdict rests on: kind, text and point."""
 
+READ_ALIKE = "all roles read the same values from shared memory, in the same order"
+"""What is taken for granted where a number from shared memory says what threads do, or how many bytes are counted."""
+
 
 def unwritten_text(register: str) -> str:
     """Return why a run proves nothing that depends on a register without a value."""

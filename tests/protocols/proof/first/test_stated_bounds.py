@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ptxcheck.checker import check
 from ptxcheck.config import Config
 from ptxcheck.launches.hints import parse_assumption
+from ptxcheck.report.json import render_json
 from ptxcheck.source import Source
 from ptxcheck.verdict import VerdictKind
 
@@ -82,3 +85,21 @@ def test_a_size_that_is_ruled_out_says_nothing(said: tuple[str, ...], kind: Verd
     assert kernel.verification.verdicts[0].kind is kind
     reasons = [reason.text for each in kernel.verification.verdicts for reason in each.reasons]
     assert kind is VerdictKind.VIOLATED or not any("n is 0" in text for text in reasons)
+
+
+@pytest.mark.parametrize(
+    ("is_for_every_size", "said", "shown"),
+    [
+        (False, (), "n is 0"),
+        (True, (), "n is 3"),
+        (True, ("n >= 1",), "n is 3"),
+        (True, ("n >= 4",), "n is 4"),
+    ],
+)
+def test_a_failure_is_shown_with_a_size_that_is_not_ruled_out(
+    is_for_every_size: bool, said: tuple[str, ...], shown: str
+) -> None:
+    arrivals = "mbarrier.init.shared::cta.b64 [empty], "
+    text = TEXT.replace(f"{arrivals}32;", f"{arrivals}33;") if is_for_every_size else TEXT
+    told = render_json(check(Source("k.ptx", text), config=Config(launch=tuple(map(parse_assumption, said)))))
+    assert set(re.findall(r"n is \d+", told)) == {shown}

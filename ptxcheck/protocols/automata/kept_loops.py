@@ -1,0 +1,119 @@
+"""How the loops of a kernel are kept in its automata: what was learnt while they were built.
+
+Property: it only grows, so that automata are built anew finitely often.
+
+Argument: each restart adds a header, a register, a word or a factor to one of finitely many sets; registers that have
+to be numbers are no variables again.
+
+Not covered: what is learnt: see `loop_heads`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from ...ir import Register
+from ..symex.values import lane_arithmetic as lanes
+from ..symex.values.kinds import Kind
+from ..symex.values.register_file import Piece
+from ..symex.values.symbol import FROM_SHARED, LANE, WARP, Atom, Form
+from ..symex.values.traversal import walk
+from .handed_words import HandedWords
+from .known_residues import KnownResidues
+from .received_values import ReceivedReads
+from .variables import Place, register_of
+
+_MOST_MODULUS = 512
+
+
+class RestartError(Exception):
+    """More is known of how loops are to be kept: the automaton has to be built anew."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """How loops are kept; it only grows."""
+
+    modulus: int = 1
+    opened: set[int] = field(default_factory=set)
+    """Headers of loops whose number of rounds is open."""
+    widened: dict[int, set[Register]] = field(default_factory=dict)
+    """Registers that are symbols from a header on."""
+    differing: dict[tuple[int, Register], int] = field(default_factory=dict)
+    """Between which threads they have been found to hold different numbers at that header."""
+    sources: dict[Atom, set[Atom]] = field(default_factory=dict)
+    """What the registers that are symbols have held at their headers: such symbols, and values of shared memory."""
+    sizes: dict[Atom, int] | None = None
+    """Parameters that were taken not to be negative, and where they are compared; None to take none so."""
+    residues: KnownResidues = field(default_factory=KnownResidues)
+    words: HandedWords = field(default_factory=HandedWords)
+    received: ReceivedReads = field(default_factory=ReceivedReads)
+    variables: dict[int, set[Register]] = field(default_factory=dict)
+    """Registers that are variables from a block on."""
+    numbers: set[Place] = field(default_factory=set)
+    """Such registers that have to be numbers."""
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """Return how much is known: it grows with every restart."""
+        widened = sum(map(len, self.widened.values()))
+        variables = sum(map(len, self.variables.values())) + 2 * len(self.numbers)
+        differing = sum(each.bit_count() for each in self.differing.values())
+        words, received = self.words.size, len(self.received.points)
+        return self.modulus, len(self.opened), widened, differing, words, received, variables
+
+    def keep_numbers(self, names: Iterable[Atom]) -> NoReturn:
+        """Keep some variables as numbers from now on. Raises RestartError."""
+        self.note_numbers(names)
+        raise RestartError
+
+    def note_numbers(self, names: Iterable[Atom]) -> None:
+        """Keep some variables as numbers when automata are built anew."""
+        self.numbers.update(map(register_of, names))
+        for header, registers in self.variables.items():
+            registers -= {each for each in registers if not self.may_vary(header, each)}
+
+    def may_vary(self, header: int, register: Register) -> bool:
+        """Tell whether a register may be a variable from a header on."""
+        return (header, register.name, str(register.scope)) not in self.numbers
+
+    def vary(self, header: int, registers: Iterable[Register]) -> NoReturn:
+        """Let registers be variables from a header on. Raises RestartError."""
+        self.variables.setdefault(header, set()).update(registers)
+        raise RestartError
+
+    def differs(self, header: int, register: Register, pieces: Sequence[Piece]) -> int:
+        """Return between which threads a register may differ that is a symbol at a header, in any of its rounds.
+
+        Raises RestartError where it was taken to differ between fewer of them: what was built with that is wrong.
+        """
+        found = LANE | WARP if len(pieces) > 1 else lanes.differs_of(pieces[0][1])
+        known = self.differing.get((header, register))
+        self.differing[header, register] = found | (known or 0)
+        if known is not None and found & ~known:
+            raise RestartError
+        return self.differing[header, register]
+
+    def note_sources(self, symbol: Form, pieces: Iterable[Piece]) -> None:
+        """Note what a register has held that is a symbol from now on."""
+        found = self.sources.setdefault(symbol.terms[0][0], set())
+        for _, value in pieces:
+            names = walk(value.terms) if isinstance(value, Form) else ()
+            found.update(each for each in names if each.kind is Kind.WIDENED or each.origin & FROM_SHARED)
+
+    @property
+    def of_shared(self) -> frozenset[Atom]:
+        """Symbols of registers that may have been computed from what threads have read from shared memory."""
+        found = {name for name, each in self.sources.items() if any(n.origin & FROM_SHARED for n in each)}
+        while more := {name for name, each in self.sources.items() if each & found} - found:
+            found |= more
+        return frozenset(found)
+
+    def refine(self, wanted: int) -> None:
+        """Keep more residues of what loops count. Raises RestartError where that is new."""
+        modulus = self.modulus * wanted
+        if wanted > 1 and modulus <= _MOST_MODULUS:
+            self.modulus = modulus
+            raise RestartError

@@ -1,0 +1,98 @@
+"""In how many ways threads come to a block: where these are too many, numbers are given up.
+
+Property: `note` and `check` return only where each block has at most so many valuations as are followed.
+
+Argument: numbers that threads hold at a block in several ways become variables (`environments`), which nodes do not
+tell apart. What is no number that a variable may be keeps nodes apart; where these are too many at the header of a
+loop, the loop is kept, and then what varies most is a symbol.
+
+Not covered: how many ways there are in all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...ir import Register
+from ..symex.slice.sliced_program import Program
+from ..symex.values.symbol import Form
+from ..symex.values.trace import NotFollowedError, ThreadSet
+from .kept_loops import Kept, RestartError
+from .valuations import Key
+from .variables import is_of_variables
+
+_MOST_NUMBERS = 24
+"""Valuations of one block and group of threads, for each residue: behind them numbers that differ are variables."""
+_MOST_OF_LARGE = 4
+"""The same, where threads come to more than `_LARGE` blocks and headers, each in all its ways."""
+_LARGE = 400
+_MOST_NODES = 96
+"""Valuations of one header, for each residue, that differ in numbers: behind them what varies most is widened."""
+_LARGEST = 1 << 31
+
+
+class Ways:
+    """The ways of one automaton."""
+
+    def __init__(self, program: Program, kept: Kept) -> None:
+        self._program = program
+        self._kept = kept
+        self._seen: dict[int, dict[tuple[ThreadSet, int, Key], None]] = {}
+        self._count: dict[tuple[int, ThreadSet], int] = {}
+        self._all = 0
+
+    def note(self, block: int, threads: ThreadSet, residue: int, key: Key) -> None:
+        """Note a way. Raises RestartError where numbers are variables from now on."""
+        seen = self._seen.setdefault(block, {})
+        if (threads, residue, key) in seen:
+            return
+        seen[threads, residue, key] = None
+        self._all += 1
+        count = self._count[block, threads] = self._count.get((block, threads), 0) + 1
+        most = _MOST_NUMBERS if self._all <= _LARGE else min(_MOST_NUMBERS, _MOST_OF_LARGE)
+        if count > most * self._kept.modulus:
+            self._let_vary(block, threads)
+
+    def check(self, header: int) -> None:
+        """Check that there are not too many for the header of a loop. Raises RestartError, NotFollowedError."""
+        seen, kept = self._seen[header], self._kept
+        if len(seen) <= _MOST_NODES * kept.modulus:
+            return
+        if header not in kept.opened:
+            kept.opened.add(header)
+            raise RestartError
+        values = _values(key for _, _, key in seen)
+        most = max(len(each) for each in values.values())
+        for register in sorted(values):
+            if len(values[register]) == most and register not in kept.widened.get(header, ()):
+                kept.widened.setdefault(header, set()).add(register)
+                raise RestartError
+        start = self._program.cfg.blocks[header].start
+        raise NotFollowedError("too many ways to begin a round of a loop", start)
+
+    def _let_vary(self, block: int, threads: ThreadSet) -> None:
+        """Let the registers that hold several numbers at a block be variables. Raises RestartError."""
+        values = _values(key for each, _, key in self._seen[block] if each == threads)
+        varying = [
+            register
+            for register, each in values.items()
+            if len(each) > 1 and all(map(_is_number, each)) and self._kept.may_vary(block, register)
+        ]
+        if varying:
+            self._kept.vary(block, varying)
+
+
+def _values(keys: Iterable[Key]) -> dict[Register, set[object]]:
+    found: dict[Register, set[object]] = {}
+    for register, pieces in (row for key in keys for row in key):
+        found.setdefault(register, set()).add(pieces)
+    return found
+
+
+def _is_number(pieces: object) -> bool:
+    """Tell whether all threads of a group hold one number that a variable may be."""
+    assert isinstance(pieces, tuple)
+    (_, value), *others = pieces
+    return not others and (
+        (isinstance(value, int) and value < _LARGEST) or (isinstance(value, Form) and is_of_variables(value))
+    )

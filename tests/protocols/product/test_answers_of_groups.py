@@ -1,0 +1,42 @@
+"""Questions of groups: one answer for all of their strands, as long as all hold one number."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxcheck.protocols.model.mechanisms import MEANINGS
+from ptxcheck.protocols.product.decisions import AskedAgainError, Decisions
+from ptxcheck.protocols.product.question_sites import Questions
+from ptxcheck.protocols.product.questions import Free, OfStrand, Polled
+from ptxcheck.protocols.product.roles import roles_of
+from ptxcheck.terms.effort import Effort
+
+from ..corpus_runs import view_of
+from .kernels import automaton, of_corpus
+
+
+def questions_of(name: str) -> Questions:
+    made = automaton(of_corpus(name))
+    roles = roles_of(view_of(name).cfg, (made,), MEANINGS, lambda *_: None, (), Effort(6.0))
+    return Questions((made,), roles, {})
+
+
+def test_who_asks_again_before_the_others_have_the_answer_is_not_followed() -> None:
+    questions = questions_of("waits/turn_of_all")
+    node = next(node for node, asked in questions.asked() if isinstance(asked, Free))
+    decisions = Decisions(questions)
+    ordinals = (0,) * len(node.loops)
+    assert decisions.decide(0, node, ordinals, True)
+    assert decisions.answer(0, node, ordinals, 0)
+    assert decisions.answer(0, node, ordinals, 0) is None
+    with pytest.raises(AskedAgainError):
+        decisions.decide(0, node, ordinals, False)
+    assert decisions.answer(0, node, ordinals, 1)
+
+
+def test_behind_a_poll_each_strand_decides_alone() -> None:
+    asked = [each for _, each in questions_of("waits/polls_in_each_round").asked()]
+    assert any(isinstance(each, Polled) for each in asked)
+    assert any(isinstance(each, OfStrand) for each in asked)
+    assert not any(isinstance(each, Free) for each in asked)
+    assert any(isinstance(each, Free) for _, each in questions_of("waits/turn_of_all").asked())

@@ -296,8 +296,8 @@ def _symbolic_bitwise(op: Op, a: Value, b: Value) -> Value:
     if isinstance(a, Form) and isinstance(b, Form) and a == b:
         return 0 if op is Op.XOR else a
     for one, other in ((a, b), (b, a)):
-        if isinstance(one, Form) and isinstance(other, int) and op is not Op.OR and _may_be_masked(one):
-            known = recurrent.masked(one, other) if op is Op.AND else recurrent.toggled(one, other)
+        if isinstance(one, Form) and isinstance(other, int) and _may_be_masked(one):
+            known = recurrent.with_bits(op, one, other)
             if known is not None:
                 return known
     first, second = sorted((a, b), key=lambda value: _order(key_of(value)))

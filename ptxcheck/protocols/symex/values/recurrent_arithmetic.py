@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 
+from ....opcodes.op import Op
 from .kinds import Kind
 from .symbol import Atom, Form
 
@@ -71,13 +72,15 @@ def _is_one_atom(form: Form) -> bool:
     return len(form.terms) == 1 and form.terms[0][1] == 1 and not form.constant
 
 
-def toggled(form: Form, bits: int) -> Form | None:
-    """Return `form ^ bits`."""
+def with_bits(op: Op, form: Form, bits: int) -> Form | int | None:
+    """Return `form & bits`, `form | bits` or `form ^ bits`."""
+    if op is Op.AND:
+        return masked(form, bits)
     size = 1 << bits.bit_length()
     if any(factor % size for _, factor in form.terms):
         return None
     low = form.constant & size - 1
-    return Form(form.terms, form.constant - low + (low ^ bits))
+    return Form(form.terms, form.constant - low + (low | bits if op is Op.OR else low ^ bits))
 
 
 def shifted(form: Form, amount: int, width: int, *, arithmetic: bool) -> Form | int | None:
@@ -85,9 +88,10 @@ def shifted(form: Form, amount: int, width: int, *, arithmetic: bool) -> Form | 
     size = 1 << amount
     if all(factor % size == 0 for _, factor in form.terms):
         return _divided(form, size)
-    if amount == width - 1 and _is_natural(form):
+    if amount == width - 1 and (_is_natural(form) or _is_natural_product(form)):
         return 0
-    divisor = _divisor_of_product(form, amount) if not arithmetic or _is_natural(form) else None
+    is_signed = arithmetic and not _is_natural(form)
+    divisor = None if is_signed and not _is_natural_product(form) else _divisor_of_product(form, amount)
     return None if divisor is None else quotient(*divisor)
 
 
@@ -135,15 +139,31 @@ def _is_natural(form: Form) -> bool:
     return form.constant >= 0 and all(f > 0 and name.kind in COUNTED for name, f in form.terms)
 
 
+def _is_natural_product(form: Form) -> bool:
+    """Tell whether a number is the high half of a signed product of two numbers that are not negative."""
+    if not _is_one_atom(form):
+        return False
+    match form.terms[0][0].inner:
+        case (Kind.MULHI, part, int(factor), int(width), signed) if signed and 0 < factor < 1 << width - 1:
+            number = form_of(part)
+            return number is not None and _is_natural(number)
+        case _:
+            return False
+
+
 def _divisor_of_product(form: Form, amount: int) -> tuple[Form, int] | None:
-    """Return number and divisor of a quotient that is computed by a product and a shift, None for others."""
+    """Return number and divisor of a quotient that is computed by a product and a shift, None for others.
+
+    Signed numbers that are not negative have a bit less.
+    """
     if _is_one_atom(form):
-        inner = form.terms[0][0]
-        if inner.kind is Kind.MULHI and isinstance(inner[2], int):
-            number = form_of(inner[1])
-            width = int(str(inner[3]))
-            divisor = _by_multiplier(inner[2], width + amount, width)
-            return None if number is None or divisor is None else (number, divisor)
+        match form.terms[0][0].inner:
+            case (Kind.MULHI, part, int(factor), int(width), signed):
+                number = form_of(part)
+                divisor = _by_multiplier(factor, width + amount, width - 1 if signed else width)
+                return None if number is None or divisor is None else (number, divisor)
+            case _:
+                pass
     return _divided_by_wide_product(form, amount)
 
 
@@ -193,7 +213,8 @@ def _period_of(part: object, known: dict[Atom, tuple[int, bool]]) -> tuple[int, 
 
 def _period_inside(part: Atom, known: dict[Atom, tuple[int, bool]]) -> tuple[int, bool]:
     inner, is_counted = 1, False
-    for one in _arguments(part):
+    whole = _whole_quotient(part)
+    for one in _arguments(part) if whole is None else [name for name, _ in whole[0].terms]:
         wanted, counted = _period_of(one, known)
         inner, is_counted = _least_common(inner, wanted), is_counted or counted
     own = _missing(part, _period_by(part), known) if is_counted else 1
@@ -205,7 +226,7 @@ def _missing(part: Atom, size: int, known: dict[Atom, tuple[int, bool]]) -> int:
     if size == 1:
         return 1
     found = 1
-    wide = _wide_quotient(part)
+    wide = _whole_quotient(part)
     for form in (wide[0],) if wide is not None else filter(None, map(form_of, part.inner[1:])):
         for name, factor in form.terms:
             if name.inner_kind in COUNTED or _period_of(name, known)[1]:
@@ -215,22 +236,27 @@ def _missing(part: Atom, size: int, known: dict[Atom, tuple[int, bool]]) -> int:
     return found
 
 
-def _wide_quotient(part: Atom) -> tuple[Form, int] | None:
-    """Return number and divisor of a quotient by a product of 64 bits, None for other atoms."""
+def _whole_quotient(part: Atom) -> tuple[Form, int] | None:
+    """Return number and divisor of a quotient by a product and a shift, None for other atoms."""
     match part.inner:
-        case (Kind.SHR, dividend, int(amount), *_):
+        case (Kind.SHR | Kind.SAR, dividend, int(amount), *_):
             form = form_of(dividend)
-            return None if form is None else _divided_by_wide_product(form, amount)
+            found = None if form is None else _divisor_of_product(form, amount)
+            return None if found is None or found[1] >= _LARGEST_DIVISOR else found
         case _:
             return None
 
 
 def _period_by(part: Atom) -> int:
-    wide = _wide_quotient(part)
+    wide = _whole_quotient(part)
     if wide is not None:
         return wide[1]
     match part.inner:
-        case (Kind.AND, int(mask), _) | (Kind.AND, _, int(mask)) if 0 < mask < 1 << 16:
+        case (Kind.AND | Kind.OR | Kind.XOR, int(mask), _) | (
+            Kind.AND | Kind.OR | Kind.XOR,
+            _,
+            int(mask),
+        ) if 0 < mask < 1 << 16:
             return 1 << mask.bit_length()
         case (Kind.SHR | Kind.SAR, _, int(amount), *_) if 0 < amount < 16:
             return 1 << amount

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ptxcheck.protocols.automata import ways
 from ptxcheck.protocols.automata.automaton import Automaton
+from ptxcheck.protocols.automata.environments import Env
 from ptxcheck.protocols.automata.nodes import Node
+from ptxcheck.protocols.automata.variables import is_of_variables
 from ptxcheck.protocols.proof.first.deciding import Answers, Question
 from ptxcheck.protocols.symex.interpreter.machine import Machine
 from ptxcheck.protocols.symex.values.solver import SolverOracle
@@ -24,9 +27,14 @@ KERNELS = (
 _NUMBERS = ("addr", "parity", "barrier", "count", "mbar", "dst")
 
 
+@pytest.mark.parametrize("with_variables", [False, True])
 @pytest.mark.parametrize("rounds", [0, 1, 2, 5, 9])
 @pytest.mark.parametrize("name", KERNELS)
-def test_runs_are_paths(name: str, rounds: int) -> None:
+def test_runs_are_paths(
+    name: str, rounds: int, with_variables: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if with_variables:
+        monkeypatch.setattr(ways, "_MOST_NUMBERS", 1)
     kernel = of_corpus(name)
     made = automaton(kernel)
     trace = _run(kernel, rounds)
@@ -60,14 +68,18 @@ def _run(kernel: Given, rounds: int) -> Trace:
 
 def _is_path(made: Automaton, thread: int, events: list[Event]) -> bool:
     """Tell whether a thread may do just this on some path."""
-    waiting, seen = [(made.entry, 0)], set[tuple[int, int]]()
+    start: tuple[int, int, Env] = (made.entry, 0, ())
+    waiting, seen = [start], set[tuple[int, int, Env]]()
     while waiting:
         place = waiting.pop()
         if place in seen:
             continue
         seen.add(place)
-        node, at = made.nodes[place[0]], place[1]
-        own = [event for event in node.events if event.threads >> thread & 1]
+        node, at, env = made.nodes[place[0]], place[1], place[2]
+        variant = made.variables.variant(node.number, env)
+        assert variant in set(made.variables.variants(node.number))
+        happening = made.variables.events(node.number, variant)
+        own = [event for event in happening if event.threads >> thread & 1]
         if len(own) > len(events) - at or not all(
             _are_alike(one, other, thread) for one, other in zip(own, events[at:], strict=False)
         ):
@@ -75,14 +87,20 @@ def _is_path(made: Automaton, thread: int, events: list[Event]) -> bool:
         at += len(own)
         if not node.targets and at == len(events):
             return True
-        waiting.extend((number, at) for number in _nexts(node, thread))
+        waiting.extend(
+            (node.targets[which].node, at, made.variables.moved(node.number, which, env))
+            for which in _nexts(made, node, env, thread)
+        )
     return False
 
 
-def _nexts(node: Node, thread: int) -> list[int]:
-    if not node.sides:
-        return [target.node for target in node.targets]
-    return [t.node for side, t in zip(node.sides, node.targets, strict=True) if side >> thread & 1]
+def _nexts(made: Automaton, node: Node, env: Env, thread: int) -> list[int]:
+    """Return the places of the targets that a thread may go to."""
+    if node.sides:
+        return [which for which, side in enumerate(node.sides) if side >> thread & 1]
+    if node.question is not None and is_of_variables(node.question.truth):
+        return [0 if made.variables.truth(node.number, env) else 1]
+    return list(range(len(node.targets)))
 
 
 def _are_alike(one: Event, other: Event, thread: int) -> bool:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from math import gcd
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from ptxcheck.opcodes.op import Op
+from ptxcheck.protocols.symex.values import lane_arithmetic as lanes
 from ptxcheck.protocols.symex.values import recurrent_arithmetic as recurrent
 from ptxcheck.protocols.symex.values.kinds import Kind
 from ptxcheck.protocols.symex.values.symbol import Form, atom
@@ -37,22 +42,40 @@ def test_high_bits_alone(factor: int, constant: int, turn: int, bits: int) -> No
 
 @given(FACTORS, CONSTANTS, TURNS, some.integers(0, 63))
 def test_toggled_bits(factor: int, constant: int, turn: int, bits: int) -> None:
-    found = _at(recurrent.toggled(Form(((ROUND, factor),), constant), bits), turn)
+    found = _at(recurrent.with_bits(Op.XOR, Form(((ROUND, factor),), constant), bits), turn)
     assert found is None or found == factor * turn + constant ^ bits
 
 
-@given(FACTORS, CONSTANTS, TURNS, some.integers(1, 6), some.booleans())
-def test_shifts(factor: int, constant: int, turn: int, amount: int, arithmetic: bool) -> None:
-    form = Form(((ROUND, factor),), constant)
-    found = _at(recurrent.shifted(form, amount, 32, arithmetic=arithmetic), turn)
-    assert found is None or found == factor * turn + constant >> amount
+@given(FACTORS, CONSTANTS, TURNS, some.integers(0, 63))
+def test_bits_that_are_set(factor: int, constant: int, turn: int, bits: int) -> None:
+    found = _at(recurrent.with_bits(Op.OR, Form(((ROUND, factor),), constant), bits), turn)
+    assert found is None or found == (factor * turn + constant) | bits
+    assert factor % 64 or found is not None
 
 
-@given(FACTORS, CONSTANTS, TURNS, some.integers(1, 12))
-def test_quotients_and_rests(factor: int, constant: int, turn: int, divisor: int) -> None:
-    form, number = Form(((ROUND, factor),), constant), factor * turn + constant
-    assert _at(recurrent.quotient(form, divisor), turn) in (None, number // divisor)
-    assert recurrent.rest(form, divisor) in (None, number % divisor)
+@pytest.mark.parametrize("divisor", [3, 5, 6, 9, 10, 11, 12, 13])
+@given(constant=CONSTANTS, turn=TURNS)
+def test_signed_products_that_divide(divisor: int, constant: int, turn: int) -> None:
+    shift = divisor.bit_length() - 2
+    multiplier = (1 << 32 + shift) // divisor + 1
+    whole = Form(((ROUND, 4 * divisor),), constant)
+    high = lanes.multiply_high(whole, multiplier, 32, signed_operands=True)
+    assert lanes.shift_right(high, 31, 32, arithmetic=False) == 0
+    quotient = lanes.shift_right(high, shift, 32, arithmetic=True)
+    assert not isinstance(quotient, np.ndarray)
+    assert _at(quotient, turn) == (4 * divisor * turn + constant) // divisor
+    part = lanes.multiply_high(Form(((ROUND, 4),), constant), multiplier, 32, signed_operands=True)
+    asked = lanes.shift_right(part, shift, 32, arithmetic=True)
+    assert isinstance(asked, Form)
+    assert recurrent.period(asked) == divisor // gcd(divisor, 4)
+
+
+def test_a_signed_product_of_what_may_be_negative_is_no_quotient() -> None:
+    for number in (Form(((ROUND, -15),), 40), Form(((ROUND, 15),), -1)):
+        high = lanes.multiply_high(number, 0x66666667, 32, signed_operands=True)
+        assert isinstance(high, Form)
+        assert recurrent.shifted(high, 1, 32, arithmetic=True) is None
+        assert recurrent.shifted(high, 31, 32, arithmetic=False) is None
 
 
 @pytest.mark.parametrize("divisor", [3, 5, 6, 7, 9, 11, 12, 13])

@@ -268,7 +268,7 @@ def _period_by(part: Atom) -> int:
                     d
                     for d in range(3, _LARGEST_DIVISOR)
                     for shift in range(6)
-                    if 0 < factor * d - (1 << width + shift) <= 1 << shift
+                    if 0 < factor * d - (1 << width + shift) <= 2 << shift
                 ),
                 1,
             )

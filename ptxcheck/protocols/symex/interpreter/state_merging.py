@@ -129,8 +129,10 @@ class UndecidedBranches:
         left = [register for register in left if register not in ends or register in tells.values()]
         symbols: dict[Register, Form] = {}
         keys = keys_behind(self._cta, lambda: self._apart, block, threads) if left else {}
+        start = self._start(block, threads) if any(register not in keys for register in left) else ()
         for register in left:
-            key = (*keys[register], lanes.key_of(truth)) if register in keys else (block, register, visit)
+            own_key = keys.get(register, (block, register, visit, *start))
+            key = (*own_key, lanes.key_of(truth))
             is_uniform = differs & LANE and self._program.is_warp_uniform(
                 self._program.regions.join(block), register
             )
@@ -144,6 +146,17 @@ class UndecidedBranches:
             held = found.value(is_first, self._before(register, threads), self._cta.threads)
             assert held is not None
             self._registers.write(register, threads, held)
+
+    def _start(self, block: int, threads: ThreadSet) -> tuple[object, ...]:
+        """Return what threads hold in the registers that a region may read: it leaves other numbers for others."""
+        found: list[object] = []
+        for register in self._program.regions.read_into(block):
+            pieces = self._cta.operands.pieces(register, threads)
+            held = lanes.key_of(pieces[0][1]) if len(pieces) == 1 else None
+            found.append(
+                tuple((part, lanes.key_of(value)) for part, value in pieces) if held is None else held
+            )
+        return tuple(found)
 
     def _ends_of(self, block: int, register: Register, threads: ThreadSet) -> Ends | None:
         """Return how a register tells which way a loop ended, None when it does not for these threads."""

@@ -71,6 +71,7 @@ class Regions:
         self._outlines: dict[int, Outline | None] = {}
         self._ends: dict[tuple[int, Register], Ends | None] = {}
         self._memory: dict[int, int] = {}
+        self._read_into: dict[int, tuple[Register, ...]] = {}
 
     def of(self, block: int) -> Region:
         """Return the region of the branch at the end of a block."""
@@ -119,6 +120,15 @@ class Regions:
             kinds = {_memory_of(self._cfg.instructions[point]) for point in points if point in self._points}
             self._memory[block] = reduce(or_, kinds, 0)
         return self._memory[block]
+
+    def read_into(self, block: int) -> tuple[Register, ...]:
+        """Return the registers that the region of a branch may read before it writes them, in order."""
+        if block not in self._read_into:
+            inside = (point for each in self.of(block).blocks for point in self.steps[each])
+            read = {r for point in inside for r in self._cfg.instructions[point].reads()}
+            live = (self._read_from[target] for target in self._cfg.successors[block])
+            self._read_into[block] = tuple(sorted(read.intersection(frozenset[Register]().union(*live))))
+        return self._read_into[block]
 
     @cached_property
     def steps(self) -> tuple[tuple[int, ...], ...]:

@@ -159,3 +159,61 @@ def test_what_one_side_writes_is_known_behind_the_branch(is_seven: bool) -> None
     (start,) = ran.operands("mbarrier.init", "addr")
     assert isinstance(start, int)
     assert start % 1024 == (8 if is_seven else 16)
+
+
+WORDS = """
+.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u32 rounds) .reqntid 64
+{
+    .shared .align 8 .b64 both;
+    .shared .b32 words[2];
+    .reg .pred again, ready, skip, mine, gone;
+    .reg .b32 thread, warp, n, step, sum, word, at;
+    ld.param.u32 n, [rounds];
+    mov.u32 thread, %tid.x;
+    shr.u32 warp, thread, 5;
+    setp.ne.u32 skip, thread, 0;
+    @skip bra READY;
+    mbarrier.init.shared::cta.b64 [both], 64;
+READY:
+    bar.sync 0;
+    setp.eq.u32 mine, warp, 0;
+    mov.u32 at, words;
+    @mine bra GO;
+    add.u32 at, at, OFFSET;
+    setp.eq.u32 gone, n, 77;
+    @gone bra DROP;
+GO:
+    mov.u32 sum, 1;
+    mov.u32 step, 0;
+SPIN:
+    ld.shared.u32 word, [at];
+    mad.lo.u32 sum, sum, 3, word;
+    add.u32 step, step, 1;
+    setp.lt.u32 again, sum, n;
+    @again bra SPIN;
+    setp.ne.u32 skip, sum, 70000;
+    @skip bra END;
+    mbarrier.arrive.shared::cta.b64 _, [both];
+WAIT:
+    mbarrier.try_wait.parity.shared::cta.b64 ready, [both], 0;
+    @!ready bra WAIT;
+END:
+    ret;
+DROP:
+    mbarrier.arrive_drop.shared::cta.b64 _, [both];
+    ret;
+}
+"""
+"""Two warps come apart to a loop whose sum decides whether they meet."""
+
+
+@pytest.mark.parametrize(("offset", "verdict"), [(0, VerdictKind.ASSUMES), (4, VerdictKind.UNKNOWN)])
+def test_a_loop_that_begins_with_other_numbers_leaves_other_numbers(
+    offset: int, verdict: VerdictKind
+) -> None:
+    """Of one word, that both warps read the same is an assumption; of two words nothing says so."""
+    result = verified(WORDS.replace("OFFSET", str(offset)))
+    assert kind(result, Property.DEADLOCK_FREEDOM) is verdict

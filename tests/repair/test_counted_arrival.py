@@ -152,8 +152,8 @@ meet:
         _last_reads("@%p1 bar.arrive 1, 128;", count=128),
         # nor do they where a count of the waiting warp alone would be met without the arrivals
         _last_reads("@%p1 bar.arrive 1, 32;", count=32),
-        # the count asks for the arrival of the warp that waits
-        _last_reads("bar.arrive 1, 128;", count=128),
+        # the count asks for more than come
+        _last_reads("bar.arrive 1, 160;", count=160),
         # those who do not wait are warps 0 and 2, not in a row
         _last_reads("bar.arrive 1, 96;", reader=1),
         # both counts are asked for by somebody

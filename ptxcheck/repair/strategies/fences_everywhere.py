@@ -14,6 +14,8 @@ _RULES = ("PX020",)
 _FENCES = ("fence.proxy.async.shared::cta;", "fence.proxy.async;")
 _MOST = 32
 """Places."""
+_COST = -1
+"""In front of any patch that changes one place alone: it would be one of many."""
 
 
 def fence_everywhere(subject: Subject) -> Iterator[Patch]:
@@ -34,7 +36,7 @@ def fence_everywhere(subject: Subject) -> Iterator[Patch]:
     if not 1 < len(places) <= _MOST:
         return
     writer = Writer(subject.view)
-    for cost, text in enumerate(_FENCES):
+    for cost, text in enumerate(_FENCES, _COST):
         edits = [writer.before(point, text) for point in sorted(places)]
         yield combined("fences everywhere", f"insert '{text}' at {len(places)} places", cost, edits)
 

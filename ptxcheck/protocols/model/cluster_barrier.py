@@ -1,8 +1,8 @@
 """What the barrier of a cluster does (PTX ISA, "barrier.cluster").
 
 Lanes that come to a wait wait there for the rest of their warp, without `.aligned`, too: ptxas 13.0 writes it so for
-sm_90a (`WARPSYNC.COLLECTIVE.ALL` in front of `UCGABAR_WAIT`), and on an H100 a warp hangs whose lanes wait at two places
-(`benchmarks/hardware/questions/cluster_wait_apart`). PTX says nothing of that, so such kernels are not followed.
+sm_90a (`WARPSYNC.COLLECTIVE.ALL` in front of `UCGABAR_WAIT`), and on an H100 a warp hangs whose lanes wait at different
+places (`benchmarks/hardware/questions/cluster_wait_apart`). PTX says nothing of that, so it is not followed.
 """
 
 from __future__ import annotations

@@ -2,11 +2,13 @@
 
     python -m benchmarks.block_kernels.racecheck prepare OUT --ptx FOLDER... [--cuda FILE...] [--sanitizer FOLDER]
     python3 benchmarks/block_kernels/racecheck.py run OUT --save FILE [--jobs 8]
+    python -m benchmarks.block_kernels.racecheck table FILE --removals FILE...
 
 `prepare` assembles every kernel of PTX folders (mutants, one kernel a file) and CUDA files for sm_90 into OUT, and puts
 a list of launches beside them. `run` needs Python, a driver and `compute-sanitizer` (of OUT, or on PATH) alone: it runs
 each launch under `racecheck` and `synccheck`, in a process of its own, and saves how many hazards and errors each gave.
-All pointers are of buffers of small numbers, all sizes are 64.
+All pointers are of buffers of small numbers, all sizes are 64. `table` counts, for each outcome of `removals`, what the
+tools say of the mutants; kernels with no outcome are those that are right.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,6 +28,7 @@ _BYTES = 1 << 26
 _SIZE = 64
 _SECONDS = 120
 _HAZARDS = re.compile(r"RACECHECK SUMMARY: (\d+) hazards?")
+_WARNINGS = re.compile(r"RACECHECK SUMMARY: .*\b(\d+) warnings?\)")
 _ERRORS = re.compile(r"ERROR SUMMARY: (\d+) errors?")
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(([^)]*)\)([^{]*)\{", re.DOTALL)
 _LINE = re.compile(r"\.target\s+\S+")
@@ -38,17 +42,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", choices=("prepare", "run"))
+    parser.add_argument("command", choices=("prepare", "run", "table"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--ptx", type=Path, nargs="*", default=[])
     parser.add_argument("--cuda", type=Path, nargs="*", default=[])
     parser.add_argument("--sanitizer", type=Path, help="the folder `compute-sanitizer` of its package")
+    parser.add_argument("--removals", type=Path, nargs="*", default=[])
     parser.add_argument("--save", type=Path)
     parser.add_argument("--jobs", type=int, default=8)
     arguments = parser.parse_args()
     if arguments.command == "prepare":
         _prepare(arguments.folder, arguments.ptx, arguments.cuda, arguments.sanitizer)
         return 0
+    if arguments.command == "table":
+        return _table(arguments.folder, arguments.removals)
     return _run(arguments.folder, arguments.save, arguments.jobs)
 
 
@@ -66,7 +73,7 @@ def _prepare(out: Path, folders: list[Path], sources: list[Path], sanitizer: Pat
         subprocess.run(["nvcc", "-ptx", "-arch=sm_90", "-lineinfo", "-o", str(made), str(path)], check=True)
         texts.append((made, made.read_text(encoding="utf-8")))
     for path, text in texts:
-        cubin = out / f"{path.parent.name}_{path.stem}.cubin"
+        cubin = out / f"{path.parent.name}-{path.stem}.cubin"
         source = out / "one.ptx"
         source.write_text(_LINE.sub(".target sm_90", text, count=1), encoding="utf-8")
         done = subprocess.run(
@@ -96,6 +103,37 @@ def _entries(text: str) -> list[dict[str, object]]:
             {"kernel": name, "parameters": kinds, "block": int(block[1]) if block else 128, "shared": shared}
         )
     return found
+
+
+def _table(results: Path, removals: list[Path]) -> int:
+    """Print how many launches of each outcome each tool reports."""
+    outcomes: dict[str, str] = {}
+    for path in removals:
+        for row in json.loads(path.read_text(encoding="utf-8")):
+            outcomes[row["mutant"]] = row["outcome"]
+    counts: dict[str, Counter[str]] = {}
+    for row in json.loads(results.read_text(encoding="utf-8")):
+        name = row["file"].removesuffix(".cubin").partition("-")[2]
+        count = counts.setdefault(outcomes.get(name, "right"), Counter())
+        count["launches"] += 1
+        said = {_kind(row, "racecheck"), _kind(row, "synccheck")} - {""}
+        count.update(said or {"neither"})
+    heads = ("launches", *sorted({head for each in counts.values() for head in each} - {"launches"}))
+    print("| of removed barriers |", " | ".join(heads), "|")
+    print("| --- " * (len(heads) + 1) + "|")
+    for outcome, count in counts.items():
+        print(f"| {outcome} |", " | ".join(str(count[head]) for head in heads), "|")
+    return 0
+
+
+def _kind(row: dict[str, object], tool: str) -> str:
+    """Return what a tool says of a launch; "" for nothing."""
+    said = row[tool]
+    if said == 0:
+        return ""
+    if not isinstance(said, int):
+        return f"{tool}: {said}"
+    return f"{tool}: warnings alone" if row.get("warnings") == said else tool
 
 
 # ---- on the machine with the GPU
@@ -135,6 +173,9 @@ def _run(folder: Path, save: Path | None, jobs: int) -> int:
             row[tool] = int(count[1]) if count else "failed"
             if not count or int(count[1]):
                 row[f"{tool} text"] = said[:600]
+            warnings = _WARNINGS.search(said) if tool == "racecheck" else None
+            if warnings:
+                row["warnings"] = int(warnings[1])
         return row
 
     with ThreadPoolExecutor(jobs) as pool:

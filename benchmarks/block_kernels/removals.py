@@ -1,11 +1,12 @@
 """Each barrier of correct kernels removed alone: is that found?
 
-    python -m benchmarks.block_kernels.removals FOLDER [--most N] [--every N] [--save FILE] [--mutants FOLDER]
+    python -m benchmarks.block_kernels.removals FOLDER [--most N] [--every N] [--save FILE] [--mutants FOLDER] [--all]
 
 A removal is *found* (a finding), *not decided* (`unknown`), or *proved* all the same. One that is proved is shown to be
 redundant by an argument that asks the verifier nothing: from the barrier, one way or the other, no path leads to an
 access of shared memory before another barrier, so that it separates nothing. What is proved and has no such argument
-is listed, and written out for a run on a GPU under a dynamic checker.
+is listed, and written out for a run on a GPU under a dynamic checker (`racecheck.py`), with
+`--all` every mutant, and into `right` below it the kernels as they are.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class Removal:
     answer: Answer
     is_redundant: bool
     text: str
+    original: str
+    """The kernel alone, with the barrier."""
 
     @property
     def outcome(self) -> str:
@@ -75,6 +78,7 @@ def removals(text: str, name: str, *, of_warps: bool, chosen: Iterator[bool]) ->
                 answer(changed),
                 _separates_nothing(view, point, wanted),
                 mutant,
+                only,
             )
 
 
@@ -129,6 +133,7 @@ def main() -> None:
     parser.add_argument(
         "--mutants", type=Path, help="folder for the mutants that are proved with no argument"
     )
+    parser.add_argument("--all", action="store_true", help="write the other mutants to that folder, too")
     arguments = parser.parse_args()
     rows: list[dict[str, object]] = []
     chosen = (number % arguments.every == 0 for number in count())
@@ -138,19 +143,26 @@ def main() -> None:
         for number, each in enumerate(mutants):
             if arguments.most is not None and number >= arguments.most:
                 break
-            rows.append({"file": path.stem, "kernel": each.name, "line": each.line, "outcome": each.outcome})
-            if each.outcome in ("proved", "in step"):
+            name = f"{path.stem}.{each.name}.{each.line}"
+            row = {"file": path.stem, "kernel": each.name, "line": each.line, "outcome": each.outcome}
+            rows.append(row | {"mutant": name})
+            is_odd = each.outcome in ("proved", "in step")
+            if is_odd:
                 print(f"{path.stem}:{each.line}: {each.name}: {each.outcome}", flush=True)
-                if arguments.mutants is not None:
-                    arguments.mutants.mkdir(parents=True, exist_ok=True)
-                    place = arguments.mutants / f"{each.name}.{each.line}.ptx"
-                    place.write_text(each.text, encoding="utf-8")
+            if arguments.mutants is not None and (is_odd or arguments.all):
+                _write(arguments.mutants / f"{name}.ptx", each.text)
+                _write(arguments.mutants / "right" / f"{path.stem}.{each.name}.ptx", each.original)
     counts = Counter(row["outcome"] for row in rows)
     print(
         f"{len(rows)} removals:", ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
     )
     if arguments.save:
         arguments.save.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+def _write(place: Path, text: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

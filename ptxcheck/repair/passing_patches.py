@@ -121,8 +121,8 @@ def passing(
 ) -> Iterator[Passed]:
     """Yield patches after which the target is gone and nothing is worse than in `original`, smallest first.
 
-    What a short verification does not decide comes some seconds later. A patch that removes the target and shows other
-    findings is followed further, to the depth.
+    What a short verification does not decide comes some seconds later, and at once where it is the first of all. A
+    patch that removes the target and shows other findings is followed further, to the depth.
     """
     view = state.views.get(target.kernel or "")
     if view is None:
@@ -132,7 +132,7 @@ def passing(
     unmasked: list[tuple[Patch, str, Judgement]] = []
     sieve = _Sieve.of(view, target, judges.plain)
     for candidate in _sifted(_patched(text, view, state, target, judges.quick), sieve, judges, budget):
-        if budget.spent > due:
+        if budget.spent >= due:
             yield from _passing_late(slow, original, state, target, judges, budget)
             slow, due = [], math.inf
         if candidate is None:
@@ -151,7 +151,8 @@ def passing(
             state, after, target.kernel
         ):
             if not (patch.needs_proof and budget.workloads.shrink(state, after, target.kernel)):
-                due = due if slow else budget.spent + _WAITING * budget.effort
+                patience = _WAITING * budget.effort if budget.used > 1 else 0.0
+                due = due if slow else budget.spent + patience
                 slow.append((patch, patched))
         elif answer is None and refusal(original, after := judges.full(patched), target, state) is None:
             yield (patch,), patched, after

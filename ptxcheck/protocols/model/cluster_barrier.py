@@ -1,4 +1,9 @@
-"""What the barrier of a cluster does (PTX ISA, "barrier.cluster")."""
+"""What the barrier of a cluster does (PTX ISA, "barrier.cluster").
+
+Lanes that come to a wait wait there for the rest of their warp, without `.aligned`, too: ptxas 13.0 writes it so for
+sm_90a (`WARPSYNC.COLLECTIVE.ALL` in front of `UCGABAR_WAIT`), and on an H100 a warp hangs whose lanes wait at different
+places (`benchmarks/hardware/questions/cluster_wait_apart`). PTX says nothing of that, so it is not followed.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +28,10 @@ def _wait(occurrence: Occurrence) -> Iterator[Action]:
 
 
 def _cluster(occurrence: Occurrence, *, waits: bool, orders: bool) -> Rendezvous:
-    if Trait.ALIGNED in occurrence.operation.traits and not comes_whole(occurrence):
-        raise NotFollowedError(
-            "some lanes of a warp come to an aligned barrier of the cluster", occurrence.point
-        )
+    is_aligned = Trait.ALIGNED in occurrence.operation.traits
+    if (is_aligned or waits) and not comes_whole(occurrence):
+        which = "an aligned barrier" if is_aligned else "a wait for the barrier"
+        raise NotFollowedError(f"some lanes of a warp come to {which} of the cluster", occurrence.point)
     needed = occurrence.shape.threads * occurrence.shape.ctas
     return Rendezvous(
         occurrence.point,

@@ -21,6 +21,7 @@ from .counted_arrival import leave_out_counted_arrival
 from .descriptor import set_descriptor_field
 from .directive import change_directive
 from .duplicate import remove_duplicate
+from .fences_everywhere import fence_everywhere
 from .group_number import lower_group_number
 from .guard import guard_statement
 from .initialisation import insert_init
@@ -69,6 +70,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     change_modifier,
     count_arrival_once,
     close_matrix_group,
+    fence_everywhere,
     insert_statement,
     remove_statement,
     raise_alignment,

@@ -63,7 +63,8 @@ class UndecidedBranches:
             if meeting is not None and (truth.differs & LANE or self._cta.parted.threads(meeting, threads)):
                 self._execution.events.take_together(meeting)
             sides: _Sides = []
-            if region.counted if region.cyclic else region.copies or region.predicates:
+            computes = region.copies or region.predicates or (region.places and meeting is None)
+            if region.counted if region.cyclic else computes:
                 sides = self._run_sides(block, region, (first, other), inside)
             else:
                 self._execution.accesses.record_skipped(region, inside)

@@ -51,6 +51,8 @@ class Region:
     """It has events, but they are copies of threads alone, which may happen or not: nobody counts them."""
     predicates: frozenset[Register] = frozenset()
     """Those of the registers that relevant instructions write which are predicates."""
+    places: bool = False
+    """It computes the address of an access in it."""
     counted: bool = True
     """Its loops, if any, can be run: the branch is in none of them, and theirs go by the number of the thread."""
 
@@ -177,7 +179,10 @@ class Regions:
         )
         registers = tuple(sorted(written & self._wanted))
         predicates = frozenset(each for each in registers if self._is_predicate(each))
-        return Region(seen, acts, cyclic, registers, keeps, copies, predicates, counted)
+        places = any(
+            point in kernel.accesses and kernel.accesses[point].operand.base in registers for point in points
+        )
+        return Region(seen, acts, cyclic, registers, keeps, copies, predicates, places, counted)
 
     def _is_predicate(self, register: Register) -> bool:
         sites = self._kernel.definitions.sites.get(register, ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from ptxcheck.protocols.proof.first.deciding import Question
@@ -217,3 +218,48 @@ def test_a_loop_that_begins_with_other_numbers_leaves_other_numbers(
     """Of one word, that both warps read the same is an assumption; of two words nothing says so."""
     result = verified(WORDS.replace("OFFSET", str(offset)))
     assert kind(result, Property.DEADLOCK_FREEDOM) is verdict
+
+
+def test_where_code_behind_an_open_branch_reads_is_computed() -> None:
+    """The address is made behind the branch, which differs between threads."""
+    ran = run(
+        OPEN_PREDICATE + "@%p1 bra N; add.u32 %r4, %r3, 64; ld.shared.u32 %r8, [%r4];"
+        "N: bar.sync 0; mbarrier.init.shared.b64 [%r1], 1;",
+        accesses=True,
+    )
+    (access,) = [event.access for event in ran.trace.events if event.access is not None]
+    assert not ran.questions
+    assert not access.certain
+    assert isinstance(access.address, np.ndarray)
+    assert int(access.address[3]) == 1024 + 64 + 12
+
+
+ROWS_OF_A_TILE = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u32 rows, .param .u64 p) .reqntid 64
+{{
+    .shared .align 16 .b8 tile[256];
+    .reg .pred %p<4>;
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %tid.x; mov.u32 %r2, tile; shl.b32 %r3, %r1, 2; add.u32 %r3, %r3, %r2; ld.param.u32 %r4, [rows];
+    st.shared.u32 [%r3], %r1;
+    {before}
+    setp.ge.s32 %p1, %r1, %r4; @%p1 bra OUTSIDE;
+    xor.b32 %r5, %r3, 128; ld.shared.u32 %r6, [%r5]; ld.param.u64 %rd1, [p]; st.global.u32 [%rd1], %r6;
+OUTSIDE:
+    {behind}
+    st.shared.u32 [%r3], %r1;
+    bar.sync 1, 64;
+    ret;
+}}
+"""
+
+
+@pytest.mark.parametrize(("before", "behind"), [("", "bar.sync 1, 64;"), ("bar.sync 1, 64;", "")])
+def test_rows_that_may_be_read_race_where_a_barrier_is_missing(before: str, behind: str) -> None:
+    right = verified(ROWS_OF_A_TILE.format(before="bar.sync 1, 64;", behind="bar.sync 1, 64;"))
+    assert kind(right, Property.SLOT_SAFETY) is VerdictKind.PROVED
+    wrong = verified(ROWS_OF_A_TILE.format(before=before, behind=behind))
+    assert kind(wrong, Property.SLOT_SAFETY) in (VerdictKind.UNKNOWN, VerdictKind.VIOLATED)

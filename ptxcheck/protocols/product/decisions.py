@@ -21,6 +21,7 @@ from ..automata.environments import Env
 from ..automata.nodes import Node
 from ..symex.values.kinds import Kind
 from ..symex.values.symbol import Atom, Form
+from .congruences import Congruence
 from .intervals import Interval
 from .loop_nests import Class, Ordinals, Standing, standing
 from .question_sites import Questions, Site, text_of
@@ -145,14 +146,10 @@ class Decisions:
             if len(terms) == 1 and terms[0][1] == 1 and terms[0][0].kind is Kind.PARAM:
                 name = terms[0][0]
                 known[name] = interval.within(known.get(name, Interval()))
-        examples = {name: self._example(name, interval) for name, interval in known.items()}
+        of_host = self._questions.congruences
+        examples = {name: _example(of_host.get(((name, 1),)), each) for name, each in known.items()}
         found = {name: number for name, number in examples.items() if number is not None}
         return found if all(number >= 0 for number in found.values()) else {}
-
-    def _example(self, name: Atom, known: Interval) -> int | None:
-        congruence = self._questions.congruences.get(((name, 1),))
-        natural = None if congruence is None else congruence.tightened(known.within(Interval(0)))
-        return known.example if natural is None or natural.is_empty else natural.example
 
     # -- relative to where roles are
 
@@ -343,6 +340,12 @@ class Decisions:
 
 def _row(known: Interval | None) -> Hashable:
     return None if known is None else (known.low, known.high, tuple(sorted(known.excluded)))
+
+
+def _example(congruence: Congruence | None, known: Interval) -> int | None:
+    """Return a number of an interval, one that is not negative where there is one."""
+    natural = None if congruence is None else congruence.tightened(known.within(Interval(0)))
+    return known.example if natural is None or natural.is_empty else natural.example
 
 
 __all__ = ["Decisions", "Form", "Interval", "Questions"]

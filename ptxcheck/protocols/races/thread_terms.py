@@ -61,6 +61,10 @@ class ThreadTerms:
         """Return an operand as the point reads it."""
         return self._operand(point, operand, width, context, self._sparse.get)
 
+    def value(self, name: Name, context: Context) -> Bits | None:
+        """Return what a definition leaves in its register."""
+        return self._sparse.get(Key(name, context))
+
     def address(self, point: int, operand: Operand, context: Context) -> Bits:
         """Return the number in the brackets of an address."""
         pool = self.pool

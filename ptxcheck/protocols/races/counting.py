@@ -1,8 +1,8 @@
 """Counting in one barrier interval: fields of shared memory that a thread sets to 0 and then adds 1 to.
 
-Property: where `Counting.counted` gives something, each thread that goes through the interval sets to 0 what it counts in, and
-stores nothing else there; what a counting load gives is less than what the field holds at the end of the interval, if
-no other thread accesses it; and no field holds more than `each` times the threads that count in it.
+Property: where `Counting.counted` gives something, each thread that goes through the interval sets to 0 what it counts
+in, and stores nothing else there; what a counting load gives is less than what the field holds at the end of the
+interval, if no other thread accesses it; and a thread adds `each` to all fields together.
 
 Argument: the accesses of the interval, in order, are on each path; each store is one of 0, before all loads that count,
 or follows the load of the same address with that number plus 1. The solver shows that what is counted in lies in what
@@ -41,7 +41,7 @@ class Counted:
 
     @property
     def each(self) -> int:
-        """Return how much one thread adds at most."""
+        """Return how much one thread adds."""
         return len(self.loads)
 
 
@@ -109,8 +109,11 @@ class Counting:
             return None
         if not all(self._is_within(site, zeros) for site in loads):
             return None
-        points = (tuple(site.access.point for site in each) for each in (zeros, loads))
-        return Counted(*points, size=sizes.pop())
+        return Counted(
+            tuple(site.access.point for site in zeros),
+            tuple(site.access.point for site in loads),
+            sizes.pop(),
+        )
 
     def _is_zero(self, site: Site) -> bool:
         value = site.value
@@ -146,4 +149,3 @@ class Counting:
             return self._kernel.questions.numbers((inside_block, self._whole, outside)) is None
         except UndecidedError:
             return False
-

@@ -228,4 +228,3 @@ class Pairs:
                 and not any(told[each.access.point] >= _OF_EACH_WRITE for each in (x, y))
             ]  # fmt: skip
         return Meeting(tuple(found))
-

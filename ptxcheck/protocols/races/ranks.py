@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from ...cfg import Name, Uniformity
 from ...ir import Address, Register
@@ -39,7 +40,7 @@ from .passages import Context, Round
 from .segment_run import SegmentRun
 from .semantics import fitted
 from .sites import Site
-from .sums_of_words import are_exclusive_sums, fields_of
+from .sums_of_words import NOTHING, are_exclusive_sums, fields_of
 from .thread_terms import ThreadTerms
 
 
@@ -51,6 +52,30 @@ class Rank:
     place: Name
     total: int
     """How many are counted at most, in all fields together."""
+
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Segments:
+    """The barrier intervals of a kernel, by the barrier that each begins with."""
+
+    every: Mapping[int | None, Interval]
+    ends: Mapping[int | None, set[int | None]]
+    """Barriers that they lead to; None for the end of a thread."""
+    points: Mapping[int | None, frozenset[int]]
+
+    def of(self, point: int) -> frozenset[int | None]:
+        """Return the intervals that a point is in."""
+        return frozenset(start for start, its in self.points.items() if point in its)
+
+    def entering(self, barrier: int) -> frozenset[int | None]:
+        """Return the intervals that lead to a barrier."""
+        return frozenset(start for start, ends in self.ends.items() if barrier in ends)
+
+
+_Key = tuple[Context, Context, tuple[Rank, ...], tuple[Rank, ...], tuple[ThreadTerms, ThreadTerms]]
 
 
 class Ranks:
@@ -69,7 +94,7 @@ class Ranks:
         self._meetings = Meetings(kernel.facts, Uniformity.CTA, agreed)
         self._steps = steps
         self._block = block
-        self._made: dict[tuple[Context, Context, tuple[Rank, ...], tuple[Rank, ...], int], tuple[Bits, ...]] = {}
+        self._made: dict[_Key, tuple[Bits, ...]] = {}
 
     @cached_property
     def all(self) -> tuple[Rank, ...]:
@@ -87,15 +112,15 @@ class Ranks:
     def known(self, threads: tuple[ThreadTerms, ThreadTerms], a: Site, b: Site) -> tuple[Bits, ...]:
         """Return what ranks say of what two threads loaded that come to two sites."""
         mine, its = self._before(a), self._before(b)
-        if not mine or not its:
+        if not mine and not its:
             return ()
-        key = (a.context, b.context, mine, its, id(threads[0]))
+        key = (a.context, b.context, mine, its, threads)
         if key not in self._made:
             self._made[key] = tuple(self._claims(threads, (a.context, b.context), mine, its))
         return self._made[key]
 
     def _before(self, site: Site) -> tuple[Rank, ...]:
-        """Return the ranks that a thread has made when it comes to a site, in the rounds that the interval begins in."""
+        """Return the ranks that a thread has made when it comes to a site, in the rounds of the interval's start."""
         point, cfg = site.access.point, self._kernel.cfg
         block = cfg.graph.block_of[point]
 
@@ -156,16 +181,24 @@ class Ranks:
                 name = self._kernel.facts.name(access.point, address.base)
                 at.setdefault((name, address.offset, access.size), []).append(access)
         for accesses in at.values():
-            loads = [access.point for access in accesses if access.action is Action.READ]
+            loads = [
+                access.point for access in accesses
+                if access.action is Action.READ
+                and isinstance(cfg.instructions[access.point].operands[0], Register)
+            ]  # fmt: skip
             stores = [access.point for access in accesses if access.action is Action.WRITE]
             for count in loads:
                 block = cfg.graph.block_of[count]
                 if any(store > count and cfg.graph.block_of[store] == block for store in stores):
                     for place in loads:
-                        if place != count and cfg.dominates(count, place) and self._is_once_each(count, place):
+                        if (
+                            place != count
+                            and cfg.dominates(count, place)
+                            and self._are_in_same_loops(count, place)
+                        ):
                             yield count, place
 
-    def _is_once_each(self, count: int, place: int) -> bool:
+    def _are_in_same_loops(self, count: int, place: int) -> bool:
         """Tell whether two points are in the same loops."""
         one, two = (
             {loop.index for loop in self._kernel.cfg.loops_around(self._kernel.cfg.graph.block_of[point])}
@@ -175,36 +208,39 @@ class Ranks:
 
     def _shown(self, candidates: Sequence[tuple[int, int]]) -> Iterator[Rank]:
         every = {interval.start: interval for interval in intervals(self._kernel, self._meetings)}
-        behind = {start: {*interval.ends} for start, interval in every.items()}
+        segments = _Segments(
+            every,
+            {start: {*each.ends} for start, each in every.items()},
+            {start: frozenset(_points(each)) for start, each in every.items()},
+        )
+        groups: dict[frozenset[int | None], list[tuple[int, int]]] = {}
+        for count, place in candidates:
+            groups.setdefault(segments.of(count), []).append((count, place))
+        for counting, group in groups.items():
+            yield from self._shown_together(segments, counting, group)
+
+    def _shown_together(
+        self, segments: _Segments, counting: frozenset[int | None], candidates: Sequence[tuple[int, int]]
+    ) -> Iterator[Rank]:
+        """Yield ranks whose counts are made in the same intervals."""
         counts = {count for count, _ in candidates}
-        its = {start: [*_points(each)] for start, each in every.items()}
-        counting = {start for start, points in its.items() if counts & {*points}}
         terms = ThreadTerms(self._kernel, 1, Uniformity.CTA)
-        found = [
-            Counting(self._kernel, every[start], self._accesses, terms).counted(counts) for start in counting
-        ]
-        first = found[0] if found else None
-        if first is None or any(other != first for other in found):
+        found = {
+            Counting(self._kernel, segments.every[start], self._accesses, terms).counted(counts)
+            for start in counting
+        }
+        first, barrier = _only(found), _only({end for start in counting for end in segments.ends[start]})
+        if first is None or barrier is None or segments.entering(barrier) != counting:
             return
-        barrier = _only({end for start in counting for end in behind[start]})
-        if barrier is None or {start for start, ends in behind.items() if barrier in ends} != counting:
-            return
-        if not self._all_come_to(barrier) or not self._is_once_each(barrier, min(counts)):
-            return
-        yield from self._summed(first, candidates, barrier, behind, its, every)
+        if self._all_come_to(barrier) and self._are_in_same_loops(barrier, min(counts)):
+            yield from self._summed(segments, first, candidates, barrier)
 
     def _all_come_to(self, barrier: int) -> bool:
         cfg = self._kernel.cfg
         return cfg.postdominators.dominates(cfg.graph.block_of[barrier], cfg.order[0])
 
     def _summed(
-        self,
-        counting: Counted,
-        candidates: Sequence[tuple[int, int]],
-        start: int,
-        behind: Mapping[int | None, set[int | None]],
-        points: Mapping[int | None, Sequence[int]],
-        every: Mapping[int | None, Interval],
+        self, segments: _Segments, counting: Counted, candidates: Sequence[tuple[int, int]], start: int
     ) -> Iterator[Rank]:
         """Yield the ranks whose places are loaded behind a barrier from which on fields have sums."""
         run = SegmentRun(self._steps, self._block, start, self._kernel.effort)
@@ -215,17 +251,15 @@ class Ranks:
             return
         before = start
         for barrier in run.barriers():
-            entering = {each for each, ends in behind.items() if barrier in ends}
-            if entering != {before} or behind[before] != {barrier}:
+            if segments.entering(barrier) != {before} or segments.ends[before] != {barrier}:
                 return
             before = barrier
-            loads = [pair for pair in candidates if pair[1] in points[barrier]]
+            loads = [pair for pair in candidates if pair[1] in segments.points[barrier]]
             if not loads:
                 continue
             if _are_sums(run, zeroed, bits):
                 for count, place in loads:
-                    alone = [each for each, its in points.items() if place in its]
-                    if alone == [barrier] and self._is_first(every[barrier], place):
+                    if segments.of(place) == {barrier} and self._is_first(segments.every[barrier], place):
                         yield Rank(self._loaded(count), self._loaded(place), total)
             return
 
@@ -258,6 +292,7 @@ def _are_sums(run: SegmentRun, words: Sequence[int], bits: int) -> bool:
     rows: list[list[int]] = []
     for index in words:
         form = run.memory.of_word(index)
+        form = NOTHING if form == 0 else form
         found = None if form is None or isinstance(form, int) else fields_of(form, words, bits)
         if found is None:
             return False
@@ -271,6 +306,5 @@ def _points(interval: Interval) -> Iterator[int]:
         yield from interval.points(visit)
 
 
-def _only(found: set[int | None]) -> int | None:
+def _only(found: set[_T]) -> _T | None:
     return next(iter(found)) if len(found) == 1 else None
-

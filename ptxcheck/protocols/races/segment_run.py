@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...cfg.optypes import typing_of
+from ...cfg.special import changes
 from ...ir import Operand, Pair, Register
 from ...launch import Dim
 from ...opcodes.op import Op
@@ -40,6 +41,8 @@ _Sums = list[Form | None]
 """A sum for each thread; None where it is not known."""
 _ADDING = frozenset({Op.ADD, Op.SUB, Op.MOV, Op.SHL, Op.SELP, Op.NEG})
 _ODD = (".sat", ".cc", ".wide", ".hi")
+_OF_HARDWARE = frozenset({"%warpid", "%nwarpid"})
+"""What PTX leaves open: where the hardware puts a warp."""
 
 
 class _Registers(Registers):
@@ -53,10 +56,11 @@ class _Registers(Registers):
         """Where registers are known that are not in all threads."""
 
     def read(self, operand: Operand | None, width: int) -> Lanes | None:
-        if isinstance(operand, Register) and operand in self._known:
-            if (self.current & ~self._known[operand]).any():
-                return None
-        return super().read(operand, width)
+        known = self._known.get(operand) if isinstance(operand, Register) else None
+        return None if known is not None and (self.current & ~known).any() else super().read(operand, width)
+
+    def _of_special(self, name: str) -> Lanes | None:
+        return None if changes(name) or name in _OF_HARDWARE else super()._of_special(name)
 
     def numbers(self, operand: Operand | None, threads: npt.NDArray[np.int64]) -> list[int | None]:
         """Return what an operand of 32 bits is in some threads; None where that is not known."""
@@ -162,13 +166,13 @@ def keep(
     if not isinstance(target, Register):
         return
     if values is not None and all(isinstance(each, int) for each in values):
-        if target in sums and not whole:
-            _lay_over(sums[target], values, threads)
-            return
-        sums.pop(target, None)
         full = np.zeros(here.shape, np.uint64)
         full[here] = np.array(values, np.uint64)
         registers.write(target, full, here, whole=whole)
+        if whole:
+            sums.pop(target, None)
+        elif target in sums:
+            _lay_over(sums[target], values, threads)
         return
     known = values is not None and any(each is not None for each in values)
     if not known and target not in sums:
@@ -206,7 +210,8 @@ class SegmentRun(BlockRun):
         self.sums: dict[Register, _Sums] = {}
         self.memory = _Memory(steps, self._known, self.sums)
         self._memory = self.memory
-        self._begin(start)
+        self._start = start
+        self._begin()
 
     @property
     def threads(self) -> int:
@@ -216,6 +221,7 @@ class SegmentRun(BlockRun):
         """Yield the barriers that all threads come to, before they go on. Ends where something is not known."""
         with np.errstate(all="ignore"):
             try:
+                self._go_on(self._threads < self.threads, self._start + 1)
                 while True:
                     while self._turn():
                         if self._effort.is_over:
@@ -237,16 +243,18 @@ class SegmentRun(BlockRun):
             base = self.registers.read(step.address.base, 64)
         if base is None:
             return None
-        addresses = np.broadcast_to(base, (self.registers.padded,))[: self.threads] + number(step.address.offset)
+        addresses = np.broadcast_to(base, (self.registers.padded,))[: self.threads] + number(
+            step.address.offset
+        )
         size = step.size * len(step.elements)
         try:
             return self.memory.shared.offsets(addresses & number((1 << 32) - 1), size)
         except OutsideError:
             return None
 
-    def _begin(self, start: int) -> None:
-        """Bring all threads out of the first barrier, with the registers that are the same in each round."""
-        cfg, registers = self._steps.cfg, self.registers
+    def _begin(self) -> None:
+        """Bring all threads to the first barrier, with the registers that are the same in each round."""
+        cfg, registers, start = self._steps.cfg, self.registers, self._start
         block = cfg.graph.block_of[start]
         running = self._threads < registers.count
         self._block[running] = block
@@ -270,7 +278,6 @@ class SegmentRun(BlockRun):
             targets = {*step.instruction.writes()}
             if step.task is Task.COMPUTE and step.guard is None and not targets & several:
                 self._compute(step, running, whole=True)
-        self._go_on(running, start + 1)
 
     def _execute_from(self, block: int, point: int, active: Active) -> None:
         self._known.current = active
@@ -286,12 +293,16 @@ class SegmentRun(BlockRun):
     def _execute(self, step: Step, here: Active) -> None:
         self._effort.spend(Work.REPLAY, int(here.sum()))
         whole = self._is_whole(here)
+        if step.space == ".global" and step.task in (Task.LOAD, Task.STORE):
+            for register in step.instruction.writes():
+                keep(self._known, self.sums, register, None, self._threads[here], here, whole=whole)
+            return
         if step.task in (Task.COMPUTE, Task.EXCHANGE) and self._is_of_sums(step):
             self._on_sums(step, here, whole=whole)
             return
-        if step.task is Task.EXCHANGE and step.instruction.operation.op is Op.SHFL_SYNC:
-            if self._sources(step, here) is None:
-                raise StoppedError
+        is_shuffle = step.task is Task.EXCHANGE and step.instruction.operation.op is Op.SHFL_SYNC
+        if is_shuffle and self._sources(step, here) is None:
+            raise StoppedError
         super()._execute(step, here)
         if step.task not in (Task.LOAD, Task.STORE):
             self._forget(step, here, whole=whole)
@@ -307,7 +318,8 @@ class SegmentRun(BlockRun):
             if whole:
                 del self.sums[register]
             else:
-                _lay_over(self.sums[register], [None] * int(here.sum()), self._threads[here])
+                threads = self._threads[here]
+                _lay_over(self.sums[register], self._known.numbers(register, threads), threads)
 
     def _on_sums(self, step: Step, here: Active, *, whole: bool) -> None:
         threads, target = self._threads[here], step.instruction.operands[0]
@@ -329,7 +341,10 @@ class SegmentRun(BlockRun):
         if offset is None or bounds is None or mask is None:
             return None
         every = np.ones(here.shape, np.bool_)
-        sources = (np.arange(len(here), dtype=np.uint64), *(np.broadcast_to(x, here.shape) for x in (offset, bounds)))
+        sources = (
+            np.arange(len(here), dtype=np.uint64),
+            *(np.broadcast_to(x, here.shape) for x in (offset, bounds)),
+        )
         found = exchanged(step.instruction, sources, mask, every)
         return found if found is not None and here[found[0][here].astype(np.int64)].all() else None
 

@@ -44,7 +44,9 @@ def sites_in(interval: Interval, accesses: Mapping[int, Access], thread: ThreadT
             if condition is pool.false:
                 continue
             address = thread.address(point, access.address, visit.context)
-            yield Site(access, visit.context, condition, address, partial(_stored, thread, access, visit.context))
+            yield Site(
+                access, visit.context, condition, address, partial(_stored, thread, access, visit.context)
+            )
 
 
 def _stored(thread: ThreadTerms, access: Access, context: Context) -> Bits | None:

@@ -11,6 +11,7 @@ Not covered: constants that are not 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 Form = Mapping[int, int]
 """By word, by how much its number is more than that of the word before."""
@@ -39,9 +40,9 @@ def _stretches(form: Form) -> Iterator[tuple[int, int, int]]:
     """Yield the words that have a number other than 0: from, to, and the number."""
     places = sorted(form)
     number = 0
-    for place, following in zip(places, [*places[1:], None], strict=True):
+    for place, following in pairwise(places):
         number = (number + form[place]) % _MODULUS
-        if number and following is not None:
+        if number:
             yield place, following, number
 
 
@@ -70,9 +71,11 @@ def fields_of(form: Form, words: Sequence[int], bits: int) -> list[int] | None:
 
 
 def are_exclusive_sums(sums: Sequence[int]) -> bool:
-    """Tell whether sets of fields, that of each field, are those of all fields before it in some order."""
+    """Tell whether sets of fields, that of each field, are those of all fields before it in some order.
+
+    None has its own field: a sum that includes it, too, leaves no room for what is counted in the field.
+    """
     order = sorted(range(len(sums)), key=lambda each: sums[each].bit_count())
-    return all(
-        not (sums[before] | 1 << before) & ~sums[behind]
-        for before, behind in zip(order, order[1:], strict=False)
+    return not any(each >> place & 1 for place, each in enumerate(sums)) and all(
+        not (sums[before] | 1 << before) & ~sums[behind] for before, behind in pairwise(order)
     )

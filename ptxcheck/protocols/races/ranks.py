@@ -13,7 +13,8 @@ different fields, as they would race else; so one has a place that is at least t
 counted in its field, which is more than its count.
 
 That all this is of the same rounds is seen from dominance: the intervals, barriers and loads follow each other on each
-path, and the loads are in the same loops.
+path, and the loads are in the same loops. All threads of the block come to the first barrier each time: no branch over
+it lets some threads end.
 
 Not covered: counts by atomic operations, counts and places in registers only, several kernels' worth of other stores
 between: nothing is known of them.
@@ -232,12 +233,8 @@ class Ranks:
         first, barrier = _only(found), _only({end for start in counting for end in segments.ends[start]})
         if first is None or barrier is None or segments.entering(barrier) != counting:
             return
-        if self._all_come_to(barrier) and self._are_in_same_loops(barrier, min(counts)):
+        if not self._meetings.parted_at(barrier) and self._are_in_same_loops(barrier, min(counts)):
             yield from self._summed(segments, first, candidates, barrier)
-
-    def _all_come_to(self, barrier: int) -> bool:
-        cfg = self._kernel.cfg
-        return cfg.postdominators.dominates(cfg.graph.block_of[barrier], cfg.order[0])
 
     def _summed(
         self, segments: _Segments, counting: Counted, candidates: Sequence[tuple[int, int]], start: int

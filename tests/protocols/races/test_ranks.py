@@ -83,7 +83,10 @@ def test_ranks_differ_also_with(change: dict[str, str]) -> None:
     assert ranked(**change) is PROVED
 
 
+ROUNDS = ALSO_RIGHT["rounds"]
 WRONG = {
+    "rounds that some threads are done with before others": ROUNDS
+    | {"end": ROUNDS["end"].replace("setp.lt.u32 %p5, %r31, 32", "setp.lt.u32 %p5, %r31, %r3")},
     "inclusive sums": {"exclusive": ""},
     "no sum of the warp before": {"others": ""},
     "a word twice": {"back": BACK.replace("add.u32 %r12, %r12, %r11", "add.u32 %r12, %r11, %r11")},

@@ -38,6 +38,7 @@ from .kernel import Kernel
 from .layout import layout_of
 from .left_rounds import AbsentSource, LeftRounds
 from .meetings import Meetings, is_block_barrier
+from .mirrored import two_threads
 from .pairs import MOST_FOUND, Known, Pair, Pairs, Relation
 from .ranks import Ranks
 from .thread_terms import LOADED, ThreadTerms
@@ -320,7 +321,7 @@ class _Judge:
         if not any(access.action is not Action.READ for access in self._accesses):
             return _Asked()
         level = Relation.ANY.level
-        threads = (ThreadTerms(kernel, 1, level), ThreadTerms(kernel, 2, level))
+        threads = two_threads(kernel, level)
         found = self._in_relation(kernel, agreed, Relation.ANY, 1, threads, known)
         if found.pairs or found.doubts:
             most = MOST_FOUND if all_of_them else 1

@@ -26,6 +26,7 @@ from .accesses import Access, Action
 from .disjoint import are_apart
 from .intervals import Interval
 from .kernel import Kernel
+from .mirrored import two_threads
 from .questions import UndecidedError
 from .sites import Site, sites_in
 from .thread_terms import LOADED, ThreadTerms
@@ -108,7 +109,7 @@ class Pairs:
         self._most = most
         self._known = known
         level = relation.level
-        self.threads = threads or (ThreadTerms(kernel, 1, level), ThreadTerms(kernel, 2, level))
+        self.threads = threads or two_threads(kernel, level)
 
     @property
     def base(self) -> tuple[Bits, ...]:

@@ -26,9 +26,9 @@ from .accesses import Access, Action
 from .disjoint import are_apart
 from .intervals import Interval
 from .kernel import Kernel
-from .mirrored import two_threads
+from .mirrored import MirroredTerms, two_threads
 from .questions import UndecidedError
-from .sites import Site, sites_in
+from .sites import Site, mirrored, sites_in
 from .thread_terms import LOADED, ThreadTerms
 
 MOST_FOUND = 16
@@ -106,6 +106,7 @@ class Pairs:
         self.pool: Pool = kernel.pool
         self.relation = relation
         self._accesses = {access.point: access for access in accesses}
+        self._written = frozenset(each.point for each in accesses if each.action is not Action.READ)
         self._most = most
         self._known = known
         level = relation.level
@@ -127,9 +128,15 @@ class Pairs:
 
     def meeting(self, interval: Interval) -> Meeting:
         """Return the pairs that may meet in an interval."""
-        ones, twos = ([*sites_in(interval, self._accesses, thread)] for thread in self.threads)
-        if not any(site.access.action is not Action.READ for site in ones):
+        if not self._is_written_in(interval):
             return Meeting(())
+        one, two = self.threads
+        ones = [*sites_in(interval, self._accesses, one)]
+        twos = (
+            [mirrored(site, two) for site in ones]
+            if isinstance(two, MirroredTerms)
+            else [*sites_in(interval, self._accesses, two)]
+        )
         self.kernel.effort.spend(Work.SPAN, len(ones) * len(twos))
         pairs = [
             (a, b) for place, a in enumerate(ones) for b in twos[place:]
@@ -141,14 +148,14 @@ class Pairs:
             return Meeting((), tuple(dict.fromkeys((a.access.point, b.access.point) for a, b in pairs[:4])))
         return self._told_apart(interval, pairs)
 
+    def _is_written_in(self, interval: Interval) -> bool:
+        return any(point in self._written for visit in interval.visits for point in interval.points(visit))
+
     def _may_meet(self, a: Site, b: Site) -> bool:
         if self._overlap(a, b) is self.pool.false:
             return False
         one, two = self.threads
-        if are_apart(a, b, self.pool.sub(a.address, b.address), one.index, two.index):
-            return False
-        stores_once = a.access.point == b.access.point and a.access.action is Action.WRITE
-        return not (stores_once and a.value is b.value)
+        return not are_apart(a, b, self.pool.sub(a.address, b.address), one.index, two.index)
 
     def _overlap(self, a: Site, b: Site) -> Bits:
         pool, size = self.pool, max(a.access.size, b.access.size)
@@ -158,11 +165,14 @@ class Pairs:
             one, two = pool.and_(one, mask), pool.and_(two, mask)
         return pool.eq(one, two)
 
+    def _touching(self, a: Site, b: Site) -> Bits:
+        """Return that both accesses happen, at one place."""
+        return self.pool.both(self._overlap(a, b), self.pool.both(a.condition, b.condition))
+
     def claim(self, a: Site, b: Site) -> Bits:
-        """Return that both accesses happen and meet."""
-        pool = self.pool
-        meet = pool.both(self._overlap(a, b), pool.both(a.condition, b.condition))
-        if a.access.point == b.access.point:
+        """Return that both accesses happen and meet: two stores by one instruction do with different values."""
+        pool, meet = self.pool, self._touching(a, b)
+        if stores_once(a, b):
             one, two = a.value, b.value
             if one is not None and two is not None:
                 meet = pool.both(meet, pool.not_(pool.eq(one, two)))
@@ -200,9 +210,22 @@ class Pairs:
         met = tuple(pair for meeting in found for pair in meeting.pairs)
         return Meeting(met, () if met else tuple(each for meeting in found for each in meeting.undecided))
 
+    def _are_apart(self, pairs: Sequence[tuple[Site, Site]], known: tuple[Bits, ...]) -> bool:
+        """Tell whether no two accesses are at one place: what is stored does not matter then, and is not made."""
+        pool = self.pool
+        anything = pool.false
+        for a, b in pairs:
+            anything = pool.either(anything, self._touching(a, b))
+        try:
+            return self.kernel.questions.numbers((*self.base, *known, anything)) is None
+        except UndecidedError:
+            return False
+
     def _asked_with(
         self, interval: Interval, pairs: Sequence[tuple[Site, Site]], known: tuple[Bits, ...]
     ) -> Meeting:
+        if any(stores_once(a, b) for a, b in pairs) and self._are_apart(pairs, known):
+            return Meeting(())
         claims = [(a, b, claim) for a, b in pairs if (claim := self.claim(a, b)) is not self.pool.false]
         found: list[Pair] = []
         told: Counter[int] = Counter()
@@ -229,3 +252,8 @@ class Pairs:
                 and not any(told[each.access.point] >= _OF_EACH_WRITE for each in (x, y))
             ]  # fmt: skip
         return Meeting(tuple(found))
+
+
+def stores_once(a: Site, b: Site) -> bool:
+    """Tell whether two accesses are stores by one instruction."""
+    return a.access.point == b.access.point and a.access.action is Action.WRITE

@@ -9,6 +9,7 @@ from functools import partial
 from ...terms.bitvectors import Bits
 from .accesses import Access
 from .intervals import Interval
+from .mirrored import MirroredTerms
 from .passages import Context
 from .thread_terms import ThreadTerms
 
@@ -54,3 +55,13 @@ def _stored(thread: ThreadTerms, access: Access, context: Context) -> Bits | Non
     if access.value is None:
         return None
     return thread.operand(access.point, access.value, 8 * access.size, context)
+
+
+def mirrored(site: Site, thread: MirroredTerms) -> Site:
+    """Return the access of the other thread as one of a thread that mirrors it."""
+
+    def stored() -> Bits | None:
+        value = site.value
+        return None if value is None else thread.copy(value)
+
+    return Site(site.access, site.context, thread.copy(site.condition), thread.copy(site.address), stored)

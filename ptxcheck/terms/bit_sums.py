@@ -85,10 +85,9 @@ class Sums:
                     sums[part] = sums.get(part, 0) + factor * inner
             else:
                 sums[term] = sums.get(term, 0) + factor
-        kept = sorted(
-            ((part, factor & mask) for part, factor in sums.items() if factor & mask),
-            key=lambda e: e[0].serial,
-        )
+        kept = [(part, factor & mask) for part, factor in sums.items() if factor & mask]
+        if len(kept) > 1:
+            kept.sort(key=lambda each: each[0].serial)
         number &= mask
         if not kept:
             return self.number(number, width)
@@ -101,12 +100,15 @@ class Sums:
             found = Bits(Kind.SUM, width, parts, factors, number, "", len(self._known))
             self._known[key] = found
             low = high = signed_number(number, width)
+            step = (number & -number) or 1 << width
             for part, factor in kept:
-                signed = signed_number(factor, width)
-                low += signed * (part.low if signed > 0 else part.high)
-                high += signed * (part.high if signed > 0 else part.low)
+                step = min(step, (factor & -factor) * (part.maybe & -part.maybe))
+                if factor > mask >> 1:
+                    factor -= mask + 1
+                    low, high = low + factor * part.high, high + factor * part.low
+                else:
+                    low, high = low + factor * part.low, high + factor * part.high
             self._bounded(found, low, high)
-            step = min(least_bit(found), (number & -number) or 1 << width)
             found.maybe &= ~(step - 1)
         return found
 

@@ -107,6 +107,7 @@ class Pairs:
         self.relation = relation
         self._accesses = {access.point: access for access in accesses}
         self._written = frozenset(each.point for each in accesses if each.action is not Action.READ)
+        self._overlaps: dict[tuple[Site, Site], Bits] = {}
         self._most = most
         self._known = known
         level = relation.level
@@ -158,6 +159,12 @@ class Pairs:
         return not are_apart(a, b, self.pool.sub(a.address, b.address), one.index, two.index)
 
     def _overlap(self, a: Site, b: Site) -> Bits:
+        found = self._overlaps.get((a, b))
+        if found is None:
+            found = self._overlaps[a, b] = self._made_overlap(a, b)
+        return found
+
+    def _made_overlap(self, a: Site, b: Site) -> Bits:
         pool, size = self.pool, max(a.access.size, b.access.size)
         one, two = a.address, b.address
         if a.access.size != b.access.size:

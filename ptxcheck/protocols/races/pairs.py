@@ -223,7 +223,10 @@ class Pairs:
         anything = pool.false
         for a, b in pairs:
             anything = pool.either(anything, self._touching(a, b))
-        return self.kernel.questions.never((*self.base, *known, anything))
+        try:
+            return self.kernel.questions.numbers((*self.base, *known, anything)) is None
+        except UndecidedError:
+            return False
 
     def _asked_with(
         self, interval: Interval, pairs: Sequence[tuple[Site, Site]], known: tuple[Bits, ...]

@@ -44,8 +44,9 @@ class Questions:
         self._effort.spend(Work.QUESTION)
         if self._effort.is_over:
             raise UndecidedError
-        tried = self._tried(asked, also)
+        tried = enumerated(asked, also)
         if tried is Never.NEVER:
+            note_registers((*map(self._pool.bounds, variables_of(*asked)), *asked))
             return None
         if tried is not None:
             return tried
@@ -60,18 +61,6 @@ class Questions:
             return self._solver.numbers(asked, (*variables, *also), self._most)
         finally:
             self._effort.spend(Work.SOLVING, 1 + (self._solver.spent - before) // _UNITS)
-
-    def never(self, claims: Sequence[Bits]) -> bool:
-        """Tell whether claims cannot hold together, as far as trying numbers shows it."""
-        asked = [claim for claim in claims if claim is not self._pool.true]
-        self._effort.spend(Work.QUESTION)
-        return any(claim is self._pool.false for claim in asked) or self._tried(asked, ()) is Never.NEVER
-
-    def _tried(self, asked: Sequence[Bits], also: Sequence[Bits]) -> Numbers | Never | None:
-        found = enumerated(asked, also)
-        if found is Never.NEVER:
-            note_registers((*map(self._pool.bounds, variables_of(*asked)), *asked))
-        return found
 
     @property
     def _most(self) -> int:

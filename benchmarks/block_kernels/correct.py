@@ -49,7 +49,7 @@ def main() -> None:
                 for text in (found.failure, *found.findings, *found.reasons[:4]):
                     print(f"    {text}") if text else None
             if arguments.ptxas:
-                ratios.append((_ratio(alone(view)), f"{path.stem}:{found.name}"))
+                ratios.append((_ratio(alone(view, in_place=False)), f"{path.stem}:{found.name}"))
     counts = Counter(each.kind for each in answers.values())
     times = sorted(each.seconds for each in answers.values())
     print(f"{len(answers)} kernels:", ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())))

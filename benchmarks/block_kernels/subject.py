@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -72,14 +73,14 @@ def answer(view: KernelView) -> Answer:
     return Answer(view.function.name, found.verdicts, tuple(told), seconds, found.failure)
 
 
-def alone(view: KernelView) -> str:
-    """Return the module with one kernel only; what is cut out is blank, so that places stay."""
+def alone(view: KernelView, *, in_place: bool = True) -> str:
+    """Return the module with one kernel only; `in_place`: what is cut out is blank, so that places stay."""
     text = view.module.source.text
     for other in view.module.entries:
         if other is not view.function:
             cut = text[other.span.start : other.span.end]
             text = text[: other.span.start] + _blank(cut) + text[other.span.end :]
-    return text
+    return text if in_place else re.sub(r"[ \n]{2,}", "\n", text)
 
 
 def _blank(text: str) -> str:

@@ -14,6 +14,9 @@ def least_bit(total: Bits) -> int:
     return min((f & -f) * (p.maybe & -p.maybe) for f, p in zip(total.factors, total.parts, strict=True))
 
 
+_COMMUTING = frozenset({Kind.PRODUCT, Kind.AND, Kind.OR, Kind.XOR, Kind.EQ})
+
+
 class Sums:
     """Makes literals, variables and sums, each once."""
 
@@ -82,10 +85,9 @@ class Sums:
                     sums[part] = sums.get(part, 0) + factor * inner
             else:
                 sums[term] = sums.get(term, 0) + factor
-        kept = sorted(
-            ((part, factor & mask) for part, factor in sums.items() if factor & mask),
-            key=lambda e: e[0].serial,
-        )
+        kept = [(part, factor & mask) for part, factor in sums.items() if factor & mask]
+        if len(kept) > 1:
+            kept.sort(key=lambda each: each[0].serial)
         number &= mask
         if not kept:
             return self.number(number, width)
@@ -98,13 +100,40 @@ class Sums:
             found = Bits(Kind.SUM, width, parts, factors, number, "", len(self._known))
             self._known[key] = found
             low = high = signed_number(number, width)
+            step = (number & -number) or 1 << width
             for part, factor in kept:
-                signed = signed_number(factor, width)
-                low += signed * (part.low if signed > 0 else part.high)
-                high += signed * (part.high if signed > 0 else part.low)
+                step = min(step, (factor & -factor) * (part.maybe & -part.maybe))
+                if factor > mask >> 1:
+                    factor -= mask + 1
+                    low, high = low + factor * part.high, high + factor * part.low
+                else:
+                    low, high = low + factor * part.low, high + factor * part.high
             self._bounded(found, low, high)
-            step = min(least_bit(found), (number & -number) or 1 << width)
             found.maybe &= ~(step - 1)
+        return found
+
+    def copied(self, term: Bits, parts: tuple[Bits, ...]) -> Bits:
+        """Return a term with other variables, of the same bounds, in place of some of its own."""
+        if all(mine is its for mine, its in zip(term.parts, parts, strict=True)):
+            return term
+        factors = term.factors
+        if term.kind is Kind.SUM:
+            order = sorted(zip(parts, factors, strict=True), key=lambda each: each[0].serial)
+            parts, factors = tuple(part for part, _ in order), tuple(factor for _, factor in order)
+            key: tuple[object, ...] = (Kind.SUM, term.width, parts, factors, term.number)
+        else:
+            if (
+                term.kind in _COMMUTING
+                and parts[1].kind is not Kind.NUMBER
+                and parts[0].serial > parts[1].serial
+            ):
+                parts = parts[::-1]
+            key = (term.kind, term.width, parts, term.number, term.name)
+        found = self._known.get(key)
+        if found is None:
+            found = Bits(term.kind, term.width, parts, factors, term.number, term.name, len(self._known))
+            found.low, found.high, found.maybe = term.low, term.high, term.maybe
+            self._known[key] = found
         return found
 
     # ---- parts

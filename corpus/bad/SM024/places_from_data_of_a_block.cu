@@ -28,3 +28,40 @@ extern "C" __global__ void __launch_bounds__(128) searched(const int* in, const 
         if (list[low + step - 1] < key) low += step;
     out[t] = low;
 }
+
+// One pass of a radix sort, with no barrier between the counts and their sums.
+extern "C" __global__ void __launch_bounds__(128) sorted_by_two_bits(const unsigned* in, unsigned* out)
+{
+    __shared__ unsigned counts[4 * 128];
+    __shared__ unsigned sums[4];
+    __shared__ unsigned tile[128];
+    int t = threadIdx.x, lane = t % 32, warp = t / 32;
+    unsigned key = in[t];
+    for (int d = 0; d < 4; ++d) counts[d * 128 + t] = 0;  // expect: SM024
+    unsigned* mine = &counts[key % 4 * 128 + t];
+    unsigned before = *mine;
+    *mine = before + 1;
+    unsigned own[4], sum = 0;
+    for (int i = 0; i < 4; ++i) {
+        own[i] = counts[4 * t + i];
+        sum += own[i];
+    }
+    unsigned upto = sum;
+    for (int step = 1; step < 32; step *= 2) {
+        unsigned other = __shfl_up_sync(0xffffffff, upto, step);
+        if (lane >= step) upto += other;
+    }
+    if (lane == 31) sums[warp] = upto;
+    __syncthreads();
+    unsigned place = upto - sum;
+    for (int w = 0; w < 3; ++w)
+        if (w < warp) place += sums[w];
+    for (int i = 0; i < 4; ++i) {
+        counts[4 * t + i] = place;
+        place += own[i];
+    }
+    __syncthreads();
+    tile[*mine + before] = key;
+    __syncthreads();
+    out[t] = tile[t];
+}

@@ -108,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(256) sort_bitonic(int* data)
             if (other > t) {
                 int a = keys[t], b = keys[other];
                 keys[t] = (t & size) == 0 ? min(a, b) : max(a, b);  // expect: SM024
-                keys[other] = (t & size) == 0 ? max(a, b) : min(a, b);
+                keys[other] = (t & size) == 0 ? max(a, b) : min(a, b);  // expect: SM024
             }
         }
     data[t] = keys[t];

@@ -18,6 +18,7 @@ from ...terms.bitvectors import Bits, Numbers
 from .intervals import Interval
 from .kernel import Kernel
 from .meetings import Meetings
+from .mirrored import two_threads
 from .questions import UndecidedError
 from .thread_terms import ThreadTerms
 
@@ -51,7 +52,7 @@ def agreement(kernel: Kernel) -> tuple[frozenset[int], tuple[Disagreement, ...]]
 
 def _asked(kernel: Kernel, meetings: Meetings, branch: int, barrier: int) -> Disagreement | None:
     pool = kernel.pool
-    one, two = threads = (ThreadTerms(kernel, 1, Uniformity.CTA), ThreadTerms(kernel, 2, Uniformity.CTA))
+    one, two = threads = two_threads(kernel, Uniformity.CTA)
     context = Interval(kernel, meetings, None).around(branch)
     ways = [edge for edge in kernel.cfg.edges_from(branch) if edge.guard is not None][:1]
     differs = pool.true

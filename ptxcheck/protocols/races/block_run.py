@@ -106,15 +106,28 @@ class BlockRun:
 
     def _meet(self) -> bool:
         """Let all threads out of a barrier; False where they do not all wait at one place."""
-        waiting = self._state == _AT_BARRIER
-        if not (waiting | (self._state == _ENDED)).all():
-            return False
-        points = np.unique(self._point[waiting])
-        if len(points) != 1:
+        place, waiting = self._place(), self._state == _AT_BARRIER
+        if place is None:
             return False
         self._state[waiting] = _RUNS
-        self._go_on(waiting, int(points[0]) + 1)
+        self._go_on(waiting, place + 1)
         return True
+
+    def _place(self) -> int | None:
+        """Return the barrier that all threads wait at which have not ended."""
+        waiting = self._state == _AT_BARRIER
+        points = np.unique(self._point[waiting])
+        is_one = len(points) == 1 and (waiting | (self._state == _ENDED)).all()
+        return int(points[0]) if is_one else None
+
+    @property
+    def _has_ended(self) -> bool:
+        """Tell whether a thread of the block has ended."""
+        return bool((self._state[: self.registers.count] == _ENDED).any())
+
+    def _is_whole(self, here: Active) -> bool:
+        """Tell whether no other thread is left."""
+        return bool((here | (self._state == _ENDED)).all())
 
     def _turn(self) -> bool:
         """Execute the threads that are furthest behind to the end of their basic block; False where none can go on."""
@@ -124,7 +137,11 @@ class BlockRun:
             return self._try_again()
         active: Active = ranks == least
         first = int(active.argmax())
-        block, point = int(self._block[first]), int(self._point[first])
+        self._execute_from(int(self._block[first]), int(self._point[first]), active)
+        return True
+
+    def _execute_from(self, block: int, point: int, active: Active) -> None:
+        """Execute threads from a point to the end of their basic block, as far as they come."""
         for step in self._steps.all[point : self._steps.cfg.blocks[block].end]:
             self._left -= 1
             if self._left < 0:
@@ -146,9 +163,8 @@ class BlockRun:
             if here.any():
                 self._execute(step, here)
             elif not active.any():
-                return True
+                return
         self._leave(block, active)
-        return True
 
     def _try_again(self) -> bool:
         """Let lanes that wait for others look again, as some may have ended; False where that has been tried."""
@@ -225,7 +241,7 @@ class BlockRun:
     # ---- what steps do
 
     def _execute(self, step: Step, here: Active) -> None:
-        whole = bool((here | (self._state == _ENDED)).all())
+        whole = self._is_whole(here)
         match step.task:
             case Task.COMPUTE:
                 self._compute(step, here, whole=whole)

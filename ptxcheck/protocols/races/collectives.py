@@ -24,6 +24,7 @@ from ..typestate.member_mask import FULL, member_mask
 from .intervals import Interval
 from .kernel import Kernel
 from .meetings import Meetings, is_block_barrier
+from .mirrored import two_threads
 from .passages import Context, Passage, Round
 from .questions import UndecidedError
 from .thread_terms import ThreadTerms
@@ -91,8 +92,7 @@ class LanesAt:
         self.mask = mask
         self.instruction = kernel.cfg.instructions[point]
         level = Uniformity.WARP
-        self.threads = (ThreadTerms(kernel, 1, level), ThreadTerms(kernel, 2, level))
-
+        self.threads = two_threads(kernel, level)
         self.block = kernel.cfg.graph.block_of[point]
         self.context = Interval(kernel, meetings, None).around(self.block)
         """The rounds that two lanes are in which come to the point, as far as meetings say."""

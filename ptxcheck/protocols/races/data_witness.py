@@ -61,7 +61,7 @@ class DataWitness:
         self, view: KernelView, accesses: Sequence[Access], block: Dim, witnesses: Witnesses
     ) -> None:
         points = {access.point: access for access in accesses}
-        self._steps = Steps(view.facts, view.module, view.function, points)
+        self.steps = self._steps = Steps(view.facts, view.module, view.function, points)
         self._accesses = accesses
         self._block = block
         self._witnesses = witnesses

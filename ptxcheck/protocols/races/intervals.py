@@ -111,6 +111,15 @@ class Interval:
                 stack.append((step[1], iter(self.after[step[1]])))
         return tuple(reversed(finished))
 
+    @property
+    def ends(self) -> Iterator[int | None]:
+        """Yield the meetings that end the interval; None for the end of the thread."""
+        for visit in self.visits:
+            if not self._goes_on(visit):
+                yield self.points(visit).stop
+            elif any(edge.target == self._cfg.exit for edge in self._cfg.edges_from(visit.block)):
+                yield None
+
     @cached_property
     def after(self) -> dict[Visit, tuple[tuple[Edge, Visit], ...]]:
         """The edges out of each visit, with where they lead."""

@@ -38,7 +38,9 @@ from .kernel import Kernel
 from .layout import layout_of
 from .left_rounds import AbsentSource, LeftRounds
 from .meetings import Meetings, is_block_barrier
-from .pairs import MOST_FOUND, Pair, Pairs, Relation
+from .mirrored import two_threads
+from .pairs import MOST_FOUND, Known, Pair, Pairs, Relation
+from .ranks import Ranks
 from .thread_terms import LOADED, ThreadTerms
 from .witness import Divergence, Race, Witnesses
 
@@ -265,9 +267,13 @@ class _Judge:
                 found.parting.append(Reason(_MAY_PART, each.point))
         found.absent, found.gone = self._gone(kernel, agreed, lambda: (block,))
         asked = self._pairs(kernel, agreed)
-        found.in_step, found.doubts = asked.in_step, asked.doubts
         told: set[frozenset[int]] = set()
         runs = DataWitness(self._view, self._accesses, block, witnesses)
+        if any(pair.is_scatter for pair in asked.pairs):
+            ranks = Ranks(kernel, self._accesses, agreed, runs.steps, block)
+            if ranks.all:
+                asked = self._pairs(kernel, agreed, known=ranks.known)
+        found.in_step, found.doubts = asked.in_step, asked.doubts
         for pair in asked.pairs:
             sought = frozenset(pair.points) not in told and not runs.rules_out(pair)
             race = witnesses.race(pair) if sought else None
@@ -308,18 +314,20 @@ class _Judge:
         view = self._view
         return Kernel(view.facts, layout_of(view.function, view.module), geometry, self._effort)
 
-    def _pairs(self, kernel: Kernel, agreed: frozenset[int], *, all_of_them: bool = True) -> _Asked:
+    def _pairs(
+        self, kernel: Kernel, agreed: frozenset[int], *, all_of_them: bool = True, known: Known | None = None
+    ) -> _Asked:
         """Return what meets; without `all_of_them` as little as shows that something does."""
         if not any(access.action is not Action.READ for access in self._accesses):
             return _Asked()
         level = Relation.ANY.level
-        threads = (ThreadTerms(kernel, 1, level), ThreadTerms(kernel, 2, level))
-        found = self._in_relation(kernel, agreed, Relation.ANY, 1, threads)
+        threads = two_threads(kernel, level)
+        found = self._in_relation(kernel, agreed, Relation.ANY, 1, threads, known)
         if found.pairs or found.doubts:
             most = MOST_FOUND if all_of_them else 1
-            found = self._in_relation(kernel, agreed, Relation.OTHER_WARPS, most, threads)
+            found = self._in_relation(kernel, agreed, Relation.OTHER_WARPS, most, threads, known)
             if all_of_them or not (found.pairs or found.doubts):
-                lanes = self._in_relation(kernel, agreed, Relation.SAME_WARP, most)
+                lanes = self._in_relation(kernel, agreed, Relation.SAME_WARP, most, known=known)
                 found.pairs += lanes.pairs
                 found.in_step += lanes.in_step
                 found.doubts += lanes.doubts
@@ -332,9 +340,10 @@ class _Judge:
         relation: Relation,
         most: int,
         threads: tuple[ThreadTerms, ThreadTerms] | None = None,
+        known: Known | None = None,
     ) -> _Asked:
         found = _Asked()
-        asked = Pairs(kernel, relation, self._accesses, most, threads)
+        asked = Pairs(kernel, relation, self._accesses, most, threads, known)
         for interval in intervals(kernel, Meetings(kernel.facts, relation.level, agreed)):
             try:
                 meeting = asked.meeting(interval)

@@ -14,23 +14,22 @@ Not covered: misaligned accesses, which fault; arrays that are accessed beyond t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 
 from ...cfg import Uniformity
 from ...terms.bit_pool import Pool
-from ...terms.bitvectors import Bits, Numbers
+from ...terms.bitvectors import Bits, Numbers, variables_of
 from ...terms.effort import Work
 from .accesses import Access, Action
 from .disjoint import are_apart
 from .intervals import Interval
 from .kernel import Kernel
-from .passages import Context
+from .mirrored import MirroredTerms, two_threads
 from .questions import UndecidedError
-from .sites import Site
-from .thread_terms import ThreadTerms
+from .sites import Site, mirrored, sites_in
+from .thread_terms import LOADED, ThreadTerms
 
 MOST_FOUND = 16
 """Pairs that are looked for in an interval, one after the other."""
@@ -66,6 +65,15 @@ class Pair:
     def points(self) -> tuple[int, int]:
         return self.first.access.point, self.second.access.point
 
+    @property
+    def is_scatter(self) -> bool:
+        """Tell whether both store at places that they have loaded."""
+        return all(
+            site.access.action is Action.WRITE
+            and any(variable.name.startswith(LOADED) for variable in variables_of(site.address))
+            for site in (self.first, self.second)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
@@ -78,6 +86,10 @@ class Meeting:
     """Pairs of lanes of one warp that only their running in step keeps apart."""
 
 
+Known = Callable[[tuple[ThreadTerms, ThreadTerms], Site, Site], tuple[Bits, ...]]
+"""What is known besides of two threads that come to two sites in one interval."""
+
+
 class Pairs:
     """Pairs of accesses of two threads in one relation."""
 
@@ -88,14 +100,18 @@ class Pairs:
         accesses: Sequence[Access],
         most: int = MOST_FOUND,
         threads: tuple[ThreadTerms, ThreadTerms] | None = None,
+        known: Known | None = None,
     ) -> None:
         self.kernel = kernel
         self.pool: Pool = kernel.pool
         self.relation = relation
         self._accesses = {access.point: access for access in accesses}
+        self._written = frozenset(each.point for each in accesses if each.action is not Action.READ)
+        self._overlaps: dict[tuple[Site, Site], Bits] = {}
         self._most = most
+        self._known = known
         level = relation.level
-        self.threads = threads or (ThreadTerms(kernel, 1, level), ThreadTerms(kernel, 2, level))
+        self.threads = threads or two_threads(kernel, level)
 
     @property
     def base(self) -> tuple[Bits, ...]:
@@ -113,9 +129,15 @@ class Pairs:
 
     def meeting(self, interval: Interval) -> Meeting:
         """Return the pairs that may meet in an interval."""
-        ones, twos = ([*self._sites(interval, thread)] for thread in self.threads)
-        if not any(site.access.action is not Action.READ for site in ones):
+        if not self._is_written_in(interval):
             return Meeting(())
+        one, two = self.threads
+        ones = [*sites_in(interval, self._accesses, one)]
+        twos = (
+            [mirrored(site, two) for site in ones]
+            if isinstance(two, MirroredTerms)
+            else [*sites_in(interval, self._accesses, two)]
+        )
         self.kernel.effort.spend(Work.SPAN, len(ones) * len(twos))
         pairs = [
             (a, b) for place, a in enumerate(ones) for b in twos[place:]
@@ -127,34 +149,22 @@ class Pairs:
             return Meeting((), tuple(dict.fromkeys((a.access.point, b.access.point) for a, b in pairs[:4])))
         return self._told_apart(interval, pairs)
 
-    def _sites(self, interval: Interval, thread: ThreadTerms) -> Iterator[Site]:
-        reached = interval.reached(thread)
-        for visit in interval.visits:
-            for point in interval.points(visit):
-                access = self._accesses.get(point)
-                if access is None:
-                    continue
-                condition = self.pool.both(reached[visit], thread.guard(point, visit.context))
-                if access.lanes < 32:
-                    lane = thread.special("%laneid", point)
-                    used = self.pool.ult(lane, self.pool.number(access.lanes, 32))
-                    condition = self.pool.both(condition, used)
-                if condition is self.pool.false:
-                    continue
-                address = thread.address(point, access.address, visit.context)
-                stored = partial(_stored, thread, access, visit.context)
-                yield Site(access, visit.context, condition, address, stored)
+    def _is_written_in(self, interval: Interval) -> bool:
+        return any(point in self._written for visit in interval.visits for point in interval.points(visit))
 
     def _may_meet(self, a: Site, b: Site) -> bool:
         if self._overlap(a, b) is self.pool.false:
             return False
         one, two = self.threads
-        if are_apart(a, b, self.pool.sub(a.address, b.address), one.index, two.index):
-            return False
-        stores_once = a.access.point == b.access.point and a.access.action is Action.WRITE
-        return not (stores_once and a.value is b.value)
+        return not are_apart(a, b, self.pool.sub(a.address, b.address), one.index, two.index)
 
     def _overlap(self, a: Site, b: Site) -> Bits:
+        found = self._overlaps.get((a, b))
+        if found is None:
+            found = self._overlaps[a, b] = self._made_overlap(a, b)
+        return found
+
+    def _made_overlap(self, a: Site, b: Site) -> Bits:
         pool, size = self.pool, max(a.access.size, b.access.size)
         one, two = a.address, b.address
         if a.access.size != b.access.size:
@@ -162,11 +172,14 @@ class Pairs:
             one, two = pool.and_(one, mask), pool.and_(two, mask)
         return pool.eq(one, two)
 
+    def _touching(self, a: Site, b: Site) -> Bits:
+        """Return that both accesses happen, at one place."""
+        return self.pool.both(self._overlap(a, b), self.pool.both(a.condition, b.condition))
+
     def claim(self, a: Site, b: Site) -> Bits:
-        """Return that both accesses happen and meet."""
-        pool = self.pool
-        meet = pool.both(self._overlap(a, b), pool.both(a.condition, b.condition))
-        if a.access.point == b.access.point:
+        """Return that both accesses happen and meet: two stores by one instruction do with different values."""
+        pool, meet = self.pool, self._touching(a, b)
+        if stores_once(a, b):
             one, two = a.value, b.value
             if one is not None and two is not None:
                 meet = pool.both(meet, pool.not_(pool.eq(one, two)))
@@ -196,6 +209,30 @@ class Pairs:
 
     def _asked(self, interval: Interval, pairs: Sequence[tuple[Site, Site]]) -> Meeting:
         """Return pairs that meet: of all there are, but not more than a few of each write."""
+        groups: dict[tuple[Bits, ...], list[tuple[Site, Site]]] = {}
+        for a, b in pairs:
+            known = () if self._known is None else self._known(self.threads, a, b)
+            groups.setdefault(known, []).append((a, b))
+        found = [self._asked_with(interval, each, known) for known, each in groups.items()]
+        met = tuple(pair for meeting in found for pair in meeting.pairs)
+        return Meeting(met, () if met else tuple(each for meeting in found for each in meeting.undecided))
+
+    def _are_apart(self, pairs: Sequence[tuple[Site, Site]], known: tuple[Bits, ...]) -> bool:
+        """Tell whether no two accesses are at one place: what is stored does not matter then, and is not made."""
+        pool = self.pool
+        anything = pool.false
+        for a, b in pairs:
+            anything = pool.either(anything, self._touching(a, b))
+        try:
+            return self.kernel.questions.numbers((*self.base, *known, anything)) is None
+        except UndecidedError:
+            return False
+
+    def _asked_with(
+        self, interval: Interval, pairs: Sequence[tuple[Site, Site]], known: tuple[Bits, ...]
+    ) -> Meeting:
+        if any(stores_once(a, b) for a, b in pairs) and self._are_apart(pairs, known):
+            return Meeting(())
         claims = [(a, b, claim) for a, b in pairs if (claim := self.claim(a, b)) is not self.pool.false]
         found: list[Pair] = []
         told: Counter[int] = Counter()
@@ -205,7 +242,7 @@ class Pairs:
                 anything = self.pool.either(anything, claim)
             try:
                 numbers = self.kernel.questions.numbers(
-                    (*self.base, anything), [claim for _, _, claim in claims]
+                    (*self.base, *known, anything), [claim for _, _, claim in claims]
                 )
             except UndecidedError:
                 points = dict.fromkeys((a.access.point, b.access.point) for a, b, _ in claims)
@@ -224,8 +261,6 @@ class Pairs:
         return Meeting(tuple(found))
 
 
-def _stored(thread: ThreadTerms, access: Access, context: Context) -> Bits | None:
-    """Return what a thread stores."""
-    if access.value is None:
-        return None
-    return thread.operand(access.point, access.value, 8 * access.size, context)
+def stores_once(a: Site, b: Site) -> bool:
+    """Tell whether two accesses are stores by one instruction."""
+    return a.access.point == b.access.point and a.access.action is Action.WRITE

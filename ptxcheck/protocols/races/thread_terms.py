@@ -51,7 +51,7 @@ class ThreadTerms:
         self.pool = kernel.pool
         self.thread = thread
         self.index = kernel.geometry.thread(kernel.pool, thread)
-        self._level = level
+        self.level = level
         self._sparse: Sparse[Key, Bits] = Sparse(self)
         self._conditions: dict[tuple[int, int, Context], Bits] = {}
 
@@ -60,6 +60,10 @@ class ThreadTerms:
     def operand(self, point: int, operand: Operand | None, width: int, context: Context) -> Bits:
         """Return an operand as the point reads it."""
         return self._operand(point, operand, width, context, self._sparse.get)
+
+    def value(self, name: Name, context: Context) -> Bits | None:
+        """Return what a definition leaves in its register."""
+        return self._sparse.get(Key(name, context))
 
     def address(self, point: int, operand: Operand, context: Context) -> Bits:
         """Return the number in the brackets of an address."""
@@ -186,7 +190,7 @@ class ThreadTerms:
         if known is not None:
             return known
         value = special_value(name, 32, self.kernel.facts.launch)
-        shared = not changes(name) and special_uniformity(name) <= min(self._level, Uniformity.WARP)
+        shared = not changes(name) and special_uniformity(name) <= min(self.level, Uniformity.WARP)
         where = f"@{point}" if changes(name) else ""
         suffix = "" if shared else f"~{self.thread}"
         low, high = (0, None) if value is None else (value.low, value.high)
@@ -203,7 +207,7 @@ class ThreadTerms:
 
     def _agrees(self, name: Name, context: Context) -> bool:
         """Tell whether both threads have one number: it is uniform, and they are in the same rounds."""
-        if self.kernel.facts.uniformity_of(name) > self._level:
+        if self.kernel.facts.uniformity_of(name) > self.level:
             return False
         for loop in self.kernel.cfg.loops_around(self.kernel.facts.block_of(name)):
             passage = context.of(loop.index)

@@ -57,12 +57,17 @@ class Misuse:
 
 def misused(view: KernelView) -> tuple[Misuse, ...]:
     """Return each place where an address of a kind stands for the other."""
+    makes_generic = any(
+        each.operation.op is Op.CVTA and not each.operation.has(".to") for each in view.cfg.instructions
+    )
     return tuple(
         Misuse(point, base[0], base[1])
         for point, instruction in enumerate(view.cfg.instructions)
-        if not view.facts.never_runs(point)
         for operand, wanted in _wanted(instruction)
-        if (base := _base(view, point, operand)) is not None and base[0] is not wanted
+        if (makes_generic or wanted is AddressKind.GENERIC)
+        and not view.facts.never_runs(point)
+        and (base := _base(view, point, operand)) is not None
+        and base[0] is not wanted
     )
 
 

@@ -20,7 +20,7 @@ from ..symex.values.kinds import Kind
 from ..symex.values.register_file import Piece
 from ..symex.values.symbol import FROM_SHARED, LANE, WARP, Atom, Form
 from ..symex.values.traversal import walk
-from .handed_words import HandedWords
+from .handed_words import HandedWords, counter
 from .known_residues import KnownResidues
 from .received_values import ReceivedReads
 from .variables import Place, register_of
@@ -76,8 +76,9 @@ class Kept:
             registers -= {each for each in registers if not self.may_vary(header, each)}
 
     def may_vary(self, header: int, register: Register) -> bool:
-        """Tell whether a register may be a variable from a header on."""
-        return (header, register.name, str(register.scope)) not in self.numbers
+        """Tell whether a register may be a variable from a block on: how many words were read has to be a number."""
+        is_counter = register in map(counter, self.words.points)
+        return not is_counter and (header, register.name, str(register.scope)) not in self.numbers
 
     def vary(self, header: int, registers: Iterable[Register]) -> NoReturn:
         """Let registers be variables from a header on. Raises RestartError."""

@@ -114,6 +114,7 @@ class Executions:
         self._level_of_branch = cache(levels.of_branch)
         self._ends_at_once = cache(self._is_end)
         self._is_exact = cache(self._goes_by_index)
+        self._parts = cache(self._parts_warps)
         self._blocks = Sparse(_Controlled(cfg, self._level_of))
         self._inexact = Sparse(_Controlled(cfg, self._is_inexact))
 
@@ -140,24 +141,20 @@ class Executions:
         if level < Uniformity.DIVERGENT or threads is None or not threads:
             return level
         warps = self._whole_warps(threads)
-        parts: dict[int, bool] = {}
         seen, waiting = {block}, [block]
         found = Uniformity.GRID
         while waiting and found < Uniformity.DIVERGENT:
             for dependence in self._cfg.control[waiting.pop()]:
                 own = self._of_dependence(dependence)
                 if own is Uniformity.DIVERGENT:
-                    branch = dependence.branch
-                    if branch not in parts:
-                        parts[branch] = self._parts(branch, warps)
-                    own = own if parts[branch] else Uniformity.WARP
+                    own = own if self._parts(dependence.branch, warps) else Uniformity.WARP
                 found = max(found, own)
                 if dependence.branch not in seen:
                     seen.add(dependence.branch)
                     waiting.append(dependence.branch)
         return found
 
-    def _parts(self, branch: int, warps: ThreadSet) -> bool:
+    def _parts_warps(self, branch: int, warps: ThreadSet) -> bool:
         """Tell whether some warp of a set may have threads on two ways of a branch."""
         coming = self._threads[branch]
         parted = seen = ThreadSet(0, warps.size)

@@ -55,9 +55,9 @@ _STATEMENT = re.compile(
 )
 _SPACE = re.compile(r"[ \t\r\n]*")
 _LOC = re.compile(
-    r"(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t]*"
-    r"(?:,[ \t]*function_name[ \t]+([\w$]+)(?:\+(\d+))?[ \t]*"
-    r",[ \t]*inlined_at[ \t]+(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t]*)?\Z"
+    r"(\d{1,20})[ \t]+(\d{1,20})[ \t]+(\d{1,20})[ \t]*"
+    r"(?:,[ \t]*function_name[ \t]+([\w$]+)(?:\+(\d{1,20}))?[ \t]*"
+    r",[ \t]*inlined_at[ \t]+(\d{1,20})[ \t]+(\d{1,20})[ \t]+(\d{1,20})[ \t]*)?\Z"
 )
 _LISTINGS = frozenset({".branchtargets", ".calltargets"})
 _DECLARATIONS = frozenset(

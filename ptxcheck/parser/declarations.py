@@ -16,11 +16,11 @@ from .grammar import (
 from .scope import Names
 from .text import single_spaced
 
-_REGISTERS = re.compile(r"\.reg[ \t]+(\.[a-z]\w*)[ \t]+([%$]?[a-zA-Z][\w$]*)(?:<(\d+)>)?[ \t]*;\Z")
+_REGISTERS = re.compile(r"\.reg[ \t]+(\.[a-z]\w*)[ \t]+([%$]?[a-zA-Z][\w$]*)(?:<(\d{1,20})>)?[ \t]*;\Z")
 _REGISTER_LIST = re.compile(
     r"\.reg[ \t]+(\.[a-z]\w*)[ \t]+([%$]?[a-zA-Z][\w$]*(?:,[ \t]*[%$]?[a-zA-Z][\w$]*)+)[ \t]*;\Z"
 )
-_NUMBER = r"(0|[1-9]\d*)"
+_NUMBER = r"(0|[1-9]\d{0,19})"
 _PLAIN = re.compile(
     rf"(\.param|\.shared|\.local|\.global|\.const)[ \t]+(?:\.align[ \t]+{_NUMBER}[ \t]+)?"
     rf"(\.[bsuf]\d+)[ \t]+([a-zA-Z][\w$]*|[_$%][\w$]+)(?:\[{_NUMBER}\])?[ \t]*;\Z"

@@ -6,10 +6,15 @@ import struct
 
 from ..ir import FloatImmediate
 
+MOST_DIGITS = 66
+"""Characters of a number of 64 bits: `0b` and its bits."""
+
 
 def integer(text: str) -> int:
-    """Return the value of an integer literal. Raises ValueError on a bad digit (`08`)."""
+    """Return the value of an integer literal. Raises ValueError on a bad digit (`08`) or on too many."""
     digits = text.rstrip("U")
+    if len(digits) > MOST_DIGITS:
+        raise ValueError("an integer constant has 64 bits at most")
     if len(digits) > 1 and digits[0] == "0" and digits[1] not in "xXbB":
         return int(digits, 8)
     return int(digits, 0)

@@ -36,10 +36,10 @@ from .text import (
 
 _SKIP = re.compile(r"(?:[ \t\r\n\f\v]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _GAP = r"(?:[ \t\r\n]|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)"
-_VERSION = re.compile(rf"\.version{_GAP}+(\d+)\.(\d+)(?![\w.])")
+_VERSION = re.compile(rf"\.version{_GAP}+(\d{{1,20}})\.(\d{{1,20}})(?![\w.])")
 _TARGET = re.compile(rf"\.target{_GAP}+([\w]+(?:{_GAP}*,{_GAP}*\w+)*)")
-_ADDRESS_SIZE = re.compile(rf"\.address_size{_GAP}+(\d+)(?!\w)")
-_FILE = re.compile(rf'\.file{_GAP}+(\d+){_GAP}+"((?:[^"\\\n]|\\.)*)"((?:{_GAP}*,{_GAP}*\d+)*)')
+_ADDRESS_SIZE = re.compile(rf"\.address_size{_GAP}+(\d{{1,20}})(?!\w)")
+_FILE = re.compile(rf'\.file{_GAP}+(\d{{1,20}}){_GAP}+"((?:[^"\\\n]|\\.)*)"((?:{_GAP}*,{_GAP}*\d{{1,20}})*)')
 _LOC = re.compile(r"\.loc[ \t]+\d+[ \t]+\d+[ \t]+\d+[^\n]*")
 _DWARF = re.compile(r"@@[^\n]*")
 _WORD = re.compile(r"\.[a-z_]\w*")

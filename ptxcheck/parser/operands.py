@@ -12,13 +12,14 @@ from ..ir import Address, Arguments, Guard, Immediate, Operand, Pair, Register, 
 from ..isa import resolve
 from ..opcodes.spec import Operation
 from .grammar import GrammarError, parse_operand
+from .literals import MOST_DIGITS
 from .scope import Names
 
 _OPERAND = re.compile(r"[ \t\r\n]*+(\[[^\]]*+\]|\{[^}]*+\}|\([^)]*+\)|[^,\[\](){}]++)(,|\Z)")
 NAME = re.compile(r"(?:[a-zA-Z][\w$]*|[_$%][\w$]+)\Z")
 _INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|[1-9][0-9]*|0)\Z")
 _ADDRESS = re.compile(
-    r"\[[ \t]*([a-zA-Z][\w$]*|[_$%][\w$]+)(?:[ \t]*\+[ \t]*(-?(?:0|[1-9][0-9]*)))?[ \t]*\]\Z"
+    r"\[[ \t]*([a-zA-Z][\w$]*|[_$%][\w$]+)(?:[ \t]*\+[ \t]*(-?(?:0|[1-9][0-9]{0,19})))?[ \t]*\]\Z"
 )
 _PAIR = re.compile(r"([%$]?[a-zA-Z]\w*)\|([%$]?[a-zA-Z]\w*)\Z")
 _TENSOR = re.compile(r"\[([%$]?[a-zA-Z]\w*), (\{[^}]*\})\]\Z")
@@ -74,7 +75,7 @@ class OperandReader:
         token = token.strip()
         if NAME.match(token) and token != "WARP_SZ":
             return self._names.resolve(token)
-        if _INTEGER.match(token):
+        if _INTEGER.match(token) and len(token) <= MOST_DIGITS:
             return Immediate(int(token, 0))
         address = _ADDRESS.match(token)
         if address is not None:

@@ -186,10 +186,14 @@ class _Frame:
         return taken
 
 
+_MOST_DIGITS = 10
+"""Digits of the numbers of registers, at most: there are not as many registers."""
+
+
 def _splits(name: str) -> Iterator[tuple[str, int]]:
     """Yield the ways to read a name as a stem and a number: `%r12` is `%r`, 12 and `%r1`, 2."""
     stem = len(name.rstrip("0123456789"))
-    for at in range(stem, len(name)):
+    for at in range(max(stem, len(name) - _MOST_DIGITS), len(name)):
         if name[at] != "0" or at == len(name) - 1:
             yield name[:at], int(name[at:])
 

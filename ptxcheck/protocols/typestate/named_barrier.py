@@ -93,11 +93,15 @@ class NamedBarriers:
     def reused(self) -> Iterator[tuple[Site, Site]]:
         """Yield an arrival and a later site of the same barrier that a thread reaches without being told."""
         known = [site for site in self.sites if site.number is not None]
+        counts_each_part = {
+            site.number: self._counts_each_part(site)
+            for site in {site.number: site for site in known}.values()
+        }
         for later in known:
             earlier = {
                 site.point: site for site in known if site.op is Op.BAR_ARRIVE and site.number == later.number
             }
-            if earlier and not self._counts_each_part(later):
+            if earlier and not counts_each_part[later.number]:
                 query = Query(frozenset(earlier), frozenset({later.point}), self._telling)
                 witness = self.view.get(Paths.of).find(query)
                 if witness is not None and witness.first is not None:
@@ -111,7 +115,7 @@ class NamedBarriers:
             return False
         arrivals = [each for each in sites if each.op is Op.BAR_ARRIVE]
         warps = {each.point: found.warps for each in sites if (found := threads[each.point]) is not None}
-        waiting = {warp for each in sites if each not in arrivals for warp in warps[each.point]}
+        waiting = {warp for each in sites if each.op is not Op.BAR_ARRIVE for warp in warps[each.point]}
         count = WARP * (len(waiting) + sum(len(warps[each.point]) for each in arrivals))
         return all(self.count_of(each) == count for each in sites) and not any(
             self._comes_back(each, self._telling) for each in arrivals

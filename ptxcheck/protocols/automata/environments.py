@@ -28,12 +28,11 @@ from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import VARYING, Atom, Form, Value
 from ..symex.values.trace import OFFSETS, SHARED_WINDOW, Event, NotFollowedError
 from .nodes import Node, Target
-from .variables import NumbersNeededError, is_of_variables, variables_in
+from .variables import LARGEST, NumbersNeededError, is_of_variables, variables_in
 
 Env: TypeAlias = tuple[int, ...]
 """Numbers of the variables that are live at a node, in their order."""
 _Component: TypeAlias = int
-_LARGEST = 1 << 31
 _MOST_NUMBERS = 128
 """Combinations of the variables of one component at one node."""
 _MOST_VARIANTS = 256
@@ -133,7 +132,7 @@ class Variables:
 
     def _number(self, value: int | Form, pins: Mapping[Atom, int]) -> int:
         found = with_pins(value, pins, self._threads) if isinstance(value, Form) else value
-        if not isinstance(found, int) or not 0 <= found < _LARGEST:
+        if not isinstance(found, int) or not 0 <= found < LARGEST:
             raise NumbersNeededError(variables_in(value))
         return found
 

@@ -21,6 +21,8 @@ from ..symex.values.symbol import VARYING, Atom, Form, Value
 from ..symex.values.trace import ThreadSet
 from ..symex.values.traversal import walk
 
+LARGEST = 1 << 31
+"""Numbers of variables are below it: it is not known of larger ones whether they stand for negative numbers."""
 Place: TypeAlias = tuple[int, str, str]
 """A block, and the name and the scope of a register."""
 

@@ -19,7 +19,7 @@ from ..symex.values.symbol import Form
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from .kept_loops import Kept, RestartError
 from .valuations import Key
-from .variables import is_of_variables
+from .variables import LARGEST, is_of_variables
 
 _MOST_NUMBERS = 24
 """Valuations of one block and group of threads, for each residue: behind them numbers that differ are variables."""
@@ -28,7 +28,6 @@ _MOST_OF_LARGE = 4
 _LARGE = 400
 _MOST_NODES = 96
 """Valuations of one header, for each residue, that differ in numbers: behind them what varies most is widened."""
-_LARGEST = 1 << 31
 
 
 class Ways:
@@ -94,5 +93,5 @@ def _is_number(pieces: object) -> bool:
     assert isinstance(pieces, tuple)
     (_, value), *others = pieces
     return not others and (
-        (isinstance(value, int) and value < _LARGEST) or (isinstance(value, Form) and is_of_variables(value))
+        (isinstance(value, int) and value < LARGEST) or (isinstance(value, Form) and is_of_variables(value))
     )

@@ -17,8 +17,9 @@ import numpy as np
 from ....ir import Address, Register
 from ..values import lane_arithmetic as lanes
 from ..values.register_file import lanes_of
-from ..values.symbol import Form, Value
+from ..values.symbol import VARYING, Form, Value
 from ..values.trace import SHARED_WINDOW, NotFollowedError, ThreadSet
+from ..values.traversal import walk
 
 _MOST_BYTES = 1 << 32
 """More than shared memory has, in all CTAs of a cluster."""
@@ -26,7 +27,11 @@ _MOST_BYTES = 1 << 32
 
 def check_generic(operand: Address, address: Value, guard: ThreadSet, threads: int, point: int) -> None:
     """Raise NotFollowedError for an offset of shared memory where an address of generic space is wanted."""
-    if isinstance(address, Form) or not isinstance(operand.base, Register):
+    if not isinstance(operand.base, Register):
+        return
+    if isinstance(address, Form):
+        if address.origin & VARYING and not _is_in_window(address):
+            raise NotFollowedError("whether this is a generic address of shared memory is not known", point)
         return
     held = lanes.as_lanes(address, threads)[lanes_of(guard, threads)]
     if not (held & np.uint64(SHARED_WINDOW)).all():
@@ -39,10 +44,23 @@ def check_offset(operand: Address, address: Value, guard: ThreadSet, threads: in
     if not isinstance(operand.base, Register):
         return
     if isinstance(address, Form):
-        is_generic = abs(address.constant - SHARED_WINDOW) < _MOST_BYTES
+        is_generic = _is_in_window(address) or bool(address.origin & VARYING and _names_window(address))
     else:
         held = lanes.as_lanes(address, threads)[lanes_of(guard, threads)]
         is_generic = bool((held // np.uint64(SHARED_WINDOW) == 1).any())
     if is_generic:
         text = "a generic address where .shared wants an offset: cvta.to.shared makes one, or .shared is too much"
         raise NotFollowedError(text, point)
+
+
+def _is_in_window(address: Form) -> bool:
+    return abs(address.constant - SHARED_WINDOW) < _MOST_BYTES
+
+
+def _names_window(address: Form) -> bool:
+    """Tell whether a number that a form is computed from is a generic address of shared memory."""
+    return any(
+        isinstance(part, int) and part // SHARED_WINDOW == 1
+        for name in walk(address.terms)
+        for part in name.inner
+    )

@@ -39,8 +39,9 @@ ThreadSet = int
 """Threads of a CTA as the bits of an integer."""
 
 SHARED_WINDOW = 1 << 56
-OFFSETS = ~SHARED_WINDOW & ((1 << 64) - 1)
 """Generic address of shared memory; CTA ranks stand in bits 24 and up of a shared address."""
+OFFSETS = ~SHARED_WINDOW & ((1 << 64) - 1)
+"""What of a generic address is the one in shared memory."""
 PARAM_WINDOW = 1 << 57
 RANK_SHIFT = 24
 Peek = tuple[int, int, int]

@@ -11,8 +11,6 @@ Not covered: how many ways there are in all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ...ir import Register
 from ..symex.slice.sliced_program import Program
 from ..symex.values.symbol import Form
@@ -39,6 +37,8 @@ class Ways:
         self._seen: dict[int, dict[tuple[ThreadSet, int, Key], None]] = {}
         self._count: dict[tuple[int, ThreadSet], int] = {}
         self._all = 0
+        self._values: dict[tuple[int, ThreadSet], dict[Register, set[object]]] = {}
+        """What registers hold in the ways of a block, kept where these are too many."""
 
     def note(self, block: int, threads: ThreadSet, residue: int, key: Key) -> None:
         """Note a way. Raises RestartError where numbers are variables from now on."""
@@ -50,7 +50,7 @@ class Ways:
         count = self._count[block, threads] = self._count.get((block, threads), 0) + 1
         most = _MOST_NUMBERS if self._all <= _LARGE else min(_MOST_NUMBERS, _MOST_OF_LARGE)
         if count > most * self._kept.modulus:
-            self._let_vary(block, threads)
+            self._let_vary(block, threads, key)
 
     def check(self, header: int) -> None:
         """Check that there are not too many for the header of a loop. Raises RestartError, NotFollowedError."""
@@ -60,7 +60,9 @@ class Ways:
         if header not in kept.opened:
             kept.opened.add(header)
             raise RestartError
-        values = _values(key for _, _, key in seen)
+        values: dict[Register, set[object]] = {}
+        for _, _, key in seen:
+            _add(key, values)
         most = max(len(each) for each in values.values())
         for register in sorted(values):
             if len(values[register]) == most and register not in kept.widened.get(header, ()):
@@ -69,23 +71,28 @@ class Ways:
         start = self._program.cfg.blocks[header].start
         raise NotFollowedError("too many ways to begin a round of a loop", start)
 
-    def _let_vary(self, block: int, threads: ThreadSet) -> None:
+    def _let_vary(self, block: int, threads: ThreadSet, key: Key) -> None:
         """Let the registers that hold several numbers at a block be variables. Raises RestartError."""
-        values = _values(key for each, _, key in self._seen[block] if each == threads)
+        values = self._values.get((block, threads))
+        if values is None:
+            values = self._values[block, threads] = {}
+            for each, _, earlier in self._seen[block]:
+                if each == threads:
+                    _add(earlier, values)
+        else:
+            _add(key, values)
         varying = [
             register
             for register, each in values.items()
-            if len(each) > 1 and all(map(_is_number, each)) and self._kept.may_vary(block, register)
+            if len(each) > 1 and self._kept.may_vary(block, register) and all(map(_is_number, each))
         ]
         if varying:
             self._kept.vary(block, varying)
 
 
-def _values(keys: Iterable[Key]) -> dict[Register, set[object]]:
-    found: dict[Register, set[object]] = {}
-    for register, pieces in (row for key in keys for row in key):
-        found.setdefault(register, set()).add(pieces)
-    return found
+def _add(key: Key, values: dict[Register, set[object]]) -> None:
+    for register, pieces in key:
+        values.setdefault(register, set()).add(pieces)
 
 
 def _is_number(pieces: object) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from ...cfg.optypes import typing_of
 from ...ir import Instruction
 from .lane_floats import decoded, encoded
-from .lane_integers import Lanes, cut
+from .lane_integers import Lanes
 
 
 class Memory(Protocol):
@@ -66,21 +66,22 @@ def changed(
         value &= mask
         return value - 2 * half if signed and value & half else value
 
-    found = np.zeros(len(offsets), np.uint64)
-    numbers = [each.tolist() for each in given]
-    for lane in range(len(offsets)):
-        at = offsets[lane : lane + 1]
-        old = memory.load(at, size)
-        if old is None:
-            return None
-        found[lane] = old[0]
+    before = memory.load(offsets, size)
+    if before is None:
+        return None
+    old, numbers = before.tolist(), [each.tolist() for each in given]
+    now: dict[int, int] = {}
+    for lane, place in enumerate(offsets.tolist()):
+        last = old[lane] = now.get(place, old[lane])
         if type_ in _FLOATS:
-            new = encoded(decoded(old, type_) + decoded(given[0][lane : lane + 1], type_), type_)
+            terms = np.array([last], np.uint64), given[0][lane : lane + 1]
+            total = decoded(terms[0], type_) + decoded(terms[1], type_)
+            now[place] = int(encoded(total, type_)[0]) & mask
         else:
-            result = update(read(int(old[0])), [read(each[lane]) for each in numbers])
-            new = np.array([result & mask], np.uint64)
-        memory.store(at, size, cut(new, 8 * size))
-    return found
+            now[place] = update(read(last), [read(each[lane]) for each in numbers]) & mask
+    places, results = np.array([*now], np.uint64), np.array([*now.values()], np.uint64)
+    memory.store(places, size, results)
+    return np.array(old, np.uint64)
 
 
 __all__ = ["changed"]

@@ -13,6 +13,7 @@ Not covered: lanes of one warp by different instructions: that they run in step 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -137,20 +138,38 @@ class Conflicts:
             for access in accesses:
                 # Threads of one warp with one value are alike.
                 groups.setdefault(access.touch, {}).setdefault((access.thread // WARP, access.value), access)
-            alike = [[*each.values()] for each in groups.values()]
-            for mine in alike:
-                for its_ in alike if mine[0].action is not Action.READ else ():
-                    _note(mine, its_, found)
+            _compare([[*each.values()] for each in groups.values()], found)
         return list(found.values())
 
 
-def _note(mine: Sequence[_Access], its: Sequence[_Access], found: dict[tuple[int, int], Conflict]) -> None:
-    points = (mine[0].touch.step.point, its[0].touch.step.point)
-    if points in found or (points[1], points[0]) in found or not _race(mine[0], its[0]):
-        return
-    conflict = next((c for one in mine for two in its if (c := _conflict(one, two)) is not None), None)
-    if conflict is not None:
-        found[points] = conflict
+def _compare(alike: Sequence[Sequence[_Access]], found: dict[tuple[int, int], Conflict]) -> None:
+    """Add the first conflict of each two points, in the order of the touches."""
+    at: dict[int, list[int]] = {}
+    for index, mine in enumerate(alike):
+        at.setdefault(mine[0].touch.step.point, []).append(index)
+    conflicts: dict[tuple[int, int], Conflict] = {}
+    for one, two in itertools.combinations_with_replacement(at, 2):
+        if (one, two) in found or (two, one) in found:
+            continue
+        pair = alike[at[one][0]][0], alike[at[two][0]][0]
+        if not _race(*pair):
+            continue
+        places = sorted({*at[one], *at[two]})
+        for index in places:
+            mine = alike[index]
+            if mine[0].action is Action.READ:
+                continue
+            others = at[two] if mine[0].touch.step.point == one else at[one]
+            conflict = next(((its, c) for its in others if (c := _first(mine, alike[its])) is not None), None)
+            if conflict is not None:
+                conflicts[index, conflict[0]] = conflict[1]
+                break
+    for _, each in sorted(conflicts.items(), key=lambda item: item[0]):
+        found[each.points] = each
+
+
+def _first(mine: Sequence[_Access], its: Sequence[_Access]) -> Conflict | None:
+    return next((c for one in mine for two in its if (c := _conflict(one, two)) is not None), None)
 
 
 def _race(one: _Access, two: _Access) -> bool:

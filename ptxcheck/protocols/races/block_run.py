@@ -64,6 +64,8 @@ class BlockRun:
         self._left = MOST_STEPS
         self._has_tried = False
         self.is_complete = False
+        self.has_stopped = False
+        """Whether steps were spent, or an instruction was met that is not followed."""
 
     @property
     def shared(self) -> SharedBytes:
@@ -98,6 +100,7 @@ class BlockRun:
             while self._turn():
                 pass
         except StoppedError:
+            self.has_stopped = True
             return False
         if (self._state == _ENDED).all():
             self.is_complete = True

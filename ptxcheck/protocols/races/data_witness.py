@@ -92,6 +92,8 @@ class DataWitness:
         vague: set[int] = set()
         try:
             for touches in run.intervals():
+                if run.has_stopped:
+                    return None
                 found |= {frozenset(each.points) for each in conflicts.of(touches)}
                 vague |= {each.step.point for each in touches if each.values is None and _stores(each)}
         except OutsideError:

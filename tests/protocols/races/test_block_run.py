@@ -11,9 +11,10 @@ from ptxcheck.ir import Immediate, Operand, Register
 from ptxcheck.launches.hints import from_directives
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.races.accesses import accesses_of
+from ptxcheck.protocols.races.block_atomics import changed
 from ptxcheck.protocols.races.block_run import BlockRun
 from ptxcheck.protocols.races.block_steps import Steps
-from ptxcheck.protocols.races.lane_integers import integer_meaning
+from ptxcheck.protocols.races.lane_integers import Lanes, integer_meaning
 from ptxcheck.protocols.races.made_up_data import Data, Ranks
 from ptxcheck.protocols.races.semantics import Call, computed
 from ptxcheck.source import Source
@@ -156,6 +157,40 @@ def test_a_race_that_no_data_avoid_is_found() -> None:
 )
 def test_what_a_host_may_promise_makes_no_finding(body: str) -> None:
     assert races(READ + body) in (VerdictKind.UNKNOWN, VerdictKind.ASSUMES)
+
+
+class _Words:
+    """Memory of words that are numbers."""
+
+    def __init__(self) -> None:
+        self.words = {4 * place: 3 * place for place in range(8)}
+
+    def load(self, offsets: Lanes, size: int) -> Lanes | None:
+        return np.array([self.words[each] for each in offsets.tolist()], np.uint64)
+
+    def store(self, offsets: Lanes, size: int, values: Lanes | None) -> None:
+        assert values is not None
+        self.words.update(zip(offsets.tolist(), values.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    "name", ["add.u32", "exch.b32", "cas.b32", "inc.u32", "dec.u32", "min.s32", "max.u32"]
+)
+def test_lanes_of_an_atomic_operation_come_one_after_the_other(name: str) -> None:
+    given = ", %b, %a" if name == "cas.b32" else ", %b"
+    instruction = _instruction(f"atom.shared.{name} %d, [%a]{given};")
+    chosen = random.Random(name)
+    places = np.array([4 * chosen.randrange(8) for _ in range(64)], np.uint64)
+    sources = [np.array([chosen.randrange(24) for _ in places], np.uint64) for _ in range(len(given) // 4)]
+    together, alone = _Words(), _Words()
+    old = changed(instruction, together, places, 4, sources)
+    one_by_one = [
+        changed(instruction, alone, places[lane : lane + 1], 4, [each[lane : lane + 1] for each in sources])
+        for lane in range(len(places))
+    ]
+    assert old is not None
+    assert old.tolist() == [int(each[0]) for each in one_by_one if each is not None]
+    assert together.words == alone.words != _Words().words
 
 
 def test_words_of_a_lock_are_no_finding() -> None:

@@ -28,7 +28,7 @@ from ..integers import (
     slopes_of,
 )
 from ..refutations import note_integers
-from .z3_solver import solver_of, units_used
+from .z3_solver import answer_of, solver_of, units_used
 
 _EFFORT = 400_000
 """Resource units of z3 for one question: a limit that, unlike time, is the same on every machine."""
@@ -162,7 +162,9 @@ class PathSolver:
         self._variables: dict[Variable, Any] = {}
         self._terms: dict[Term, Any] = {}
         self._literals: list[Any] = []
-        """For each claim, by its number, a boolean that implies it."""
+        """For each claim, by its number, a boolean that implies it, as z3 is told of it."""
+        self._kept: list[Any] = []
+        """The same booleans, which else would be freed."""
         self._numbered: dict[Claim, _Numbered] = {}
         self._same: dict[int, tuple[Claim, _Numbered]] = {}
         """The same by identity, as callers ask with the same claims again and again."""
@@ -206,7 +208,7 @@ class PathSolver:
         if answer == self._z3.unknown:
             return None
         if answer == self._z3.sat:
-            self._keep_model((*path, *claims))
+            self._keep_model(claims, path)
             return True
         return False
 
@@ -228,14 +230,15 @@ class PathSolver:
         if answer != self._z3.sat:
             return None
         number = self._solver.model().eval(built, model_completion=True)
-        self._keep_model((*path, *claims))
+        self._keep_model(claims, path)
         return int(number.as_long()) if self._z3.is_int_value(number) else None
 
     def _check(self, claims: Sequence[Claim], path: Sequence[Claim], effort: int) -> Any:
         """Ask z3, and keep which of the claims contradict each other, if they do."""
         self._solver.set("rlimit", effort)
         before = units_used(self._solver)
-        answer = self._solver.check(*[self._literal(claim) for claim in (*path, *claims)])
+        asked = (*self._numbered_path(path), *map(self._known, claims))
+        answer = answer_of(self._z3, self._solver, [self._literals[each.number] for each in asked])
         self._effort.spend(Work.SOLVING, 1 + (units_used(self._solver) - before) // 1000)
         if answer == self._z3.unsat:
             core = frozenset(self._number_of[each.get_id()] for each in self._solver.unsat_core())
@@ -325,9 +328,9 @@ class PathSolver:
             broken = sorted(least, key=lambda each: -places[each.number])
         return None
 
-    def _keep_model(self, claims: Sequence[Claim]) -> None:
+    def _keep_model(self, claims: Sequence[Claim], path: Sequence[Claim]) -> None:
         found = self._solver.model()
-        asked = (*self._assumed, *map(self._known, claims))
+        asked = (*self._assumed, *self._numbered_path(path), *map(self._known, claims))
         variables = dict.fromkeys(variable for claim in asked for variable in claim.variables)
         numbers = {
             variable.name: value.as_long()
@@ -335,7 +338,7 @@ class PathSolver:
             if (value := found[self._variables[variable]]) is not None
         }
         model = _Model(numbers)
-        if all(map(model.holds, self._assumed)) and all(model.holds(self._known(claim)) for claim in claims):
+        if all(map(model.holds, asked)):
             self._keep(model)
 
     def _keep(self, model: _Model) -> None:
@@ -356,7 +359,8 @@ class PathSolver:
     def _introduced(self, claim: Claim) -> _Numbered:
         number = len(self._literals)
         literal = self._z3.Bool(f"claim!{number}", ctx=self._context)
-        self._literals.append(literal)
+        self._literals.append(literal.as_ast())
+        self._kept.append(literal)
         self._number_of[literal.get_id()] = number
         self._solver.add(self._z3.Implies(literal, self._claim(claim), ctx=self._context))
         parts = in_order(claim.term, {})
@@ -366,10 +370,6 @@ class PathSolver:
         known = _Numbered(claim, number, evaluator(claim.term), variables, slopes_of(claim.term), len(parts))
         self._claims.append(known)
         return known
-
-    def _literal(self, claim: Claim) -> Any:
-        """Return a boolean that implies the claim."""
-        return self._literals[self._known(claim).number]
 
     def _claim(self, claim: Claim) -> Any:
         term = self._term(claim.term)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -17,6 +18,17 @@ def solver_of(logic: str) -> tuple[Any, Any, Any]:
     solver.set("random_seed", 1)
     solver.set("ctrl_c", False)
     return z3, context, solver
+
+
+def answer_of(z3: Any, solver: Any, literals: Sequence[Any]) -> Any:
+    """Return what a solver answers where literals hold, which are given as `as_ast` returns them.
+
+    `Solver.check` looks at the sort of each of them first, which takes longer than many an answer.
+    """
+    assumed = (z3.Ast * len(literals))(*literals)
+    return z3.CheckSatResult(
+        z3.Z3_solver_check_assumptions(solver.ctx.ref(), solver.solver, len(literals), assumed)
+    )
 
 
 def units_used(solver: Any) -> int:

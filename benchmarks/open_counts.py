@@ -264,7 +264,16 @@ class Judged:
 
 def judge(how: Ring, counts: range, seconds: float = 6.0) -> Judged:
     """Ask the product for all counts, and runs for each."""
-    product = _asked(text_of(how), lambda *args: shown_for_every_count(*args, seconds=seconds))
+    return Judged(product_of(how, seconds), *runs_of(how, counts, seconds))
+
+
+def product_of(how: Ring, seconds: float = 6.0) -> Shown | Open:
+    """Ask the product for all counts."""
+    return _asked(text_of(how), lambda *args: shown_for_every_count(*args, seconds=seconds))
+
+
+def runs_of(how: Ring, counts: range, seconds: float = 6.0) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the counts with which runs go wrong, and those that they leave undecided."""
     wrong, undecided = [], []
     for count in (each * how.elements + rest for each in counts for rest in _rests(how.elements)):
         found = _asked(text_of(how, count), lambda *args: verify(*args, seconds=seconds).verdicts())
@@ -273,7 +282,7 @@ def judge(how: Ring, counts: range, seconds: float = 6.0) -> Judged:
             wrong.append(count)
         elif VerdictKind.UNKNOWN in kinds:
             undecided.append(count)
-    return Judged(product, tuple(wrong), tuple(undecided))
+    return tuple(wrong), tuple(undecided)
 
 
 def _rests(elements: int) -> tuple[int, ...]:

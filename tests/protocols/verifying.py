@@ -22,7 +22,7 @@ W{name}: mbarrier.try_wait.parity.shared.b64 %p8, [%r1], {parity}; @!%p8 bra W{n
 """
 
 
-def verified(text: str, *, for_every_count: bool = False) -> Verification:
+def verified(text: str, *, for_every_count: bool = False, seconds: float = VERIFY_SECONDS) -> Verification:
     """Return what runs of the one kernel in a text show, or also the product of its role automata."""
     module = parse_module(Source("k.ptx", text))
     assert not module.problems
@@ -30,9 +30,7 @@ def verified(text: str, *, for_every_count: bool = False) -> Verification:
     assert function.body is not None
     assert not function.body.problems
     launch = from_directives(function)
-    return verify(
-        build(function), function, module, launch, seconds=VERIFY_SECONDS, for_every_count=for_every_count
-    )
+    return verify(build(function), function, module, launch, seconds=seconds, for_every_count=for_every_count)
 
 
 def kind(result: Verification, which: Property) -> VerdictKind:

@@ -24,6 +24,6 @@ $again:
 
 
 def test_it_is_verified_by_runs() -> None:
-    report = check(Source("k.ptx", TEXT), config=Config(verify_seconds=5.0))
+    report = check(Source("k.ptx", TEXT), config=Config(verify_seconds=0.5))
     assert report.problems == ()
     assert report.kernels[0].verification is not None

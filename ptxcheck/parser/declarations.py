@@ -23,7 +23,7 @@ _REGISTER_LIST = re.compile(
 _NUMBER = r"(0|[1-9]\d{0,19})"
 _PLAIN = re.compile(
     rf"(\.param|\.shared|\.local|\.global|\.const)[ \t]+(?:\.align[ \t]+{_NUMBER}[ \t]+)?"
-    rf"(\.[bsuf]\d+)[ \t]+([a-zA-Z][\w$]*|[_$%][\w$]+)(?:\[{_NUMBER}\])?[ \t]*;\Z"
+    rf"(\.[bsuf]\d+)[ \t]+([a-zA-Z][\w$]*|[_$%][\w$]+)(?:\[{_NUMBER}\])?[ \t]*;"
 )
 _SPACES = frozenset({".reg", ".sreg", ".shared", ".local", ".param", ".global", ".const", ".tex"})
 _LINKAGE = frozenset({".visible", ".extern", ".weak", ".common"})
@@ -45,15 +45,9 @@ def variables_of(text: str, span: Span, names: Names) -> tuple[Variable, ...]:
             Variable(".reg", several[1], name.strip(), scope=names.scope, span=span)
             for name in several[2].split(",")
         )
-    plain = _PLAIN.match(text)
+    plain = _PLAIN.fullmatch(text)
     if plain is not None:
-        space, align, type_, name, extent = plain.groups()
-        return (
-            Variable(
-                space, type_, name, align=None if align is None else int(align),
-                dims=() if extent is None else (int(extent),), scope=names.scope, span=span,
-            ),
-        )  # fmt: skip
+        return (_plain(plain, span, names.scope),)
     declared, initializer = _split_initializer(text, names)
     declaration: Declaration = parse("declaration", declared, names)
     if initializer is not None and len(declaration.declarators) != 1:
@@ -62,6 +56,20 @@ def variables_of(text: str, span: Span, names: Names) -> tuple[Variable, ...]:
         variable(declaration.words, each, span, scope=names.scope, initializer=initializer)
         for each in declaration.declarators
     )
+
+
+def plain_variable(text: str, at: int) -> Variable | None:
+    """Return the variable that a declaration of the commonest shape declares, which begins at a place of a text."""
+    found = _PLAIN.match(text, at)
+    return None if found is None else _plain(found, Span(at, found.end()), 0)
+
+
+def _plain(found: re.Match[str], span: Span, scope: int) -> Variable:
+    space, align, type_, name, extent = found.groups()
+    return Variable(
+        space, type_, name, align=None if align is None else int(align),
+        dims=() if extent is None else (int(extent),), scope=scope, span=span,
+    )  # fmt: skip
 
 
 def _split_initializer(text: str, names: Names) -> tuple[str, str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from ..ir import (
     Directive,
@@ -18,7 +18,7 @@ from ..ir import (
 from ..opcodes.target import Version
 from ..source import Source, Span, SyntaxProblem
 from .body import BodyReader
-from .declarations import variable, variables_of
+from .declarations import plain_variable, variable, variables_of
 from .grammar import (
     Declaration,
     GrammarError,
@@ -26,6 +26,7 @@ from .grammar import (
     HeaderDirective,
     parse,
 )
+from .headers import plain_header
 from .scope import Names
 from .text import (
     blank_comments,
@@ -73,15 +74,14 @@ class _ModuleReader:
         self._version: Version | None = None
         self._targets: list[str] = []
         self._address_size: int | None = None
-        self._readers: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], None]], ...] = (
-            (_VERSION, self._read_version),
-            (_TARGET, self._read_target),
-            (_ADDRESS_SIZE, self._read_address_size),
-            (_FILE, self._read_file),
-            (_LOC, self._ignore),
-            (_DWARF, self._ignore),
-            (_SECTION, self._read_section),
-        )
+        self._readers: Mapping[str, tuple[re.Pattern[str], Callable[[re.Match[str]], None]]] = {
+            ".version": (_VERSION, self._read_version),
+            ".target": (_TARGET, self._read_target),
+            ".address_size": (_ADDRESS_SIZE, self._read_address_size),
+            ".file": (_FILE, self._read_file),
+            ".loc": (_LOC, self._ignore),
+            ".section": (_SECTION, self._read_section),
+        }
 
     def read(self) -> Module:
         if not self._is_ptx():
@@ -123,15 +123,25 @@ class _ModuleReader:
 
     def _read_item(self) -> None:
         text, start = self._text, self._at
-        for pattern, reader in self._readers:
-            found = pattern.match(text, start)
-            if found is not None:
-                self._at = found.end()
-                reader(found)
+        word = _WORD.match(text, start)
+        if word is None:
+            dwarf = _DWARF.match(text, start)
+            if dwarf is not None:
+                self._at = dwarf.end()
                 return
-        if _WORD.match(text, start) is None:
             words = text[start : start + 20].split(maxsplit=1) or [ascii(text[start])[1:-1]]
             self._bad_item(f"unexpected '{words[0]}' at module level", start)
+            return
+        pattern, reader = self._readers.get(word[0], (None, None))
+        found = pattern.match(text, start) if pattern is not None else None
+        if found is not None and reader is not None:
+            self._at = found.end()
+            reader(found)
+            return
+        plain = plain_variable(text, start)
+        if plain is not None:
+            self._at = plain.span.end
+            self._items.append(plain)
             return
         self._read_declaration_or_function(start)
 
@@ -252,7 +262,8 @@ class _ModuleReader:
         return Directive(keyword, f"{keyword} {', '.join(values)}".strip(), span=span)
 
     def _read_function(self, start: int, stop: int) -> None:
-        header: Header = parse("header", self._text[start:stop], Names())
+        text = self._text[start:stop]
+        header: Header = plain_header(text) or parse("header", text, Names())
         body_end = stop
         body = None
         parameters = tuple(_parameters(header.parameters, Span(start, stop)))

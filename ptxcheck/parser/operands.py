@@ -8,7 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..ir import Address, Arguments, Guard, Immediate, Operand, Pair, Register, Sink, Variable, Vector
+from ..ir import (
+    Address,
+    Arguments,
+    Component,
+    Guard,
+    Immediate,
+    Operand,
+    Pair,
+    Register,
+    Sink,
+    Variable,
+    Vector,
+)
 from ..isa import resolve
 from ..opcodes.spec import Operation
 from .grammar import GrammarError, parse_operand
@@ -21,6 +33,8 @@ _INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|[1-9][0-9]*|0)\Z")
 _ADDRESS = re.compile(
     r"\[[ \t]*([a-zA-Z][\w$]*|[_$%][\w$]+)(?:[ \t]*\+[ \t]*(-?(?:0|[1-9][0-9]{0,19})))?[ \t]*\]\Z"
 )
+_REGISTER = re.compile(r"%[a-zA-Z]+\d*\Z")
+_COMPONENT = re.compile(r"(%[a-zA-Z]\w*)\.([xyzw])\Z")
 _PAIR = re.compile(r"([%$]?[a-zA-Z]\w*)\|([%$]?[a-zA-Z]\w*)\Z")
 _TENSOR = re.compile(r"\[([%$]?[a-zA-Z]\w*), (\{[^}]*\})\]\Z")
 _VECTOR = re.compile(r"\{[ \t]*((?:[%$]?[a-zA-Z]\w*|_)(?:,[ \t]*(?:[%$]?[a-zA-Z]\w*|_))*)[ \t]*\}\Z")
@@ -56,6 +70,16 @@ class OperandReader:
         """Return the operands of one instruction. Raises GrammarError."""
         known = self._known
         found: list[Operand] = []
+        for token in text.split(", "):
+            operand = known.get(token)
+            if operand is None:
+                if _REGISTER.match(token) is None:
+                    break
+                operand = known[token] = self._names.resolve(token)
+            found.append(operand)
+        else:
+            return tuple(found)
+        found.clear()
         at, length = 0, len(text)
         while at < length:
             match = _OPERAND.match(text, at)
@@ -77,6 +101,11 @@ class OperandReader:
             return self._names.resolve(token)
         if _INTEGER.match(token) and len(token) <= MOST_DIGITS:
             return Immediate(int(token, 0))
+        component = _COMPONENT.match(token)
+        if component is not None:
+            base = self._names.resolve(component[1])
+            if isinstance(base, Register):
+                return Component(base, component[2])
         address = _ADDRESS.match(token)
         if address is not None:
             return Address(self._names.resolve(address[1]), int(address[2] or 0))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -32,6 +35,12 @@ KERNELS = (
 """One whose proof rests on the solver, two that hang, and one with a proof for all sizes."""
 
 
+_STOPPED, _RUNNING = 0.2, 0.05
+"""Seconds."""
+_FEW_STOPS = 10
+"""With fewer of them the machine was not busy."""
+
+
 def _clocks(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -45,17 +54,23 @@ def test_clocks_are_read_where_nothing_is_decided() -> None:
     assert found == set(READS_A_CLOCK)
 
 
-def _report(seed: str, jobs: int) -> bytes:
+def _started(seed: str, jobs: int) -> subprocess.Popen[bytes]:
     check = [sys.executable, "-m", "ptxcheck", "check", "--isolated", "--no-cache", "--format", "json"]
-    done = subprocess.run(
+    return subprocess.Popen(
         [*check, "-j", str(jobs), *(f"corpus/{name}" for name in KERNELS)],
         env={**os.environ, "PYTHONHASHSEED": seed},
         cwd=ROOT,
-        capture_output=True,
-        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
-    assert done.returncode == 1, done.stderr
-    return done.stdout
+
+
+def _report(seed: str, jobs: int) -> bytes:
+    process = _started(seed, jobs)
+    out, errors = process.communicate()
+    assert process.returncode == 1, errors
+    return out
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +92,17 @@ def test_verdicts_are_the_same_bytes_with_any_hash_seed_and_number_of_processes(
 
 
 def test_verdicts_are_the_same_bytes_on_a_busy_machine(quiet: bytes) -> None:
-    busy = [sys.executable, "-c", "while True: pass"]
-    with ExitStack() as stack:
-        for _ in range(2 * (os.cpu_count() or 1)):
-            stack.callback(stack.enter_context(subprocess.Popen(busy)).kill)
-        assert _report("3", 2) == quiet
+    """All processes of the check stand still for four fifths of the time, as where others use the processors."""
+    process = _started("3", 2)
+    with ThreadPoolExecutor() as pool:
+        said = pool.submit(process.communicate)
+        stops = 0
+        while not said.done():
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGSTOP)
+                time.sleep(_STOPPED)
+                os.killpg(process.pid, signal.SIGCONT)
+            time.sleep(_RUNNING)
+            stops += 1
+    assert said.result()[0] == quiet
+    assert stops > _FEW_STOPS

@@ -7,10 +7,12 @@ the trap, or to one block of the endless loop.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from ..ir import Function, Instruction, Register
+from ..opcodes.op import Op
 from .dominance import DominatorTree, dominator_tree, reverse_postorder
 from .graph import (
     Block,
@@ -57,6 +59,17 @@ class Cfg:
     def exit(self) -> int:
         """The virtual exit block."""
         return self.graph.exit
+
+    @cached_property
+    def _by_operation(self) -> Mapping[Op, list[int]]:
+        found: dict[Op, list[int]] = {}
+        for point, instruction in enumerate(self.instructions):
+            found.setdefault(instruction.operation.op, []).append(point)
+        return found
+
+    def points_of(self, operations: Iterable[Op]) -> list[int]:
+        """Return the points of some operations, in order."""
+        return sorted(point for op in operations for point in self._by_operation.get(op, ()))
 
     def block_at(self, point: int) -> Block:
         return self.graph.blocks[self.graph.block_of[point]]

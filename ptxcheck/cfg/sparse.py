@@ -52,19 +52,23 @@ class Sparse(Generic[K, V]):
 
     def _solve(self, root: K) -> None:
         """Solve `root` and what it needs, strongly connected component by component (Tarjan)."""
+        solved = self._solved
+        first = self._problem.inputs(root)
+        if root not in first and all(needed in solved for needed in first):
+            solved[root] = self._problem.evaluate(root, solved.__getitem__)
+            return
         number: dict[K, int] = {}
         low: dict[K, int] = {}
         finished: dict[K, int] = {}
         pending: list[K] = []
         stack: list[tuple[K, Sequence[K], int]] = []
-        solved = self._solved
 
-        def open_key(key: K) -> None:
+        def open_key(key: K, inputs: Sequence[K]) -> None:
             number[key] = low[key] = len(number)
             pending.append(key)
-            stack.append((key, self._problem.inputs(key), 0))
+            stack.append((key, inputs, 0))
 
-        open_key(root)
+        open_key(root, first)
         while stack:
             key, inputs, at = stack.pop()
             while at < len(inputs):
@@ -74,7 +78,7 @@ class Sparse(Generic[K, V]):
                     continue
                 if needed not in number:
                     stack.append((key, inputs, at - 1))
-                    open_key(needed)
+                    open_key(needed, self._problem.inputs(needed))
                     break
                 low[key] = min(low[key], low[needed])
             else:

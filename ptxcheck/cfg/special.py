@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..ir import Component, Register
 from ..launch import MAX_THREADS as MAX_THREADS
@@ -68,7 +69,11 @@ def special_name(operand: Register | Component) -> str | None:
     """Return `%tid.x` and the like, or None for an ordinary register."""
     if isinstance(operand, Component):
         return f"{operand.base.name}.{operand.field}" if operand.base.name in _VECTORS else None
-    name = operand.name
+    return _special(operand.name)
+
+
+@lru_cache(maxsize=4096)
+def _special(name: str) -> str | None:
     if name.partition(".")[0] in _VECTORS:
         return name
     known = name in _SCALARS or name in _VOLATILE or name in _MASKS

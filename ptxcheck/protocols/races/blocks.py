@@ -64,7 +64,7 @@ def axes_used(view: KernelView) -> int:
     most = 1
     for instruction in view.body.instructions:
         for operand in instruction.operands:
-            if isinstance(operand, (Register, Component)):
+            if isinstance(operand, Component) or (isinstance(operand, Register) and "." in operand.name):
                 stem, _, axis = (special_name(operand) or "").partition(".")
                 if stem in ("%tid", "%ntid") and axis in ("y", "z"):
                     most = max(most, "xyz".index(axis) + 1)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from ...cfg import Uniformity
 from ...ir import Instruction, Operand
@@ -91,11 +92,17 @@ class LanesAt:
         self.point = point
         self.mask = mask
         self.instruction = kernel.cfg.instructions[point]
-        level = Uniformity.WARP
-        self.threads = two_threads(kernel, level)
         self.block = kernel.cfg.graph.block_of[point]
-        self.context = Interval(kernel, meetings, None).around(self.block)
+
+    @cached_property
+    def threads(self) -> tuple[ThreadTerms, ThreadTerms]:
+        """Two lanes of one warp."""
+        return two_threads(self.kernel, Uniformity.WARP)
+
+    @cached_property
+    def context(self) -> Context:
         """The rounds that two lanes are in which come to the point, as far as meetings say."""
+        return Interval(self.kernel, self.meetings, None).around(self.block)
 
     def condition(self, thread: ThreadTerms) -> Bits:
         """Return that a thread executes the point."""

@@ -14,7 +14,7 @@ from ...opcodes.op import Op
 from ...terms.bit_pool import Pool
 from ...terms.bitvectors import Bits
 from ...terms.effort import Effort
-from .geometry import Geometry
+from .geometry import Geometry, ThreadIndex
 from .layout import SharedLayout
 from .questions import Questions
 
@@ -44,8 +44,16 @@ class Kernel:
         self.geometry = geometry
         self.effort = effort
         self.questions = Questions(self.pool, effort)
+        self._threads: dict[int, ThreadIndex] = {}
         self._steps: dict[Name, tuple[Step, ...] | None] = {}
         self._regions: dict[int, tuple[int, ...] | None] = {}
+
+    def thread(self, thread: int) -> ThreadIndex:
+        """Return the place of a thread in the block, which is the same whoever asks."""
+        found = self._threads.get(thread)
+        if found is None:
+            found = self._threads[thread] = self.geometry.thread(self.pool, thread)
+        return found
 
     def steps(self, phi: Name, loop: Loop) -> tuple[Step, ...] | None:
         """Return by what a loop changes a register in each round, None when not by numbers that stay the same."""

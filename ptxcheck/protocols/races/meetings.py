@@ -76,8 +76,8 @@ class Meetings:
     def barriers(self) -> tuple[int, ...]:
         """Barriers of all threads of the block that may run."""
         return tuple(
-            point for point, each in enumerate(self._cfg.instructions)
-            if is_block_barrier(each) and not self._facts.never_runs(point)
+            point for point in self._cfg.points_of(_BLOCK)
+            if is_block_barrier(self._cfg.instructions[point]) and not self._facts.never_runs(point)
         )  # fmt: skip
 
     @cached_property
@@ -96,8 +96,9 @@ class Meetings:
         return (*(p for p in self.barriers if self._cfg.instructions[p].guard is None), *warp)
 
     def _warp_barriers(self) -> Iterator[int]:
-        for point, instruction in enumerate(self._cfg.instructions):
-            if instruction.operation.op is Op.BAR_WARP_SYNC and instruction.guard is None:
+        for point in self._cfg.points_of((Op.BAR_WARP_SYNC,)):
+            instruction = self._cfg.instructions[point]
+            if instruction.guard is None:
                 mask = instruction.get("member_mask")
                 if mask is not None and self._facts.uniform(point, mask) <= Uniformity.WARP:
                     yield point

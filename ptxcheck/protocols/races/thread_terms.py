@@ -50,7 +50,7 @@ class ThreadTerms:
         self.kernel = kernel
         self.pool = kernel.pool
         self.thread = thread
-        self.index = kernel.geometry.thread(kernel.pool, thread)
+        self.index = kernel.thread(thread)
         self.level = level
         self._sparse: Sparse[Key, Bits] = Sparse(self)
         self._conditions: dict[tuple[int, int, Context], Bits] = {}

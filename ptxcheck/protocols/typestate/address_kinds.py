@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _ACCESSING = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC, Trait.MBARRIER})
 _MAPPING = frozenset({Op.MAPA, Op.GETCTARANK})
+_TAKING_REGISTERS = _MAPPING | {Op.CVTA}
 _WHOLE = 64
 """Bits of a generic address."""
 
@@ -117,6 +118,8 @@ def _is_shared(base: Atom) -> bool:
 def _wanted(instruction: Instruction) -> Iterator[tuple[Operand, AddressKind]]:
     """Yield each address that an instruction takes from a register, and the kind that it takes it for."""
     operation = instruction.operation
+    if operation.op not in _TAKING_REGISTERS and Address not in map(type, instruction.operands):
+        return
     space = operation.slots.get("space", "")
     source = instruction.get("a")
     if operation.op is Op.CVTA and space.startswith(".shared") and isinstance(source, Register):

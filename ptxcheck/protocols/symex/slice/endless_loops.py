@@ -32,11 +32,11 @@ def endless_loops(facts: Facts) -> Iterator[Loop]:
     for loop in facts.cfg.loops:
         if (
             _is_reached(facts.cfg, loop)
-            and _is_repeated(facts, loop)
             and all(
-                _is_never_taken(facts, loop, source) or _is_decided_before(facts, loop, source)
+                _is_decided_before(facts, loop, source) or _is_never_taken(facts, loop, source)
                 for source in _leaving(loop)
             )
+            and _is_repeated(facts, loop)
         ):
             yield loop
 

@@ -17,6 +17,7 @@ from ...ir import Register
 from ..symex.slice.sliced_program import Program
 from ..symex.values.symbol import Form
 from ..symex.values.trace import NotFollowedError, ThreadSet
+from .journaled_sets import JournaledSets
 from .kept_loops import Kept, RestartError
 from .valuations import Key
 from .variables import LARGEST, is_of_variables
@@ -36,42 +37,39 @@ class Ways:
     def __init__(self, program: Program, kept: Kept) -> None:
         self._program = program
         self._kept = kept
-        self._seen: dict[int, dict[tuple[ThreadSet, int, Key], None]] = {}
-        self._count: dict[tuple[int, ThreadSet], int] = {}
-        self._all = 0
+        self.seen: JournaledSets[int, tuple[ThreadSet, int, Key]] = JournaledSets()
+        """The ways to come to each block."""
 
     def note(self, block: int, threads: ThreadSet, residue: int, key: Key) -> None:
         """Note a way. Raises RestartError where numbers are variables from now on."""
-        seen = self._seen.setdefault(block, {})
-        if (threads, residue, key) in seen:
+        if not self.seen.add(block, (threads, residue, key)):
             return
-        seen[threads, residue, key] = None
-        self._all += 1
-        count = self._count[block, threads] = self._count.get((block, threads), 0) + 1
-        most = _MOST_NUMBERS if self._all <= _LARGE else min(_MOST_NUMBERS, _MOST_OF_LARGE)
-        if count > most * self._kept.modulus:
+        most = _MOST_NUMBERS if self.seen.count <= _LARGE else min(_MOST_NUMBERS, _MOST_OF_LARGE)
+        most *= self._kept.modulus
+        ways = self.seen.of(block)
+        if len(ways) > most and sum(each == threads for each, _, _ in ways) > most:
             self._let_vary(block, threads)
 
     def check(self, header: int) -> None:
         """Check that there are not too many for the header of a loop. Raises RestartError, NotFollowedError."""
-        seen, kept = self._seen[header], self._kept
+        seen, kept = self.seen.of(header), self._kept
         if len(seen) <= _MOST_NODES * kept.modulus:
             return
         if header not in kept.opened:
             kept.opened.add(header)
-            raise RestartError
+            raise RestartError((header,))
         values = _values(key for _, _, key in seen)
         most = max(len(each) for each in values.values())
         for register in sorted(values):
             if len(values[register]) == most and register not in kept.widened.get(header, ()):
                 kept.widened.setdefault(header, set()).add(register)
-                raise RestartError
+                raise RestartError((header,))
         start = self._program.cfg.blocks[header].start
         raise NotFollowedError("too many ways to begin a round of a loop", start)
 
     def _let_vary(self, block: int, threads: ThreadSet) -> None:
         """Let the registers that hold several numbers at a block be variables. Raises RestartError."""
-        values = _values(key for each, _, key in self._seen[block] if each == threads)
+        values = _values(key for each, _, key in self.seen.of(block) if each == threads)
         varying = [
             register
             for register, each in values.items()
